@@ -1,0 +1,53 @@
+# Two commands: `make demo` runs the main job on the embedded sample, `make test` all checks.
+PYTHON ?= python3.11
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+# Small graphs run fastest with one thread per process.
+export OMP_NUM_THREADS ?= 1
+export DO_NOT_TRACK := 1
+
+.PHONY: help setup demo test check lint types contracts unit viz clean
+.DEFAULT_GOAL := help
+
+help:  ## Show the commands.
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup: $(STAMP)  ## Make .venv with the locked packages (skipped when current).
+
+# torch comes first and alone: a range would make pip try several builds of it.
+$(STAMP): requirements.lock pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "Expected $(PYTHON) on the PATH; install Python 3.11 or set PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet $$(grep '^torch==' requirements.lock)
+	$(BIN)/python -m pip install --quiet -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $(STAMP)
+
+demo: $(STAMP)  ## Set up and run the main job on the embedded sample.
+	$(BIN)/kedro run
+	$(BIN)/mathamr summary
+
+test: check unit  ## Set up and run all checks and tests (what CI runs).
+
+check: lint contracts types  ## Lint, import contracts, types.
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+contracts: $(STAMP)
+	$(BIN)/lint-imports
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+unit: $(STAMP)
+	$(BIN)/python -m pytest
+
+viz: $(STAMP)  ## Look at the pipelines in the browser.
+	$(BIN)/kedro viz run
+
+clean:  ## Remove everything the pipelines made (raw data stays).
+	find data -mindepth 2 -not -path 'data/01_raw/*' -not -name .gitkeep -delete

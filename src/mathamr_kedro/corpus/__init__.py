@@ -1,0 +1,1 @@
+"""Readers of test collections and of own corpora."""

@@ -1,0 +1,1 @@
+"""Kedro datasets: the only place where files and Kedro meet."""

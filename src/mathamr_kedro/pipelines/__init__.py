@@ -1,0 +1,1 @@
+"""The stages, one package each: ``nodes.py`` calls the domain, ``pipeline.py`` wires."""

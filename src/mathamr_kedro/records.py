@@ -1,0 +1,128 @@
+"""The records that stages exchange, one class per row of a table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mathamr_kedro.types import (
+    FormulaId,
+    Grade,
+    PostId,
+    PostType,
+    TopicId,
+    VisualId,
+)
+
+
+class FormulaMention(NamedTuple):
+    """One formula where it stands in a clean text: an entry of ``formula_map``.
+
+    ``text[start:end]`` is the placeholder, e.g. ``FORMULA_0``.
+    """
+
+    placeholder: str
+    formula_id: FormulaId
+    visual_id: VisualId
+    latex: str
+    start: int
+    end: int
+
+
+class CleanText(NamedTuple):
+    """Text as a reader reads it, formulas replaced by ``FORMULA_0, FORMULA_1, ...``."""
+
+    text: str
+    formula_map: tuple[FormulaMention, ...]
+
+
+class Post(NamedTuple):
+    """A question, an answer, or a document of an own corpus.
+
+    ``text`` holds the title first (questions), then the body.
+    """
+
+    post_id: PostId
+    post_type: PostType
+    thread_id: PostId
+    parent_id: PostId | None
+    accepted_answer_id: PostId | None
+    creation_date: str | None
+    score: int | None
+    tags: tuple[str, ...]
+    title: str
+    text: str
+    formula_map: tuple[FormulaMention, ...]
+
+
+class Formula(NamedTuple):
+    """One row of the formula index, its three representations side by side."""
+
+    formula_id: FormulaId
+    post_id: PostId
+    thread_id: PostId
+    place: str
+    """``title``, ``question``, ``answer``, ``comment`` or ``body``."""
+    comment_id: str | None
+    old_visual_id: VisualId | None
+    visual_id: VisualId
+    issue: str
+    """``d``: not in the posts, never to be returned; ``v``: visual id was corrected."""
+    latex: str
+    presentation: str
+    """Presentation MathML, empty where the conversion failed."""
+    content: str
+    """Content MathML, empty where the conversion failed."""
+
+
+class Topic(NamedTuple):
+    """A question to answer (Task 1) or a formula in its question (Task 2)."""
+
+    topic_id: TopicId
+    task: str
+    """``task1``, ``task2`` or ``ntcir12``."""
+    year: int
+    title: str
+    tags: tuple[str, ...]
+    text: str
+    formula_map: tuple[FormulaMention, ...]
+    formula_id: FormulaId | None
+    """Task 2: the query formula, one of ``formula_map``."""
+    latex: str | None
+    """Task 2 and NTCIR-12: its LaTeX."""
+    category: str | None
+    difficulty: str | None
+    dependency: str | None
+
+
+class Judgment(NamedTuple):
+    """One line of qrels: how well a document answers a topic.
+
+    ARQMath grades: 3 high (answers the question alone), 2 medium (a useful step),
+    1 low (may help to understand), 0 not relevant; 2 and 3 count as relevant.
+    """
+
+    topic_id: TopicId
+    doc_id: str
+    grade: Grade
+
+
+class TrainingPair(NamedTuple):
+    """A question and an answer that belong together."""
+
+    question_id: PostId
+    answer_id: PostId
+
+
+class Failure(NamedTuple):
+    """An input record that could not be used, and why. Nothing is lost silently."""
+
+    stage: str
+    source: str
+    """File name, relative to the raw folder."""
+    place: str
+    """Line, row or offset in the source."""
+    record_id: str
+    reason: str
+    """Short code to count by, e.g. ``duplicate_post_id``."""
+    detail: str
+    """What was found and what was expected, for a person."""
