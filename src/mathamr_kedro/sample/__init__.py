@@ -1,0 +1,1 @@
+"""The embedded sample: a small corpus of our own in ARQMath's official formats."""
