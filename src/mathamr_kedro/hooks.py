@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import time
-from typing import Any
 
+import click
 from kedro.framework.context import KedroContext
 from kedro.framework.hooks import hook_impl
 from kedro.pipeline.node import Node
 
+from mathamr_kedro.errors import MathAMRError
 from mathamr_kedro.stages import check_stage_parameters
 
 logger = logging.getLogger(__name__)
+
+
+class ErrorHooks:
+    """Show our own errors as one line on the command line, not as a traceback."""
+
+    @hook_impl
+    def on_pipeline_error(self, error: Exception) -> None:
+        """Replace an error that was caused by one of ours by its message."""
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, MathAMRError):
+            cause = cause.__cause__
+        if cause is not None:
+            _raise_plainly(cause)
 
 
 class ParameterHooks:
@@ -21,11 +36,15 @@ class ParameterHooks:
     @hook_impl
     def after_context_created(self, context: KedroContext) -> None:
         """Check every stage's parameters against its dataclass."""
-        check_stage_parameters(context.params)
+        try:
+            check_stage_parameters(context.params)
+        except MathAMRError as error:
+            _raise_plainly(error)
+            raise
 
 
 class TimingHooks:
-    """Say how long each node took."""
+    """Say how long each node took (generator nodes report their own progress)."""
 
     def __init__(self) -> None:
         self._started: dict[str, float] = {}
@@ -36,7 +55,13 @@ class TimingHooks:
         self._started[node.name] = time.perf_counter()
 
     @hook_impl
-    def after_node_run(self, node: Node, outputs: dict[str, Any]) -> None:
+    def after_node_run(self, node: Node) -> None:
         """Log the node's wall time."""
         seconds = time.perf_counter() - self._started.pop(node.name)
-        logger.info("%s took %.1f s", node.name, seconds)
+        if not inspect.isgeneratorfunction(node.func):
+            logger.info("%s took %.1f s", node.name, seconds)
+
+
+def _raise_plainly(error: BaseException) -> None:
+    if click.get_current_context(silent=True) is not None:
+        raise click.ClickException(str(error)) from error

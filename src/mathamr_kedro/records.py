@@ -54,6 +54,15 @@ class Post(NamedTuple):
     formula_map: tuple[FormulaMention, ...]
 
 
+class Comment(NamedTuple):
+    """A remark under a post."""
+
+    comment_id: str
+    post_id: PostId
+    text: str
+    formula_map: tuple[FormulaMention, ...]
+
+
 class Formula(NamedTuple):
     """One row of the formula index, its three representations side by side."""
 
@@ -103,7 +112,20 @@ class Judgment(NamedTuple):
 
     topic_id: TopicId
     doc_id: str
+    """Post id (Task 1), visual id (Task 2), formula name (NTCIR-12)."""
     grade: Grade
+    task: str
+    """``task1``, ``task2``, ``task2_formulas`` (formula ids) or ``ntcir12``."""
+    source: str
+    """File in which it stands; two years may judge the same topic."""
+
+
+class PostLink(NamedTuple):
+    """Two linked posts; ``kind`` is ``related``, ``duplicate`` or ``other``."""
+
+    post_id: PostId
+    related_post_id: PostId
+    kind: str
 
 
 class TrainingPair(NamedTuple):
@@ -114,7 +136,11 @@ class TrainingPair(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """An input record that could not be used, and why. Nothing is lost silently."""
+    """Something wrong with an input record. Nothing is lost silently.
+
+    ``kept`` tells whether the record went on all the same (``True``: a defect worth
+    knowing) or was left out (``False``): records read = written + left out.
+    """
 
     stage: str
     source: str
@@ -126,3 +152,4 @@ class Failure(NamedTuple):
     """Short code to count by, e.g. ``duplicate_post_id``."""
     detail: str
     """What was found and what was expected, for a person."""
+    kept: bool = False

@@ -1,10 +1,12 @@
 """Kedro settings of the project."""
 
+import os
+
 from kedro.config import OmegaConfigLoader
 
-from mathamr_kedro.hooks import ParameterHooks, TimingHooks
+from mathamr_kedro.hooks import ErrorHooks, ParameterHooks, TimingHooks
 
-HOOKS = (ParameterHooks(), TimingHooks())
+HOOKS = (ErrorHooks(), ParameterHooks(), TimingHooks())
 
 CONFIG_LOADER_CLASS = OmegaConfigLoader
 CONFIG_LOADER_ARGS = {
@@ -12,4 +14,6 @@ CONFIG_LOADER_ARGS = {
     "default_run_env": "local",
     # An environment states only what differs from base.
     "merge_strategy": {"parameters": "soft", "globals": "soft"},
+    # ${env:NAME,default} lets a path be named once per machine.
+    "custom_resolvers": {"env": lambda name, default="": os.environ.get(name, default)},
 }

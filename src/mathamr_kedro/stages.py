@@ -22,19 +22,23 @@ STAGES = (
 )
 """In the order in which the data flows; each has one top key in the parameters."""
 
+SETTINGS = ("data_root", "raw_root")
+"""Paths that ``kedro run --params`` may override; the catalog reads them."""
+
 
 def check_stage_parameters(parameters: Mapping[str, Any]) -> None:
     """Refuse a top key that is no stage, and what a stage's dataclass refuses.
 
     A stage ``x`` declares its dataclass as ``PARAMETERS`` in ``pipelines.x``.
     """
+    known = (*STAGES, *SETTINGS)
     for key, values in parameters.items():
-        if key not in STAGES:
-            hint = suggest(key, STAGES) or "."
+        if key not in known:
+            hint = suggest(key, known) or "."
             raise ConfigurationError(
-                f"Unknown parameter group {key!r}{hint} Known: {', '.join(STAGES)} "
-                f"(conf/<env>/parameters/{key}.yml)"
+                f"Unknown parameter group {key!r}{hint} Known: {', '.join(known)} "
+                f"(conf/<env>/parameters/{key}.yml, or --params)"
             )
         module = f"mathamr_kedro.pipelines.{key}"
-        if find_spec(module) is not None:
+        if key in STAGES and find_spec(module) is not None:
             read_parameters(import_module(module).PARAMETERS, values, where=key)

@@ -17,6 +17,10 @@ from mathamr_kedro import __version__
 from mathamr_kedro.errors import MathAMRError
 
 
+cli = click.Group(name="mathamr_kedro")
+"""Kedro takes project commands from a group of this name; ours are under ``mathamr``."""
+
+
 class _Subcommands(click.Group):
     """Subcommands found among the modules of this package, imported on use."""
 

@@ -1,0 +1,221 @@
+"""The ARQMath collection: Math Stack Exchange posts, formula index, topics, judgments.
+
+Files and folders are named relative to one root, so that the official download, the
+embedded sample and any subset are read by the same code.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from mathamr_kedro.corpus.formula_tables import list_tables, read_table
+from mathamr_kedro.corpus.judgments import read_judgments
+from mathamr_kedro.corpus.raw import (
+    RawComment,
+    RawPost,
+    RawTopic,
+    TopicNotes,
+)
+from mathamr_kedro.corpus.topics import read_topic_formulas, read_topics
+from mathamr_kedro.corpus.xml_rows import Row, read_rows
+from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.records import Failure, Formula, Judgment, PostLink
+from mathamr_kedro.shards import fingerprint
+from mathamr_kedro.types import PostType
+
+_TAG = re.compile(r"<([^<>]+)>")
+_TYPES: dict[str, PostType] = {"1": "question", "2": "answer"}
+_LINK_KINDS = {"1": "related", "3": "duplicate"}
+
+
+@dataclass(frozen=True)
+class ArqmathFiles:
+    """Where the parts lie, relative to the root; patterns may hold ``*``.
+
+    An empty value means that the collection has no such part.
+    """
+
+    posts: str
+    comments: str = ""
+    links: str = ""
+    formulas: Mapping[str, str] = field(default_factory=dict)
+    """Family (``latex``, ``slt``, ``opt``) to its folder."""
+    topics: tuple[str, ...] = ()
+    topic_formulas: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Family to its TSV files."""
+    topic_notes: tuple[str, ...] = ()
+    qrels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Task (``task1``, ``task2``) to its files."""
+
+
+class ArqmathCollection:
+    """Lazy reader of everything in an ARQMath folder."""
+
+    def __init__(self, root: str | Path, files: ArqmathFiles) -> None:
+        self.root = Path(root)
+        self.name = self.root.name
+        self._files = files
+
+    def check_layout(self) -> list[Path]:
+        """Return all raw files; refuse a folder that lacks one.
+
+        Raises:
+            MissingInputError: names the missing part, the place and the remedy.
+        """
+        if not self.root.is_dir():
+            raise MissingInputError(
+                f"Expected the collection in the folder {str(self.root)!r}; set raw_root "
+                "in conf/<env>/globals.yml (docs/data.md says how to get ARQMath)"
+            )
+        tables = [list(f.values()) for _, f in list_tables(self._formula_folders())]
+        return [
+            *self._find((self._files.posts,), "posts"),
+            *self._find((self._files.comments,), "comments"),
+            *self._find((self._files.links,), "links"),
+            *(file for table in tables for file in table),
+            *self._find(self._files.topics, "topics"),
+            *self._find(_all(self._files.topic_formulas), "topic_formulas"),
+            *self._find(self._files.topic_notes, "topic_notes"),
+            *self._find(_all(self._files.qrels), "qrels"),
+        ]
+
+    def fingerprint(self) -> str:
+        """Return a digest of names, sizes and times of the raw files."""
+        files = [(f, f.stat()) for f in self.check_layout()]
+        return fingerprint(
+            *((str(f.relative_to(self.root)), s.st_size, s.st_mtime_ns) for f, s in files)
+        )
+
+    def posts(self) -> Iterator[RawPost | Failure]:
+        """Yield questions and answers; rows of other types are failures."""
+        for path in self._find((self._files.posts,), "posts"):
+            source = self._relative(path)
+            for row in read_rows(path):
+                yield _post(row, source)
+
+    def comments(self) -> Iterator[RawComment | Failure]:
+        """Yield the comments."""
+        for path in self._find((self._files.comments,), "comments"):
+            source = self._relative(path)
+            for line, row in read_rows(path):
+                if row.get("Id") and row.get("PostId"):
+                    text = row.get("Text", "")
+                    place = f"line {line}"
+                    yield RawComment(source, place, row["Id"], row["PostId"], text)
+                else:
+                    yield _lacking(source, line, row, ("Id", "PostId"))
+
+    def links(self) -> Iterator[PostLink | Failure]:
+        """Yield links between posts."""
+        for path in self._find((self._files.links,), "links"):
+            for line, row in read_rows(path):
+                if row.get("PostId") and row.get("RelatedPostId"):
+                    kind = _LINK_KINDS.get(row.get("LinkTypeId", ""), "other")
+                    yield PostLink(row["PostId"], row["RelatedPostId"], kind)
+                else:
+                    names = ("PostId", "RelatedPostId")
+                    yield _lacking(self._relative(path), line, row, names)
+
+    def formula_tables(
+        self,
+    ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
+        """Yield name and reader of each table of the formula index."""
+        for name, files in list_tables(self._formula_folders()):
+            yield name, partial(read_table, files)
+
+    def topics(self) -> Iterator[RawTopic | Failure]:
+        """Yield the topics of both tasks."""
+        for path in self._find(self._files.topics, "topics"):
+            yield from read_topics(path, self._relative(path))
+
+    def topic_formulas(self) -> Iterator[Formula | Failure]:
+        """Yield the formulas of the topics, their families joined by id and topic."""
+        patterns = self._files.topic_formulas
+        files = {f: self._find(p, "topic_formulas") for f, p in patterns.items()}
+        yield from read_topic_formulas(files)
+
+    def topic_notes(self) -> dict[str, TopicNotes]:
+        """Return category, difficulty and dependency by topic id."""
+        notes: dict[str, TopicNotes] = {}
+        for path in self._find(self._files.topic_notes, "topic_notes"):
+            with path.open(encoding="utf-8-sig", newline="") as stream:
+                for row in csv.DictReader(stream):
+                    topic = row.get("Topic") or row.get("Topic_Id") or ""
+                    names = ("Category", "Difficulty", "Dependency")
+                    notes[topic] = TopicNotes(*(row.get(name) or None for name in names))
+        return notes
+
+    def judgments(self) -> Iterator[Judgment | Failure]:
+        """Yield the judgments of all tasks."""
+        for task, patterns in self._files.qrels.items():
+            for path in self._find(patterns, "qrels"):
+                yield from read_judgments(path, self._relative(path), task)
+
+    def _formula_folders(self) -> dict[str, Path]:
+        return {f: self.root / folder for f, folder in self._files.formulas.items()}
+
+    def _relative(self, path: Path) -> str:
+        return path.relative_to(self.root).as_posix()
+
+    def _find(self, patterns: Iterable[str], part: str) -> list[Path]:
+        found: list[Path] = []
+        for pattern in patterns:
+            if not pattern:
+                continue
+            files = sorted(self.root.glob(pattern))
+            if not files:
+                raise MissingInputError(
+                    f"Expected {part} at {str(self.root / pattern)!r}; put the file there "
+                    f"or change '{part}' of the dataset 'collection' in "
+                    "conf/<env>/catalog/ingestion.yml (an empty value leaves it out)"
+                )
+            found += files
+        return found
+
+
+def _all(by_key: Mapping[str, Iterable[str]]) -> list[str]:
+    return [pattern for patterns in by_key.values() for pattern in patterns]
+
+
+def _post(row: Row, source: str) -> RawPost | Failure:
+    line, values = row
+    post_id, kind = values.get("Id"), values.get("PostTypeId")
+    if not post_id or not kind:
+        return _lacking(source, line, values, ("Id", "PostTypeId"))
+    place = f"line {line}"
+    if kind not in _TYPES:
+        detail = f"expected PostTypeId 1 (question) or 2 (answer), got {kind!r}"
+        return Failure("ingestion", source, place, post_id, "other_post_type", detail)
+    score = values.get("Score", "")
+    return RawPost(
+        source,
+        place,
+        post_id,
+        _TYPES[kind],
+        values.get("ParentId"),
+        values.get("AcceptedAnswerId"),
+        values.get("CreationDate"),
+        int(score) if score.lstrip("-").isdigit() else None,
+        tuple(_TAG.findall(values.get("Tags", ""))),
+        values.get("Title", ""),
+        values.get("Body", ""),
+    )
+
+
+def _lacking(
+    source: str, line: int, values: Mapping[str, str], names: tuple[str, ...]
+) -> Failure:
+    missing = next(name for name in names if not values.get(name))
+    return Failure(
+        "ingestion",
+        source,
+        f"line {line}",
+        values.get("Id", ""),
+        "missing_attribute",
+        f"expected the attribute {missing!r}, got {', '.join(values) or 'none'}",
+    )

@@ -1,0 +1,234 @@
+"""From raw records to clean ones, batch by batch, nothing lost on the way.
+
+Every function turns an iterator of raw records into batches; a batch holds the clean
+records, the failures, and its account: ``read = written + dropped``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from mathamr_kedro.corpus.html_text import FoundFormula, remove_marks
+from mathamr_kedro.corpus.markup import flatten_markup
+from mathamr_kedro.corpus.placeholders import VisualLookup, place_formulas
+from mathamr_kedro.corpus.raw import RawComment, RawPost, RawTopic, TopicNotes
+from mathamr_kedro.errors import MathAMRError
+from mathamr_kedro.records import CleanText, Comment, Failure, Post, Topic
+
+Raw = TypeVar("Raw")
+Clean = TypeVar("Clean")
+
+
+class Batch(NamedTuple, Generic[Clean]):
+    """Clean records of one shard, what went wrong, and the account."""
+
+    number: int
+    records: list[Clean]
+    failures: list[Failure]
+    read: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The account of this batch, for the list of shards."""
+        dropped = sum(not failure.kept for failure in self.failures)
+        return {"read": self.read, "written": len(self.records), "dropped": dropped}
+
+
+def clean_in_batches(
+    raw: Iterable[Raw | Failure],
+    clean: Callable[[Raw], tuple[Clean | None, list[Failure]]],
+    size: int,
+    is_finished: Callable[[int], bool] = lambda number: False,
+) -> Iterator[Batch[Clean]]:
+    """Clean the records in batches of ``size``; finished batches are skipped.
+
+    Raw records are always read (their order numbers the batches), but those of a
+    finished batch are not cleaned again.
+
+    Args:
+        raw: raw records and failures of the reader.
+        clean: returns the clean record (``None``: left out) and what was wrong.
+        size: raw records per batch.
+        is_finished: tells by number whether a batch was written by an earlier run.
+    """
+    iterator = iter(raw)
+    number = 0
+    while rows := list(islice(iterator, size)):
+        if not is_finished(number):
+            yield _clean_batch(number, rows, clean)
+        number += 1
+
+
+def keep(record: Clean) -> tuple[Clean, list[Failure]]:
+    """Clean nothing: the record is as it should be."""
+    return record, []
+
+
+def _clean_batch(number: int, rows: list[Any], clean: Callable[..., Any]) -> Batch:
+    records: list[Any] = []
+    failures: list[Failure] = []
+    for row in rows:
+        if isinstance(row, Failure):
+            failures.append(row)
+            continue
+        record, problems = clean(row)
+        failures += problems
+        if record is not None:
+            records.append(record)
+    # A failure of the reader with kept=True belongs to a record that follows it.
+    notes = sum(isinstance(row, Failure) and row.kept for row in rows)
+    return Batch(number, records, failures, len(rows) - notes)
+
+
+def clean_text(
+    title: str, body: str, owner: str, find: VisualLookup, markup: str = "html"
+) -> tuple[CleanText, list[FoundFormula]]:
+    """Return title and body as one clean text, and the formulas that were found."""
+    formulas: list[FoundFormula] = []
+    parts = [
+        flatten_markup(remove_marks(title), formulas, markup) if title else "",
+        flatten_markup(remove_marks(body), formulas, markup),
+    ]
+    flat = "\n\n".join(part for part in parts if part)
+    return place_formulas(flat, formulas, owner, find), formulas
+
+
+class PostCleaner:
+    """Turns raw posts into posts; knows the ids it has seen."""
+
+    def __init__(self, find_visual_id: VisualLookup, has_index: bool) -> None:
+        self._find = find_visual_id
+        self._has_index = has_index
+        self._seen = _SeenIds()
+
+    def watch(self, raw: Iterable[RawPost | Failure]) -> Iterator[RawPost | Failure]:
+        """Pass raw posts on; the second post with an id becomes a failure.
+
+        Works on the raw stream, so that ids of batches of an earlier run count too.
+        """
+        for post in raw:
+            if isinstance(post, RawPost) and not self._seen.add(post.post_id):
+                detail = f"post {post.post_id} was read before; the first one is kept"
+                yield _failure(post, "duplicate_post_id", detail, kept=False)
+            else:
+                yield post
+
+    def __call__(self, raw: RawPost) -> tuple[Post | None, list[Failure]]:
+        """Clean one post."""
+        try:
+            clean, found = clean_text(
+                raw.title, raw.body, raw.post_id, self._find, raw.markup
+            )
+        except MathAMRError as exc:
+            return None, [_failure(raw, "unreadable_text", str(exc), kept=False)]
+        title = clean_text(raw.title, "", raw.post_id, self._find, raw.markup)[0].text
+        thread = raw.parent_id if raw.parent_id is not None else raw.post_id
+        post = Post(
+            raw.post_id,
+            raw.post_type,
+            thread,
+            raw.parent_id,
+            raw.accepted_answer_id,
+            raw.creation_date,
+            raw.score,
+            raw.tags,
+            title,
+            clean.text,
+            clean.formula_map,
+        )
+        return post, list(self._problems(raw, clean, found))
+
+    def _problems(
+        self, raw: RawPost, clean: CleanText, found: list[FoundFormula]
+    ) -> Iterator[Failure]:
+        if not clean.text:
+            yield _failure(raw, "empty_text", "neither title nor body has text")
+        empty = sum(not formula.latex.strip(" $") for formula in found)
+        if empty:
+            yield _failure(raw, "empty_formula", f"{empty} formulas without LaTeX")
+        if raw.post_type == "answer" and raw.parent_id is None:
+            yield _failure(raw, "answer_without_parent", "no ParentId; its own thread")
+        unknown = [
+            m.formula_id
+            for m in clean.formula_map
+            if self._has_index
+            and m.formula_id.isdigit()
+            and m.visual_id.startswith("x")
+        ]
+        if unknown:
+            detail = f"not in the formula index: {', '.join(unknown[:10])}"
+            yield _failure(raw, "formula_not_in_index", detail)
+
+
+def clean_comment(
+    raw: RawComment, find: VisualLookup
+) -> tuple[Comment, list[Failure]]:
+    """Clean one comment."""
+    owner = f"c{raw.comment_id}"
+    clean, _ = clean_text("", raw.text, owner, find)
+    return Comment(raw.comment_id, raw.post_id, clean.text, clean.formula_map), []
+
+
+def clean_topic(
+    raw: RawTopic, notes: dict[str, TopicNotes], find: VisualLookup
+) -> tuple[Topic, list[Failure]]:
+    """Clean one topic; a query formula that its text lacks is reported."""
+    clean, _ = clean_text(raw.title, raw.question, raw.topic_id, find)
+    title = clean_text(raw.title, "", raw.topic_id, find)[0].text
+    # Notes are kept for the Task 1 topic; "B.x" asks about a formula of "A.x".
+    note = notes.get(raw.topic_id) or notes.get("A" + raw.topic_id[1:])
+    problems = []
+    ids = {mention.formula_id for mention in clean.formula_map}
+    if raw.formula_id is not None and raw.formula_id not in ids:
+        detail = f"formula {raw.formula_id!r} does not stand in the question"
+        problems.append(
+            Failure(
+                "ingestion", raw.source, "", raw.topic_id, "query_formula_not_in_text",
+                detail, kept=True,
+            )
+        )  # fmt: skip
+    topic = Topic(
+        raw.topic_id,
+        raw.task,
+        raw.year,
+        title,
+        raw.tags,
+        clean.text,
+        clean.formula_map,
+        raw.formula_id,
+        raw.latex,
+        *(note or TopicNotes(None, None, None)),
+    )
+    return topic, problems
+
+
+def _failure(raw: RawPost, reason: str, detail: str, kept: bool = True) -> Failure:
+    return Failure(
+        "ingestion", raw.source, raw.place, raw.post_id, reason, detail, kept
+    )
+
+
+class _SeenIds:
+    """A set of ids: one bit a number (ARQMath), a hash otherwise."""
+
+    _LIMIT = 2**28  # larger numbers would need more than 32 MB of bits
+
+    def __init__(self) -> None:
+        self._bits = bytearray()
+        self._others: set[str] = set()
+
+    def add(self, value: str) -> bool:
+        """Add the id; return whether it is new."""
+        is_number = value.isascii() and value.isdigit() and str(int(value)) == value
+        if not is_number or int(value) >= self._LIMIT:
+            is_new = value not in self._others
+            self._others.add(value)
+            return is_new
+        byte, bit = divmod(int(value), 8)
+        if byte >= len(self._bits):
+            self._bits.extend(bytes(byte + 1 - len(self._bits)))
+        is_new = not self._bits[byte] >> bit & 1
+        self._bits[byte] |= 1 << bit
+        return is_new

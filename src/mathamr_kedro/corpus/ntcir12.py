@@ -1,0 +1,249 @@
+"""NTCIR-12 Wikipedia formula browsing: articles, queries, judgments.
+
+A formula is named after its article and its place in it, ``Riemann_zeta_function:12``.
+Names hold non-ASCII characters; they are compared as NFC Unicode, everywhere.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from lxml import etree
+
+from mathamr_kedro.corpus.judgments import read_judgments
+from mathamr_kedro.corpus.placeholders import visual_id_of_latex
+from mathamr_kedro.corpus.raw import (
+    RawComment,
+    RawPost,
+    RawTopic,
+    TopicNotes,
+)
+from mathamr_kedro.corpus.xml_rows import open_binary
+from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.records import Failure, Formula, Judgment, PostLink
+from mathamr_kedro.shards import fingerprint
+
+_MATH = re.compile(r"<(?:\w+:)?math\b([^<>]*)>(.*?)</(?:\w+:)?math\s*>", re.DOTALL)
+_ID = re.compile(r"""\bid\s*=\s*["']([^"']+)["']""")
+_ALTTEXT = re.compile(r"""\balttext\s*=\s*"([^"]*)\"""")
+_TEX = re.compile(
+    r"<annotation\b[^<>]*application/x-tex[^<>]*>(.*?)</annotation\s*>", re.DOTALL
+)
+_CONTENT = re.compile(
+    r"<annotation-xml\b[^<>]*MathML-Content[^<>]*>(.*?)</annotation-xml\s*>", re.DOTALL
+)
+_BODY = re.compile(r"<body\b[^<>]*>(.*)</body\s*>", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Ntcir12Files:
+    """Where the parts lie, relative to the root; patterns may hold ``*``."""
+
+    articles: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    qrels: tuple[str, ...] = ()
+
+
+class MathElement(NamedTuple):
+    """One ``<math>`` element of an article."""
+
+    formula_id: str
+    latex: str
+    markup: str
+    span: tuple[int, int]
+
+
+def normal_name(name: str) -> str:
+    """Return a document name as NFC Unicode, so that equal names compare equal."""
+    return unicodedata.normalize("NFC", name)
+
+
+class Ntcir12Collection:
+    """Lazy reader of an NTCIR-12 MathWiki folder."""
+
+    def __init__(self, root: str | Path, files: Ntcir12Files) -> None:
+        self.root = Path(root)
+        self.name = self.root.name
+        self._files = files
+
+    def check_layout(self) -> list[Path]:
+        """Return all raw files; refuse a folder that lacks one."""
+        files = self._files
+        return [
+            file
+            for patterns in (files.articles, files.topics, files.qrels)
+            for file in self._find(patterns)
+        ]
+
+    def fingerprint(self) -> str:
+        """Return a digest of names, sizes and times of the raw files."""
+        stats = [(f, f.stat()) for f in self.check_layout()]
+        return fingerprint(*((f.name, s.st_size, s.st_mtime_ns) for f, s in stats))
+
+    def posts(self) -> Iterator[RawPost | Failure]:
+        """Yield the articles as documents."""
+        for path in self._find(self._files.articles):
+            text = _read_text(path)
+            if isinstance(text, Failure):
+                yield text
+                continue
+            yield RawPost(
+                path.name, "", _article_name(path), "document", None, None, None, None,
+                (), _article_name(path).replace("_", " "), _mark_math(text, path),
+            )  # fmt: skip
+
+    def formula_tables(
+        self,
+    ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
+        """Yield one table for all articles."""
+        yield "1", partial(self._formulas)
+
+    def _formulas(self) -> Iterator[Formula | Failure]:
+        for path in self._find(self._files.articles):
+            text = _read_text(path)
+            if isinstance(text, Failure):
+                continue  # reported with the posts
+            name = _article_name(path)
+            for math in find_math(text, name):
+                yield Formula(
+                    math.formula_id, name, name, "body", None, None,
+                    visual_id_of_latex(math.latex), "", math.latex, math.markup,
+                    math.markup if _CONTENT.search(math.markup) else "",
+                )  # fmt: skip
+
+    def topics(self) -> Iterator[RawTopic | Failure]:
+        """Yield the queries; each is a formula alone."""
+        for path in self._find(self._files.topics):
+            yield from _read_queries(path)
+
+    def topic_formulas(self) -> Iterator[Formula | Failure]:
+        """Yield the formulas of the queries with their MathML, where given."""
+        for path in self._find(self._files.topics):
+            if path.suffix == ".xml":
+                yield from _read_query_formulas(path)
+
+    def judgments(self) -> Iterator[Judgment | Failure]:
+        """Yield the judgments, document names as NFC Unicode."""
+        for path in self._find(self._files.qrels):
+            for found in read_judgments(path, path.name, "ntcir12"):
+                if isinstance(found, Failure):
+                    yield found
+                else:
+                    yield found._replace(doc_id=normal_name(found.doc_id))
+
+    def topic_notes(self) -> dict[str, TopicNotes]:
+        """Nothing is noted about these topics."""
+        return {}
+
+    def comments(self) -> Iterator[RawComment | Failure]:
+        """Articles have no comments."""
+        return iter(())
+
+    def links(self) -> Iterator[PostLink | Failure]:
+        """Links between articles are not read."""
+        return iter(())
+
+    def _find(self, patterns: Iterable[str]) -> list[Path]:
+        found: list[Path] = []
+        for pattern in patterns:
+            files = sorted(self.root.glob(pattern))
+            if not files:
+                raise MissingInputError(
+                    f"Expected files at {str(self.root / pattern)!r}; set raw_root in "
+                    "conf/<env>/globals.yml to the NTCIR-12 MathWiki folder"
+                )
+            found += files
+        return found
+
+
+def find_math(text: str, article: str) -> Iterator[MathElement]:
+    """Yield the ``<math>`` elements of an article with their names."""
+    for number, match in enumerate(_MATH.finditer(text)):
+        attributes, content = match[1], match[2]
+        found = _ID.search(attributes)
+        has_name = found is not None and ":" in found[1]
+        formula_id = found[1] if found and has_name else f"{article}:{number}"
+        tex = _TEX.search(content) or _ALTTEXT.search(attributes)
+        latex = html.unescape(tex[1]).strip() if tex else ""
+        yield MathElement(normal_name(formula_id), latex, match[0], match.span())
+
+
+def _mark_math(text: str, path: Path) -> str:
+    """Write the formulas of an article in the way of Stack Exchange posts."""
+    pieces, position = [], 0
+    for math in find_math(text, _article_name(path)):
+        start, end = math.span
+        pieces += [
+            text[position:start],
+            f'<span class="math-container" id="{html.escape(math.formula_id)}">',
+            html.escape(math.latex or "?"),
+            "</span>",
+        ]
+        position = end
+    pieces.append(text[position:])
+    marked = "".join(pieces)
+    body = _BODY.search(marked)
+    return body[1] if body else marked
+
+
+def _article_name(path: Path) -> str:
+    return normal_name(path.name.removesuffix(".gz").rpartition(".")[0])
+
+
+def _read_text(path: Path) -> str | Failure:
+    with open_binary(path) as stream:
+        content = stream.read()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as exc:
+        detail = f"expected UTF-8 ({exc.reason} at byte {exc.start}); convert the file"
+        return Failure("ingestion", path.name, "", path.name, "bad_encoding", detail)
+
+
+def _read_queries(path: Path) -> Iterator[RawTopic]:
+    if path.suffix == ".xml":
+        for formula in _read_query_formulas(path):
+            yield _query(path.name, formula.post_id, formula.latex)
+        return
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        name, tab, latex = line.partition("\t")
+        if not tab:
+            raise MalformedInputError(
+                f"{str(path)!r}, line {number}: expected 'name<TAB>LaTeX', got {line!r}"
+            )
+        yield _query(path.name, name, latex)
+
+
+def _query(source: str, name: str, latex: str) -> RawTopic:
+    question = f'<span class="math-container" id="{name}:0">{html.escape(latex)}</span>'
+    return RawTopic(
+        source, name, "ntcir12", 2016, "", question, (), f"{name}:0", latex
+    )
+
+
+def _read_query_formulas(path: Path) -> Iterator[Formula]:
+    try:
+        root = etree.parse(str(path)).getroot()
+    except etree.XMLSyntaxError as exc:
+        raise MalformedInputError(
+            f"{str(path)!r}, line {exc.lineno}: not well-formed XML ({exc.msg})"
+        ) from exc
+    for topic in root.iter("{*}topic"):
+        name = (topic.findtext("{*}num") or "").strip()
+        math = topic.find(".//{*}math")
+        if math is None:
+            continue
+        markup = etree.tostring(math, encoding="unicode", with_tail=False)
+        tex = topic.findtext('.//{*}annotation[@encoding="application/x-tex"]')
+        latex = (tex or math.get("alttext") or "").strip()
+        yield Formula(
+            f"{name}:0", name, name, "body", None, None, visual_id_of_latex(latex), "",
+            latex, markup, markup,
+        )  # fmt: skip

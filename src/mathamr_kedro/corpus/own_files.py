@@ -1,0 +1,248 @@
+"""Own corpora: a folder of Markdown, HTML, LaTeX or JSONL files.
+
+```
+notes/
+  primes.md          one document per section (unit: section) or per file (unit: file)
+  paper.tex
+  page.html
+  faq.jsonl          one record per line:
+                     {"id": "1", "title": "...", "text": "...", "tags": ["a"]}
+                     {"id": "2", "question": "...", "answer": "..."}
+```
+
+A document's id is its path in the folder, with ``#n`` for the n-th section. A question
+with its answers becomes a thread and a training pair. ``format`` in a JSONL record
+names its markup (``markdown``, the default, ``html``, ``latex`` or ``text``).
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from mathamr_kedro.corpus.raw import (
+    Markup,
+    RawComment,
+    RawPost,
+    RawTopic,
+    TopicNotes,
+)
+from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.records import Failure, Formula, Judgment, PostLink
+from mathamr_kedro.shards import fingerprint
+
+Unit = Literal["section", "file"]
+
+_MARKUPS: dict[str, Markup] = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".tex": "latex",
+    ".txt": "text",
+}
+_HEADINGS = {
+    "markdown": re.compile(r"^#{1,3}[ \t]+(?P<title>.+?)[ \t]*#*$", re.MULTILINE),
+    "html": re.compile(r"<h[1-3][^<>]*>(?P<title>.*?)</h[1-3]\s*>", re.DOTALL | re.I),
+    "latex": re.compile(
+        r"\\(?:chapter|section|subsection)\*?\{(?P<title>(?:[^{}]|\{[^{}]*\})*)\}"
+    ),
+}
+_FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.DOTALL | re.MULTILINE)
+_BODY_KEYS = ("text", "body", "question", "answer")
+
+
+class OwnCollection:
+    """Lazy reader of a folder of files."""
+
+    def __init__(self, root: str | Path, unit: Unit = "section") -> None:
+        self.root = Path(root)
+        self.name = self.root.name
+        self._unit = unit
+
+    def check_layout(self) -> list[Path]:
+        """Return all files; refuse a folder that is missing or has nothing to read."""
+        files = (
+            [f for f in sorted(self.root.rglob("*")) if f.is_file() and not _hidden(f)]
+            if self.root.is_dir()
+            else []
+        )
+        if not any(_markup_of(f) or _is_jsonl(f) for f in files):
+            raise MissingInputError(
+                f"Expected Markdown, HTML, LaTeX or JSONL files in {str(self.root)!r}; "
+                "name your folder: kedro run --env own --params raw_root=FOLDER"
+            )
+        return files
+
+    def fingerprint(self) -> str:
+        """Return a digest of names, sizes and times of the files."""
+        stats = [(f.relative_to(self.root), f.stat()) for f in self.check_layout()]
+        return fingerprint(
+            self._unit, *((str(f), s.st_size, s.st_mtime_ns) for f, s in stats)
+        )
+
+    def posts(self) -> Iterator[RawPost | Failure]:
+        """Yield the documents of all files, in the order of their names."""
+        for path in self.check_layout():
+            yield from self.read_file(path)
+
+    def read_file(self, path: Path) -> Iterator[RawPost | Failure]:
+        """Yield the documents of one file of the folder."""
+        source = path.relative_to(self.root).as_posix()
+        markup = _markup_of(path)
+        if _is_jsonl(path):
+            yield from _read_jsonl(path, source)
+        elif markup is None:
+            detail = f"expected {' '.join(_MARKUPS)} .jsonl, got {path.suffix!r}"
+            yield _failure(source, "", "unknown_file_type", detail)
+        else:
+            yield from self._read_document(path, source, markup)
+
+    def _read_document(
+        self, path: Path, source: str, markup: Markup
+    ) -> Iterator[RawPost | Failure]:
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError as exc:
+            detail = f"expected UTF-8 ({exc.reason} at byte {exc.start}); convert the file"
+            yield _failure(source, "", "bad_encoding", detail)
+            return
+        sections = _split(text, markup) if self._unit == "section" else [(0, "", text)]
+        for number, (line, title, body) in enumerate(sections, start=1):
+            post_id = source if len(sections) == 1 else f"{source}#{number}"
+            yield _document(source, f"line {line + 1}", post_id, title, body, markup)
+
+    def comments(self) -> Iterator[RawComment | Failure]:
+        """Own corpora have no comments."""
+        return iter(())
+
+    def links(self) -> Iterator[PostLink | Failure]:
+        """Own corpora have no links."""
+        return iter(())
+
+    def formula_tables(
+        self,
+    ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
+        """Own corpora have no formula index; formulas are found in the texts."""
+        return iter(())
+
+    def topics(self) -> Iterator[RawTopic | Failure]:
+        """Own corpora have no topics."""
+        return iter(())
+
+    def topic_formulas(self) -> Iterator[Formula | Failure]:
+        """Own corpora have no topics."""
+        return iter(())
+
+    def topic_notes(self) -> dict[str, TopicNotes]:
+        """Own corpora have no topics."""
+        return {}
+
+    def judgments(self) -> Iterator[Judgment | Failure]:
+        """Own corpora have no judgments."""
+        return iter(())
+
+
+def _hidden(path: Path) -> bool:
+    return path.name.startswith(".")
+
+
+def _markup_of(path: Path) -> Markup | None:
+    return _MARKUPS.get(path.suffix.lower())
+
+
+def _is_jsonl(path: Path) -> bool:
+    return path.name.lower().endswith((".jsonl", ".jsonl.gz"))
+
+
+def _split(text: str, markup: Markup) -> list[tuple[int, str, str]]:
+    """Split at headings into (line, title, body); headings inside code do not count."""
+    pattern = _HEADINGS.get(markup)
+    code = [m.span() for m in _FENCE.finditer(text)] if markup == "markdown" else []
+    headings = [
+        m
+        for m in (pattern.finditer(text) if pattern else ())
+        if not any(start <= m.start() < end for start, end in code)
+    ]
+    if not headings:
+        return [(0, "", text)]
+    ends = [*(m.start() for m in headings[1:]), len(text)]
+    sections = [
+        (text.count("\n", 0, m.start()), m["title"], text[m.end() : end])
+        for m, end in zip(headings, ends, strict=True)
+    ]
+    start = text[: headings[0].start()]
+    has_preamble = bool(start.strip()) and markup == "markdown"
+    return [(0, "", start), *sections] if has_preamble else sections
+
+
+def _document(
+    source: str, place: str, post_id: str, title: str, body: str, markup: Markup
+) -> RawPost:
+    return RawPost(
+        source, place, post_id, "document", None, None, None, None, (), title, body,
+        markup,
+    )  # fmt: skip
+
+
+def _read_jsonl(path: Path, source: str) -> Iterator[RawPost | Failure]:
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            if line.strip():
+                yield from _read_record(line, source, number)
+
+
+def _read_record(
+    line: bytes, source: str, number: int
+) -> Iterator[RawPost | Failure]:
+    place = f"line {number}"
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as exc:
+        yield _failure(source, place, "bad_json", f"expected a JSON object ({exc})")
+        return
+    problem = _problem_of(record)
+    if problem:
+        yield _failure(source, place, "bad_record", problem)
+        return
+    post_id = str(record.get("id", f"{source}#{number}"))
+    markup: Markup = record.get("format", "markdown")
+    tags = tuple(str(tag) for tag in record.get("tags") or ())
+    title = str(record.get("title") or "")
+    if "question" not in record:
+        body = next(str(record[key]) for key in _BODY_KEYS if key in record)
+        post = _document(source, place, post_id, title, body, markup)
+        yield post._replace(tags=tags)
+        return
+    answers = [f"{post_id}/answer"] if "answer" in record else []
+    yield RawPost(
+        source, place, post_id, "question", None, answers[0] if answers else None,
+        None, None, tags, title, str(record["question"]), markup,
+    )  # fmt: skip
+    for answer_id in answers:
+        yield RawPost(
+            source, place, answer_id, "answer", post_id, None, None, None, (), "",
+            str(record["answer"]), markup,
+        )  # fmt: skip
+
+
+def _problem_of(record: object) -> str | None:
+    if not isinstance(record, dict):
+        return f"expected a JSON object, got {type(record).__name__}"
+    if not any(key in record for key in _BODY_KEYS):
+        return f"expected one of {', '.join(_BODY_KEYS)}, got {', '.join(record)!r}"
+    if record.get("format", "markdown") not in get_args(Markup):
+        return f"expected format among {get_args(Markup)}, got {record['format']!r}"
+    if record.get("tags") is not None and not isinstance(record["tags"], list):
+        return f"expected a list of tags, got {record['tags']!r}"
+    return None
+
+
+def _failure(source: str, place: str, reason: str, detail: str) -> Failure:
+    return Failure("ingestion", source, place, source, reason, detail)

@@ -1,0 +1,99 @@
+"""Raw records: what the readers of all collections hand to the ingestion stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple, Protocol
+
+from mathamr_kedro.records import Failure, Formula, Judgment, PostLink
+from mathamr_kedro.types import PostType
+
+Markup = Literal["html", "markdown", "latex", "text"]
+
+
+class RawPost(NamedTuple):
+    """A post before its text is cleaned."""
+
+    source: str
+    place: str
+    post_id: str
+    post_type: PostType
+    parent_id: str | None
+    accepted_answer_id: str | None
+    creation_date: str | None
+    score: int | None
+    tags: tuple[str, ...]
+    title: str
+    body: str
+    markup: Markup = "html"
+
+
+class RawComment(NamedTuple):
+    """A comment under a post, before its text is cleaned."""
+
+    source: str
+    place: str
+    comment_id: str
+    post_id: str
+    text: str
+
+
+class RawTopic(NamedTuple):
+    """A topic before its text is cleaned."""
+
+    source: str
+    topic_id: str
+    task: str
+    year: int
+    title: str
+    question: str
+    tags: tuple[str, ...]
+    formula_id: str | None
+    latex: str | None
+
+
+class TopicNotes(NamedTuple):
+    """What the organisers noted about a topic."""
+
+    category: str | None
+    difficulty: str | None
+    dependency: str | None
+
+
+class Collection(Protocol):
+    """A test collection or an own corpus.
+
+    Every reader is lazy and yields in file order; a record that cannot be used is
+    yielded as a :class:`~mathamr_kedro.records.Failure` instead.
+    """
+
+    name: str
+
+    def fingerprint(self) -> str:
+        """Return a digest of the raw files (names, sizes, times)."""
+
+    def posts(self) -> Iterator[RawPost | Failure]:
+        """Yield questions, answers and documents."""
+
+    def comments(self) -> Iterator[RawComment | Failure]:
+        """Yield comments."""
+
+    def links(self) -> Iterator[PostLink | Failure]:
+        """Yield links between posts."""
+
+    def formula_tables(
+        self,
+    ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
+        """Yield the formula index, table by table: a name and a reader."""
+
+    def topics(self) -> Iterator[RawTopic | Failure]:
+        """Yield the topics of all tasks."""
+
+    def topic_formulas(self) -> Iterator[Formula | Failure]:
+        """Yield the formulas of the topics."""
+
+    def topic_notes(self) -> dict[str, TopicNotes]:
+        """Return what is known about topics, by topic id."""
+
+    def judgments(self) -> Iterator[Judgment | Failure]:
+        """Yield the judgments of all tasks."""

@@ -1,0 +1,106 @@
+"""The ingestion report: what was read, as Markdown and as a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import plotly.graph_objects as go
+
+
+def write_report(statistics: Mapping[str, Any]) -> str:
+    """Return the statistics as a Markdown page in the order of Tables 4.2 and 4.3."""
+    posts, formulas = statistics["posts"], statistics["formulas"]
+    rows = [
+        ("Posts", posts["total"]),
+        *((f"{kind.capitalize()} posts", posts[kind]) for kind in posts if kind != "total"),
+        ("Comments", statistics["comments"]),
+        ("Links between posts", statistics["links"]),
+        ("Formulas in the index", formulas["rows"]),
+        ("Formulas that may be returned", formulas["retrievable"]),
+        ("Visually distinct formulas", formulas["visual_ids"]),
+        ("… that may be returned", formulas["retrievable_visual_ids"]),
+        ("Formulas found in the texts", statistics["formulas_in_texts"]),
+        ("Training pairs", statistics["training_pairs"]),
+        *((f"Topics, {task}", n) for task, n in statistics["topics"].items()),
+    ]
+    parts = [
+        f"# Ingestion of `{statistics['collection']}`",
+        _table(("Statistic", "Value"), rows),
+        "## Formulas per post",
+        _spread_table(statistics["formulas_per_post"]),
+        "## Representations in the formula index",
+        _table(
+            ("Representation", "Rows"),
+            [(k[5:], n) for k, n in formulas.items() if k.startswith("with_")],
+        ),
+        "## Judgments",
+        _judgment_table(statistics["judgments"]),
+        "## Accounts",
+        "Records read = records written + records left out, for every table.",
+        _table(
+            ("Table", "Read", "Written", "Left out"),
+            [
+                (name, a["read"], a["written"], a["dropped"])
+                for name, a in statistics["accounts"].items()
+            ],
+        ),
+        "## What was wrong",
+        "Kept: the record went on, with a defect worth knowing. Left out: it did not.",
+        _table(
+            ("Reason", "Kept", "Left out"),
+            [(r, n["kept"], n["left_out"]) for r, n in statistics["failures"].items()],
+        ),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def draw_formulas_per_post(statistics: Mapping[str, Any]) -> go.Figure:
+    """Return a figure of the number of formulas per post."""
+    histogram = statistics["formula_histogram"]
+    bars = go.Bar(
+        x=list(histogram),
+        y=list(histogram.values()),
+        marker_color="#3b6ea8",
+        hovertemplate="%{y} posts with %{x} formulas<extra></extra>",
+    )
+    return go.Figure(
+        bars,
+        layout={
+            "title": {"text": f"Formulas per post, {statistics['collection']}"},
+            "xaxis": {"title": {"text": "formulas in the post"}, "type": "category"},
+            "yaxis": {"title": {"text": "posts"}},
+            "bargap": 0.1,
+        },
+    )
+
+
+def _table(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
+    if not rows:
+        return "_None._"
+    lines = [header, ("---", *["---:"] * (len(header) - 1)), *rows]
+    return "\n".join("| " + " | ".join(_cell(c) for c in line) + " |" for line in lines)
+
+
+def _cell(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _spread_table(spreads: Mapping[str, Mapping[str, float]]) -> str:
+    rows = [(k, s["mean"], s["median"], s["p90"], s["max"]) for k, s in spreads.items()]
+    return _table(("Posts", "Mean", "Median", "90 %", "Most"), rows)
+
+
+def _judgment_table(judgments: Mapping[str, Mapping[str, Any]]) -> str:
+    rows = [
+        (
+            f"`{source}`",
+            j["task"],
+            j["topics"],
+            j["judgments"],
+            j["documents"],
+            " / ".join(f"{grade}: {n:,}" for grade, n in j["grades"].items()),
+        )
+        for source, j in judgments.items()
+    ]
+    return _table(("File", "Task", "Topics", "Judgments", "Documents", "Grades"), rows)

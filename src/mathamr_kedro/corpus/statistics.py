@@ -1,0 +1,143 @@
+"""Statistics of an ingested collection, after Tables 4.2 and 4.3 of the thesis."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from mathamr_kedro.errors import MalformedInputError
+
+Account = Mapping[str, int]
+
+
+def check_accounts(accounts: Mapping[str, Account]) -> None:
+    """Refuse a table in which records were lost or doubled.
+
+    Raises:
+        MalformedInputError: for some table, read differs from written + dropped.
+    """
+    for name, account in accounts.items():
+        read = account.get("read", 0)
+        written, dropped = account.get("written", 0), account.get("dropped", 0)
+        if read != written + dropped:
+            raise MalformedInputError(
+                f"The account of {name!r} does not balance: {read:,} read, {written:,} "
+                f"written, {dropped:,} left out; delete its folder and run ingestion again"
+            )
+
+
+def describe_posts(tables: Iterable[pa.Table]) -> dict[str, Any]:
+    """Count posts by type, formulas and words per post.
+
+    Args:
+        tables: tables with ``post_type``, ``text`` and ``formula_map``.
+    """
+    types: Counter[str] = Counter()
+    formulas: dict[str, list[np.ndarray]] = {}
+    words: list[np.ndarray] = []
+    for table in tables:
+        kinds = table["post_type"]
+        lengths = pc.list_value_length(table["formula_map"]).to_numpy()
+        words.append(pc.count_substring_regex(table["text"], r"\S+").to_numpy())
+        for kind in pc.unique(kinds).to_pylist():
+            is_kind = pc.equal(kinds, kind).to_numpy()
+            types[kind] += int(is_kind.sum())
+            formulas.setdefault(kind, []).append(lengths[is_kind].astype(np.int32))
+    by_kind = {kind: np.concatenate(parts) for kind, parts in sorted(formulas.items())}
+    everything = (
+        np.concatenate(list(by_kind.values())) if by_kind else np.zeros(0, np.int32)
+    )
+    return {
+        "posts": {"total": types.total(), **dict(sorted(types.items()))},
+        "formulas_in_texts": int(everything.sum()),
+        "formulas_per_post": {
+            "all": _spread(everything),
+            **{kind: _spread(values) for kind, values in by_kind.items()},
+        },
+        "words_per_post": _spread(np.concatenate(words) if words else everything),
+        "formula_histogram": _histogram(everything),
+    }
+
+
+def describe_formulas(tables: Iterable[pa.Table]) -> dict[str, int]:
+    """Count the rows of the formula index, their representations and visual ids.
+
+    Args:
+        tables: tables with ``visual_id, issue, latex, presentation, content``.
+    """
+    counts: Counter[str] = Counter()
+    visual_ids: set[int] = set()
+    retrievable: set[int] = set()
+    for table in tables:
+        counts["rows"] += table.num_rows
+        for column in ("latex", "presentation", "content"):
+            filled = pc.greater(pc.utf8_length(pc.utf8_trim_whitespace(table[column])), 0)
+            counts[f"with_{column}"] += pc.sum(filled).as_py() or 0
+        is_open = pc.invert(pc.match_substring(table["issue"], "d"))
+        counts["retrievable"] += pc.sum(is_open).as_py() or 0
+        # Hashes keep the sets small: 8.4 million visual ids in the full collection.
+        visual_ids.update(hash(v) for v in pc.unique(table["visual_id"]).to_pylist())
+        open_ids = pc.unique(table.filter(is_open)["visual_id"]).to_pylist()
+        retrievable.update(hash(v) for v in open_ids)
+    return {
+        **{k: counts[k] for k in ("rows", "with_latex", "with_presentation")},
+        "with_content": counts["with_content"],
+        "retrievable": counts["retrievable"],
+        "visual_ids": len(visual_ids),
+        "retrievable_visual_ids": len(retrievable),
+    }
+
+
+def describe_judgments(table: pa.Table) -> dict[str, dict[str, Any]]:
+    """Count judgments, topics, documents and grades by source file.
+
+    Args:
+        table: columns ``source, task, topic_id, doc_id, grade``.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for source in pc.unique(table["source"]).to_pylist():
+        part = table.filter(pc.equal(table["source"], source))
+        grades = Counter(part["grade"].to_pylist())
+        found[source] = {
+            "task": part["task"][0].as_py(),
+            "judgments": part.num_rows,
+            "topics": pc.count_distinct(part["topic_id"]).as_py(),
+            "documents": pc.count_distinct(part["doc_id"]).as_py(),
+            "grades": {str(grade): grades[grade] for grade in sorted(grades)},
+        }
+    return found
+
+
+def count_failures(tables: Iterable[pa.Table]) -> dict[str, dict[str, int]]:
+    """Count failures by reason: how many records went on, how many were left out."""
+    counts: dict[str, dict[str, int]] = {}
+    for table in tables:
+        pairs = zip(table["reason"].to_pylist(), table["kept"].to_pylist(), strict=True)
+        for (reason, kept), number in Counter(pairs).items():
+            entry = counts.setdefault(reason, {"kept": 0, "left_out": 0})
+            entry["kept" if kept else "left_out"] += number
+    return dict(sorted(counts.items()))
+
+
+def _spread(values: np.ndarray) -> dict[str, float]:
+    if not len(values):
+        return {"mean": 0.0, "median": 0.0, "p90": 0.0, "max": 0}
+    return {
+        "mean": round(float(values.mean()), 2),
+        "median": float(np.median(values)),
+        "p90": float(np.percentile(values, 90)),
+        "max": int(values.max()),
+    }
+
+
+def _histogram(values: np.ndarray, last: int = 30) -> dict[str, int]:
+    counts = np.bincount(np.minimum(values, last), minlength=last + 1)
+    return {
+        (f"{last}+" if number == last else str(number)): int(count)
+        for number, count in enumerate(counts)
+    }

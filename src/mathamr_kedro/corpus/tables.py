@@ -1,0 +1,79 @@
+"""Arrow tables of the records, built column by column (row by row is too slow)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar, get_type_hints
+
+import pyarrow as pa
+
+from mathamr_kedro.records import FormulaMention
+from mathamr_kedro.types import PostType
+
+R = TypeVar("R", bound=NamedTuple)
+
+MENTION = pa.struct(
+    [
+        ("placeholder", pa.string()),
+        ("formula_id", pa.string()),
+        ("visual_id", pa.string()),
+        ("latex", pa.string()),
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+    ]
+)
+_ARROW_TYPES: dict[Any, pa.DataType] = {
+    str: pa.string(),
+    str | None: pa.string(),
+    PostType: pa.string(),
+    int: pa.int32(),
+    int | None: pa.int32(),
+    bool: pa.bool_(),
+    float: pa.float64(),
+    tuple[str, ...]: pa.list_(pa.string()),
+    tuple[FormulaMention, ...]: pa.list_(MENTION),
+}
+
+
+def schema_of(record: type[R]) -> pa.Schema:
+    """Return the Arrow schema of a record class."""
+    hints = get_type_hints(record)
+    return pa.schema([(f, _ARROW_TYPES[hints[f]]) for f in record._fields])
+
+
+def table_of(record: type[R], rows: Sequence[R]) -> pa.Table:
+    """Return the rows as an Arrow table with the schema of their class."""
+    schema = schema_of(record)
+    columns: Iterable[Sequence[Any]] = (
+        zip(*rows, strict=True) if rows else [()] * len(schema)
+    )
+    arrays = [_array(field, values) for field, values in zip(schema, columns, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _array(field: pa.Field, values: Sequence[Any]) -> pa.Array:
+    if field.type != pa.list_(MENTION):
+        return pa.array(values, type=field.type)
+    offsets = [0]
+    for mentions in values:
+        offsets.append(offsets[-1] + len(mentions))
+    flat = [mention for mentions in values for mention in mentions]
+    columns: Iterable[Sequence[Any]] = zip(*flat, strict=True) if flat else [()] * 6
+    parts = [
+        pa.array(column, type=part.type)
+        for part, column in zip(MENTION, columns, strict=True)
+    ]
+    items = pa.StructArray.from_arrays(parts, fields=list(MENTION))
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items)
+
+
+def rows_of(record: type[R], table: pa.Table) -> Iterator[R]:
+    """Yield the rows of a table as records; the inverse of :func:`table_of`."""
+    hints = get_type_hints(record)
+    for row in table.select(list(record._fields)).to_pylist():
+        for name, hint in hints.items():
+            if hint == tuple[str, ...]:
+                row[name] = tuple(row[name])
+            elif hint == tuple[FormulaMention, ...]:
+                row[name] = tuple(FormulaMention(**mention) for mention in row[name])
+        yield record(**row)

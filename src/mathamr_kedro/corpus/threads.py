@@ -1,0 +1,63 @@
+"""Threads: which answers belong to which questions, and the training pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
+
+from mathamr_kedro.records import Failure, TrainingPair
+
+Answers = Literal["accepted", "all"]
+
+
+class PostHead(NamedTuple):
+    """What a thread needs to know of a post."""
+
+    post_id: str
+    post_type: str
+    parent_id: str | None
+    accepted_answer_id: str | None
+
+
+class Threads:
+    """Questions and answers of a whole collection, by id."""
+
+    def __init__(self, heads: Iterable[PostHead]) -> None:
+        self._accepted: dict[str, str | None] = {}
+        self._parents: dict[str, str | None] = {}
+        for head in heads:
+            if head.post_type == "question":
+                self._accepted[head.post_id] = head.accepted_answer_id
+            elif head.post_type == "answer":
+                self._parents[head.post_id] = head.parent_id
+
+    def pairs(self, answers: Answers = "accepted") -> Iterator[TrainingPair]:
+        """Yield question and accepted answer (thesis 3.4), or every answer of it."""
+        if answers == "all":
+            for answer, question in self._parents.items():
+                if question in self._accepted:
+                    yield TrainingPair(question, answer)
+            return
+        for question, accepted in self._accepted.items():
+            if accepted is not None and self._parents.get(accepted) == question:
+                yield TrainingPair(question, accepted)
+
+    def problems(self) -> Iterator[Failure]:
+        """Yield answers whose question is missing and accepted answers that are."""
+        for answer, question in self._parents.items():
+            if question is not None and question not in self._accepted:
+                detail = f"its question {question} is not among the posts"
+                yield _failure(answer, "question_missing", detail)
+        for question, accepted in self._accepted.items():
+            if accepted is None:
+                continue
+            if accepted not in self._parents:
+                detail = f"its accepted answer {accepted} is not among the posts"
+                yield _failure(question, "accepted_answer_missing", detail)
+            elif self._parents[accepted] != question:
+                detail = f"its accepted answer {accepted} answers another question"
+                yield _failure(question, "accepted_answer_elsewhere", detail)
+
+
+def _failure(post_id: str, reason: str, detail: str) -> Failure:
+    return Failure("ingestion", "posts", "", post_id, reason, detail, kept=True)

@@ -1,0 +1,79 @@
+"""Stack Exchange dumps: one ``<row .../>`` per record, all content in attributes.
+
+The posts of ARQMath are one XML file of 4 GB; rows are read one at a time and freed.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from lxml import etree
+
+from mathamr_kedro.errors import MalformedInputError, MissingInputError
+
+
+class Row(NamedTuple):
+    """The attributes of one row and the line on which it ends."""
+
+    line: int
+    values: Mapping[str, str]
+
+
+def open_binary(path: Path) -> IO[bytes]:
+    """Open a file, unpacking ``.gz``; say what was expected where it is missing."""
+    if not path.is_file():
+        raise MissingInputError(
+            f"Expected a file at {str(path)!r}; check the folder in conf/<env>/globals.yml"
+        )
+    if path.suffix == ".gz":
+        return gzip.open(path, "rb")  # type: ignore[return-value]
+    return path.open("rb")
+
+
+def read_rows(path: Path) -> Iterator[Row]:
+    """Yield the rows of a dump in file order.
+
+    Raises:
+        MalformedInputError: the file is cut short, not UTF-8, or not a dump; the
+            message names the line and the remedy. Rows before the fault were yielded.
+    """
+    line = 0
+    with open_binary(path) as stream:
+        try:
+            # huge_tree lifts libxml2's limits on depth and size of one text.
+            for _, element in etree.iterparse(
+                stream, events=("end",), tag="row", huge_tree=True
+            ):
+                line = element.sourceline or line
+                yield Row(line, element.attrib)
+                element.clear()
+                while element.getprevious() is not None:
+                    del element.getparent()[0]
+        except etree.XMLSyntaxError as exc:
+            raise _explain(path, exc) from exc
+        except (EOFError, gzip.BadGzipFile) as exc:
+            raise MalformedInputError(
+                f"{str(path)!r} is a damaged gzip file ({exc}); fetch it again"
+            ) from exc
+
+
+def _explain(path: Path, exc: etree.XMLSyntaxError) -> MalformedInputError:
+    text = exc.msg or str(exc)
+    place = f"{str(path)!r}, line {exc.lineno}"
+    if "encod" in text.lower() or "UTF-8" in text:
+        return MalformedInputError(
+            f"Expected UTF-8 in {place} ({text}); convert the file, e.g. "
+            f"`iconv -f latin1 -t utf-8 {path.name}`, and run again"
+        )
+    if "Premature end" in text or "EndTag" in text or "Document is empty" in text:
+        return MalformedInputError(
+            f"{place}: the file ends too early ({text}); it was probably cut short while "
+            "downloading: fetch it again and rerun, finished shards are kept"
+        )
+    return MalformedInputError(
+        f"{place}: not well-formed XML ({text}); compare the file with the published "
+        "checksum, or repair that line and run again"
+    )

@@ -1,0 +1,74 @@
+"""Raw collections as datasets: read-only, lazy, their layout checked on load."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from kedro.io import AbstractDataset
+
+from mathamr_kedro.corpus.arqmath import ArqmathCollection, ArqmathFiles
+from mathamr_kedro.corpus.ntcir12 import Ntcir12Collection, Ntcir12Files
+from mathamr_kedro.corpus.own_files import OwnCollection
+from mathamr_kedro.corpus.raw import Collection
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.parameters import read_parameters
+
+Kind = Literal["arqmath", "ntcir12", "own"]
+
+
+class CollectionDataset(AbstractDataset[None, Collection]):
+    """A folder of raw files: ARQMath, NTCIR-12 or files of your own.
+
+    Example of a catalog entry::
+
+        collection:
+          type: mathamr_kedro.datasets.collections.CollectionDataset
+          kind: arqmath
+          root: data/01_raw/sample
+          files: {posts: Posts.V1.3.xml, ...}     # see ArqmathFiles, Ntcir12Files
+    """
+
+    def __init__(
+        self,
+        *,
+        kind: Kind,
+        root: str,
+        files: Mapping[str, Any] | None = None,
+        unit: Literal["section", "file"] = "section",
+        metadata: dict[str, Any] | None = None,
+    ) -> None:
+        if kind not in ("arqmath", "ntcir12", "own"):
+            raise ConfigurationError(
+                f"Expected 'arqmath', 'ntcir12' or 'own' for 'kind' of a collection "
+                f"(got {kind!r}) (conf/<env>/catalog/ingestion.yml)"
+            )
+        self._kind = kind
+        self._root = root
+        self._files = dict(files or {})
+        self._unit = unit
+        self.metadata = metadata
+
+    def load(self) -> Collection:
+        """Return the lazy reader; refuse a folder that lacks a part."""
+        collection = self._reader()
+        collection.check_layout()
+        return collection
+
+    def _reader(self) -> ArqmathCollection | Ntcir12Collection | OwnCollection:
+        where = "ingestion.collection.files"
+        if self._kind == "arqmath":
+            files = read_parameters(ArqmathFiles, self._files, where)
+            return ArqmathCollection(self._root, files)
+        if self._kind == "ntcir12":
+            return Ntcir12Collection(
+                self._root, read_parameters(Ntcir12Files, self._files, where)
+            )
+        return OwnCollection(self._root, self._unit)
+
+    def save(self, data: None) -> None:
+        """Raw data never changes."""
+        raise ConfigurationError(f"The raw collection {self._root!r} is read-only")
+
+    def _describe(self) -> dict[str, Any]:
+        return {"kind": self._kind, "root": self._root}

@@ -1,0 +1,180 @@
+"""Tables that can be large: Parquet shards, written one by one, read one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from kedro.io import AbstractDataset
+from kedro_datasets._typing import TablePreview
+
+from mathamr_kedro import records
+from mathamr_kedro.corpus.tables import rows_of, schema_of, table_of
+from mathamr_kedro.errors import ConfigurationError, suggest
+from mathamr_kedro.shards import EndOfShards, Shard, ShardFolder
+
+
+class ShardedTable:
+    """A table in shards; nothing is read before it is asked for."""
+
+    def __init__(self, folder: ShardFolder, record: type) -> None:
+        self._folder = folder
+        self.record = record
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The account over all shards, e.g. ``{"read": 9, "written": 9, ...}``."""
+        totals: dict[str, int] = {}
+        for shard in self._folder.read_list().counts.values():
+            for name, count in shard.items():
+                totals[name] = totals.get(name, 0) + count
+        return totals
+
+    @property
+    def fingerprint(self) -> str:
+        """What the table was made from."""
+        return self._folder.read_list().fingerprint
+
+    def empty(self) -> pa.Table:
+        """Return a table of the same columns without rows."""
+        return schema_of(self.record).empty_table()
+
+    def files(self) -> list[Path]:
+        """Return the files of the shards, in order."""
+        return self._folder.files()
+
+    def tables(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Yield the shards as Arrow tables, with the asked columns alone."""
+        for file in self.files():
+            yield pq.read_table(file, columns=list(columns) if columns else None)
+
+    def records(self) -> Iterator[Any]:
+        """Yield all rows as records."""
+        for table in self.tables():
+            yield from rows_of(self.record, table)
+
+    def find(self, column: str, value: str) -> Any | None:
+        """Return the first row whose column has the value, or ``None``."""
+        for file in self.files():
+            found = pq.read_table(file, filters=[(column, "=", value)])
+            if found.num_rows:
+                return next(rows_of(self.record, found.slice(0, 1)))
+        return None
+
+    def to_pandas(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return the whole table; for small ones and notebooks."""
+        tables = list(self.tables(columns))
+        if not tables:
+            return self.empty().to_pandas()
+        return pa.concat_tables(tables).to_pandas()
+
+
+class ShardedTableDataset(AbstractDataset[Shard | EndOfShards, ShardedTable]):
+    """Saves shards of records as they come; loads a :class:`ShardedTable`.
+
+    A generator node yields :class:`~mathamr_kedro.shards.Shard` objects and, last, an
+    :class:`~mathamr_kedro.shards.EndOfShards`. Example of a catalog entry::
+
+        posts:
+          type: mathamr_kedro.datasets.sharded_table.ShardedTableDataset
+          filepath: data/02_intermediate/posts
+          record: Post
+    """
+
+    def __init__(
+        self, *, filepath: str, record: str, metadata: dict[str, Any] | None = None
+    ) -> None:
+        self._folder = ShardFolder(filepath, ".parquet")
+        self._record = _record_class(record)
+        self.metadata = metadata
+
+    def load(self) -> ShardedTable:
+        """Return the table without reading it."""
+        self._folder.files()  # refuses a missing or unfinished folder
+        return ShardedTable(self._folder, self._record)
+
+    def save(self, data: Shard | EndOfShards) -> None:
+        """Write one shard, or note that all are there."""
+        if isinstance(data, EndOfShards):
+            self._folder.complete(data.made_from)
+            return
+        is_table = isinstance(data.rows, pa.Table)
+        table = data.rows if is_table else table_of(self._record, data.rows)
+        self._folder.write(
+            data.name,
+            data.made_from,
+            data.counts,
+            lambda path: pq.write_table(table, path, compression="zstd"),
+        )
+
+    def preview(self, nrows: int = 40) -> TablePreview:
+        """Show the first rows in Kedro-Viz."""
+        table = next(self.load().tables(), None)
+        rows = table.slice(0, nrows).to_pylist() if table is not None else []
+        columns = list(self._record._fields)
+        cells = [[_short(row[column]) for column in columns] for row in rows]
+        return TablePreview(
+            {"index": list(range(len(rows))), "columns": columns, "data": cells}
+        )
+
+    def _exists(self) -> bool:
+        return self._folder.read_list().complete
+
+    def _describe(self) -> dict[str, Any]:
+        return {"filepath": str(self._folder.path), "record": self._record.__name__}
+
+
+class FinishedShardsDataset(AbstractDataset[None, Callable[[str], frozenset[str]]]):
+    """Tells which shards of a table are finished, so that a node can go on.
+
+    A node may not read what it writes; this is the same folder under another name.
+    Loads a function from fingerprint to the names of the finished shards.
+    """
+
+    def __init__(
+        self, *, filepath: str, suffix: str = ".parquet",
+        metadata: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        self._folder = ShardFolder(filepath, suffix)
+        self.metadata = metadata
+
+    def load(self) -> Callable[[str], frozenset[str]]:
+        """Return the function."""
+        return self._folder.finished
+
+    def save(self, data: None) -> None:
+        """Never called: the table's own dataset writes."""
+        raise ConfigurationError(
+            f"{str(self._folder.path)!r} is read-only under this name; save to the "
+            "dataset of the table"
+        )
+
+    def _exists(self) -> bool:
+        return True
+
+    def _describe(self) -> dict[str, Any]:
+        return {"filepath": str(self._folder.path)}
+
+
+def _record_class(name: str) -> Any:
+    classes = {
+        key: value
+        for key, value in vars(records).items()
+        if isinstance(value, type) and issubclass(value, tuple)
+    }
+    if name not in classes:
+        raise ConfigurationError(
+            f"Expected a record class for 'record' (got {name!r}){suggest(name, classes)} "
+            f"Known: {', '.join(classes)} (conf/<env>/catalog)"
+        )
+    return classes[name]
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, list):
+        return f"{len(value)} items" if value and isinstance(value[0], dict) else ", ".join(value)
+    return value if not isinstance(value, str) or len(value) <= 160 else value[:159] + "…"

@@ -1,0 +1,37 @@
+"""The map from formula ids to visual ids as a dataset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kedro.io import AbstractDataset
+
+from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.errors import MissingInputError
+
+
+class VisualIndexDataset(AbstractDataset[VisualIndex, VisualIndex]):
+    """Memory-mapped arrays in a folder."""
+
+    def __init__(self, *, filepath: str, metadata: dict[str, Any] | None = None) -> None:
+        self._folder = Path(filepath)
+        self.metadata = metadata
+
+    def load(self) -> VisualIndex:
+        """Map the arrays into memory."""
+        if not self._exists():
+            raise MissingInputError(
+                f"{str(self._folder)!r} is missing; run `kedro run --pipeline ingestion`"
+            )
+        return VisualIndex.load(self._folder)
+
+    def save(self, data: VisualIndex) -> None:
+        """Write the arrays."""
+        data.save(self._folder)
+
+    def _exists(self) -> bool:
+        return (self._folder / "flags.npy").is_file()
+
+    def _describe(self) -> dict[str, Any]:
+        return {"filepath": str(self._folder)}

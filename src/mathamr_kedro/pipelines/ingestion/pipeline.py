@@ -1,0 +1,82 @@
+"""Wiring of the ingestion stage."""
+
+from __future__ import annotations
+
+from kedro.pipeline import Pipeline, node
+
+from mathamr_kedro.pipelines.ingestion import nodes
+
+_PARAMETERS = "params:ingestion"
+# Tables whose failures are collected, in the order of the report.
+_SOURCES = (
+    "formulas",
+    "posts",
+    "comments",
+    "post_links",
+    "topics",
+    "topic_formulas",
+    "judgments",
+    "training_pairs",
+)
+
+
+def create_pipeline(**kwargs: object) -> Pipeline:
+    """Return the ingestion stage: raw collection in, typed tables out."""
+    return Pipeline(
+        [
+            _extract(nodes.extract_formulas, "formulas"),
+            node(
+                nodes.index_visual_ids,
+                inputs="formulas",
+                outputs="visual_index",
+                name="index_visual_ids",
+            ),
+            _extract(nodes.extract_posts, "posts", "visual_index"),
+            _extract(nodes.extract_comments, "comments", "visual_index"),
+            _extract(nodes.extract_links, "post_links"),
+            _extract(nodes.extract_topics, "topics"),
+            _extract(nodes.extract_topic_formulas, "topic_formulas"),
+            _extract(nodes.extract_judgments, "judgments"),
+            node(
+                nodes.pair_posts,
+                inputs=["posts", _PARAMETERS],
+                outputs=["training_pairs_failures", "training_pairs"],
+                name="pair_posts",
+            ),
+            node(
+                nodes.check_judgments,
+                inputs=["judgments", "posts", "visual_index"],
+                outputs="judgment_check_failures",
+                name="check_judgments",
+            ),
+            node(
+                nodes.collect_failures,
+                inputs=[
+                    *(f"{table}_failures" for table in _SOURCES),
+                    "judgment_check_failures",
+                ],
+                outputs="ingestion_failures",
+                name="collect_failures",
+            ),
+            node(
+                nodes.describe_ingestion,
+                inputs={
+                    "collection": "collection",
+                    "failures": "ingestion_failures",
+                    **{table: table for table in _SOURCES},
+                },
+                outputs=["ingestion_statistics", "ingestion_report", "ingestion_figure"],
+                name="describe_ingestion",
+            ),
+        ],
+        tags="ingestion",
+    )
+
+
+def _extract(function: object, table: str, *extra: str) -> object:
+    return node(
+        function,  # type: ignore[arg-type]
+        inputs=["collection", *extra, f"{table}_finished", _PARAMETERS],
+        outputs=[f"{table}_failures", table],
+        name=function.__name__,  # type: ignore[attr-defined]
+    )

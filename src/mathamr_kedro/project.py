@@ -1,0 +1,31 @@
+"""The project from outside Kedro's own commands: its catalog, in any environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kedro.framework.session import KedroSession
+from kedro.framework.startup import bootstrap_project
+from kedro.io import DataCatalog
+from kedro.utils import find_kedro_project
+
+from mathamr_kedro.errors import ConfigurationError
+
+
+def open_catalog(env: str | None = None, data_root: str | None = None) -> DataCatalog:
+    """Return the catalog of an environment, found from the current folder.
+
+    Args:
+        env: an environment of ``conf/``; ``None`` for the default one.
+        data_root: another folder for what the stages wrote.
+    """
+    root = find_kedro_project(Path.cwd())
+    if root is None:
+        raise ConfigurationError(
+            f"No Kedro project in {str(Path.cwd())!r} or above; run mathamr inside the "
+            "project folder (the one with pyproject.toml and conf/)"
+        )
+    bootstrap_project(root)
+    settings = {"data_root": data_root} if data_root else None
+    with KedroSession.create(root, env=env, runtime_params=settings) as session:
+        return session.load_context().catalog

@@ -1,0 +1,158 @@
+"""Shards: a folder of numbered files that survives being killed at any moment.
+
+```
+posts/
+  _shards.json        what is finished, and what it was made from
+  posts-00000.parquet
+  posts-00001.parquet
+```
+
+A shard is written under a temporary name, renamed, and only then entered into
+``_shards.json`` (itself replaced by rename). A file that is not in the list is the
+rest of a killed run: nobody reads it, and the next run writes it again.
+
+The fingerprint says what the shards were made from (raw files, parameters). When it
+changes, the folder starts anew, so results of two inputs never mix.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mathamr_kedro.errors import MalformedInputError, MissingInputError
+
+LIST_NAME = "_shards.json"
+
+
+def fingerprint(*parts: Any) -> str:
+    """Return a short digest of anything that JSON can write.
+
+    >>> fingerprint("posts.xml", {"size": 3}) == fingerprint("posts.xml", {"size": 3})
+    True
+    """
+    text = json.dumps(parts, sort_keys=True, default=str)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+@dataclass(frozen=True)
+class ShardList:
+    """What ``_shards.json`` holds."""
+
+    fingerprint: str = ""
+    complete: bool = False
+    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Shard name to its counts, e.g. ``{"read": 10, "written": 9, "dropped": 1}``."""
+
+
+class ShardFolder:
+    """A folder of shards with the list of the finished ones."""
+
+    def __init__(self, path: str | Path, suffix: str) -> None:
+        self.path = Path(path)
+        self.suffix = suffix
+
+    def read_list(self) -> ShardList:
+        """Read the list; an empty one where nothing was written yet."""
+        file = self.path / LIST_NAME
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+            return ShardList(found["fingerprint"], found["complete"], found["counts"])
+        except FileNotFoundError:
+            return ShardList()
+        except (ValueError, KeyError, TypeError) as exc:
+            raise MalformedInputError(
+                f"Expected a list of shards in {str(file)!r} ({exc}); delete the folder "
+                "and run the stage again"
+            ) from exc
+
+    def finished(self, made_from: str) -> frozenset[str]:
+        """Return the names of the shards that were made from the same input."""
+        found = self.read_list()
+        return frozenset(found.counts if found.fingerprint == made_from else ())
+
+    def write(
+        self,
+        name: str,
+        made_from: str,
+        counts: Mapping[str, int],
+        write: Callable[[Path], None],
+    ) -> None:
+        """Write one shard with ``write(path)`` and enter it into the list."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        found = self.read_list()
+        if found.fingerprint != made_from:
+            found = self._start_anew(made_from)
+        file = self.path / f"{name}{self.suffix}"
+        part = file.with_name(f".{file.name}.part")
+        write(part)
+        os.replace(part, file)
+        self._write_list(
+            ShardList(made_from, False, {**found.counts, name: dict(counts)})
+        )
+
+    def complete(self, made_from: str) -> None:
+        """Note that every shard is there."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        found = self.read_list()
+        if found.fingerprint != made_from:
+            found = self._start_anew(made_from)
+        self._write_list(ShardList(made_from, True, found.counts))
+
+    def files(self) -> list[Path]:
+        """Return the finished shards in order; refuse an unfinished folder."""
+        found = self.read_list()
+        if not found.complete:
+            state = "unfinished" if found.counts else "missing"
+            raise MissingInputError(
+                f"{str(self.path)!r} is {state}; run the stage that writes it again, it "
+                "goes on where it stopped"
+            )
+        return [self.path / f"{name}{self.suffix}" for name in sorted(found.counts)]
+
+    def total(self, count: str) -> int:
+        """Return the sum of one count over all shards."""
+        return sum(c.get(count, 0) for c in self.read_list().counts.values())
+
+    def _start_anew(self, made_from: str) -> ShardList:
+        self._write_list(ShardList(made_from))
+        for old in self._own_files():
+            old.unlink()
+        return ShardList(made_from)
+
+    def _own_files(self) -> Iterator[Path]:
+        yield from self.path.glob(f"*{self.suffix}")
+        yield from self.path.glob(".*.part")
+
+    def _write_list(self, shards: ShardList) -> None:
+        file = self.path / LIST_NAME
+        part = file.with_name(f".{LIST_NAME}.part")
+        content = {
+            "fingerprint": shards.fingerprint,
+            "complete": shards.complete,
+            "counts": shards.counts,
+        }
+        part.write_text(json.dumps(content, indent=1), encoding="utf-8")
+        os.replace(part, file)
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One finished piece of a table on its way to a :class:`ShardFolder`."""
+
+    name: str
+    made_from: str
+    rows: Any
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class EndOfShards:
+    """Said after the last shard: the table is complete."""
+
+    made_from: str
