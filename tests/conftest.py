@@ -25,7 +25,7 @@ def _has_gpu() -> bool:
 
 
 _NEEDS = {
-    "shared": (lambda: SHARED.is_dir(), "no folder of real data beside the checkout"),
+    "shared": (SHARED.is_dir, "no folder of real data beside the checkout"),
     "gpu": (_has_gpu, "no CUDA device"),
     "latexml": (lambda: shutil.which("latexmlc") is not None, "latexml is missing"),
     "browser": (lambda: shutil.which("chromium") is not None, "chromium is missing"),

@@ -62,3 +62,10 @@ def suggest(value: str, choices: Iterable[str]) -> str:
     """
     nearest = difflib.get_close_matches(value, list(choices), n=1)
     return f"; did you mean {nearest[0]!r}?" if nearest else ""
+
+
+def find_cause(error: BaseException | None) -> MathAMRError | None:
+    """Return our own error that another one was raised from, if there is any."""
+    while error is not None and not isinstance(error, MathAMRError):
+        error = error.__cause__
+    return error

@@ -11,7 +11,7 @@ from kedro.framework.context import KedroContext
 from kedro.framework.hooks import hook_impl
 from kedro.pipeline.node import Node
 
-from mathamr_kedro.errors import MathAMRError
+from mathamr_kedro.errors import MathAMRError, find_cause
 from mathamr_kedro.stages import check_stage_parameters
 
 logger = logging.getLogger(__name__)
@@ -23,9 +23,7 @@ class ErrorHooks:
     @hook_impl
     def on_pipeline_error(self, error: Exception) -> None:
         """Replace an error that was caused by one of ours by its message."""
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, MathAMRError):
-            cause = cause.__cause__
+        cause = find_cause(error)
         if cause is not None:
             _raise_plainly(cause)
 
@@ -62,6 +60,6 @@ class TimingHooks:
             logger.info("%s took %.1f s", node.name, seconds)
 
 
-def _raise_plainly(error: BaseException) -> None:
+def _raise_plainly(error: MathAMRError) -> None:
     if click.get_current_context(silent=True) is not None:
         raise click.ClickException(str(error)) from error

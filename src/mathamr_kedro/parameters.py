@@ -10,16 +10,17 @@ from the mapping that the configuration gave and refuses what it does not know:
 ...     seed: int = 0
 >>> read_parameters(Split, {"ratio": 0.8}, where="preprocessing.split")
 Split(ratio=0.8, seed=0)
->>> read_parameters(Split, {"ration": 0.8}, where="preprocessing.split")
+>>> read_parameters(Split, {"ration": 0.8}, where="training")
 Traceback (most recent call last):
 ...
-mathamr_kedro.errors.ConfigurationError: Unknown parameter 'preprocessing.split.ration'; \
-did you mean 'ratio'? Known: ratio, seed (conf/<env>/parameters/preprocessing.yml)
+mathamr_kedro.errors.ConfigurationError: Unknown parameter 'training.ration'; \
+did you mean 'ratio'? Known: ratio, seed (conf/<env>/parameters/training.yml)
 """
 
 from __future__ import annotations
 
 import dataclasses
+import re
 import types
 import typing
 from collections.abc import Mapping
@@ -81,8 +82,6 @@ def _convert(hint: Any, value: Any, where: str) -> Any:
     origin = typing.get_origin(hint)
     if dataclasses.is_dataclass(hint):
         return read_parameters(hint, value, where)  # type: ignore[arg-type]
-    if hint is Any:
-        return value
     if origin is Literal:
         return _choice(typing.get_args(hint), value, where)
     if origin in (Union, types.UnionType):
@@ -130,6 +129,8 @@ def _sequence(hint: Any, value: Any, where: str) -> Any:
 
 
 def _plain(hint: Any, value: Any, where: str) -> Any:
+    if hint is Any:
+        return value
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
@@ -145,5 +146,5 @@ def _wrong(hint: Any, value: Any, where: str) -> ConfigurationError:
 
 
 def _file_of(where: str) -> str:
-    stage = where.split(".")[0].split("[")[0]
+    stage = re.split(r"[.\[]", where, maxsplit=1)[0]
     return f"conf/<env>/parameters/{stage}.yml"

@@ -34,7 +34,9 @@ def report_progress(
         now = time.perf_counter()
         if now - last >= seconds:
             last = now
-            logger.info("%s: %s so far, %s/s", name, f"{count:,}", _rate(count, started))
+            logger.info(
+                "%s: %s so far, %s/s", name, f"{count:,}", _rate(count, started)
+            )
     logger.info("%s: %s new, %s/s", name, f"{count:,}", _rate(count, started))
 
 

@@ -6,13 +6,15 @@ from pathlib import Path
 
 from kedro.framework.session import KedroSession
 from kedro.framework.startup import bootstrap_project
-from kedro.io import DataCatalog
+from kedro.io import CatalogProtocol
 from kedro.utils import find_kedro_project
 
 from mathamr_kedro.errors import ConfigurationError
 
 
-def open_catalog(env: str | None = None, data_root: str | None = None) -> DataCatalog:
+def open_catalog(
+    env: str | None = None, data_root: str | None = None
+) -> CatalogProtocol:
     """Return the catalog of an environment, found from the current folder.
 
     Args:
@@ -27,5 +29,5 @@ def open_catalog(env: str | None = None, data_root: str | None = None) -> DataCa
         )
     bootstrap_project(root)
     settings = {"data_root": data_root} if data_root else None
-    with KedroSession.create(root, env=env, runtime_params=settings) as session:
-        return session.load_context().catalog
+    session = KedroSession.create(root, env=env, runtime_params=settings)
+    return session.load_context().catalog

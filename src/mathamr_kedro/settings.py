@@ -1,10 +1,14 @@
 """Kedro settings of the project."""
 
 import os
+import warnings
 
 from kedro.config import OmegaConfigLoader
 
 from mathamr_kedro.hooks import ErrorHooks, ParameterHooks, TimingHooks
+
+# Kedro 1.7 calls a function that OmegaConf 2.4 renamed.
+warnings.filterwarnings("ignore", "register_new_resolver", UserWarning)
 
 HOOKS = (ErrorHooks(), ParameterHooks(), TimingHooks())
 

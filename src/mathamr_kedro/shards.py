@@ -67,8 +67,8 @@ class ShardFolder:
             return ShardList()
         except (ValueError, KeyError, TypeError) as exc:
             raise MalformedInputError(
-                f"Expected a list of shards in {str(file)!r} ({exc}); delete the folder "
-                "and run the stage again"
+                f"Expected a list of shards in {str(file)!r} ({exc}); delete the "
+                "folder and run the stage again"
             ) from exc
 
     def finished(self, made_from: str) -> frozenset[str]:
@@ -108,11 +108,12 @@ class ShardFolder:
         """Return the finished shards in order; refuse an unfinished folder."""
         found = self.read_list()
         if not found.complete:
-            state = "unfinished" if found.counts else "missing"
-            raise MissingInputError(
-                f"{str(self.path)!r} is {state}; run the stage that writes it again, it "
-                "goes on where it stopped"
+            state = (
+                "unfinished; run the stage again, it goes on where it stopped"
+                if found.counts
+                else "missing; run the stage that writes it"
             )
+            raise MissingInputError(f"{str(self.path)!r} is {state}")
         return [self.path / f"{name}{self.suffix}" for name in sorted(found.counts)]
 
     def total(self, count: str) -> int:

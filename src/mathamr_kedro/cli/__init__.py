@@ -1,36 +1,54 @@
 """The console script ``mathamr``.
 
-Each module of this package is one subcommand: a module ``inspect_post.py`` with a
-click command named ``command``. Modules are imported only when their command runs,
-so ``mathamr --help`` answers at once.
+Each module of this package is one subcommand: it holds a click command under the name
+``command``. A module is imported only when its command runs, so ``mathamr --help``
+answers at once.
 """
 
 from __future__ import annotations
 
+import ast
 import pkgutil
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import click
 
 from mathamr_kedro import __version__
-from mathamr_kedro.errors import MathAMRError
-
+from mathamr_kedro.errors import find_cause
 
 cli = click.Group(name="mathamr_kedro")
-"""Kedro takes project commands from a group of this name; ours are under ``mathamr``."""
+"""Kedro takes project commands from this name; ours are under ``mathamr``."""
 
 
 class _Subcommands(click.Group):
     """Subcommands found among the modules of this package, imported on use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name[0] != "_")
+        return sorted(
+            m.name for m in pkgutil.iter_modules(__path__) if m.name[0] != "_"
+        )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
         return import_module(f"{__name__}.{cmd_name}").command
+
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """List the commands with the first line of their help, read from the source."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(n, _first_line(n)) for n in self.list_commands(ctx)])
+
+
+def _first_line(name: str) -> str:
+    source = (Path(__path__[0]) / f"{name}.py").read_text(encoding="utf-8")
+    for item in ast.parse(source).body:
+        if isinstance(item, ast.FunctionDef) and item.name == "command":
+            return (ast.get_docstring(item) or "").partition("\n")[0]
+    return ""
 
 
 @click.group(cls=_Subcommands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -47,6 +65,9 @@ def main() -> None:
     """Run ``mathamr``; show our own errors as one line instead of a traceback."""
     try:
         group(prog_name="mathamr")
-    except MathAMRError as exc:
-        click.echo(f"mathamr: {exc}", err=True)
+    except Exception as exc:
+        cause = find_cause(exc)
+        if cause is None:
+            raise
+        click.echo(f"mathamr: {cause}", err=True)
         sys.exit(2)

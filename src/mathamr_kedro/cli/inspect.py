@@ -21,7 +21,7 @@ from mathamr_kedro.records import Failure, Post
 @click.option("--env", help="Environment of conf/ (default: the embedded sample).")
 @click.option("--data-root", help="Another folder for what the stages wrote.")
 def command(post: str, env: str | None, data_root: str | None) -> None:
-    """Show POST as the pipelines see it: clean text, formulas, tags.
+    r"""Show POST as the pipelines see it: clean text, formulas, tags.
 
     POST is the id of an ingested post (or of a topic, such as A.1001), or a file:
     Markdown, HTML, LaTeX or JSONL.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
-from kedro.io import DataCatalog, DatasetError
+from kedro.io import CatalogProtocol, DatasetError
 from rich.console import Console
 from rich.table import Table
 
@@ -27,19 +28,21 @@ def command(env: str | None, data_root: str | None) -> None:
     console.print("\nWhere to look")
     post = next(catalog.load("posts").records(), None)
     flags = f" --env {env}" if env else ""
-    hints = [
+    report = Path(catalog["ingestion_report"]._describe()["filepath"])
+    for what, why in (
         (f"mathamr inspect {post.post_id if post else 'POST_ID'}{flags}", "one post"),
-        (str(catalog["ingestion_report"]._filepath), "the whole report"),
+        (str(_shorten(report)), "the whole report"),
         (f"kedro viz run{flags}", "the pipelines in your browser"),
         (f"kedro ipython{flags}", "catalog.load('posts').to_pandas()"),
-    ]
-    table = Table(box=None, show_header=False, padding=(0, 2))
-    for what, why in hints:
-        table.add_row(f"[bold]{what}", why)
-    console.print(table)
+    ):
+        console.print(f"  [bold]{what:<42}[/bold] {why}", soft_wrap=True)
 
 
-def _load(catalog: DataCatalog, name: str) -> Any:
+def _shorten(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def _load(catalog: CatalogProtocol, name: str) -> Any:
     try:
         return catalog.load(name)
     except DatasetError:

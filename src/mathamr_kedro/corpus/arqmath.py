@@ -69,8 +69,8 @@ class ArqmathCollection:
         """
         if not self.root.is_dir():
             raise MissingInputError(
-                f"Expected the collection in the folder {str(self.root)!r}; set raw_root "
-                "in conf/<env>/globals.yml (docs/data.md says how to get ARQMath)"
+                f"Expected the collection in the folder {str(self.root)!r}; set "
+                "raw_root in conf/<env>/globals.yml (docs/data.md: how to get it)"
             )
         tables = [list(f.values()) for _, f in list_tables(self._formula_folders())]
         return [
@@ -88,7 +88,10 @@ class ArqmathCollection:
         """Return a digest of names, sizes and times of the raw files."""
         files = [(f, f.stat()) for f in self.check_layout()]
         return fingerprint(
-            *((str(f.relative_to(self.root)), s.st_size, s.st_mtime_ns) for f, s in files)
+            *(
+                (str(f.relative_to(self.root)), s.st_size, s.st_mtime_ns)
+                for f, s in files
+            )
         )
 
     def posts(self) -> Iterator[RawPost | Failure]:
@@ -147,7 +150,9 @@ class ArqmathCollection:
                 for row in csv.DictReader(stream):
                     topic = row.get("Topic") or row.get("Topic_Id") or ""
                     names = ("Category", "Difficulty", "Dependency")
-                    notes[topic] = TopicNotes(*(row.get(name) or None for name in names))
+                    notes[topic] = TopicNotes(
+                        *(row.get(name) or None for name in names)
+                    )
         return notes
 
     def judgments(self) -> Iterator[Judgment | Failure]:
@@ -170,8 +175,8 @@ class ArqmathCollection:
             files = sorted(self.root.glob(pattern))
             if not files:
                 raise MissingInputError(
-                    f"Expected {part} at {str(self.root / pattern)!r}; put the file there "
-                    f"or change '{part}' of the dataset 'collection' in "
+                    f"Expected {part} at {str(self.root / pattern)!r}; put the file "
+                    f"there or change '{part}' of the dataset 'collection' in "
                     "conf/<env>/catalog/ingestion.yml (an empty value leaves it out)"
                 )
             found += files

@@ -162,9 +162,7 @@ class PostCleaner:
             yield _failure(raw, "formula_not_in_index", detail)
 
 
-def clean_comment(
-    raw: RawComment, find: VisualLookup
-) -> tuple[Comment, list[Failure]]:
+def clean_comment(raw: RawComment, find: VisualLookup) -> tuple[Comment, list[Failure]]:
     """Clean one comment."""
     owner = f"c{raw.comment_id}"
     clean, _ = clean_text("", raw.text, owner, find)

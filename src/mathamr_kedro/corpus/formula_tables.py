@@ -1,7 +1,8 @@
 """The formula index: three families of TSV files with the same rows in the same order.
 
 ```
-latex_representation_v3/1.tsv   id post_id thread_id type comment_id old_visual_id visual_id issue formula
+latex_representation_v3/1.tsv   id post_id thread_id type comment_id old_visual_id
+                                visual_id issue formula
 slt_representation_v3/1.tsv     the same rows; formula = Presentation MathML
 opt_representation_v3/1.tsv     the same rows; formula = Content MathML
 ```
@@ -156,7 +157,7 @@ class _Join:
                 f"line {line.number}",
                 line.cells["id"],
                 f"no_{self._first}_row",
-                f"the row stands in the family {family!r} alone; its MathML is not used",
+                f"the row stands in the family {family!r} alone; it is not used",
                 kept=True,
             )
 
@@ -202,8 +203,8 @@ def read_tsv(path: Path) -> Iterator[tuple[int, list[str]]]:
         start = stream.read(4)
         if start[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in start:
             raise MalformedInputError(
-                f"Expected UTF-8 in {str(path)!r}, found UTF-16 or binary data; convert "
-                f"it, e.g. `iconv -f utf-16 -t utf-8 {path.name}`"
+                f"Expected UTF-8 in {str(path)!r}, found UTF-16 or binary data; "
+                f"convert it, e.g. `iconv -f utf-16 -t utf-8 {path.name}`"
             )
         stream.seek(0)
         text = io.TextIOWrapper(
@@ -215,8 +216,8 @@ def read_tsv(path: Path) -> Iterator[tuple[int, list[str]]]:
                 yield reader.line_num, cells
         except csv.Error as exc:
             raise MalformedInputError(
-                f"{str(path)!r}, near line {reader.line_num}: {exc}; a quote was probably "
-                "never closed: repair that line"
+                f"{str(path)!r}, near line {reader.line_num}: {exc}; a quote was "
+                "probably never closed: repair that line"
             ) from exc
         except EOFError as exc:
             raise MalformedInputError(

@@ -60,14 +60,14 @@ def mark_formula(formulas: list[FoundFormula], formula: FoundFormula) -> str:
 
 
 def flatten_html(markup: str, formulas: list[FoundFormula]) -> str:
-    """Return the text of HTML with a mark for each formula, appended to ``formulas``.
+    r"""Return the text of HTML with a mark for each formula, appended to ``formulas``.
 
     Paragraphs are separated by an empty line, list items and rows stand on lines of
     their own (``- `` or ``1. ``), code keeps its line breaks, a link gives its text.
 
     >>> found = []
     >>> flatten_html("<p>a &amp; b<br>c</p><ol><li>one<li>two</ol>", found)
-    'a & b\\nc\\n\\n1. one\\n2. two'
+    'a & b\nc\n\n1. one\n2. two'
     """
     return _Flattener(formulas).flatten(markup)
 

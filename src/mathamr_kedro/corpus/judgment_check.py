@@ -17,7 +17,7 @@ from mathamr_kedro.records import Failure, Judgment
 # Chance alone makes a few ids match in the wrong space.
 _CLEAR_MATCHES = 20
 _CLEARLY_MORE = 3
-# Ids of the 2020 numbering fill 1..n almost without gaps; visual ids spread over millions.
+# The 2020 numbering fills 1..n almost without gaps; visual ids spread over millions.
 _DENSE = 0.5
 _DENSE_FROM = 500
 
@@ -34,7 +34,7 @@ def unknown_posts(
                 f"topic {judgment.topic_id}",
                 judgment.doc_id,
                 "judged_document_unknown",
-                f"judged {judgment.grade} for {judgment.topic_id}, not in the collection",
+                f"judged {judgment.grade} for {judgment.topic_id}, but not here",
                 kept=True,
             )
 
@@ -59,7 +59,9 @@ def check_formula_ids(judgments: Iterable[Judgment], index: VisualIndex) -> None
                 "lab's own numbering of 2020, which no formula index knows; use the "
                 "judgments re-keyed to v3 visual ids"
             )
-        wrong, right = (as_formula, as_visual) if task == "task2" else (as_visual, as_formula)
+        wrong, right = as_formula, as_visual
+        if task == "task2_formulas":
+            wrong, right = right, wrong
         if wrong >= _CLEAR_MATCHES and wrong > _CLEARLY_MORE * right:
             seems, other = (
                 ("formula ids", "task2_formulas")
@@ -67,8 +69,8 @@ def check_formula_ids(judgments: Iterable[Judgment], index: VisualIndex) -> None
                 else ("visual ids", "task2")
             )
             raise MalformedInputError(
-                f"{source!r}: {wrong} of its {len(ids)} ids are {seems} of the index, only "
-                f"{right} are what {task!r} expects; list the file under {other!r} in "
+                f"{source!r}: {wrong} of its {len(ids)} ids are {seems} of the index, "
+                f"only {right} are what {task!r} expects; list it under {other!r} in "
                 "'qrels' of conf/<env>/catalog/ingestion.yml"
             )
 
@@ -86,8 +88,12 @@ class FirstJudgments:
             self._grades[key] = judgment.grade
             return judgment, []
         first = self._grades[key]
-        reason = "repeated_judgment" if first == judgment.grade else "conflicting_judgment"
-        detail = f"judged {first} before and {judgment.grade} now; the first one is kept"
+        reason = (
+            "repeated_judgment" if first == judgment.grade else "conflicting_judgment"
+        )
+        detail = (
+            f"judged {first} before and {judgment.grade} now; the first one is kept"
+        )
         failure = Failure(
             "ingestion",
             judgment.source,

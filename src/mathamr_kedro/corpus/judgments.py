@@ -41,8 +41,8 @@ def _judgment(
     if not topic.startswith(prefix):
         raise MalformedInputError(
             f"{str(path)!r}, line {number}: topic {topic!r} in a file listed under "
-            f"{task!r}, whose topics start with {prefix!r}; list the file under the right "
-            "task in 'qrels' of conf/<env>/catalog/ingestion.yml"
+            f"{task!r}, whose topics start with {prefix!r}; list the file under the "
+            "right task in 'qrels' of conf/<env>/catalog/ingestion.yml"
         )
     grade = _grade(grade_text)
     if grade is None:

@@ -31,10 +31,10 @@ def _markdown() -> MarkdownIt:
 
 
 def flatten_markdown(text: str, formulas: list[FoundFormula]) -> str:
-    """Flatten Markdown; formulas are taken out first, so ``_`` and ``*`` stay theirs.
+    r"""Flatten Markdown; formulas are taken out first, so ``_`` and ``*`` stay theirs.
 
-    >>> flatten_markdown("# Sum\\n\\nLet $a_1 * b_1$ be *big*.", found := [])[:4]
-    'Sum\\n'
+    >>> flatten_markdown("# Sum\n\nLet $a_1 * b_1$ be *big*.", found := [])[:4]
+    'Sum\n'
     >>> found[0].latex
     'a_1 * b_1'
     """
@@ -64,7 +64,10 @@ _DROPPED = re.compile(
     r"|includegraphics|vspace|hspace|usepackage|pagestyle|index|input|include)\*?"
     r"(?:\[[^\]]*\])*\{[^{}]*\}"
 )
-_ACCENT = re.compile(r"\\([`'^\"~=.uvHcdr])\s*(?:\{\\?([a-zA-Z])\}|\\?([a-zA-Z])(?![a-zA-Z]))")
+_ACCENT = re.compile(
+    r"\\([`'^\"~=.uvHcdr])\s*"
+    r"(?:\{\\?([a-zA-Z])\}|\\?([a-zA-Z])(?![a-zA-Z]))"
+)
 _COMBINING = dict(
     zip("`'^\"~=.uvHcdr", "\u0300\u0301\u0302\u0308\u0303\u0304\u0307\u0306\u030c"
         "\u030b\u0327\u0323\u030a", strict=True)
@@ -79,8 +82,8 @@ _NAMED = {
 def flatten_latex(text: str, formulas: list[FoundFormula]) -> str:
     r"""Flatten a LaTeX document or a part of one.
 
-    >>> flatten_latex(r"\begin{lemma}[Gauss] If $p\mid ab$, \emph{then} ... \end{lemma}", [])
-    'Lemma (Gauss). If \ue0010\ue002, then ...'
+    >>> flatten_latex(r"\begin{lemma}[Gauss] If $p\mid a$, \emph{then}.\end{lemma}", [])
+    'Lemma (Gauss). If \ue0010\ue002, then.'
     """
     title = _TITLE.search(text)
     document = _DOCUMENT.search(text)

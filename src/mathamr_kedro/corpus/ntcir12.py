@@ -223,9 +223,7 @@ def _read_queries(path: Path) -> Iterator[RawTopic]:
 
 def _query(source: str, name: str, latex: str) -> RawTopic:
     question = f'<span class="math-container" id="{name}:0">{html.escape(latex)}</span>'
-    return RawTopic(
-        source, name, "ntcir12", 2016, "", question, (), f"{name}:0", latex
-    )
+    return RawTopic(source, name, "ntcir12", 2016, "", question, (), f"{name}:0", latex)
 
 
 def _read_query_formulas(path: Path) -> Iterator[Formula]:

@@ -109,7 +109,9 @@ class OwnCollection:
         try:
             text = path.read_text(encoding="utf-8-sig")
         except UnicodeDecodeError as exc:
-            detail = f"expected UTF-8 ({exc.reason} at byte {exc.start}); convert the file"
+            detail = (
+                f"expected UTF-8 ({exc.reason} at byte {exc.start}); convert the file"
+            )
             yield _failure(source, "", "bad_encoding", detail)
             return
         sections = _split(text, markup) if self._unit == "section" else [(0, "", text)]
@@ -198,9 +200,7 @@ def _read_jsonl(path: Path, source: str) -> Iterator[RawPost | Failure]:
                 yield from _read_record(line, source, number)
 
 
-def _read_record(
-    line: bytes, source: str, number: int
-) -> Iterator[RawPost | Failure]:
+def _read_record(line: bytes, source: str, number: int) -> Iterator[RawPost | Failure]:
     place = f"line {number}"
     try:
         record = json.loads(line)

@@ -13,7 +13,11 @@ def write_report(statistics: Mapping[str, Any]) -> str:
     posts, formulas = statistics["posts"], statistics["formulas"]
     rows = [
         ("Posts", posts["total"]),
-        *((f"{kind.capitalize()} posts", posts[kind]) for kind in posts if kind != "total"),
+        *(
+            (f"{kind.capitalize()} posts", posts[kind])
+            for kind in posts
+            if kind != "total"
+        ),
         ("Comments", statistics["comments"]),
         ("Links between posts", statistics["links"]),
         ("Formulas in the index", formulas["rows"]),

@@ -27,7 +27,7 @@ def check_accounts(accounts: Mapping[str, Account]) -> None:
         if read != written + dropped:
             raise MalformedInputError(
                 f"The account of {name!r} does not balance: {read:,} read, {written:,} "
-                f"written, {dropped:,} left out; delete its folder and run ingestion again"
+                f"written, {dropped:,} left out; delete its folder and run again"
             )
 
 
@@ -76,7 +76,9 @@ def describe_formulas(tables: Iterable[pa.Table]) -> dict[str, int]:
     for table in tables:
         counts["rows"] += table.num_rows
         for column in ("latex", "presentation", "content"):
-            filled = pc.greater(pc.utf8_length(pc.utf8_trim_whitespace(table[column])), 0)
+            filled = pc.greater(
+                pc.utf8_length(pc.utf8_trim_whitespace(table[column])), 0
+            )
             counts[f"with_{column}"] += pc.sum(filled).as_py() or 0
         is_open = pc.invert(pc.match_substring(table["issue"], "d"))
         counts["retrievable"] += pc.sum(is_open).as_py() or 0

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 import pyarrow as pa
 
 from mathamr_kedro.records import FormulaMention
 from mathamr_kedro.types import PostType
 
-R = TypeVar("R", bound=NamedTuple)
+R = TypeVar("R", bound=tuple)
 
 MENTION = pa.struct(
     [
@@ -38,7 +38,7 @@ _ARROW_TYPES: dict[Any, pa.DataType] = {
 def schema_of(record: type[R]) -> pa.Schema:
     """Return the Arrow schema of a record class."""
     hints = get_type_hints(record)
-    return pa.schema([(f, _ARROW_TYPES[hints[f]]) for f in record._fields])
+    return pa.schema([(name, _ARROW_TYPES[hint]) for name, hint in hints.items()])
 
 
 def table_of(record: type[R], rows: Sequence[R]) -> pa.Table:
@@ -47,7 +47,9 @@ def table_of(record: type[R], rows: Sequence[R]) -> pa.Table:
     columns: Iterable[Sequence[Any]] = (
         zip(*rows, strict=True) if rows else [()] * len(schema)
     )
-    arrays = [_array(field, values) for field, values in zip(schema, columns, strict=True)]
+    arrays = [
+        _array(field, values) for field, values in zip(schema, columns, strict=True)
+    ]
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
@@ -70,7 +72,7 @@ def _array(field: pa.Field, values: Sequence[Any]) -> pa.Array:
 def rows_of(record: type[R], table: pa.Table) -> Iterator[R]:
     """Yield the rows of a table as records; the inverse of :func:`table_of`."""
     hints = get_type_hints(record)
-    for row in table.select(list(record._fields)).to_pylist():
+    for row in table.select(list(hints)).to_pylist():
         for name, hint in hints.items():
             if hint == tuple[str, ...]:
                 row[name] = tuple(row[name])

@@ -44,8 +44,8 @@ def read_topics(path: Path, source: str) -> Iterator[RawTopic | Failure]:
             root = etree.parse(stream).getroot()
         except etree.XMLSyntaxError as exc:
             raise MalformedInputError(
-                f"{str(path)!r}, line {exc.lineno}: not well-formed XML ({exc.msg}); fetch "
-                "the topics file again"
+                f"{str(path)!r}, line {exc.lineno}: not well-formed XML ({exc.msg}); "
+                "fetch the topics file again"
             ) from exc
     if root.tag != "Topics":
         raise MalformedInputError(

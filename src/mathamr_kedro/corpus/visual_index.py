@@ -79,7 +79,7 @@ class VisualIndex:
 
 
 def _numbers(table: pa.Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return ids, visual ids and flags; rows with other than number ids are left out."""
+    """Return ids, visual ids and flags of the rows whose ids are numbers."""
     columns = [table[c].to_pylist() for c in ("formula_id", "visual_id", "issue")]
     rows = [
         (int(formula_id), int(visual_id), "d" in issue)

@@ -26,7 +26,7 @@ def open_binary(path: Path) -> IO[bytes]:
     """Open a file, unpacking ``.gz``; say what was expected where it is missing."""
     if not path.is_file():
         raise MissingInputError(
-            f"Expected a file at {str(path)!r}; check the folder in conf/<env>/globals.yml"
+            f"Expected a file at {str(path)!r}; check conf/<env>/globals.yml"
         )
     if path.suffix == ".gz":
         return gzip.open(path, "rb")  # type: ignore[return-value]
@@ -70,8 +70,8 @@ def _explain(path: Path, exc: etree.XMLSyntaxError) -> MalformedInputError:
         )
     if "Premature end" in text or "EndTag" in text or "Document is empty" in text:
         return MalformedInputError(
-            f"{place}: the file ends too early ({text}); it was probably cut short while "
-            "downloading: fetch it again and rerun, finished shards are kept"
+            f"{place}: the file ends too early ({text}); it was probably cut short "
+            "while downloading: fetch it again and rerun, finished shards are kept"
         )
     return MalformedInputError(
         f"{place}: not well-formed XML ({text}); compare the file with the published "

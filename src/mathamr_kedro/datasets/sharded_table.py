@@ -168,7 +168,7 @@ def _record_class(name: str) -> Any:
     }
     if name not in classes:
         raise ConfigurationError(
-            f"Expected a record class for 'record' (got {name!r}){suggest(name, classes)} "
+            f"Expected a record class (got {name!r}){suggest(name, classes)} "
             f"Known: {', '.join(classes)} (conf/<env>/catalog)"
         )
     return classes[name]
@@ -176,5 +176,11 @@ def _record_class(name: str) -> Any:
 
 def _short(value: Any) -> Any:
     if isinstance(value, list):
-        return f"{len(value)} items" if value and isinstance(value[0], dict) else ", ".join(value)
-    return value if not isinstance(value, str) or len(value) <= 160 else value[:159] + "…"
+        return (
+            f"{len(value)} items"
+            if value and isinstance(value[0], dict)
+            else ", ".join(value)
+        )
+    return (
+        value if not isinstance(value, str) or len(value) <= 160 else value[:159] + "…"
+    )

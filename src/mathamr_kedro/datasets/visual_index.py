@@ -14,7 +14,9 @@ from mathamr_kedro.errors import MissingInputError
 class VisualIndexDataset(AbstractDataset[VisualIndex, VisualIndex]):
     """Memory-mapped arrays in a folder."""
 
-    def __init__(self, *, filepath: str, metadata: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, *, filepath: str, metadata: dict[str, Any] | None = None
+    ) -> None:
         self._folder = Path(filepath)
         self.metadata = metadata
 
@@ -22,7 +24,7 @@ class VisualIndexDataset(AbstractDataset[VisualIndex, VisualIndex]):
         """Map the arrays into memory."""
         if not self._exists():
             raise MissingInputError(
-                f"{str(self._folder)!r} is missing; run `kedro run --pipeline ingestion`"
+                f"{str(self._folder)!r} is missing; run the stage 'ingestion'"
             )
         return VisualIndex.load(self._folder)
 

@@ -1,1 +1,1 @@
-"""The stages, one package each: ``nodes.py`` calls the domain, ``pipeline.py`` wires."""
+"""The stages: in each, ``nodes.py`` calls the domain and ``pipeline.py`` wires."""

@@ -57,7 +57,7 @@ class IngestionParameters:
     """Posts, comments, ... per shard; a killed run loses at most one shard of work."""
     formulas_per_shard: int
     pairs: Answers
-    """``accepted``: question and accepted answer (thesis 3.4); ``all``: every answer."""
+    """``accepted``: with the accepted answer (thesis 3.4); ``all``: with each."""
 
 
 def extract_formulas(

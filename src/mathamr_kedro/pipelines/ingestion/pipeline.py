@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from kedro.pipeline import Pipeline, node
+from collections.abc import Callable
+
+from kedro.pipeline import Node, Pipeline, node
 
 from mathamr_kedro.pipelines.ingestion import nodes
 
@@ -65,7 +67,11 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                     "failures": "ingestion_failures",
                     **{table: table for table in _SOURCES},
                 },
-                outputs=["ingestion_statistics", "ingestion_report", "ingestion_figure"],
+                outputs=[
+                    "ingestion_statistics",
+                    "ingestion_report",
+                    "ingestion_figure",
+                ],
                 name="describe_ingestion",
             ),
         ],
@@ -73,10 +79,10 @@ def create_pipeline(**kwargs: object) -> Pipeline:
     )
 
 
-def _extract(function: object, table: str, *extra: str) -> object:
+def _extract(function: Callable[..., object], table: str, *extra: str) -> Node:
     return node(
-        function,  # type: ignore[arg-type]
+        function,
         inputs=["collection", *extra, f"{table}_finished", _PARAMETERS],
         outputs=[f"{table}_failures", table],
-        name=function.__name__,  # type: ignore[attr-defined]
+        name=function.__name__,
     )
