@@ -128,6 +128,22 @@ class PostLink(NamedTuple):
     kind: str
 
 
+class Tag(NamedTuple):
+    """A tag and how many questions carry it."""
+
+    name: str
+    questions: int | None
+
+
+class Vote(NamedTuple):
+    """A vote for a post; ``kind`` is the dump's number (1 accepted, 2 up, 3 down)."""
+
+    vote_id: str
+    post_id: PostId
+    kind: str
+    creation_date: str | None
+
+
 class TrainingPair(NamedTuple):
     """A question and an answer that belong together."""
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from mathamr_kedro.corpus.formula_tables import list_tables, read_table
 from mathamr_kedro.corpus.judgments import read_judgments
@@ -24,9 +25,11 @@ from mathamr_kedro.corpus.raw import (
 from mathamr_kedro.corpus.topics import read_topic_formulas, read_topics
 from mathamr_kedro.corpus.xml_rows import Row, read_rows
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.records import Failure, Formula, Judgment, PostLink
+from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
 from mathamr_kedro.shards import fingerprint
 from mathamr_kedro.types import PostType
+
+T = TypeVar("T")
 
 _TAG = re.compile(r"<([^<>]+)>")
 _TYPES: dict[str, PostType] = {"1": "question", "2": "answer"}
@@ -43,6 +46,8 @@ class ArqmathFiles:
     posts: str
     comments: str = ""
     links: str = ""
+    tags: str = ""
+    votes: str = ""
     formulas: Mapping[str, str] = field(default_factory=dict)
     """Family (``latex``, ``slt``, ``opt``) to its folder."""
     topics: tuple[str, ...] = ()
@@ -77,6 +82,8 @@ class ArqmathCollection:
             *self._find((self._files.posts,), "posts"),
             *self._find((self._files.comments,), "comments"),
             *self._find((self._files.links,), "links"),
+            *self._find((self._files.tags,), "tags"),
+            *self._find((self._files.votes,), "votes"),
             *(file for table in tables for file in table),
             *self._find(self._files.topics, "topics"),
             *self._find(_all(self._files.topic_formulas), "topic_formulas"),
@@ -103,26 +110,37 @@ class ArqmathCollection:
 
     def comments(self) -> Iterator[RawComment | Failure]:
         """Yield the comments."""
-        for path in self._find((self._files.comments,), "comments"):
-            source = self._relative(path)
-            for line, row in read_rows(path):
-                if row.get("Id") and row.get("PostId"):
-                    text = row.get("Text", "")
-                    place = f"line {line}"
-                    yield RawComment(source, place, row["Id"], row["PostId"], text)
-                else:
-                    yield _lacking(source, line, row, ("Id", "PostId"))
+        return self._rows(self._files.comments, "comments", ("Id", "PostId"), _comment)
 
     def links(self) -> Iterator[PostLink | Failure]:
         """Yield links between posts."""
-        for path in self._find((self._files.links,), "links"):
-            for line, row in read_rows(path):
-                if row.get("PostId") and row.get("RelatedPostId"):
-                    kind = _LINK_KINDS.get(row.get("LinkTypeId", ""), "other")
-                    yield PostLink(row["PostId"], row["RelatedPostId"], kind)
+        needed = ("PostId", "RelatedPostId")
+        return self._rows(self._files.links, "links", needed, _link)
+
+    def tags(self) -> Iterator[Tag | Failure]:
+        """Yield the tags."""
+        return self._rows(self._files.tags, "tags", ("TagName",), _tag)
+
+    def votes(self) -> Iterator[Vote | Failure]:
+        """Yield the votes."""
+        needed = ("Id", "PostId", "VoteTypeId")
+        return self._rows(self._files.votes, "votes", needed, _vote)
+
+    def _rows(
+        self,
+        pattern: str,
+        part: str,
+        needed: tuple[str, ...],
+        convert: Callable[[str, int, Mapping[str, str]], T],
+    ) -> Iterator[T | Failure]:
+        """Yield the converted rows of a dump; rows that lack something are failures."""
+        for path in self._find((pattern,), part):
+            source = self._relative(path)
+            for line, values in read_rows(path):
+                if all(values.get(name) for name in needed):
+                    yield convert(source, line, values)
                 else:
-                    names = ("PostId", "RelatedPostId")
-                    yield _lacking(self._relative(path), line, row, names)
+                    yield _lacking(source, line, values, needed)
 
     def formula_tables(
         self,
@@ -210,6 +228,26 @@ def _post(row: Row, source: str) -> RawPost | Failure:
         values.get("Title", ""),
         values.get("Body", ""),
     )
+
+
+def _comment(source: str, line: int, values: Mapping[str, str]) -> RawComment:
+    text = values.get("Text", "")
+    return RawComment(source, f"line {line}", values["Id"], values["PostId"], text)
+
+
+def _link(source: str, line: int, values: Mapping[str, str]) -> PostLink:
+    kind = _LINK_KINDS.get(values.get("LinkTypeId", ""), "other")
+    return PostLink(values["PostId"], values["RelatedPostId"], kind)
+
+
+def _tag(source: str, line: int, values: Mapping[str, str]) -> Tag:
+    count = values.get("Count", "")
+    return Tag(values["TagName"], int(count) if count.isdigit() else None)
+
+
+def _vote(source: str, line: int, values: Mapping[str, str]) -> Vote:
+    date = values.get("CreationDate")
+    return Vote(values["Id"], values["PostId"], values["VoteTypeId"], date)
 
 
 def _lacking(

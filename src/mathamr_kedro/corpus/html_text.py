@@ -151,8 +151,6 @@ class _Flattener:
     def _close(self, name: str) -> None:
         if name in _PARAGRAPHS:
             self._pieces.append("\n\n")
-        elif name in _LINES:
-            self._pieces.append("\n")
         if name in ("ul", "ol"):
             if self._lists:
                 self._lists.pop()

@@ -27,7 +27,7 @@ from mathamr_kedro.corpus.raw import (
 )
 from mathamr_kedro.corpus.xml_rows import open_binary
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.records import Failure, Formula, Judgment, PostLink
+from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
 from mathamr_kedro.shards import fingerprint
 
 _MATH = re.compile(r"<(?:\w+:)?math\b([^<>]*)>(.*?)</(?:\w+:)?math\s*>", re.DOTALL)
@@ -98,6 +98,14 @@ class Ntcir12Collection:
                 path.name, "", _article_name(path), "document", None, None, None, None,
                 (), _article_name(path).replace("_", " "), _mark_math(text, path),
             )  # fmt: skip
+
+    def tags(self) -> Iterator[Tag | Failure]:
+        """Articles have no tags of this kind."""
+        return iter(())
+
+    def votes(self) -> Iterator[Vote | Failure]:
+        """Articles have no votes."""
+        return iter(())
 
     def formula_tables(
         self,

@@ -32,7 +32,7 @@ from mathamr_kedro.corpus.raw import (
     TopicNotes,
 )
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.records import Failure, Formula, Judgment, PostLink
+from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
 from mathamr_kedro.shards import fingerprint
 
 Unit = Literal["section", "file"]
@@ -125,6 +125,14 @@ class OwnCollection:
 
     def links(self) -> Iterator[PostLink | Failure]:
         """Own corpora have no links."""
+        return iter(())
+
+    def tags(self) -> Iterator[Tag | Failure]:
+        """Own corpora have no tags of this kind."""
+        return iter(())
+
+    def votes(self) -> Iterator[Vote | Failure]:
+        """Own corpora have no votes."""
         return iter(())
 
     def formula_tables(

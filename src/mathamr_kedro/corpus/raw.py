@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple, Protocol
 
-from mathamr_kedro.records import Failure, Formula, Judgment, PostLink
+from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
 from mathamr_kedro.types import PostType
 
 Markup = Literal["html", "markdown", "latex", "text"]
@@ -80,6 +80,12 @@ class Collection(Protocol):
 
     def links(self) -> Iterator[PostLink | Failure]:
         """Yield links between posts."""
+
+    def tags(self) -> Iterator[Tag | Failure]:
+        """Yield tags."""
+
+    def votes(self) -> Iterator[Vote | Failure]:
+        """Yield votes."""
 
     def formula_tables(
         self,

@@ -20,6 +20,8 @@ def write_report(statistics: Mapping[str, Any]) -> str:
         ),
         ("Comments", statistics["comments"]),
         ("Links between posts", statistics["links"]),
+        ("Tags", statistics["tags"]),
+        ("Votes", statistics["votes"]),
         ("Formulas in the index", formulas["rows"]),
         ("Formulas that may be returned", formulas["retrievable"]),
         ("Visually distinct formulas", formulas["visual_ids"]),

@@ -22,8 +22,7 @@ def check_accounts(accounts: Mapping[str, Account]) -> None:
         MalformedInputError: for some table, read differs from written + dropped.
     """
     for name, account in accounts.items():
-        read = account.get("read", 0)
-        written, dropped = account.get("written", 0), account.get("dropped", 0)
+        read, written, dropped = (account[k] for k in ("read", "written", "dropped"))
         if read != written + dropped:
             raise MalformedInputError(
                 f"The account of {name!r} does not balance: {read:,} read, {written:,} "
@@ -71,8 +70,7 @@ def describe_formulas(tables: Iterable[pa.Table]) -> dict[str, int]:
         tables: tables with ``visual_id, issue, latex, presentation, content``.
     """
     counts: Counter[str] = Counter()
-    visual_ids: set[int] = set()
-    retrievable: set[int] = set()
+    visual_ids, retrievable = _Distinct(), _Distinct()
     for table in tables:
         counts["rows"] += table.num_rows
         for column in ("latex", "presentation", "content"):
@@ -82,10 +80,8 @@ def describe_formulas(tables: Iterable[pa.Table]) -> dict[str, int]:
             counts[f"with_{column}"] += pc.sum(filled).as_py() or 0
         is_open = pc.invert(pc.match_substring(table["issue"], "d"))
         counts["retrievable"] += pc.sum(is_open).as_py() or 0
-        # Hashes keep the sets small: 8.4 million visual ids in the full collection.
-        visual_ids.update(hash(v) for v in pc.unique(table["visual_id"]).to_pylist())
-        open_ids = pc.unique(table.filter(is_open)["visual_id"]).to_pylist()
-        retrievable.update(hash(v) for v in open_ids)
+        visual_ids.add(table["visual_id"])
+        retrievable.add(table.filter(is_open)["visual_id"])
     return {
         **{k: counts[k] for k in ("rows", "with_latex", "with_presentation")},
         "with_content": counts["with_content"],
@@ -124,6 +120,30 @@ def count_failures(tables: Iterable[pa.Table]) -> dict[str, dict[str, int]]:
             entry = counts.setdefault(reason, {"kept": 0, "left_out": 0})
             entry["kept" if kept else "left_out"] += number
     return dict(sorted(counts.items()))
+
+
+class _Distinct:
+    """Counts distinct strings by their hashes: 8 bytes each, for millions of them."""
+
+    _PENDING = 4_000_000
+
+    def __init__(self) -> None:
+        self._known = np.zeros(0, np.int64)
+        self._pending: list[np.ndarray] = []
+
+    def add(self, column: pa.ChunkedArray) -> None:
+        values = pc.unique(column).to_pylist()
+        self._pending.append(np.array([hash(v) for v in values], np.int64))
+        if sum(map(len, self._pending)) > self._PENDING:
+            self._merge()
+
+    def __len__(self) -> int:
+        self._merge()
+        return len(self._known)
+
+    def _merge(self) -> None:
+        self._known = np.unique(np.concatenate([self._known, *self._pending]))
+        self._pending = []
 
 
 def _spread(values: np.ndarray) -> dict[str, float]:

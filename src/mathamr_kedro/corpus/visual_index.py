@@ -19,9 +19,10 @@ class VisualIndex:
     """Looks up the visual id of a formula id."""
 
     def __init__(self, ids: np.ndarray, visual_ids: np.ndarray, flags: np.ndarray):
-        self._ids = ids
-        self._visual_ids = visual_ids
-        self._flags = flags
+        # Plain views of the mapped files: a memmap is slow to index.
+        self._ids = np.asarray(ids)
+        self._visual_ids = np.asarray(visual_ids)
+        self._flags = np.asarray(flags)
 
     @classmethod
     def build(cls, tables: Iterable[pa.Table]) -> VisualIndex:
@@ -72,7 +73,10 @@ class VisualIndex:
         if not formula_id.isascii() or not formula_id.isdigit():
             return None
         number = int(formula_id)
-        place = int(np.searchsorted(self._ids, number))
+        if number > np.iinfo(self._ids.dtype).max:
+            return None
+        # A number of another type would make NumPy convert the whole array.
+        place = int(self._ids.searchsorted(self._ids.dtype.type(number)))
         if place == len(self._ids) or self._ids[place] != number:
             return None
         return place

@@ -6,6 +6,7 @@ The posts of ARQMath are one XML file of 4 GB; rows are read one at a time and f
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -60,6 +61,15 @@ def read_rows(path: Path) -> Iterator[Row]:
             ) from exc
 
 
+def _is_closed(path: Path) -> bool:
+    """Tell whether the file ends with the end tag of its root."""
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        stream.seek(max(0, size - 64))
+        end = stream.read().rstrip()
+    return re.search(rb"</\w+>$", end) is not None
+
+
 def _explain(path: Path, exc: etree.XMLSyntaxError) -> MalformedInputError:
     text = exc.msg or str(exc)
     place = f"{str(path)!r}, line {exc.lineno}"
@@ -68,7 +78,7 @@ def _explain(path: Path, exc: etree.XMLSyntaxError) -> MalformedInputError:
             f"Expected UTF-8 in {place} ({text}); convert the file, e.g. "
             f"`iconv -f latin1 -t utf-8 {path.name}`, and run again"
         )
-    if "Premature end" in text or "EndTag" in text or "Document is empty" in text:
+    if not _is_closed(path):
         return MalformedInputError(
             f"{place}: the file ends too early ({text}); it was probably cut short "
             "while downloading: fetch it again and rerun, finished shards are kept"

@@ -113,6 +113,22 @@ def extract_links(
     yield from _extract_all("post_links", collection, raw, keep, finished, parameters)
 
 
+def extract_tags(
+    collection: Collection, finished: Finished, parameters: Mapping[str, Any]
+) -> Shards:
+    """Yield the tags."""
+    raw = collection.tags()
+    yield from _extract_all("tags", collection, raw, keep, finished, parameters)
+
+
+def extract_votes(
+    collection: Collection, finished: Finished, parameters: Mapping[str, Any]
+) -> Shards:
+    """Yield the votes."""
+    raw = collection.votes()
+    yield from _extract_all("votes", collection, raw, keep, finished, parameters)
+
+
 def extract_topics(
     collection: Collection, finished: Finished, parameters: Mapping[str, Any]
 ) -> Shards:
@@ -197,8 +213,9 @@ def describe_ingestion(
     collection: Collection, failures: ShardedTable, **tables: ShardedTable
 ) -> tuple[dict[str, Any], str, go.Figure]:
     """Return statistics, report and figure; refuse accounts that do not balance."""
-    accounts = {name: table.counts for name, table in tables.items()}
-    pairs = accounts.pop("training_pairs").get("written", 0)
+    nothing = {"read": 0, "written": 0, "dropped": 0}
+    accounts = {name: nothing | table.counts for name, table in tables.items()}
+    pairs = accounts.pop("training_pairs")["written"]
     check_accounts(accounts)
     formula_columns = ("visual_id", "issue", "latex", "presentation", "content")
     topics = tables["topics"].to_pandas(["task"])["task"].value_counts()
@@ -208,8 +225,10 @@ def describe_ingestion(
     statistics = {
         "collection": collection.name,
         **describe_posts(tables["posts"].tables(["post_type", "text", "formula_map"])),
-        "comments": accounts["comments"].get("written", 0),
-        "links": accounts["post_links"].get("written", 0),
+        "comments": accounts["comments"]["written"],
+        "links": accounts["post_links"]["written"],
+        "tags": accounts["tags"]["written"],
+        "votes": accounts["votes"]["written"],
         "formulas": describe_formulas(tables["formulas"].tables(formula_columns)),
         "training_pairs": pairs,
         "topics": {str(task): int(n) for task, n in topics.sort_index().items()},

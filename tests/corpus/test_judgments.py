@@ -1,0 +1,122 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from mathamr_kedro.corpus.judgment_check import (
+    FirstJudgments,
+    check_formula_ids,
+    unknown_posts,
+)
+from mathamr_kedro.corpus.judgments import read_judgments
+from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.records import Failure, Judgment
+
+
+def read(tmp_path, text, task="task1"):
+    file = tmp_path / "qrel.tsv"
+    file.write_text(text)
+    return list(read_judgments(file, "qrel.tsv", task))
+
+
+def test_grades_are_read_as_integers(tmp_path):
+    found = read(tmp_path, "A.1\t0\t12\t3\nA.1 0 13 2.0\n")
+    assert found == [
+        Judgment("A.1", "12", 3, "task1", "qrel.tsv"),
+        Judgment("A.1", "13", 2, "task1", "qrel.tsv"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("A.1 0 12", "bad_judgment"),
+        ("A.1 0 12 x", "bad_grade"),
+        ("A.1 0 12 7", "bad_grade"),
+        ("A.1 0 12 1.5", "bad_grade"),
+    ],
+)
+def test_bad_line_is_a_failure_with_its_place(tmp_path, line, reason):
+    (found,) = read(tmp_path, f"\n{line}\n")
+    assert isinstance(found, Failure)
+    assert (found.reason, found.place) == (reason, "line 2")
+
+
+def test_topics_of_another_task_are_refused(tmp_path):
+    with pytest.raises(MalformedInputError, match=r"topic 'A\.1'.*'task2'"):
+        read(tmp_path, "A.1\t0\t12\t3\n", task="task2")
+
+
+def test_second_judgment_of_a_document_is_reported():
+    first = FirstJudgments()
+    judgments = [Judgment("A.1", "5", grade, "task1", "f") for grade in (3, 3, 1)]
+    kept, failures = zip(*(first(j) for j in judgments), strict=True)
+    assert kept == (judgments[0], None, None)
+    reasons = [[f.reason for f in found] for found in failures]
+    assert reasons == [[], ["repeated_judgment"], ["conflicting_judgment"]]
+
+
+def test_judged_post_that_is_not_here_is_noted():
+    judgments = [
+        Judgment("A.1", "5", 3, "task1", "f"),
+        Judgment("A.1", "6", 0, "task1", "f"),
+        Judgment("B.1", "7", 0, "task2", "g"),
+    ]
+    found = list(unknown_posts(judgments, {"5"}, "task1"))
+    assert [(f.record_id, f.reason, f.kept) for f in found] == [
+        ("6", "judged_document_unknown", True)
+    ]
+
+
+@pytest.fixture
+def index():
+    """1,000 formulas; formula ids near 20 million, visual ids near 5 million."""
+    ids = np.arange(20_000_000, 20_001_000)
+    columns = {
+        "formula_id": [str(i) for i in ids],
+        "visual_id": [str(5_000_000 + 7 * (i % 600)) for i in ids],
+        "issue": ["d" if i % 10 == 0 else "" for i in ids],
+    }
+    return VisualIndex.build([pa.table(columns)])
+
+
+def judge(ids, task="task2"):
+    return [Judgment("B.1", str(i), 1, task, "qrel.tsv") for i in ids]
+
+
+def test_visual_ids_pass(index):
+    check_formula_ids(judge(range(5_000_000, 5_000_700, 7)), index)
+
+
+def test_formula_ids_in_place_of_visual_ids_are_refused(index):
+    with pytest.raises(MalformedInputError, match=r"qrel\.tsv.*100 of.*formula ids"):
+        check_formula_ids(judge(range(20_000_000, 20_000_100)), index)
+
+
+def test_visual_ids_in_place_of_formula_ids_are_refused(index):
+    ids = range(5_000_000, 5_000_700, 7)
+    with pytest.raises(MalformedInputError, match="list it under 'task2'"):
+        check_formula_ids(judge(ids, "task2_formulas"), index)
+
+
+def test_numbering_of_2020_is_refused(index):
+    with pytest.raises(MalformedInputError, match="own numbering of 2020"):
+        check_formula_ids(judge(range(1, 1000)), index)
+
+
+def test_index_finds_visual_ids_and_dropped_formulas(index, tmp_path):
+    index.save(tmp_path / "index")
+    for found in (index, VisualIndex.load(tmp_path / "index")):
+        assert len(found) == 1000
+        assert found("20000003") == "5001421"
+        assert found("q_3") is None
+        assert found("7") is None
+        assert found("99999999") is None
+        assert not found.is_retrievable("20000000")
+        assert found.is_retrievable("20000001")
+
+
+def test_index_of_a_collection_without_formulas_is_empty():
+    index = VisualIndex.build([])
+    assert len(index) == 0
+    assert index("1") is None

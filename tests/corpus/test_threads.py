@@ -1,0 +1,29 @@
+from mathamr_kedro.corpus.threads import PostHead, Threads
+
+HEADS = [
+    PostHead("1", "question", None, "2"),
+    PostHead("2", "answer", "1", None),
+    PostHead("3", "answer", "1", None),
+    PostHead("4", "question", None, "99"),
+    PostHead("5", "answer", "77", None),
+    PostHead("6", "answer", None, None),
+    PostHead("7", "question", None, "3"),
+    PostHead("8", "document", None, None),
+]
+
+
+def test_accepted_answers_make_training_pairs():
+    assert list(Threads(HEADS).pairs()) == [("1", "2")]
+
+
+def test_all_answers_can_make_training_pairs():
+    assert list(Threads(HEADS).pairs("all")) == [("1", "2"), ("1", "3")]
+
+
+def test_broken_threads_are_noted():
+    found = [(f.record_id, f.reason) for f in Threads(HEADS).problems()]
+    assert found == [
+        ("5", "question_missing"),
+        ("4", "accepted_answer_missing"),
+        ("7", "accepted_answer_elsewhere"),
+    ]

@@ -1,0 +1,65 @@
+import gzip
+
+import pytest
+
+from mathamr_kedro.corpus.xml_rows import read_rows
+from mathamr_kedro.errors import MalformedInputError, MissingInputError
+
+DUMP = (
+    '<?xml version="1.0" encoding="utf-8"?>\n<posts>\n'
+    '  <row Id="1" Body="&lt;p&gt;é&lt;/p&gt;"/>\n  <row Id="2" Body=""/>\n</posts>\n'
+)
+
+
+def rows(path):
+    return [(row.line, dict(row.values)) for row in read_rows(path)]
+
+
+def test_rows_come_with_their_lines(tmp_path):
+    file = tmp_path / "Posts.xml"
+    file.write_text(DUMP, encoding="utf-8")
+    assert rows(file) == [
+        (3, {"Id": "1", "Body": "<p>é</p>"}),
+        (4, {"Id": "2", "Body": ""}),
+    ]
+
+
+def test_gzipped_dump_reads_the_same(tmp_path):
+    file = tmp_path / "Posts.xml.gz"
+    file.write_bytes(gzip.compress(DUMP.encode()))
+    assert len(rows(file)) == 2
+
+
+def test_missing_file_is_named(tmp_path):
+    with pytest.raises(MissingInputError, match=r"Posts\.xml"):
+        rows(tmp_path / "Posts.xml")
+
+
+def test_truncated_dump_yields_its_rows_then_says_what_to_do(tmp_path):
+    file = tmp_path / "Posts.xml"
+    file.write_text(DUMP[: DUMP.index('<row Id="2"') + 12], encoding="utf-8")
+    found = []
+    with pytest.raises(MalformedInputError, match=r"line \d+.*fetch it again"):
+        for row in read_rows(file):
+            found.append(row.values["Id"])
+    assert found == ["1"]
+
+
+def test_wrong_encoding_names_line_and_remedy(tmp_path):
+    file = tmp_path / "Posts.xml"
+    file.write_bytes(DUMP.encode("latin-1"))
+    with pytest.raises(MalformedInputError, match=r"UTF-8.*line 3.*iconv"):
+        rows(file)
+
+
+def test_damaged_gzip_is_explained(tmp_path):
+    file = tmp_path / "Posts.xml.gz"
+    file.write_bytes(gzip.compress(DUMP.encode() * 50)[:-20])
+    with pytest.raises(MalformedInputError, match=r"fetch it again|too early"):
+        rows(file)
+
+
+def test_long_attributes_are_read(tmp_path):
+    file = tmp_path / "Posts.xml"
+    file.write_text(f'<posts><row Id="1" Body="{"x" * 11_000_000}"/></posts>')
+    assert len(rows(file)[0][1]["Body"]) == 11_000_000

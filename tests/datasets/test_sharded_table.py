@@ -1,0 +1,89 @@
+import pytest
+from kedro.io import DatasetError
+
+from mathamr_kedro.datasets.sharded_table import (
+    FinishedShardsDataset,
+    ShardedTableDataset,
+)
+from mathamr_kedro.records import FormulaMention, Post, TrainingPair
+from mathamr_kedro.shards import EndOfShards, Shard
+
+MENTION = FormulaMention("FORMULA_0", "7", "70", "x^2", 4, 13)
+POSTS = [
+    Post("1", "question", "1", None, "2", None, 3, ("a",), "t", "FORMULA_0", (MENTION,)),
+    Post("2", "answer", "1", "1", None, "2015", None, (), "", "", ()),
+]  # fmt: skip
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    return ShardedTableDataset(filepath=str(tmp_path / "posts"), record="Post")
+
+
+def save(dataset, *shards):
+    for number, rows in enumerate(shards):
+        name = f"posts-{number:05d}"
+        dataset.save(Shard(name, "a", rows, {"written": len(rows)}))
+    dataset.save(EndOfShards("a"))
+
+
+def test_save_and_load(dataset):
+    save(dataset, POSTS[:1], POSTS[1:], [])
+    table = dataset.load()
+    assert list(table.records()) == POSTS
+    assert table.counts == {"written": 2}
+    assert list(table.to_pandas(["post_id"])["post_id"]) == ["1", "2"]
+
+
+def test_exists(dataset):
+    assert not dataset.exists()
+    dataset.save(Shard("posts-0", "a", POSTS, {}))
+    assert not dataset.exists()
+    dataset.save(EndOfShards("a"))
+    assert dataset.exists()
+
+
+def test_load_missing_file(dataset):
+    with pytest.raises(DatasetError, match="missing; run the stage"):
+        dataset.load()
+
+
+def test_find_returns_one_row(dataset):
+    save(dataset, POSTS[:1], POSTS[1:])
+    assert dataset.load().find("post_id", "2") == POSTS[1]
+    assert dataset.load().find("post_id", "3") is None
+
+
+def test_table_without_shards_is_empty(dataset):
+    dataset.save(EndOfShards("a"))
+    assert list(dataset.load().records()) == []
+    assert dataset.load().to_pandas().empty
+
+
+def test_preview_shortens_long_cells(dataset):
+    long = POSTS[0]._replace(text="x" * 500)
+    save(dataset, [long])
+    preview = dataset.preview()
+    row = dict(zip(preview["columns"], preview["data"][0], strict=True))
+    assert len(row["text"]) == 160
+    assert row["formula_map"] == "1 items"
+
+
+def test_unknown_record_is_refused():
+    with pytest.raises(DatasetError, match="did you mean 'Post'"):
+        ShardedTableDataset.from_config(
+            "x", {"type": ShardedTableDataset, "filepath": "x", "record": "Posts"}
+        )
+
+
+def test_finished_shards_are_told_by_fingerprint(dataset, tmp_path):
+    save(dataset, POSTS)
+    finished = FinishedShardsDataset(filepath=str(tmp_path / "posts")).load()
+    assert finished("a") == {"posts-00000"}
+    assert finished("b") == frozenset()
+
+
+def test_pairs_are_a_table_too(tmp_path):
+    dataset = ShardedTableDataset(filepath=str(tmp_path / "p"), record="TrainingPair")
+    save(dataset, [TrainingPair("1", "2")])
+    assert list(dataset.load().records()) == [("1", "2")]

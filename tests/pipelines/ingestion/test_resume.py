@@ -1,0 +1,108 @@
+"""Ingestion is killed at any moment and goes on: nothing lost, doubled or redone."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from benchmarks.synthetic_collection import write_collection
+
+PROJECT = Path(__file__).resolve().parents[3]
+RUN = """
+import sys
+from kedro.framework.session import KedroSession
+from kedro.framework.startup import bootstrap_project
+project, raw, data = sys.argv[1:]
+bootstrap_project(project)
+params = {"raw_root": raw, "data_root": data,
+          "ingestion": {"records_per_shard": 40, "formulas_per_shard": 300}}
+with KedroSession.create(project, env="test", runtime_params=params) as session:
+    session.run(pipeline_names=["ingestion"])
+"""
+
+
+def start(raw: Path, data: Path) -> subprocess.Popen[bytes]:
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-c",
+        RUN,
+        str(PROJECT),
+        str(raw),
+        str(data),
+    ]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL)
+
+
+def finished(folder: Path) -> dict[str, float]:
+    try:
+        names = json.loads((folder / "_shards.json").read_text())["counts"]
+    except (FileNotFoundError, ValueError):
+        return {}
+    return {n: (folder / f"{n}.parquet").stat().st_mtime_ns for n in names}
+
+
+def rows(folder: Path) -> list:
+    names = sorted(json.loads((folder / "_shards.json").read_text())["counts"])
+    return [
+        row for n in names for row in pq.read_table(folder / f"{n}.parquet").to_pylist()
+    ]
+
+
+def kill_when(process: subprocess.Popen, folder: Path, shards: int) -> None:
+    while len(finished(folder)) < shards and process.poll() is None:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("raw")
+    write_collection(folder, posts=1500)
+    extra = {
+        "Tags.V1.3.xml": "<tags></tags>",
+        "Votes.V1.3.xml": "<votes></votes>",
+        "Topics/Task1/Topics_Task1.xml": "<Topics></Topics>",
+        "Topics/Task1/Information.csv": "Topic\n",
+        "Qrels/qrel_task1.tsv": "A.1\t0\t2\t3\n",
+        "Qrels/qrel_task2.tsv": "B.1\t0\t1000\t3\n",
+    }
+    for family in ("Latex", "SLT", "OPT"):
+        header = "id\ttopic_id\tthread_id\ttype\tformula\n"
+        extra[f"Topics/Task1/{family}.tsv"] = header
+    for name, text in extra.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def test_killed_run_goes_on_where_it_stopped(raw, tmp_path):
+    straight, broken = tmp_path / "straight", tmp_path / "broken"
+    assert start(raw, straight).wait() == 0
+
+    tables = broken / "02_intermediate"
+    kill_when(start(raw, broken), tables / "formulas", 7)
+    formulas = finished(tables / "formulas")
+    kill_when(start(raw, broken), tables / "posts", 12)
+    posts = finished(tables / "posts")
+    assert len(formulas) >= 7
+    assert 12 <= len(posts) < 38
+    assert start(raw, broken).wait() == 0
+
+    assert formulas.items() <= finished(tables / "formulas").items()
+    assert posts.items() <= finished(tables / "posts").items()
+    for table in ("formulas", "posts", "comments", "training_pairs", "judgments"):
+        expected = rows(straight / "02_intermediate" / table)
+        assert rows(tables / table) == expected
+    assert len(rows(tables / "posts")) == 1500
+    assert len(rows(tables / "formulas")) == 12_000
