@@ -3,6 +3,7 @@
 Names are imported on first use, so that reading MathML does not load the LaTeX
 reader, and the other way round.
 
+>>> from mathamr_kedro.formula import slt_from_mathml
 >>> slt_from_mathml("<msup><mi>x</mi><mn>2</mn></msup>").to_string()
 '[V!x,a[N!2]]'
 """

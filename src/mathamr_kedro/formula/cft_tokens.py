@@ -27,6 +27,7 @@ CFT_WINDOW = 2
 _FIRST_TOKEN = 0x10000
 _LAST_TOKEN = 0x10FFFF
 _FIRST_EDGE = 0xE000
+_LAST_EDGE = 0xF8FF
 
 
 def split_label(
@@ -102,9 +103,8 @@ class TupleEncoder:
             for label in labels
             for token in split_label(label, self.mode, self.split_numbers)
         ]
-        return self._write(
-            self.tokens, tokens, _FIRST_TOKEN, _LAST_TOKEN
-        ) + self._write(self.edges, pair.path, _FIRST_EDGE, _FIRST_TOKEN - 0x100)
+        symbols = self._write(self.tokens, tokens, _FIRST_TOKEN, _LAST_TOKEN)
+        return symbols + self._write(self.edges, pair.path, _FIRST_EDGE, _LAST_EDGE)
 
     def encode_tree(
         self, tree: FormulaTree, window: int = CFT_WINDOW, eob: bool = True

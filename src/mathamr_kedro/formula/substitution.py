@@ -71,7 +71,7 @@ def list_orders(graph: FormulaGraph, highest: int = 3) -> list[list[int]]:
     A node is in several lists when the paths down to its leaves differ in length.
     """
     parents: list[set[int]] = [set() for _ in graph.nodes]
-    inner = set()
+    inner: set[int] = set()
     for source, _, target in graph.edges:
         parents[target].add(source)
         inner.add(source)
@@ -86,7 +86,7 @@ def list_orders(graph: FormulaGraph, highest: int = 3) -> list[list[int]]:
 def _choose(
     graph: FormulaGraph, random: Random, probabilities: Sequence[float]
 ) -> set[int]:
-    chosen = set()
+    chosen: set[int] = set()
     orders = list_orders(graph, len(probabilities))
     for probability, order in zip(probabilities, orders, strict=True):
         chosen.update(index for index in order if random.random() < probability)
