@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mathamr_kedro.formula.latex import trees_from_latex
     from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
     from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees, from_string
 
