@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def command(formula: str, mathml: bool, strings: bool, svg: Path | None) -> None
 
     FORMULA is LaTeX, e.g. '\frac{a}{b}'; `-` reads it from standard input.
     """
-    text = click.get_text_stream("stdin").read() if formula == "-" else formula
+    text = sys.stdin.read() if formula == "-" else formula
     trees: FormulaTrees
     trees = _read_mathml(text) if mathml else formulas.trees_from_latex(text)
     drawings = []
