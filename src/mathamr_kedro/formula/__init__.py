@@ -2,6 +2,9 @@
 
 Names are imported on first use, so that reading MathML does not load the LaTeX
 reader, and the other way round.
+
+>>> slt_from_mathml("<msup><mi>x</mi><mn>2</mn></msup>").to_string()
+'[V!x,a[N!2]]'
 """
 
 from __future__ import annotations
@@ -10,22 +13,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
     from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees, from_string
 
 _HOME = {
     "FormulaTree": "tree",
     "FormulaTrees": "tree",
     "from_string": "tree",
+    "opt_from_mathml": "mathml",
+    "slt_from_mathml": "mathml",
     "trees_from_latex": "latex",
 }
 
-__all__ = ["FormulaTree", "FormulaTrees", "from_string", "trees_from_latex"]
+__all__ = [
+    "FormulaTree",
+    "FormulaTrees",
+    "from_string",
+    "opt_from_mathml",
+    "slt_from_mathml",
+    "trees_from_latex",
+]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
