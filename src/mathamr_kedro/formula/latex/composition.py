@@ -152,9 +152,20 @@ def chain_terms(terms: list[Item]) -> Item:
     return result
 
 
-def multiply(op: Item, left: Item, right: Item) -> Item:
-    """Return ``left op right``; more factors of the same operator join in."""
+def multiply(op: Item, left: Item, right: Item, first: Item | None = None) -> Item:
+    """Return ``left op right``; more factors of the same operator join in.
+
+    Args:
+        op: the product.
+        left: what was read so far.
+        right: the next factor.
+        first: the first factor of the product; anything else on the left was made
+            here, and may be extended in place.
+    """
     if left.__class__ is App and left.op is op:  # type: ignore[union-attr]
+        if left is not first and first is not None:
+            left.args.append(right)  # type: ignore[union-attr]
+            return left
         return App(op, [*left.args, right])  # type: ignore[union-attr]
     return App(op, [left, right])
 

@@ -133,7 +133,7 @@ class Symbol:
 
 def _draw(role: str, text: str, variant: str, fallback: str) -> str:
     """Return the layout-tree label."""
-    if not (variant == "italic" and len(text) == 1):
+    if not (variant == "italic" and len(text) == 1 and role in _IDENTIFIERS):
         text = restyle(text, variant) or text
     drawn = clean_label(text or (fallback if role != "MULOP" else ""))
     if role == "NUMBER":
@@ -192,6 +192,12 @@ def letter(char: str, font: Font) -> Symbol:
 
 
 @lru_cache(maxsize=8192)
+def with_font(text: str, font: Font) -> Symbol:
+    """Return a name without a role, drawn in exactly ``font``."""
+    return Symbol("UNKNOWN", text, font=font)
+
+
+@lru_cache(maxsize=8192)
 def number(text: str, value: str, font: Font = ROMAN) -> Symbol:
     """Return a number drawn as ``text`` (``1 000``) and worth ``value``."""
     return Symbol("NUMBER", text, value, font=font)
@@ -203,6 +209,12 @@ def with_role(symbol: Symbol, role: str, place: str = "") -> Symbol:
     return Symbol(
         role, symbol.text, symbol.meaning, symbol.name, symbol.font, place
     )
+
+
+@lru_cache(maxsize=1024)
+def with_meaning(symbol: Symbol, role: str, meaning: str) -> Symbol:
+    """Return the symbol in another role and with another meaning."""
+    return Symbol(role, symbol.text, meaning, None, symbol.font, symbol.place)
 
 
 @lru_cache(maxsize=8192)
