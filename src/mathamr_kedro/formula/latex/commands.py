@@ -61,6 +61,12 @@ def _read_closing_brace(reader: Reader, boxes: list[Box]) -> None:
     reader.note("stray_brace")
 
 
+def _read_dollar(reader: Reader, boxes: list[Box]) -> None:
+    """Read a dollar that ends the formula before its end."""
+    reader.note("stray_dollar")
+    reader.i = len(reader.tokens) - 1
+
+
 def _ignore(reader: Reader, boxes: list[Box]) -> None:
     pass
 
@@ -262,6 +268,7 @@ _BASE: dict[str, Entry] = (
         " ": _ignore,
         "{": _read_braces,
         "}": _read_closing_brace,
+        "$": _read_dollar,
         "^": _script(True),
         "_": _script(False),
         r"\sp": _script(True),

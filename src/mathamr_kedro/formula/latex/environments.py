@@ -9,6 +9,8 @@ r"""Environments: matrices, cases, arrays, aligned and gathered formulas.
 
 from __future__ import annotations
 
+import re
+
 from mathamr_kedro.formula.latex.composition import CASES
 from mathamr_kedro.formula.latex.fences import make_fence
 from mathamr_kedro.formula.latex.nodes import App, Array, Dual, Hint, Item, Row, Text
@@ -150,21 +152,28 @@ def _small_matrix(reader: Reader, boxes: list[Box]) -> None:
 
 def _array(reader: Reader, boxes: list[Box]) -> None:
     reader.take_raw_option()
-    columns = sum(map(_count_columns(reader.take_raw_argument()).count, "lcrpmbX"))
+    columns = _count_columns(reader.take_raw_argument())
     cells = _read_cells(reader, TEXT, columns)
     _take_end(reader)
     boxes.append(_make_array(reader, cells, columns, "ARRAY"))
 
 
-def _count_columns(template: str) -> str:
-    """Return a column template without the arguments in it."""
-    depth = 0
-    letters = []
-    for char in template:
-        depth += (char == "{") - (char == "}")
-        if not depth and char != "}":
-            letters.append(char)
-    return "".join(letters)
+def _count_columns(template: str) -> int:
+    """Return how many columns a template announces.
+
+    >>> _count_columns("l|c@{x}r"), _count_columns("*{3}{c}p{2cm}")
+    (3, 4)
+    """
+    for times, inner in _REPEATS.findall(template):
+        count = min(int(times), _MOST_COLUMNS)
+        template = template.replace(f"*{{{times}}}{{{inner}}}", inner * count, 1)
+    return min(len(_COLUMNS.findall(_ARGUMENTS.sub("", template))), _MOST_COLUMNS)
+
+
+_MOST_COLUMNS = 100
+_REPEATS = re.compile(r"\*\{(\d{1,4})\}\{([^{}]*)\}")
+_ARGUMENTS = re.compile(r"\{[^{}]*\}")
+_COLUMNS = re.compile(r"[lcrpmbX]")
 
 
 def _aligned(has_count: bool = False) -> Handler:

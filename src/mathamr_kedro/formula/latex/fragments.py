@@ -69,7 +69,9 @@ def _attach_scripts(items: list[Item]) -> list[Item]:
             result[-1] = attach_script(result[-1], item)  # type: ignore[arg-type]
         else:
             result.append(item)
-    if before:
+    if len(before) == 1:
+        result.append(before[0])
+    elif before:
         base: Item = ABSENT
         for mark in reversed(before):
             base = attach_script(base, mark, "post")

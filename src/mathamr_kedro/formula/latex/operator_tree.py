@@ -247,5 +247,5 @@ _BUILDERS: dict[type, Callable[[Any], Node]] = {
     Undefined: _build_blank,
     Enclosed: lambda item: build_opt(item.inner),
     Hint: _build_blank,
-    ScriptMark: lambda mark: build_opt(mark.script),
+    ScriptMark: lambda mark: _apply_operator(mark.script, []),
 }

@@ -232,9 +232,18 @@ class Reader:
         """Return the boxes between square brackets, None if there are no brackets."""
         if self.peek() != "[":
             return None
-        self.i += 1
-        boxes = self.read_scope(_BRACKET_ENDS, style=SCRIPT)
-        self.skip_if("]")
+        start = self.i + 1
+        end = _find_bracket(self.tokens, start)
+        boxes = self.read_aside(self.tokens[start:end], SCRIPT)
+        self.i = min(end + 1, len(self.tokens) - 1)
+        return boxes
+
+    def read_aside(self, tokens: list[str], style: int) -> list[Box]:
+        """Return the boxes of other tokens than the ones that come next."""
+        saved = self.tokens, self.i
+        self.tokens, self.i = [*tokens, END], 0
+        boxes = self.read_scope(_END_ONLY, style=style)
+        self.tokens, self.i = saved
         return boxes
 
     def take_raw_argument(self) -> str:
@@ -354,7 +363,20 @@ class Reader:
 
 
 _DIGITS = frozenset("0123456789")
-_BRACKET_ENDS = frozenset({"]", "}", END})
+_END_ONLY = frozenset({END})
+
+
+def _find_bracket(tokens: list[str], start: int) -> int:
+    """Return the place of the ``]`` that ends an option, or of the end."""
+    depth = 0
+    for place in range(start, len(tokens)):
+        token = tokens[place]
+        if token == "]" and not depth:
+            return place
+        depth += (token == "{") - (token == "}")
+        if depth < 0 or token is END:
+            break
+    return place
 
 
 def is_empty(box: Box) -> bool:

@@ -18,7 +18,6 @@ from mathamr_kedro.formula.latex.nodes import (
     Row,
     Script,
     ScriptMark,
-    Text,
 )
 from mathamr_kedro.formula.latex.reader import (
     DISPLAY,
@@ -388,10 +387,10 @@ def _line_break(reader: Reader, boxes: list[Box]) -> None:
     r"""Read ``\\`` outside of a table."""
     reader.skip_if("*")
     reader.take_raw_option()
-    boxes += (Text([]), _BREAK)
+    boxes.append(_NO_SPACE)
 
 
-_BREAK = Symbol("UNKNOWN", "\n", font=SYMBOLS["x"].font)
+_NO_SPACE = Hint(0.0)
 
 _OVER_ACCENTS = {
     r"\hat": "^",

@@ -153,7 +153,7 @@ def _name(
         return label_meaning(meaning)
     shown = restyle(text, variant)
     if shown is None:
-        shown = f"{variant}-{text}" if variant and text else text or name or ""
+        shown = f"{variant}-{text}" if variant and text else text or name or role
     shown = clean_label(shown)
     return "V!" + shown if shown else "W!"
 

@@ -16,10 +16,12 @@ import re
 END = ""
 """The token after the last one."""
 
-_MATH = re.compile(r"\\[A-Za-z]+|\\.|\S", re.DOTALL)
+_MATH = re.compile(r"\\[A-Za-z]+|\\.|[^ ]", re.DOTALL)
+_BLANKS = re.compile(r"[ \t\n\r\f\v]+")
 _MIXED = re.compile(r"\\[A-Za-z]+|\\.|.", re.DOTALL)
 _HAS_TEXT = re.compile(r"\\(?:text|mbox|hbox|fbox|intertext|emph|textcolor)")
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%[^\n]*")
+_ASCII_BLANKS = " \t\n\r\f\v"
 _OUTER = (("$$", "$$"), ("$", "$"), (r"\[", r"\]"), (r"\(", r"\)"))
 
 
@@ -33,7 +35,7 @@ def clean_source(latex: str) -> str:
         latex = html.unescape(latex)
     if "%" in latex:
         latex = _COMMENT.sub(r"\1", latex)
-    latex = latex.strip()
+    latex = latex.strip(_ASCII_BLANKS)
     for opening, closing in _OUTER:
         if (
             latex.startswith(opening)
@@ -42,7 +44,7 @@ def clean_source(latex: str) -> str:
         ):
             latex = latex[len(opening) : -len(closing)]
             break
-    trimmed = " ".join(latex.split())
+    trimmed = _BLANKS.sub(" ", latex).strip(" ")
     # a backslash before the last space is a command, "\ "
     return trimmed + " " if trimmed.endswith("\\") else trimmed
 

@@ -54,7 +54,8 @@ _CHARACTERS = {
     r"\l": "ł",
     r"\i": "ı",
 }
-_QUOTES = {"'": "’", "`": "‘", '"': "”"}
+_QUOTES = {"'": "’", "`": "‘", '"': "”", "<": "¡", ">": "¿", "|": "—"}
+"""Characters that the text font of TeX shows as others."""
 _LIGATURES = (
     ("’’", "”"),
     ("‘‘", "“"),
