@@ -160,17 +160,8 @@ def _read_hspace(reader: Reader, boxes: list[Box]) -> None:
 
 def _read_kern(reader: Reader, boxes: list[Box]) -> None:
     r"""Read ``\kern 3pt`` and its kin: a length without braces."""
-    taken = []
-    while reader.tokens[reader.i] in _LENGTH_CHARS:
-        taken.append(reader.tokens[reader.i])
-        reader.i += 1
-    taken += reader.tokens[reader.i : reader.i + 2]
-    if taken[-2:] and "".join(taken[-2:]) in _UNITS:
-        reader.i += 2
-        boxes.append(Hint(_measure("".join(taken))))
-
-
-_LENGTH_CHARS = frozenset("0123456789.- ")
+    length = reader.take_length()
+    boxes.append(Hint(_measure(length) if length.endswith("mu") else 0.0))
 
 
 def _styled(style: int) -> Handler:
@@ -212,11 +203,8 @@ _DOTS_BETWEEN = frozenset({"ADDOP", "BINOP", "MULOP", "RELOP"})
 
 def _read_dots(reader: Reader, boxes: list[Box]) -> None:
     r"""Read ``\dots``: centred before an operator, low elsewhere."""
-    following = reader.table.get(reader.peek())
-    role = following.role if following.__class__ is Symbol else None  # type: ignore[union-attr]
-    if reader.peek() in ("=", "!"):
-        role = SYMBOLS[reader.peek()].role
-    boxes.append(_DOTS[role in _DOTS_BETWEEN])
+    following = SYMBOLS.get(reader.peek())
+    boxes.append(_DOTS[following is not None and following.role in _DOTS_BETWEEN])
 
 
 _FONT_ARGUMENTS = {

@@ -137,6 +137,17 @@ def relate(stuff: list[Item]) -> Item:
     return App(MULTIRELATION, stuff)
 
 
+def is_same_operator(one: Item, other: Item) -> bool:
+    """Return whether two operators are the same, whatever fonts they are drawn in."""
+    return one is other or (
+        one.__class__ is Symbol
+        and other.__class__ is Symbol
+        and one.meaning == other.meaning
+        and one.text == other.text  # type: ignore[union-attr]
+        and one.name == other.name  # type: ignore[union-attr]
+    )
+
+
 def chain_terms(terms: list[Item]) -> Item:
     """Return ``x (op x)*`` grouped from the left, equal operators side by side."""
     result = terms[0]
@@ -145,7 +156,7 @@ def chain_terms(terms: list[Item]) -> Item:
         op = terms[index]
         args = [result, terms[index + 1]]
         index += 2
-        while index < end and terms[index] is op:
+        while index < end and is_same_operator(terms[index], op):
             args.append(terms[index + 1])
             index += 2
         result = App(op, args)
@@ -162,7 +173,7 @@ def multiply(op: Item, left: Item, right: Item, first: Item | None = None) -> It
         first: the first factor of the product; anything else on the left was made
             here, and may be extended in place.
     """
-    if left.__class__ is App and left.op is op:  # type: ignore[union-attr]
+    if left.__class__ is App and is_same_operator(left.op, op):  # type: ignore[union-attr]
         if left is not first and first is not None:
             left.args.append(right)  # type: ignore[union-attr]
             return left

@@ -176,6 +176,26 @@ _ARGUMENTS = re.compile(r"\{[^{}]*\}")
 _COLUMNS = re.compile(r"[lcrpmbX]")
 
 
+def _braced(build: Handler) -> Handler:
+    r"""Return the handler of plain TeX, ``\matrix{a & b \cr c & d}``."""
+
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        inner = reader.take_tokens()[1:-1]
+        saved = reader.tokens, reader.i
+        reader.tokens, reader.i = [*inner, r"\end", "{", "}", END], 0
+        build(reader, boxes)
+        reader.tokens, reader.i = saved
+
+    return read
+
+
+def _equations(reader: Reader, boxes: list[Box]) -> None:
+    r"""Read ``\eqalign{a &= b \cr c &= d}``."""
+    cells = _read_cells(reader, DISPLAY)
+    _take_end(reader)
+    boxes.append(_make_array(reader, cells, 2))
+
+
 def _aligned(has_count: bool = False) -> Handler:
     def read(reader: Reader, boxes: list[Box]) -> None:
         if has_count:
@@ -270,4 +290,8 @@ HANDLERS: dict[str, Handler] = {
     r"\begin": read_environment,
     r"\end": read_stray_end,
     r"\substack": read_substack,
+    r"\cases": _braced(_cases),
+    r"\matrix": _braced(_ENVIRONMENTS["matrix"]),
+    r"\pmatrix": _braced(_ENVIRONMENTS["pmatrix"]),
+    **dict.fromkeys((r"\eqalign", r"\eqalignno", r"\leqalignno"), _braced(_equations)),
 }

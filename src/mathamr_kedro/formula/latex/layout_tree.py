@@ -153,9 +153,9 @@ def _is_bare_matrix(node: Node) -> bool:
 
 def _cut(baseline: list[Node]) -> tuple[list[list[Node]], int]:
     """Cut a baseline after each comma; return the pieces and the number of items."""
-    piece = [baseline[0]]
     if baseline[0].label in COMMA:
-        piece.insert(0, Node(_BLANK))
+        baseline = [Node(_BLANK), *baseline]
+    piece = [baseline[0]]
     pieces = [piece]
     count = 1
     ended = False

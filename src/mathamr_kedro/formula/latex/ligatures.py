@@ -36,9 +36,10 @@ def append_symbol(row: list[Item], symbol: Symbol) -> None:
     elif symbol in _TRIPLES:
         if len(row) > 2 and row[-2] is symbol and row[-3] is symbol:
             row[-3:] = [_TRIPLES[symbol]]
-    elif _is_word_part(symbol):
-        _join_word(row, symbol)
-        if row[-1] is symbol and symbol.role == "NUMBER":
+    else:
+        if _is_word_part(symbol):
+            _join_word(row, symbol)
+        if symbol.role == "NUMBER" and row[-1] is symbol:
             _join_number(row, symbol)
 
 

@@ -276,6 +276,18 @@ class Reader:
             self.i += 1
         return "".join(taken[:-1])
 
+    def take_length(self) -> str:
+        """Take a length without braces, e.g. ``-3pt``; nothing if there is none."""
+        start = self.i
+        while self.tokens[self.i] in _LENGTH_CHARS:
+            self.i += 1
+        unit = "".join(self.tokens[self.i : self.i + 2])
+        if unit not in _UNITS:
+            self.i = start
+            return ""
+        self.i += 2
+        return "".join(self.tokens[start : self.i])
+
     def take_tokens(self) -> list[str]:
         """Take the tokens of an argument, braces and all."""
         start = self.i
@@ -363,6 +375,8 @@ class Reader:
 
 
 _DIGITS = frozenset("0123456789")
+_LENGTH_CHARS = frozenset("0123456789.- ")
+_UNITS = frozenset("pt em ex mu cm mm in pc bp px".split())
 _END_ONLY = frozenset({END})
 
 

@@ -98,6 +98,12 @@ def _generalized(op: Symbol, opening: str = "", closing: str = "") -> Handler:
 _OVER_ENDS = frozenset({"}", "", "&", r"\\", r"\cr", r"\end", r"\right"})
 
 
+def _above(reader: Reader, boxes: list[Box]) -> None:
+    r"""Read ``\above 1pt``: a fraction with a bar of that width."""
+    reader.take_length()
+    _generalized(DIVIDE)(reader, boxes)
+
+
 def _genfrac(reader: Reader, boxes: list[Box]) -> None:
     opening, closing = reader.take_raw_argument(), reader.take_raw_argument()
     thickness, style = reader.take_raw_argument(), reader.take_raw_argument()
@@ -430,6 +436,7 @@ HANDLERS: dict[str, Handler] = (
         **dict.fromkeys((r"\binom", r"\tbinom", r"\dbinom"), _binomial),
         r"\genfrac": _genfrac,
         r"\over": _generalized(DIVIDE),
+        r"\above": _above,
         r"\atop": _generalized(_ATOP),
         r"\choose": _generalized(_CHOOSE, "(", ")"),
         r"\brace": _generalized(_ATOP, r"\{", r"\}"),

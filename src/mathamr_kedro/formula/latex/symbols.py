@@ -50,20 +50,22 @@ _ESCAPES = str.maketrans(
         ",": "&comma;",
         "[": "&lsqb;",
         "]": "&rsqb;",
-        "−": "-",
-        "‖": "∥",
     }
 )
+_OPERATOR_ESCAPES = _ESCAPES | {ord("−"): "-", ord("‖"): "∥"}
+"""Operators write minus and norm bars as the ARQMath files do."""
 
 
-def clean_label(text: str) -> str:
+def clean_label(text: str, is_operator: bool = False) -> str:
     """Return ``text`` as it may stand in a label: stripped, brackets spelled out.
 
     >>> clean_label(" a, b? ")
     'a&comma; b&quest;'
     """
     text = text.strip()
-    return "" if text in _INVISIBLE else text.translate(_ESCAPES)
+    if text in _INVISIBLE:
+        return ""
+    return text.translate(_OPERATOR_ESCAPES if is_operator else _ESCAPES)
 
 
 @lru_cache(maxsize=2048)
@@ -77,9 +79,11 @@ def label_meaning(meaning: str) -> str:
         return _LABELS[meaning]
     if meaning in _COMMUTATIVE:
         return "U!" + meaning
+    if meaning.isascii() and meaning.replace(".", "", 1).isdigit():
+        return f"N!{float(meaning)!r}"  # a number used as an operator
     if meaning.startswith("delimited-"):
         # The published trees lose the first character of the escaped fences.
-        return "M!D-" + meaning[10:].translate(_ESCAPES)[1:]
+        return "M!D-" + meaning[10:].translate(_OPERATOR_ESCAPES)[1:]
     return "O!" + meaning.lower()
 
 
@@ -135,12 +139,12 @@ def _draw(role: str, text: str, variant: str, fallback: str) -> str:
     """Return the layout-tree label."""
     if not (variant == "italic" and len(text) == 1 and role in _IDENTIFIERS):
         text = restyle(text, variant) or text
-    drawn = clean_label(text or (fallback if role != "MULOP" else ""))
-    if role == "NUMBER":
-        return "N!" + drawn if drawn else "W!"
-    if role in _IDENTIFIERS:
-        return "V!" + drawn if drawn else "W!"
-    return drawn
+    is_operator = role != "NUMBER" and role not in _IDENTIFIERS
+    drawn = clean_label(text or fallback, is_operator)
+    if is_operator:
+        return drawn
+    kind = "N!" if role == "NUMBER" else "V!"
+    return kind + drawn if drawn else "W!"
 
 
 def _name(
@@ -154,7 +158,7 @@ def _name(
     shown = restyle(text, variant)
     if shown is None:
         shown = f"{variant}-{text}" if variant and text else text or name or role
-    shown = clean_label(shown)
+    shown = clean_label(shown, is_operator=True)
     return "V!" + shown if shown else "W!"
 
 
