@@ -3,6 +3,7 @@
 Names are imported on first use, so that reading MathML does not load the LaTeX
 reader, and the other way round.
 
+>>> from mathamr_kedro.formula import slt_from_mathml
 >>> slt_from_mathml("<msup><mi>x</mi><mn>2</mn></msup>").to_string()
 '[V!x,a[N!2]]'
 """
@@ -13,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mathamr_kedro.formula.latex import trees_from_latex
     from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
     from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees, from_string
 

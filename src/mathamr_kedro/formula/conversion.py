@@ -20,6 +20,7 @@ from lxml import etree
 
 from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.formula.failures import TreeError, UnknownTagError
+from mathamr_kedro.formula.labels import clean_text, escape_label
 from mathamr_kedro.formula.markup import local_name
 from mathamr_kedro.formula.node import Node
 
@@ -146,6 +147,14 @@ def refuse_tag(element: etree._Element, reader: Reader) -> None:
     name = local_name(element)
     error = UnknownTagError(f"No rule for the element {name!r}{_position(element)}")
     reader.deviate(error, name)
+
+
+def make_wildcard(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+    """Return a query variable: ``?`` and its name."""
+    name = element.get("name")
+    if name is None:
+        return Node("?" + clean_text(element.text))
+    return Node("?" + (name if reader.strict else escape_label(name)))
 
 
 def check_choice(name: str, value: str, choices: Sequence[str]) -> None:

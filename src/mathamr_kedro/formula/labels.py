@@ -26,7 +26,9 @@ _INVISIBLE = frozenset("\u2061\u2062\u2063\u2064")
 _COMPAT = str.maketrans({"\u2212": "-", "\u2016": "\u2225"})
 
 
-@lru_cache(maxsize=65536)
+_LONGEST_REMEMBERED = 40
+
+
 def clean_text(text: str | None) -> str:
     r"""Return the text of an element as it stands in a label.
 
@@ -38,10 +40,20 @@ def clean_text(text: str | None) -> str:
     """
     if not text:
         return ""
+    if len(text) > _LONGEST_REMEMBERED:
+        return _clean(text)
+    return _clean_short(text)
+
+
+def _clean(text: str) -> str:
     value = text.strip()
     if value.isalnum():
         return value
     return "" if value in _INVISIBLE else value.translate(_ESCAPES)
+
+
+# A corpus says the same few thousand things millions of times.
+_clean_short = lru_cache(maxsize=65536)(_clean)
 
 
 def escape_label(label: str) -> str:

@@ -7,8 +7,6 @@ relations as unordered.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 
 def _read_names(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -227,7 +225,6 @@ def label_element(tag: str, variant: str) -> str | None:
     return None
 
 
-@lru_cache(maxsize=8192)
 def label_symbol(dictionary: str | None, name: str, variant: str) -> str | None:
     """Return the label of a ``csymbol``, or None where no table has it.
 

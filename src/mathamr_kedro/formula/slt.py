@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from lxml import etree
 
 from mathamr_kedro.formula.conversion import (
     Kids,
     Reader,
-    Rule,
     RuleBook,
+    make_wildcard,
     refuse_tag,
 )
 from mathamr_kedro.formula.failures import (
     BrokenChainError,
     EmptyFormulaError,
-    MissingChildError,
     SeveralRootsError,
 )
 from mathamr_kedro.formula.labels import (
@@ -26,24 +24,26 @@ from mathamr_kedro.formula.labels import (
     escape_label,
     write_as_arqmath,
 )
-from mathamr_kedro.formula.markup import local_name
 from mathamr_kedro.formula.node import Node
 from mathamr_kedro.formula.slt_groups import (
     CLOSING,
     COMMA,
     OPENING,
-    box,
-    find_tail,
+    drop_blanks,
+    link_plain,
     link_row,
     make_group,
     make_row,
     make_table,
 )
-
-# The edges that a script element sets: on ordinary bases, and on operators.
-_BELOW = (("b", "u"),)
-_ABOVE = (("a", "o"),)
-_BOTH = (("b", "u"), ("a", "o"))
+from mathamr_kedro.formula.slt_scripts import (
+    ABOVE,
+    BELOW,
+    BOTH,
+    make_multiscripts,
+    make_script_rule,
+    skip_marker,
+)
 
 
 def build_slt(roots: Sequence[etree._Element], reader: Reader) -> Node:
@@ -91,14 +91,6 @@ def _make_error(element: etree._Element, kids: Kids, reader: Reader) -> Node:
     return Node("E!" + clean_text(element.text))
 
 
-def make_wildcard(element: etree._Element, kids: Kids, reader: Reader) -> Node:
-    """Return a query variable: ``?`` and its name."""
-    name = element.get("name")
-    if name is None:
-        return Node("?" + clean_text(element.text))
-    return Node("?" + (name if reader.strict else escape_label(name)))
-
-
 def take_first(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
     """Return the first child of a wrapper; the others are dropped, as published."""
     return kids[0] if kids else None
@@ -109,21 +101,12 @@ def _take_only(element: etree._Element, kids: Kids, reader: Reader) -> Node | No
         reader.deviate(
             SeveralRootsError(f"Expected 1 child of an inner math (got {len(kids)})")
         )
-        return link_row(_drop_ignorable(kids))
+        return link_row(drop_blanks(kids))
     return kids[0] if kids else None
 
 
-def _drop_ignorable(kids: Kids) -> list[Node]:
-    """Return the children that leave a mark: a bare blank leaves none."""
-    return [
-        kid
-        for kid in kids
-        if kid is not None and (kid.edges or (kid.label and kid.label != BLANK))
-    ]
-
-
 def _link_visible(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
-    items = _drop_ignorable(kids)
+    items = drop_blanks(kids)
     if len(items) > 2 and items[0].label in OPENING and items[-1].label in CLOSING:
         return make_group(items[0].label, items[1:-1], items[-1].label)
     return link_row(items)
@@ -138,7 +121,7 @@ def _make_fenced(element: etree._Element, kids: Kids, reader: Reader) -> Node:
     opening = opening.replace("[", "&lsqb;")
     closing = closing.replace("]", "&rsqb;")
     items: list[Node] = []
-    for index, kid in enumerate(_drop_ignorable(kids)):
+    for index, kid in enumerate(drop_blanks(kids)):
         if index and separators:
             items.append(Node(separators[min(index, len(separators)) - 1]))
         items.append(kid)
@@ -151,13 +134,6 @@ def _link_all(kids: Kids, reader: Reader) -> Node | None:
     if None in kids[:-1]:
         reader.deviate(BrokenChainError("Found an empty part inside a baseline"))
     return link_plain([kid for kid in kids if kid is not None])
-
-
-def link_plain(items: Sequence[Node]) -> Node | None:
-    """Return the baseline of all items; matrices stay apart."""
-    for node, following in pairwise(items):
-        find_tail(node).edges["n"] = following
-    return items[0] if items else None
 
 
 def _make_cell(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
@@ -182,97 +158,15 @@ def _require_all(kids: Kids, reader: Reader) -> list[Node]:
     return found
 
 
-def _make_scripts(edges: Sequence[tuple[str, str]], always_limits: bool) -> Rule:
-    """Return the rule of a script element that sets ``edges`` in order."""
-
-    def make(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
-        if len(kids) != len(edges) + 1:
-            return link_row(_drop_ignorable(kids))
-        base = kids[0]
-        if base is None or _is_blank(base):
-            base = Node(BLANK)
-        limits = always_limits or _is_operator(base.label)
-        names = [edge[limits] for edge in edges]
-        if "n" in base.edges or any(name in base.edges for name in names):
-            base = box(base)
-        for name, script in zip(names, kids[1:], strict=True):
-            if script is not None:
-                base.edges[name] = script
-        return base
-
-    return make
-
-
-def _is_operator(label: str) -> bool:
-    """Tell a bare operator from a typed symbol; ``!!`` counts as typed."""
-    return label[1:2] != "!" and not label.startswith("?")
-
-
-def _make_multiscripts(
-    element: etree._Element, kids: Kids, reader: Reader
-) -> Node | None:
-    if not kids:
-        return None
-    base = kids[0]
-    if base is None or _is_blank(base):
-        base = Node(BLANK)
-    tags = [local_name(child) for child in element]
-    cut = tags.index("mprescripts") if "mprescripts" in tags else len(tags)
-    _hang_columns(base, kids[1:cut], "ba", reader, is_before=False)
-    _hang_columns(base, kids[cut + 1 :], "dc", reader, is_before=True)
-    return base
-
-
-def _hang_columns(
-    base: Node, scripts: Kids, names: str, reader: Reader, is_before: bool
-) -> None:
-    """Hang pairs of scripts on a base; the pairs of each edge are one baseline."""
-    if len(scripts) % 2:
-        reader.deviate(MissingChildError("Expected pairs of scripts (one is missing)"))
-        scripts = [*scripts, None]
-    for offset, name in enumerate(names):
-        head = link_plain(_keep_column(scripts[offset::2], reader, is_before))
-        if head is not None:
-            base.edges[name] = head
-
-
-def _keep_column(scripts: Kids, reader: Reader, is_before: bool) -> list[Node]:
-    """Return the scripts of one edge: blanks hold the places of earlier pairs only."""
-    last = len(scripts) - 1
-    column: list[Node] = []
-    for index, script in enumerate(scripts):
-        drops = index == last
-        if is_before and reader.strict and last > 0:
-            drops = not drops  # the published test is turned around here
-        if script is not None and not (drops and _is_blank(script)):
-            column.append(script)
-        elif index < last:
-            reader.deviate(BrokenChainError("Found an empty script before others"))
-            column.append(Node(BLANK))
-    return column
-
-
-def _is_blank(node: Node | None) -> bool:
-    """Tell whether a node leaves no mark in a row: nothing, or a bare blank."""
-    return node is None or not (node.edges or (node.label and node.label != BLANK))
-
-
-def _skip_marker(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
-    parent = element.getparent()
-    if parent is None or local_name(parent) != "mmultiscripts":
-        refuse_tag(element, reader)
-    return None
-
-
 def _make_fraction(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
     if len(kids) != 2:
-        return link_row(_drop_ignorable(kids))
+        return link_row(drop_blanks(kids))
     return _hang(Node("O!divide"), "ou", kids)
 
 
 def _make_root(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
     if len(kids) != 2:
-        return link_row(_drop_ignorable(kids))
+        return link_row(drop_blanks(kids))
     return _hang(Node("O!root"), "wc", kids)
 
 
@@ -299,7 +193,7 @@ def _read_unknown(element: etree._Element, kids: Kids, reader: Reader) -> Node |
     """Look through an element without a rule: its children, or its text."""
     refuse_tag(element, reader)
     if len(element):
-        return link_row(_drop_ignorable(kids))
+        return link_row(drop_blanks(kids))
     value = clean_text(element.text)
     return Node("T!" + value) if value else None
 
@@ -324,14 +218,14 @@ _RULES = RuleBook(
         "mtd": _make_cell,
         "mtr": _make_row,
         "mtable": _make_table,
-        "msub": _make_scripts(_BELOW, always_limits=False),
-        "msup": _make_scripts(_ABOVE, always_limits=False),
-        "msubsup": _make_scripts(_BOTH, always_limits=False),
-        "munder": _make_scripts(_BELOW, always_limits=True),
-        "mover": _make_scripts(_ABOVE, always_limits=True),
-        "munderover": _make_scripts(_BOTH, always_limits=True),
-        "mmultiscripts": _make_multiscripts,
-        "mprescripts": _skip_marker,
+        "msub": make_script_rule(BELOW, always_limits=False),
+        "msup": make_script_rule(ABOVE, always_limits=False),
+        "msubsup": make_script_rule(BOTH, always_limits=False),
+        "munder": make_script_rule(BELOW, always_limits=True),
+        "mover": make_script_rule(ABOVE, always_limits=True),
+        "munderover": make_script_rule(BOTH, always_limits=True),
+        "mmultiscripts": make_multiscripts,
+        "mprescripts": skip_marker,
         "mfrac": _make_fraction,
         "mroot": _make_root,
         "msqrt": _make_square_root,

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
 from mathamr_kedro.formula.labels import BLANK
@@ -48,46 +48,75 @@ def count_cells(node: Node) -> int:
     return count
 
 
+def is_blank(node: Node | None) -> bool:
+    """Tell whether a node leaves no mark in a row: nothing, or a bare blank."""
+    return node is None or not (node.edges or (node.label and node.label != BLANK))
+
+
+def drop_blanks(
+    kids: Iterable[Node | None],
+) -> list[Node]:
+    """Return the children that leave a mark: a bare blank leaves none."""
+    return [
+        kid
+        for kid in kids
+        if kid is not None and (kid.edges or (kid.label and kid.label != BLANK))
+    ]
+
+
+def link_plain(items: Sequence[Node]) -> Node | None:
+    """Return the baseline of all items; matrices stay apart."""
+    for node, following in pairwise(items):
+        find_tail(node).edges["n"] = following
+    return items[0] if items else None
+
+
 def link_row(items: Sequence[Node]) -> Node | None:
     """Return the baseline of all items; matrices side by side merge where they fit."""
     if not items:
         return None
     current = items[0]
+    beside: list[Node] = []
     for following in items[1:]:
-        if (
-            following.label.startswith("M!")
-            and current.label.startswith("M!")
-            and _merge_matrices(current, following)
-        ):
+        rows = _count_rows(following)
+        if rows is not None and rows == _count_rows(current):
+            beside.append(following)
             continue
+        if beside:
+            _merge_matrices(current, beside)
+            beside = []
         find_tail(current).edges["n"] = following
         current = following
+    if beside:
+        _merge_matrices(current, beside)
     return items[0]
 
 
-def _merge_matrices(left: Node, right: Node) -> bool:
-    """Put ``right`` beside ``left`` if both are bare tables of as many rows."""
-    rows, _, left_columns = left.label[2:].partition("x")
-    right_rows, _, right_columns = right.label[2:].partition("x")
-    sizes = (rows, left_columns, right_columns)
-    if rows != right_rows or not all(_is_number(size) for size in sizes):
-        return False
-    first, second = int(left_columns), int(right_columns)
-    left_cells, right_cells = _take_cells(left), _take_cells(right)
-    cells: list[Node] = []
-    while left_cells or right_cells:
-        if not (first or second):
-            break
-        cells += left_cells[:first] + right_cells[:second]
-        left_cells, right_cells = left_cells[first:], right_cells[second:]
-    left.label = f"M!{rows}x{first + second}"
-    if cells:
-        left.edges["w"] = cells[0]
-        for cell, following in pairwise(cells):
-            cell.edges["e"] = following
-    for edge, below in right.edges.items():
-        left.edges.setdefault(edge, below)
-    return True
+def _count_rows(node: Node) -> str | None:
+    """Return the number of rows of a table without fences; None for other nodes."""
+    if not node.label.startswith("M!"):
+        return None
+    rows, _, columns = node.label[2:].partition("x")
+    return rows if _is_number(rows) and _is_number(columns) else None
+
+
+def _merge_matrices(left: Node, others: Sequence[Node]) -> None:
+    """Put tables of as many rows beside each other, all in ``left``."""
+    tables = [left, *others]
+    rows = int(left.label[2:].partition("x")[0])
+    widths = [int(table.label.partition("x")[2]) for table in tables]
+    cells = [_take_cells(table) for table in tables]
+    merged: list[Node] = []
+    for row in range(rows):
+        for width, own in zip(widths, cells, strict=True):
+            last = None if row == rows - 1 else (row + 1) * width
+            merged += own[row * width : last]
+    left.label = f"M!{rows}x{sum(widths)}"
+    if merged:
+        left.edges["w"] = make_row(merged)
+    for other in others:
+        for edge, below in other.edges.items():
+            left.edges.setdefault(edge, below)
 
 
 def _is_number(text: str) -> bool:
