@@ -38,6 +38,11 @@ class LatexTrees(NamedTuple):
     problems: dict[str, int]
     """Reasons and how often each was met, e.g. ``{"unparsed": 1}``."""
 
+    @property
+    def deviations(self) -> tuple[str, ...]:
+        """The problems as reasons, one per event."""
+        return tuple(r for r, count in self.problems.items() for _ in range(count))
+
 
 def trees_from_latex(latex: str) -> LatexTrees:
     r"""Return the Symbol Layout Tree and the Operator Tree of a formula.
