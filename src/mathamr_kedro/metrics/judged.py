@@ -19,7 +19,7 @@ def judged_share(grades: GradeArray, k: int) -> float:
     0.5
     """
     top = grades[:k]
-    return np.count_nonzero(top != UNJUDGED) / top.size if top.size else 0.0
+    return int(np.count_nonzero(top != UNJUDGED)) / top.size if top.size else 0.0
 
 
 def expected_judged_share(grades: GradeArray) -> float:

@@ -24,7 +24,7 @@ def precision(grades: GradeArray, k: int, relevant_from: int = 2) -> float:
     >>> precision(np.array([3, 0, 2]), k=10)
     0.2
     """
-    return np.count_nonzero(grades[:k] >= relevant_from) / k
+    return int(np.count_nonzero(grades[:k] >= relevant_from)) / k
 
 
 def expected_precision(
@@ -34,5 +34,5 @@ def expected_precision(
     if grades.size == 0:
         return 0.0
     seen = min(n for n in (grades.size, k, depth) if n is not None)
-    share = np.count_nonzero(grades >= relevant_from) / grades.size
+    share = int(np.count_nonzero(grades >= relevant_from)) / grades.size
     return share * seen / k

@@ -24,8 +24,8 @@ def recall(
     >>> recall(np.array([3, 0, 2]), judged=np.array([3, 2, 2, 2, 0]), k=1)
     0.25
     """
-    num_relevant = np.count_nonzero(judged >= relevant_from)
-    found = np.count_nonzero(grades[:k] >= relevant_from)
+    num_relevant = int(np.count_nonzero(judged >= relevant_from))
+    found = int(np.count_nonzero(grades[:k] >= relevant_from))
     return found / num_relevant if num_relevant else 0.0
 
 
@@ -37,9 +37,9 @@ def expected_recall(
     depth: int | None = None,
 ) -> float:
     """Score that ``grades`` get on average in a random order, cut at ``depth``."""
-    num_relevant = np.count_nonzero(judged >= relevant_from)
+    num_relevant = int(np.count_nonzero(judged >= relevant_from))
     if num_relevant == 0 or grades.size == 0:
         return 0.0
     seen = min(n for n in (grades.size, k, depth) if n is not None)
-    found = np.count_nonzero(grades >= relevant_from) * seen / grades.size
+    found = int(np.count_nonzero(grades >= relevant_from)) * seen / grades.size
     return found / num_relevant
