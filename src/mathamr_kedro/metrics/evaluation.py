@@ -203,12 +203,13 @@ def _score(
 
 
 def _find_rank_effect(scored: Evaluation, by_rank: Evaluation) -> list[Finding]:
-    name = scored.measures[0].name
-    ours, theirs = scored.mean(name), by_rank.mean(name)
+    ours, theirs = scored.summarise(), by_rank.summarise()
+    name = max(ours, key=lambda n: abs(theirs[n].score - ours[n].score))
+    before, after = ours[name].score, theirs[name].score
     return find(
         "rank_column_differs", "note", f"the rank column gives another order: {name} "
-        f"would be {theirs:.4f} instead of {ours:.4f} ({theirs - ours:+.4f}) with "
-        "--use-rank", count=1,
+        f"would be {after:.4f} instead of {before:.4f} ({after - before:+.4f}) with "
+        "--use-rank", count=int(abs(after - before) >= 0.00005),
     )  # fmt: skip
 
 
