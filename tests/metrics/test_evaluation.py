@@ -142,6 +142,16 @@ def test_random_runs_score_as_ir_measures_says():
             assert evaluation.mean(name) == pytest.approx(expected[measure], abs=1e-9)
 
 
+def test_example_of_the_documentation_holds():
+    qrels = Qrels({"A.1": {"17": 3, "90": 1, "2": 2, "55": 0}})
+    run = make_run("r", {"A.1": {"17": 5, "4": 4, "90": 3, "2": 2, "33": 1}})
+    expected = {"P'@10": 0.2, "MAP'": 0.8333, "nDCG'": 0.9725, "Bpref": 0.75,
+                "judged@5": 0.6, "recall@1": 0.5}  # fmt: skip
+    evaluation = evaluate_run(run, qrels, TASK1.with_measures(expected))
+    for name, score in expected.items():
+        assert evaluation.mean(name) == pytest.approx(score, abs=5e-5)
+
+
 def test_all_judged_topics_count_or_those_with_a_relevant_document():
     qrels = Qrels({"A.1": {"1": 3}, "A.2": {"1": 2}, "A.3": {"1": 1}})
     run = make_run("r", {"A.1": {"1": 1.0}, "A.3": {"1": 1.0}})
