@@ -33,6 +33,11 @@ def call(folder, *options, run="run.tsv", qrels="qrels.tsv", task="1"):
     )
 
 
+def test_help_keeps_the_lines_of_its_examples():
+    output = CliRunner().invoke(group, ["evaluate", "--help"]).output
+    assert "\n    mathamr evaluate run.tsv --qrels" in output
+
+
 def test_table_shows_score_and_anchors(files):
     output = call(files).output
     assert "run: task 1, 2 topics, depth 1000" in output

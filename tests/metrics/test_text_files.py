@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import random
 
 import pytest
 
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.metrics.text_files import open_to_replace, read_columns, read_text
+from mathamr_kedro.metrics.text_files import (
+    _split_evenly,
+    _split_lines,
+    open_to_replace,
+    read_columns,
+    read_text,
+)
 
 
 def rows_of(path, **options):
@@ -81,6 +88,36 @@ def test_wrong_lines_may_be_left_out_or_cut(tmp_path):
         read_columns(path, "as_trec_eval")
     path.write_text("a b\ne f g\ni j\n")
     assert rows_of(path, bad_lines="as_trec_eval")[1] == ["e", "f"]
+
+
+@pytest.mark.parametrize("separator", ["\t", " "])
+def test_splitting_at_once_is_the_same_as_line_by_line(separator):
+    rng = random.Random(6)
+    cells = [
+        "A.1",
+        "17",
+        "x\u00a0y",
+        "x\u2028y",
+        "é",
+        "x y" if separator == "\t" else "z",
+    ]
+    even = 0
+    for _ in range(300):
+        lines = [
+            separator.join(rng.choices(cells, k=rng.choice([3, 3, 3, 3, 2])))
+            for _ in range(rng.randint(1, 5))
+        ]
+        text = "\n".join(lines)
+        at_once = _split_evenly(text, separator)
+        try:
+            slowly = _split_lines(text, separator, "x", "refuse").cells
+        except MalformedInputError:
+            assert at_once is None
+            continue
+        if at_once is not None:
+            even += 1
+            assert [list(column) for column in slowly] == at_once
+    assert even > 20
 
 
 def test_lines_that_even_out_in_number_are_still_told_apart(tmp_path):

@@ -145,5 +145,5 @@ def _look_up(runs: Sequence[Run], qrels: Qrels, request: Request) -> VisualIds:
 
 
 def _read_ids(path: Path, names: Names) -> frozenset[str]:
-    lines = read_text(path, names).splitlines()
+    lines = read_text(path, names).split("\n")
     return frozenset(line.split("\t")[0].strip() for line in lines) - {""}

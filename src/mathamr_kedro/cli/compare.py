@@ -28,9 +28,13 @@ from mathamr_kedro.stats.tables import Column, render_latex, render_markdown
 from mathamr_kedro.stats.tables import Table as ResultTable
 
 _NUM_MEASURES = {"1": 4, "2": 4, "ntcir": 2}
+_EXAMPLE = """\b
+Example:
+  mathamr compare baseline.tsv mine.tsv other.tsv --qrels qrels.tsv --task 1
+"""
 
 
-@click.command("compare")
+@click.command("compare", epilog=_EXAMPLE)
 @click.argument("runs", type=click.Path(path_type=Path), nargs=-1, required=True)
 @scoring_options
 @click.option(
@@ -68,15 +72,11 @@ def command(
     output: str,
     **options: Any,
 ) -> None:
-    r"""Compare RUNS with a baseline on every measure.
+    """Compare RUNS with a baseline on every measure.
 
     Each run and measure is one test over the topics: paired t-test and paired
     randomisation test, both two-tailed; p-values are corrected over all tests.
     Findings about the single runs are shown by `mathamr evaluate`.
-
-    \b
-    Example:
-      mathamr compare baseline.tsv mine.tsv other.tsv --qrels qrels.tsv --task 1
     """
     if len(runs) < 2:
         raise click.UsageError("Expected at least two runs to compare.")

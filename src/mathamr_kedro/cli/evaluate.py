@@ -25,9 +25,14 @@ from mathamr_kedro.metrics.evaluation import Evaluation, Group, Summary
 from mathamr_kedro.metrics.topic_info import read_topic_info
 
 _ANCHORS = ("score", "floor", "shuffled", "ceiling")
+_EXAMPLES = """\b
+Examples:
+  mathamr evaluate run.tsv --qrels qrel_task1_2021_official.tsv --task 1
+  mathamr evaluate run.tsv.gz --qrels qrels.tsv --task 2 --visual-ids latex_v3/
+"""
 
 
-@click.command("evaluate")
+@click.command("evaluate", epilog=_EXAMPLES)
 @click.argument("run", type=click.Path(path_type=Path))
 @scoring_options
 @click.option(
@@ -42,15 +47,10 @@ _ANCHORS = ("score", "floor", "shuffled", "ceiling")
 def command(
     run: Path, topics_info: Path | None, per_topic: bool, output: str, **options: Any
 ) -> None:
-    r"""Score the run file RUN and say what is odd about it.
+    """Score the run file RUN and say what is odd about it.
 
     Beside each score stand three exact figures: the floor (all judged documents in a
     random order), the run's own results in a random order, and the ideal order.
-
-    \b
-    Examples:
-      mathamr evaluate run.tsv --qrels qrel_task1_2021_official.tsv --task 1
-      mathamr evaluate run.tsv.gz --qrels qrels.tsv --task 2 --visual-ids latex_v3/
     """
     request = Request(**options)
     [evaluation] = score_files([run], request, request.protocol())

@@ -168,11 +168,14 @@ def _split_evenly(text: str, separator: str) -> list[list[str]] | None:
 def _split_lines(
     text: str, separator: str, source: str, bad_lines: BadLines
 ) -> Columns:
-    lines = [(n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+    lines = [
+        (n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip(" \t")
+    ]
     if separator == "\t":
-        rows = [[cell.strip() for cell in line.split("\t")] for _, line in lines]
+        rows = [[cell.strip(" ") for cell in line.split("\t")] for _, line in lines]
     else:
-        rows = [line.split() for _, line in lines]
+        rows = [line.replace("\t", " ").split(" ") for _, line in lines]
+        rows = [[cell for cell in row if cell] for row in rows]
     numbers = [n for n, _ in lines]
     width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
     bad = [i for i, row in enumerate(rows) if len(row) != width]
@@ -185,7 +188,8 @@ def _split_lines(
             if bad_lines == "refuse" or len(rows[i]) < width:
                 raise MalformedInputError(
                     f"Expected {width} columns, as most lines have (got "
-                    f"{len(rows[i])}: {rows[i]!r}) ({source}, line {numbers[i]})"
+                    f"{len(rows[i])}: {rows[i]!r}) ({source}, line {numbers[i]}); "
+                    "mend it, or leave such lines out (--bad-lines skip)"
                 )
             rows[i] = rows[i][:width]
     return Columns(list(zip(*rows, strict=True)), numbers, source, len(bad))
