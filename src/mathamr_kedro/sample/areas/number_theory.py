@@ -64,6 +64,22 @@ _PRIMES = (
                 """,
                 score=8,
             ),
+            Answer(
+                r"""
+                The argument is not special to $4$. Let $m$ be $3$, $4$ or $6$. Up to
+                the primes that divide $m$, every prime is then $\equiv 1$ or
+                $\equiv -1\pmod m$, and $N=mp_1p_2\cdots p_n-1\equiv -1\pmod m$ is
+                coprime to $m$. A product of numbers that are $\equiv 1$ is $\equiv 1$,
+                so $N$ has a prime factor $\equiv -1\pmod m$, and it is none of the
+                $p_i$.
+
+                So there are infinitely many primes of the forms $4k+3$, $6k+5$ and
+                $3k+2$. For other $m$ there are more classes of units than $\pm 1$, and
+                the trick shows only that some class other than $1$ is hit again and
+                again.
+                """,
+                score=6,
+            ),
         ),
     ),
     Thread(
@@ -550,25 +566,22 @@ def _inverse_thread(rng: random.Random, number: int) -> Thread:
     x = b * inverse % n
     steps = _euclid_steps(n, a)
     chain = r"\\ ".join(f"{p}&={q}\\cdot {d}+{r}" for p, q, d, r in steps)
-    opening = rng.choice(
-        (
-            f"For a problem about keys I have to solve ${a}x\\equiv {b}\\pmod{{{n}}}$.",
-            f"My homework asks for all $x$ with ${a}x\\equiv {b}\\pmod{{{n}}}$.",
-            f"How do I find all solutions of ${a}x\\equiv {b}\\pmod{{{n}}}$ by hand?",
-        )
-    )
+    opening = (
+        "For a problem about keys I have to solve",
+        "My homework asks for all solutions of",
+        "While counting with a clock of a strange size I came to",
+    )[number % 3]
     return Thread(
         key=f"number_theory/linear-congruence-{number}",
-        title=rng.choice(
-            (
-                f"Solve the congruence ${a}x\\equiv {b}\\pmod{{{n}}}$",
-                f"How to find the inverse of ${a}$ modulo ${n}$",
-                f"Extended Euclid for ${a}x\\equiv {b}\\pmod{{{n}}}$",
-            )
-        ),
+        title=(
+            f"Solve the congruence ${a}x\\equiv {b}\\pmod{{{n}}}$",
+            f"How to find the inverse of ${a}$ modulo ${n}$",
+            f"Extended Euclid for ${a}x\\equiv {b}\\pmod{{{n}}}$",
+        )[number % 3],
         question=rf"""
-        {opening} I know that I need the inverse of ${a}$, that is a number $y$ with
-        ${a}y\equiv 1\pmod{{{n}}}$, and that it exists because $\gcd({a},{n})=1$.
+        {opening} ${a}x\equiv {b}\pmod{{{n}}}$. I know that I need the inverse of
+        ${a}$, that is a number $y$ with ${a}y\equiv 1\pmod{{{n}}}$, and that it exists
+        because $\gcd({a},{n})=1$.
 
         Trying out all $y$ from $1$ to ${n - 1}$ takes too long. Is there a better way?
         """,
@@ -625,12 +638,10 @@ def _remainder_thread(rng: random.Random, number: int) -> Thread:
     e1, e2 = n * pow(n, -1, m), m * inverse
     return Thread(
         key=f"number_theory/two-remainders-{number}",
-        title=rng.choice(
-            (
-                f"Smallest number with remainder ${a}$ by ${m}$ and ${b}$ by ${n}$",
-                f"Solving $x\\equiv {a}\\pmod{{{m}}}$ and $x\\equiv {b}\\pmod{{{n}}}$",
-            )
-        ),
+        title=(
+            f"Smallest number with remainder ${a}$ by ${m}$ and ${b}$ by ${n}$",
+            f"Solving $x\\equiv {a}\\pmod{{{m}}}$ and $x\\equiv {b}\\pmod{{{n}}}$",
+        )[number % 2],
         question=rf"""
         If the {things} are put in rows of ${m}$, then ${a}$ remain; in rows of ${n}$
         there remain ${b}$. So the number $x$ of {things} satisfies
@@ -669,7 +680,7 @@ def _remainder_thread(rng: random.Random, number: int) -> Thread:
 
 def _last_digits_thread(rng: random.Random, number: int) -> Thread:
     """The last two digits of a large power, by Euler's theorem."""
-    base = rng.choice((3, 7, 13, 17, 23, 27, 37, 43))
+    base = rng.choice((3, 13, 17, 23, 27, 37))
     exponent = rng.randrange(200, 3000)
     small = exponent % 40
     while small < 4:
@@ -677,7 +688,7 @@ def _last_digits_thread(rng: random.Random, number: int) -> Thread:
         small = exponent % 40
     result = pow(base, exponent, 100)
     square, fourth = pow(base, 2, 100), pow(base, 4, 100)
-    order = next(k for k in (2, 4, 5, 10, 20, 40) if pow(base, k, 100) == 1)
+    order = 20
     return Thread(
         key=f"number_theory/last-two-digits-{number}",
         title=f"Last two digits of ${base}^{{{exponent}}}$",
@@ -739,5 +750,65 @@ def threads(rng: random.Random) -> list[Thread]:
     ]
 
 
-ANSWER_TOPICS: tuple[AnswerTopic, ...] = ()
-FORMULA_TOPICS: tuple[FormulaTopic, ...] = ()
+ANSWER_TOPICS: tuple[AnswerTopic, ...] = (
+    AnswerTopic(
+        key="number_theory/topic-five-mod-six",
+        title="Infinitely many primes leave the remainder 5 when divided by 6?",
+        question=r"""
+        Apart from $2$ and $3$ every prime is one more or one less than a multiple of
+        $6$. I would like to show that the second kind, $5,11,17,23,29,\dots$, never
+        ends.
+
+        My plan is to assume that $p_1,p_2,\dots,p_n$ are all of them and to consider
+        $$N=6p_1p_2\cdots p_n-1.$$
+        It is not divisible by any $p_i$. But why must it have a prime factor of the
+        desired kind at all?
+        """,
+        tags=("elementary-number-theory", "prime-numbers"),
+        grades={
+            "number_theory/primes-3-mod-4#1": 2,
+            "number_theory/primes-3-mod-4#2": 2,
+            "number_theory/primes-3-mod-4#3": 3,
+            "number_theory/euclid-primes#1": 1,
+            "number_theory/euclid-primes#2": 1,
+            "number_theory/primes-1-mod-4#2": 1,
+            "number_theory/primes-1-mod-4#1": 0,
+            "number_theory/prime-square-24#1": 0,
+            "number_theory/prime-square-24#2": 0,
+            "number_theory/wilson#1": 0,
+            "number_theory/minus-one-residue#1": 0,
+            "number_theory/fermat-little#1": 0,
+            "number_theory/sqrt-prime-irrational#1": 0,
+            "number_theory/two-remainders-1#2": 0,
+            "combinatorics/n-plus-one-of-2n#1": 0,
+        },
+        category="Proof",
+        difficulty="Medium",
+        dependency="Both",
+    ),
+)
+
+FORMULA_TOPICS: tuple[FormulaTopic, ...] = (
+    FormulaTopic(
+        topic="number_theory/topic-five-mod-six",
+        latex=r"N=6p_1p_2\cdots p_n-1.",
+        grades={
+            r"N=6p_1\cdots p_n-1": 3,
+            r"N=4p_1p_2\cdots p_n-1": 3,
+            r"N=mp_1p_2\cdots p_n-1\equiv -1\pmod m": 3,
+            r"N=4p_1p_2\cdots p_n+3": 2,
+            r"N=p_1p_2\cdots p_n+1": 2,
+            r"E_n=p_1p_2\cdots p_n+1": 2,
+            r"(2p_1\cdots p_r)^2+1": 1,
+            r"N=(n!)^2+1": 1,
+            r"4p_1\cdots p_n": 1,
+            r"p_1,\dots,p_n": 0,
+            r"n(n+1)(n+2)(n+3)+1": 0,
+            r"x_1+x_2+\dots+x_k=n": 0,
+            r"24\mid p^2-1": 0,
+            r"p=6k\pm 1": 0,
+            r"(p-1)!\equiv -1\pmod p": 0,
+            r"x^{p-1}-1\equiv (x-1)(x-2)\cdots(x-(p-1))\pmod p.": 0,
+        },
+    ),
+)
