@@ -208,6 +208,45 @@ invariance of dimension.""",
         ),
     ),
     Thread(
+        key="topology/figure-eight",
+        title=r"Circle, figure eight and interval: how to tell them apart?",
+        question=r"""I have to decide which of the following spaces are
+homeomorphic: the circle $S^1$, the interval $[0, 1]$ and the figure eight $E$, that
+is two circles which touch in one point $x_0$. All three are compact, connected and
+metrizable. I was able to see that $S^1$ and $[0,1]$ are different, because a
+homeomorphism $f : [0,1] \to S^1$ would restrict to a homeomorphism of
+$[0, 1] \setminus \{\frac{1}{2}\}$ with $S^1$ minus a point. But how do I treat the
+figure eight, and which point should I remove?""",
+        tags=("general-topology", "connectedness", "homeomorphism"),
+        score=7,
+        answers=(
+            Answer(
+                r"""Remove the crossing point. If $h : E \to S^1$ were a
+homeomorphism, then so would be its restriction
+$E \setminus \{x_0\} \to S^1 \setminus \{h(x_0)\}$. But $E \setminus \{x_0\}$
+consists of two open arcs, so it has two components, while the circle without a
+point is one open arc. A homeomorphism maps components onto components, so their
+number is the same on both sides, a contradiction.
+
+For $E$ and $[0, 1]$ remove an *end point* of the interval: $[0, 1] \setminus \{0\}$
+stays connected, and there are only two points with this property, whereas
+$E \setminus \{p\}$ is connected for every $p \neq x_0$.""",
+                accepted=True,
+                score=11,
+            ),
+            Answer(
+                r"""With a bit of algebraic topology you can compare fundamental
+groups. They are $\pi_1([0, 1]) = 0$, $\pi_1(S^1) \cong \mathbb{Z}$ and
+$\pi_1(E) \cong \mathbb{Z} * \mathbb{Z}$, the free group on two generators, and no
+two of these groups are isomorphic. This shows even more, namely that the spaces are
+not homotopy equivalent. For your purpose it is too much machinery, counting the
+components after the removal of a point is quicker.""",
+                score=3,
+            ),
+        ),
+        related=("topology/line-and-plane",),
+    ),
+    Thread(
         key="topology/sine-curve",
         title=r"Topologist's sine curve: connected but not path connected",
         question=r"""Let $S = \{ (x, \sin \frac{1}{x}) : 0 < x \leq 1 \}$ and
@@ -599,7 +638,9 @@ the idea, and why is the number of pieces preserved?""",
         grades={
             "topology/line-and-plane#1": 3,
             "topology/line-and-plane#2": 3,
+            "topology/figure-eight#1": 3,
             "topology/line-and-plane#3": 1,
+            "topology/figure-eight#2": 1,
             "topology/compact-to-hausdorff#1": 0,
             "topology/sine-curve#1": 0,
             "topology/sine-curve#2": 0,
@@ -642,6 +683,8 @@ FORMULA_TOPICS = (
         latex=r"X \setminus \{p\}",
         grades={
             r"X \setminus \{p\}": 3,
+            r"E \setminus \{p\}": 3,
+            r"E \setminus \{x_0\}": 3,
             r"\mathbb{R} \setminus \{0\} \to \mathbb{R}^2 \setminus \{f(0)\}": 2,
             r"\mathbb{R} \setminus \{0\} = (-\infty, 0) \cup (0, \infty)": 2,
             r"\mathbb{R}^2 \setminus \{0\}": 2,
