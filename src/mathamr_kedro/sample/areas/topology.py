@@ -239,7 +239,7 @@ $E \setminus \{p\}$ is connected for every $p \neq x_0$.""",
 groups. They are $\pi_1([0, 1]) = 0$, $\pi_1(S^1) \cong \mathbb{Z}$ and
 $\pi_1(E) \cong \mathbb{Z} * \mathbb{Z}$, the free group on two generators, and no
 two of these groups are isomorphic. This shows even more, namely that the spaces are
-not homotopy equivalent. For your purpose it is too much machinery, counting the
+not homotopy equivalent. For your purpose, where $E$ differs from the others already after removing $x_0$, it is too much machinery; counting the
 components after the removal of a point is quicker.""",
                 score=3,
             ),
@@ -636,7 +636,7 @@ Somebody suggested to study $X \setminus \{p\}$ for different points $p$. What i
 the idea, and why is the number of pieces preserved?""",
         tags=("general-topology", "connectedness"),
         grades={
-            "topology/line-and-plane#1": 3,
+            "topology/line-and-plane#1": 2,
             "topology/line-and-plane#2": 3,
             "topology/figure-eight#1": 3,
             "topology/line-and-plane#3": 1,
