@@ -90,7 +90,9 @@ independent, so you also get the variance as
 $$\operatorname{Var}(T) = \sum_{i=1}^{n} \frac{1 - p_i}{p_i^2}
 \leq n^2 \sum_{j=1}^{\infty} \frac{1}{j^2} = \frac{\pi^2 n^2}{6},$$
 and then Chebyshev shows that $T$ is close to $n \ln n$ with high probability. So
-for a large album the waiting time is well predictable, although the last few coupons take a large part of the time: the last one alone needs $n$ boxes on average.""",
+for a large album the waiting time is well predictable, although the last few
+coupons take a large part of the time: the last one alone needs $n$ boxes on
+average.""",
                 score=7,
             ),
         ),
@@ -256,10 +258,9 @@ $\{1, 2, 3, \dots\}$ the geometric ones are the memoryless ones.""",
 $\{0, 1, 2, \dots\}$. I want to prove the tail sum formula
 $$E[X] = \sum_{k=1}^{\infty} P(X \geq k).$$
 I checked it for a fair die, where
-$\frac{6 + 5 + 4 + 3 + 2 + 1}{6} = \frac{21}{6} = 3.5$,
-so I believe it. But the definition is $E[X] = \sum_{k} k P(X = k)$ and I do not
-know how to pass from one sum to the other. What is the analogue for a continuous
-$X \geq 0$?""",
+$\frac{6 + 5 + 4 + 3 + 2 + 1}{6} = \frac{21}{6} = 3.5$, so I believe it. But the
+definition is $E[X] = \sum_{k} k P(X = k)$ and I do not know how to pass from one
+sum to the other. What is the analogue for a continuous $X \geq 0$?""",
         tags=("probability", "expected-value", "summation"),
         score=12,
         answers=(

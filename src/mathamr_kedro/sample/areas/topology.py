@@ -239,8 +239,9 @@ $E \setminus \{p\}$ is connected for every $p \neq x_0$.""",
 groups. They are $\pi_1([0, 1]) = 0$, $\pi_1(S^1) \cong \mathbb{Z}$ and
 $\pi_1(E) \cong \mathbb{Z} * \mathbb{Z}$, the free group on two generators, and no
 two of these groups are isomorphic. This shows even more, namely that the spaces are
-not homotopy equivalent. For your purpose, where $E$ differs from the others already after removing $x_0$, it is too much machinery; counting the
-components after the removal of a point is quicker.""",
+not homotopy equivalent. For your purpose, where $E$ differs from the others already
+after removing $x_0$, it is too much machinery; counting the components after the
+removal of a point is quicker.""",
                 score=3,
             ),
         ),
@@ -431,6 +432,16 @@ Your strange result is correct: any neighborhood of any point misses only finite
 many $n$, so $x_n = n$ converges to all of $\mathbb{N}$ at the same time.""",
                 accepted=True,
                 score=12,
+            ),
+            Answer(
+                r"""Let me add that it is also connected: two nonempty open sets
+always intersect, so $X = U \cup V$ with disjoint nonempty open $U$ and $V$ is
+impossible. If $X$ is uncountable, it is not even first countable. Suppose
+$U_1, U_2, \dots$ were a countable neighborhood base at $x$. Then
+$\bigcap_n U_n = \{x\}$ by the $T_1$ property, so
+$X \setminus \{x\} = \bigcup_n (X \setminus U_n)$ would be a countable union of
+finite sets, against the assumption. So no metric can induce this topology.""",
+                score=5,
             ),
         ),
     ),
