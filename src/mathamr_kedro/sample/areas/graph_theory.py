@@ -520,11 +520,11 @@ can be proved with a bipartite version of Prüfer codes: delete leaves as usual 
 write down their neighbors, separately for the two sides. You get one word of length
 $n - 1$ over the side with $m$ vertices and one word of length $m - 1$ over the side
 with $n$ vertices, and every pair of words occurs exactly once.""",
-    r"""Use the eigenvalues of $L$. They are $0$ and $m + n$, each once, then $n$
-with multiplicity $m - 1$ (vectors that live on the first side and have sum zero)
-and $m$ with multiplicity $n - 1$ (the same on the other side). By Kirchhoff the
-number of spanning trees is the product of the nonzero eigenvalues divided by the
-number of vertices:
+    r"""Use the eigenvalues of the Laplacian $L = D - A$. They are $0$ and $m + n$,
+each once, then $n$ with multiplicity $m - 1$ (vectors that live on the first side
+and have sum zero) and $m$ with multiplicity $n - 1$ (the same on the other side).
+By Kirchhoff the number of spanning trees is the product of the nonzero eigenvalues
+divided by the number of vertices:
 $$\tau = \frac{(m + n) \cdot n^{m-1} \cdot m^{n-1}}{m + n} = m^{n-1} n^{m-1}.$$
 For your graph this is $%(m)d^{%(nm)d} \cdot %(n)d^{%(mm)d} = %(t)d$.""",
     r"""Your program is right. In general $K_{m,n}$ has $m^{n-1} n^{m-1}$ spanning
@@ -644,7 +644,7 @@ def _ask_degree_sequences(rng: random.Random) -> list[Thread]:
     for place, degrees in enumerate(cases):
         steps = _reduce_degrees(degrees)
         verdict = (
-            "The last line contains a negative number, so there is no such graph."
+            "The last sequence contains a negative number, so there is no such graph."
             if steps[-1][-1] < 0
             else "Only zeros are left, so such a graph exists."
         )

@@ -466,7 +466,7 @@ test is right, which has probability $%(p)s \cdot %(s)s = %(ps)s$, or you are
 healthy and the test is wrong, with probability $%(q)s \cdot %(f)s = %(qf)s$. Given
 a positive result,
 $$P(\text{sick} \mid \text{positive}) = \frac{%(ps)s}{%(ps)s + %(qf)s} = %(frac)s
-\approx %(value)s.$$
+%(value)s.$$
 There are so many more healthy than sick people that most positive results are false
 alarms. The number $%(s)s$ is $P(\text{positive} \mid \text{sick})$, which is a
 different thing.""",
@@ -476,7 +476,7 @@ $$P(D) = P(D \mid A)P(A) + P(D \mid B)P(B) = %(s)s \cdot %(p)s + %(f)s \cdot %(q
 = %(total)s.$$
 Then Bayes' theorem says
 $$P(A \mid D) = \frac{P(D \mid A)P(A)}{P(D)} = \frac{%(ps)s}{%(total)s} = %(frac)s
-\approx %(value)s.$$
+%(value)s.$$
 It helps to imagine $10000$ screws and to count them instead of multiplying
 decimals: $%(many)s$ of the defective ones come from $A$, out of $%(all)s$ defective
 ones.""",
@@ -484,7 +484,7 @@ ones.""",
 word multiplies them by the likelihood ratio
 $\frac{P(W \mid S)}{P(W \mid S^c)} = \frac{%(s)s}{%(f)s}$. So the posterior odds are
 $%(ps)s : %(qf)s$, and
-$$P(S \mid W) = \frac{%(ps)s}{%(ps)s + %(qf)s} = %(frac)s \approx %(value)s.$$
+$$P(S \mid W) = \frac{%(ps)s}{%(ps)s + %(qf)s} = %(frac)s %(value)s.$$
 If a second word is conditionally independent of the first given $S$ and given
 $S^c$, just multiply the odds by its own likelihood ratio as well. This is the naive
 Bayes filter.""",
@@ -492,7 +492,7 @@ Bayes filter.""",
 the given numbers we expect $%(many)s$ of them to be sick and tested positive, and
 altogether we expect $%(all)s$ positive tests, the rest being false alarms. So among
 the people with a positive result a share of
-$$\frac{%(many)s}{%(all)s} = %(frac)s \approx %(value)s$$
+$$\frac{%(many)s}{%(all)s} %(value)s$$
 is really sick. A second test, if its errors are independent of the first one, would
 start from this new prior instead of $%(p)s$ and bring much more certainty.""",
 )
@@ -520,7 +520,7 @@ _URN_ANSWERS = (
 blue, and there are $\binom{%(b)d}{%(k)d} = %(none)d$ ways for this among
 $\binom{%(n)d}{%(k)d} = %(all)d$ possible draws. So
 $$P(\text{at least one red}) = 1 - \frac{\binom{%(b)d}{%(k)d}}{\binom{%(n)d}{%(k)d}}
-= 1 - \frac{%(none)d}{%(all)d} = %(frac)s \approx %(value)s.$$
+= 1 - \frac{%(none)d}{%(all)d} = %(frac)s %(value)s.$$
 Whenever you read "at least one", try the complement first. The direct way leads to
 the same number, but you have to add a term for every possible number of red balls.""",
     r"""You count a committee with two girls twice, once for each girl that could
@@ -536,8 +536,8 @@ $$\frac{\binom{%(b)d}{%(k)d}}{\binom{%(n)d}{%(k)d}} = \frac{%(none)d}{%(all)d},$
 so we find a broken one with probability $%(frac)s$. If each bulb is put back, the
 tests are independent and the answer is
 $1 - \left(\frac{%(b)d}{%(n)d}\right)^{%(k)d} \approx %(back)s$. It is a bit smaller
-than without replacement, where $P \approx %(value)s$, because we may test the same
-good bulb several times. For a large box the two numbers get close to each other.""",
+than without replacement, where $P %(value)s$, because we may test the same good
+bulb several times. For a large box the two numbers get close to each other.""",
     r"""You can also multiply along the draws. The first ball is blue with
 probability $\frac{%(b)d}{%(n)d}$, and every further draw has one blue ball less and
 one ball less in total. So the probability of no red ball is a product of $%(k)d$
@@ -558,6 +558,12 @@ def _write_fraction(value: Fraction) -> str:
 def _write_decimal(value: Fraction) -> str:
     """Write a fraction with a finite decimal expansion."""
     return f"{float(value):.6f}".rstrip("0").rstrip(".")
+
+
+def _write_rounded(value: Fraction) -> str:
+    """Write a relation sign and three decimals."""
+    sign = "=" if (1000 * value).denominator == 1 else r"\approx"
+    return f"{sign} {float(value):.3f}"
 
 
 def _ask_bayes(rng: random.Random) -> list[Thread]:
@@ -587,7 +593,7 @@ def _ask_bayes(rng: random.Random) -> list[Thread]:
             "qf": _write_decimal((1 - p) * f),
             "total": _write_decimal(total),
             "frac": _write_fraction(posterior),
-            "value": f"{float(posterior):.3f}",
+            "value": _write_rounded(posterior),
             "many": _write_decimal(10000 * p * s),
             "all": _write_decimal(10000 * total),
         }
@@ -630,7 +636,7 @@ def _ask_urns(rng: random.Random) -> list[Thread]:
             "none": comb(b, k),
             "all": comb(n, k),
             "frac": _write_fraction(1 - none),
-            "value": f"{float(1 - none):.3f}",
+            "value": _write_rounded(1 - none),
             "mean": _write_fraction(Fraction(k * r, n)),
             "back": f"{1 - (b / n) ** k:.3f}",
         }
