@@ -55,6 +55,35 @@ as $|C_G(x)|$ divides $p^2$ we get $C_G(x) = G$. But this says $x \in Z(G)$, a
 contradiction. So $Z(G) = G$.""",
                 score=8,
             ),
+            Answer(
+                r"""The other answers show that $G$ is abelian. Since people usually
+want to know next what these groups look like, let me finish the classification: up
+to isomorphism there are exactly two groups of order $p^2$, namely
+$\mathbb{Z}/p^2\mathbb{Z}$ and
+$\mathbb{Z}/p\mathbb{Z} \times \mathbb{Z}/p\mathbb{Z}$.
+
+**Case 1.** There is an element $g$ of order $p^2$. Then $G = \langle g \rangle$ is
+cyclic and $G \cong \mathbb{Z}/p^2\mathbb{Z}$.
+
+**Case 2.** Every element other than $e$ has order $p$. Pick $x \neq e$. The
+subgroup $\langle x \rangle$ has $p$ elements, so there is some
+$y \notin \langle x \rangle$. The intersection
+$\langle x \rangle \cap \langle y \rangle$ is a proper subgroup of
+$\langle y \rangle$, which has prime order, so it is trivial. Now consider
+$$\psi : \langle x \rangle \times \langle y \rangle \to G,
+\qquad (x^i, y^j) \mapsto x^i y^j.$$
+Because $G$ is abelian this is a homomorphism: here we need the result of your
+exercise in an essential way. Its kernel consists of the pairs with $x^i = y^{-j}$,
+and as the intersection is trivial this forces $x^i = y^j = e$. So $\psi$ is
+injective, and by counting elements, $p \cdot p = p^2$, it is an isomorphism.
+
+The two groups are not isomorphic, as only the first one has an element of order
+$p^2$. You can also say it in the language of linear algebra: in the second case $G$
+is a vector space of dimension $2$ over the field $\mathbb{F}_p$, and $x, y$ is a
+basis. For $p^3$ the story becomes more complicated, because nonabelian groups
+appear, for example the quaternion group for $p = 2$.""",
+                score=5,
+            ),
         ),
         related=("abstract_algebra/quotient-by-center-cyclic",),
     ),
@@ -606,6 +635,7 @@ it.""",
         grades={
             "abstract_algebra/order-p-squared#1": 3,
             "abstract_algebra/order-p-squared#2": 3,
+            "abstract_algebra/order-p-squared#3": 2,
             "abstract_algebra/quotient-by-center-cyclic#1": 2,
             "abstract_algebra/quotient-by-center-cyclic#2": 2,
             "abstract_algebra/order-fifteen#1": 1,

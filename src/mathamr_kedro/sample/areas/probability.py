@@ -95,6 +95,29 @@ coupons take a large part of the time: the last one alone needs $n$ boxes on
 average.""",
                 score=7,
             ),
+            Answer(
+                r"""You said that the inclusion-exclusion got out of hand. It does
+not have to, and it gives the distribution as a bonus. Let $A_i$ be the event that
+coupon $i$ is still missing after $t$ boxes. Then $T > t$ means that at least one of
+these events occurs, so
+$$P(T > t) = P\left( \bigcup_{i=1}^{n} A_i \right).$$
+For a fixed set of $j$ coupons, the probability that all of them are missing after
+$t$ boxes is $\left(1 - \frac{j}{n}\right)^t$, because each box has to avoid $j$ of
+the $n$ coupons. There are $\binom{n}{j}$ such sets. Inclusion-exclusion gives
+$$P(T > t) = \sum_{j=1}^{n} (-1)^{j+1} \binom{n}{j} \left(1 - \frac{j}{n}\right)^t.$$
+Now use the tail sum formula, which says that the expectation of a variable with
+values in the natural numbers is $E[T] = \sum_{t=0}^{\infty} P(T > t)$. For each $j$
+we have to sum a geometric series with ratio $1 - \frac{j}{n}$, and its value is
+$\frac{n}{j}$. Therefore
+$$E[T] = n \sum_{j=1}^{n} \frac{(-1)^{j+1}}{j} \binom{n}{j}.$$
+It is a nice exercise to show that this alternating sum is the harmonic number
+$H_n$. Hint: write $\frac{1}{j} = \int_0^1 x^{j-1}\,dx$, exchange sum and integral,
+and recognize $\frac{1 - (1-x)^n}{x}$ under the integral sign; then substitute
+$u = 1 - x$. So this way is longer than the one with the phases, but in return you
+can answer questions like "how many boxes do I need to be complete with probability
+$0.95$".""",
+                score=6,
+            ),
         ),
     ),
     Thread(
@@ -687,6 +710,7 @@ sides". Are they right, and how can one evaluate such a sum, or avoid it?""",
             "probability/two-sixes-in-a-row#1": 1,
             "probability/two-sixes-in-a-row#2": 1,
             "probability/coupon-collector#2": 0,
+            "probability/coupon-collector#3": 0,
             "probability/poisson-sum#1": 0,
             "probability/poisson-sum#2": 0,
             "probability/maximum-uniform#1": 0,

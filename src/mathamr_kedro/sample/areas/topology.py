@@ -708,6 +708,7 @@ FORMULA_TOPICS = (
             r"G \setminus H": 0,
             r"\partial A = \overline{A} \setminus A^\circ": 0,
             r"x \in X \setminus K": 0,
+            r"A \setminus \partial A": 0,
         },
     ),
 )
