@@ -498,7 +498,7 @@ _SPANNING_QUESTIONS = (
 have? For the complete graph I know Cayley's formula $n^{n-2}$, but I did not find
 anything for bipartite graphs in my notes. The graph has $%(v)d$ vertices and
 $%(e)d$ edges, so a spanning tree has $%(te)d$ edges, and trying all the subsets of
-this size is not an option.""",
+this size by hand is not an option, although a computer could do it.""",
     r"""I have to compute $\tau(K_{%(m)d,%(n)d})$, the number of spanning trees,
 with Kirchhoff's matrix tree theorem. The Laplacian $L = D - A$ has size
 $%(v)d \times %(v)d$, with $%(n)d$ on the first $%(m)d$ diagonal places and $%(m)d$
