@@ -468,6 +468,11 @@ def _linear(p: int, q: int) -> str:
     return head if q == 0 else f"{head}{q:+d}"
 
 
+def _key(*numbers: int) -> str:
+    """Numbers as a part of a key, ``m`` for minus."""
+    return "-".join(str(number).replace("-", "m") for number in numbers)
+
+
 def _inserted(p: int, q: int, x: int) -> str:
     """``px+q`` with a number in place of x."""
     return rf"{p}\cdot{f'({x})' if x < 0 else x}{q:+d}"
@@ -541,7 +546,7 @@ def _fraction_threads(rng: random.Random) -> list[Thread]:
         }
         threads.append(
             Thread(
-                key=f"calculus/partial-fractions-{p}-{q}-{a}-{b}",
+                key="calculus/partial-fractions-" + _key(p, q, a, b),
                 title=title % values,
                 question=question % values,
                 tags=("calculus", "integration", "partial-fractions"),

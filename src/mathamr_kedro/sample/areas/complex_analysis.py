@@ -105,7 +105,7 @@ $\sin\frac{\pi}{4}=\sin\frac{3\pi}{4}$.""",
     ),
     Thread(
         key="complex_analysis/dirichlet-integral",
-        title=r"Contour for $\int_0^\infty\frac{\sin x}{x}\,dx=\frac{\pi}{2}$: pole on the path",
+        title=r"Contour for $\int_0^\infty\frac{\sin x}{x}\,dx$: a pole on the path",
         question=r"""I would like to compute
 $$\int_0^\infty\frac{\sin x}{x}\,dx$$
 by contour integration. My first idea, to integrate $\frac{\sin z}{z}$ over a half
@@ -326,9 +326,10 @@ For example it always holds when both numbers have positive real part.""",
 $$\log z=\{\ln|z|+i(\arg z+2\pi k):k\in\mathbb{Z}\}.$$
 For these sets the rule $\log(zw)=\log z+\log w$ is always true, where the sum means all
 sums of an element of the first and an element of the second set. The trouble starts
-when we select one element by cutting the plane along the negative axis: multiplying two
-numbers adds their angles, and the sum may jump over the cut. That is why
-$\sqrt{zw}=\sqrt z\sqrt w$ fails for the principal branch as well.""",
+when we select one element with $-\pi<\operatorname{Arg}z\le\pi$, that is, by cutting
+the plane along the negative axis: multiplying two numbers adds their angles, and the
+sum may jump over the cut. That is why $\sqrt{zw}=\sqrt z\sqrt w$ fails for the
+principal branch as well.""",
                 score=5,
             ),
         ),
@@ -403,7 +404,7 @@ oriented.""",
         ),
     ),
     (
-        r"The pattern behind $\int_{-\infty}^\infty\frac{dx}{(x^2+%(aa)s)(x^2+%(bb)s)}$",
+        r"Pattern behind $\int_{-\infty}^\infty\frac{dx}{(x^2+%(aa)s)(x^2+%(bb)s)}$",
         r"""Experimenting with a computer algebra system I noticed that
 $$J(a,b)=\int_{-\infty}^\infty\frac{dx}{(x^2+a^2)(x^2+b^2)}$$
 is always a rational multiple of $\pi$ for positive integers, for example

@@ -422,6 +422,11 @@ def _latex(value: Fraction) -> str:
     return rf"{sign}\frac{{{abs(value.numerator)}}}{{{value.denominator}}}"
 
 
+def _key(*numbers: int) -> str:
+    """Numbers as a part of a key, ``m`` for minus."""
+    return "-".join(str(number).replace("-", "m") for number in numbers)
+
+
 def _sum(terms: tuple[tuple[Fraction, str], ...]) -> str:
     """A sum of multiples of named terms, without those that vanish."""
     out = ""
@@ -468,7 +473,7 @@ def _root_threads(rng: random.Random) -> list[Thread]:
         }
         threads.append(
             Thread(
-                key=f"differential_equations/real-roots-{r}-{s}",
+                key="differential_equations/real-roots-" + _key(r, s),
                 title=title % values,
                 question=question % values,
                 tags=("ordinary-differential-equations", "initial-value-problems"),

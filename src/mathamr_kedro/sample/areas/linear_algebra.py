@@ -402,6 +402,11 @@ This works over every field of characteristic zero.""",
 )
 
 
+def _key(*numbers: int) -> str:
+    """Numbers as a part of a key, ``m`` for minus."""
+    return "-".join(str(number).replace("-", "m") for number in numbers)
+
+
 def _matrix(entries: tuple[int, int, int, int]) -> str:
     """A 2x2 matrix in LaTeX."""
     a, b, c, d = entries
@@ -524,7 +529,7 @@ def _eigen_threads(rng: random.Random) -> list[Thread]:
         }
         threads.append(
             Thread(
-                key="linear_algebra/eigen-" + "_".join(map(str, entries)),
+                key="linear_algebra/eigen-" + _key(*entries),
                 title=title % values,
                 question=question % values,
                 tags=("linear-algebra", "eigenvalues-eigenvectors"),
@@ -656,10 +661,9 @@ def _fit_threads(rng: random.Random) -> list[Thread]:
             "residuals": r",\ ".join(_latex(r) for r in residuals),
             "error": _latex(sum((r * r for r in residuals), Fraction(0))),
         }
-        name = "_".join(f"{x}.{y}" for x, y in points)
         threads.append(
             Thread(
-                key=f"linear_algebra/least-squares-{name}",
+                key="linear_algebra/least-squares-" + _key(*(y for _, y in points)),
                 title=title % values,
                 question=question % values,
                 tags=("linear-algebra", "least-squares", "regression"),

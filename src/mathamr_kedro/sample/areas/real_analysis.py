@@ -346,6 +346,16 @@ uniform.""",
                 accepted=True,
                 score=11,
             ),
+            Answer(
+                text=r"""The sentence in the book can be made into a proof, too. If
+$f_n\to f$ uniformly and all $f_n$ are continuous, then for a sequence $x_k\to1$
+$$\lim_{k\to\infty}f(x_k)=\lim_{k\to\infty}\lim_{n\to\infty}f_n(x_k)
+=\lim_{n\to\infty}\lim_{k\to\infty}f_n(x_k)=f(1),$$
+because uniform convergence allows the exchange of the two limits. In the example the
+left side is $0$ for $x_k=1-\frac1k$, but $f(1)=1$. So the two orders of limits give
+different results, and the convergence cannot be uniform on $[0,1]$.""",
+                score=4,
+            ),
         ),
     ),
     Thread(
@@ -462,6 +472,11 @@ def _latex(value: Fraction) -> str:
     return rf"{sign}\frac{{{abs(value.numerator)}}}{{{value.denominator}}}"
 
 
+def _key(*numbers: int) -> str:
+    """Numbers as a part of a key, ``m`` for minus."""
+    return "-".join(str(number).replace("-", "m") for number in numbers)
+
+
 def _linear(p: int, q: int) -> str:
     """``pn+q`` as people write it."""
     return ("n" if p == 1 else f"{p}n") + (f"{q:+d}" if q else "")
@@ -498,7 +513,7 @@ def _limit_threads(rng: random.Random) -> list[Thread]:
         }
         threads.append(
             Thread(
-                key=f"real_analysis/limit-{a}n{b:+d}-over-{c}n{d:+d}",
+                key="real_analysis/limit-" + _key(a, b, c, d),
                 title=title % values,
                 question=question % values,
                 tags=("real-analysis", "limits", "epsilon-delta"),
