@@ -679,3 +679,126 @@ def _box_threads(rng: random.Random) -> list[Thread]:
 def threads(rng: random.Random) -> list[Thread]:
     """The threads of this area."""
     return [*_HAND_WRITTEN, *_fraction_threads(rng), *_box_threads(rng)]
+
+
+ANSWER_TOPICS: tuple[AnswerTopic, ...] = (
+    AnswerTopic(
+        key="calculus/topic-bell-curve-area",
+        title=r"Exact area under half of a bell curve",
+        question=r"""Simpson's rule tells me that the area under the bell curve to the
+right of the axis,
+$$\int_0^\infty e^{-x^2}\,dx$$
+is about $0.8862$, and squaring this number gives $0.7854$, which is suspiciously close
+to $\frac{\pi}{4}$. I looked for an antiderivative of $e^{-x^2}$ for an hour before a
+friend told me that there is none in terms of elementary functions.
+
+How can one find the exact value of the area, then? I have not seen polar coordinates
+yet and would prefer to avoid them, but I will take any complete derivation.""",
+        tags=("calculus", "definite-integrals", "improper-integrals"),
+        grades={
+            "calculus/gaussian-integral#2": 3,
+            "calculus/gaussian-integral#1": 3,
+            "calculus/gaussian-integral#3": 2,
+            "calculus/gaussian-moment#2": 1,
+            "calculus/gaussian-moment#1": 1,
+            "calculus/log-denominator#1": 0,
+            "calculus/log-denominator#2": 0,
+            "calculus/quartic-without-residues#1": 0,
+            "calculus/sinc-circular#1": 0,
+            "calculus/partial-fractions-3-8-m1-m4#1": 0,
+            "complex_analysis/dirichlet-integral#1": 0,
+            "complex_analysis/dirichlet-integral#2": 0,
+            "complex_analysis/wedge-contour#1": 0,
+            "differential_equations/integrating-factor#1": 0,
+            "calculus/x-to-the-x#1": 0,
+        },
+        category="Computation",
+        difficulty="Medium",
+        dependency="Formula",
+    ),
+    AnswerTopic(
+        key="calculus/topic-continuous-compounding",
+        title=r"Interest added every second: why does the money not become infinite?",
+        question=r"""If a bank pays the yearly rate $r$ and adds the interest $n$ times
+a year, one coin grows to
+$$\left(1+\frac{r}{n}\right)^n$$
+after one year. Adding the interest more often seems to give more money: for $r=1$ I get
+$2$, $2.25$, $2.441$ for $n=1,2,4$. My two questions: does the amount always increase
+with $n$, and why does it stay finite when $n\to\infty$? People say that the limit is
+$e^r$ and call it continuous compounding. I know limits and logarithms, but I would like
+to see an actual proof and not only a table.""",
+        tags=("calculus", "limits", "exponential-function", "finance"),
+        grades={
+            "calculus/exponential-limit#1": 3,
+            "calculus/exponential-limit#2": 3,
+            "calculus/exponential-limit#3": 3,
+            "inequalities/am-gm-monotone#1": 2,
+            "inequalities/am-gm-monotone#2": 2,
+            "real_analysis/euler-sequence-bounded#1": 2,
+            "real_analysis/euler-sequence-bounded#2": 2,
+            "calculus/cos-power-limit#1": 1,
+            "calculus/cos-power-limit#2": 1,
+            "inequalities/bernoulli#1": 0,
+            "inequalities/bernoulli#2": 0,
+            "inequalities/am-gm-exponential#1": 0,
+            "real_analysis/powers-not-uniform#1": 0,
+            "real_analysis/nested-root-2#1": 0,
+            "real_analysis/monotone-completeness#1": 0,
+            "real_analysis/harmonic-unbounded#1": 0,
+            "differential_equations/tank-100-5-2#1": 0,
+            "calculus/x-to-the-x#1": 0,
+            "linear_algebra/power-of-matrix#1": 0,
+        },
+        category="Proof",
+        difficulty="Low",
+        dependency="Both",
+    ),
+)
+
+FORMULA_TOPICS: tuple[FormulaTopic, ...] = (
+    FormulaTopic(
+        topic="calculus/topic-bell-curve-area",
+        latex=r"\int_0^\infty e^{-x^2}\,dx",
+        grades={
+            r"\int_{0}^{\infty} e^{-x^2}\,dx=\frac{\sqrt{\pi}}{2}": 3,
+            r"J=\int_{0}^{\infty} e^{-x^2}\,dx": 3,
+            r"\int_{-\infty}^{\infty} e^{-x^2}\,dx": 3,
+            r"I=\int_{-\infty}^{\infty} e^{-x^2}\,dx": 3,
+            r"\int_{-\infty}^{\infty} e^{-x^2}\,dx=\sqrt{\pi}": 3,
+            r"\int_{-\infty}^{\infty} e^{-ax^2}\,dx=\sqrt{\frac{\pi}{a}}": 2,
+            r"\int_0^\infty \frac{e^{-u}}{2\sqrt{u}}\,du,": 2,
+            r"M=\int_{-\infty}^{\infty} x^2e^{-x^2}\,dx.": 1,
+            r"\Gamma(s)=\int_0^\infty u^{s-1}e^{-u}\,du,": 1,
+            r"F(s)=\int_0^\infty e^{-sx}\,\frac{\sin x}{x}\,dx.": 0,
+            r"\int_0^\infty\frac{e^{-t}-e^{-(a+1)t}}{t}\,dt": 0,
+            r"\int_0^\infty\frac{dx}{1+x^4}": 0,
+            r"\int_0^\infty\frac{dx}{1+x^2}=\frac{\pi}{2}": 0,
+            r"\int_0^\infty\frac{\sin x}{x}\,dx": 0,
+            r"y=\frac12+Ce^{-x^2}.": 0,
+            r"e^{x^2}": 0,
+            r"\mu(x)=e^{\int p(x)\,dx}": 0,
+        },
+    ),
+    FormulaTopic(
+        topic="calculus/topic-continuous-compounding",
+        latex=r"\left(1+\frac{r}{n}\right)^n",
+        grades={
+            r"\lim_{n\to\infty}\left(1+\frac{x}{n}\right)^n=e^x": 3,
+            r"\left(1+\frac xn\right)^n": 3,
+            r"\left(1+\frac1n\right)^n": 2,
+            r"a_n=\left(1+\frac1n\right)^n.": 2,
+            r"\left(1-\frac{1}{2n}\right)^{n}\to e^{-1/2}": 2,
+            r"b_n=\left(1+\frac1n\right)^{n+1}.": 1,
+            r"1+\frac{x}{n}\to1": 1,
+            r"\lim_{x\to0}(\cos x)^{1/x^2}": 1,
+            r"(1+x)^n\ge1+nx\qquad(x\ge-1,\ n\in\mathbb{N})": 0,
+            r"(1+x)^r\ge1+rx": 0,
+            r"a^n\ge1+nx": 0,
+            r"\left(1-e^{2\pi i/n}\right)I=-\frac{2\pi i}{n}e^{i\pi/n}.": 0,
+            r"y_n=n+\frac1n": 0,
+            r"\sum\frac{1}{n(\ln n)^2}": 0,
+            r"e^{H_n}=\prod_{k=1}^ne^{1/k}\ge\prod_{k=1}^n\left(1+\frac1k\right) "
+            r"=\prod_{k=1}^n\frac{k+1}{k}=n+1.": 0,
+        },
+    ),
+)

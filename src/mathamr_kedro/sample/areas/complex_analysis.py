@@ -580,3 +580,67 @@ def _cosine_threads(rng: random.Random) -> list[Thread]:
 def threads(rng: random.Random) -> list[Thread]:
     """The threads of this area."""
     return [*_HAND_WRITTEN, *_pole_threads(rng), *_cosine_threads(rng)]
+
+
+ANSWER_TOPICS: tuple[AnswerTopic, ...] = (
+    AnswerTopic(
+        key="complex_analysis/topic-square-over-quartic",
+        title=r"A rational integrand with $x^2$ upstairs and a quartic downstairs",
+        question=r"""For a problem in signal processing I need the exact value of
+$$\int_{-\infty}^{\infty}\frac{x^2}{1+x^4}\,dx$$
+Numerically it is about $2.2214$, which seems to be $\frac{\pi}{\sqrt2}$. The integrand
+decays only like $\frac{1}{x^2}$, so I am not sure whether the usual half circle
+argument is allowed, and with four complex poles the computation looks long. Which way
+would you go: residues, or some real substitution that exploits a symmetry? I would be
+glad to see the main steps.""",
+        tags=("complex-analysis", "improper-integrals", "residue-calculus"),
+        grades={
+            "calculus/quartic-without-residues#1": 3,
+            "complex_analysis/wedge-contour#2": 3,
+            "complex_analysis/quartic-residues#1": 2,
+            "complex_analysis/quartic-residues#2": 2,
+            "complex_analysis/quartic-residues#3": 2,
+            "calculus/quartic-without-residues#2": 1,
+            "complex_analysis/wedge-contour#1": 1,
+            "complex_analysis/two-quadratics-1-2#1": 1,
+            "complex_analysis/dirichlet-integral#1": 0,
+            "complex_analysis/dirichlet-integral#2": 0,
+            "complex_analysis/cosine-period-5-4#1": 0,
+            "complex_analysis/essential-singularity#1": 0,
+            "complex_analysis/polynomial-growth#1": 0,
+            "calculus/gaussian-moment#1": 0,
+            "calculus/log-denominator#1": 0,
+            "calculus/partial-fractions-2-1-1-m3#1": 0,
+        },
+        category="Computation",
+        difficulty="Medium",
+        dependency="Formula",
+    ),
+)
+
+FORMULA_TOPICS: tuple[FormulaTopic, ...] = (
+    FormulaTopic(
+        topic="complex_analysis/topic-square-over-quartic",
+        latex=r"\int_{-\infty}^{\infty}\frac{x^2}{1+x^4}\,dx",
+        grades={
+            r"I=\int_0^\infty\frac{x^2}{1+x^4}\,dx,": 3,
+            r"2I=\int_0^\infty\frac{1+x^2}{1+x^4}\,dx =\int_0^\infty"
+            r"\frac{1+\frac{1}{x^2}}{x^2+\frac{1}{x^2}}\,dx.": 2,
+            r"\int_{-\infty}^{\infty}\frac{dx}{x^4+1}": 2,
+            r"\int_0^\infty\frac{dx}{1+x^4}": 2,
+            r"\int_0^\infty\frac{x^{m-1}}{1+x^n}\,dx=\frac1nB\left(\frac mn,1-\frac "
+            r"mn\right) =\frac1n\Gamma\left(\frac mn\right)\Gamma\left(1-\frac "
+            r"mn\right) =\frac{\pi/n}{\sin(m\pi/n)}.": 2,
+            r"\int_0^\infty\frac{dx}{1+x^n}": 1,
+            r"\int_0^\infty\frac{du}{2\sqrt{u}\,(1+u^2)}": 1,
+            r"\int_{-\infty}^{\infty} e^{-x^2}\,dx": 0,
+            r"M=\int_{-\infty}^{\infty} x^2e^{-x^2}\,dx.": 0,
+            r"\int_0^\infty\frac{\sin x}{x}\,dx": 0,
+            r"\int_0^1\frac{x^a-1}{\ln x}\,dx": 0,
+            r"f(x)=\frac{\sin(x^4)}{1+x^2}.": 0,
+            r"\oint_{|z|=1}z^2e^{1/z}\,dz": 0,
+            r"\int_0^{2\pi}\frac{d\theta}{a+b\cos\theta}="
+            r"\frac{2\pi}{\sqrt{a^2-b^2}},": 0,
+        },
+    ),
+)

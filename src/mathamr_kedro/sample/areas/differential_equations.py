@@ -600,3 +600,120 @@ def _tank_threads(rng: random.Random) -> list[Thread]:
 def threads(rng: random.Random) -> list[Thread]:
     """The threads of this area."""
     return [*_HAND_WRITTEN, *_root_threads(rng), *_tank_threads(rng)]
+
+
+ANSWER_TOPICS: tuple[AnswerTopic, ...] = (
+    AnswerTopic(
+        key="differential_equations/topic-own-frequency",
+        title=r"No particular solution for a spring driven at its own frequency?",
+        question=r"""A mass on a spring without friction obeys $y''+9y=0$ and swings
+like $\cos3t$. Now it is pushed periodically with exactly this frequency, and the
+equation becomes
+$$y''+9y=6\sin3t$$
+The usual trial function $A\cos3t+B\sin3t$ disappears completely on the left, so I am
+left with $0=6\sin3t$. Does that mean that the equation has no solution at all?
+Physically the mass has to move somehow. How do I find a particular solution, and what
+does the motion look like for large $t$?""",
+        tags=("ordinary-differential-equations", "physics"),
+        grades={
+            "differential_equations/resonance#1": 3,
+            "differential_equations/resonance#2": 3,
+            "differential_equations/resonance#3": 2,
+            "differential_equations/double-root-forcing#1": 2,
+            "differential_equations/double-root-forcing#2": 2,
+            "differential_equations/defective-system#2": 1,
+            "differential_equations/integrating-factor#2": 1,
+            "differential_equations/real-roots-m1-m2#1": 0,
+            "differential_equations/real-roots-m1-m2#2": 0,
+            "differential_equations/real-roots-1-3#1": 0,
+            "differential_equations/wronskian-zero#1": 0,
+            "differential_equations/finite-blow-up#1": 0,
+            "differential_equations/tank-100-5-2#1": 0,
+            "differential_equations/square-root-branching#1": 0,
+            "complex_analysis/cosine-period-5-3#1": 0,
+            "real_analysis/harmonic-unbounded#1": 0,
+        },
+        category="Computation",
+        difficulty="Medium",
+        dependency="Both",
+    ),
+    AnswerTopic(
+        key="differential_equations/topic-cube",
+        title=r"Solver returns zero, pencil and paper return $t^3$: who is right?",
+        question=r"""For the problem
+$$y'=3y^{2/3}$$
+with $y(0)=0$ my numerical solver returns the constant function $0$. On paper I get
+$y^{1/3}=t$, that is $y=t^3$, and inserting it shows that it is a solution. So two
+different motions start from the same state, which contradicts everything that I was
+told about differential equations being deterministic.
+
+Is there a rule that picks the right one? Are there even more solutions? And which
+assumption of the general theory is violated, given that the right-hand side is a
+perfectly continuous function of $y$?""",
+        tags=("ordinary-differential-equations", "existence-and-uniqueness"),
+        grades={
+            "differential_equations/square-root-branching#1": 3,
+            "differential_equations/square-root-branching#2": 3,
+            "differential_equations/lipschitz-uniqueness#1": 2,
+            "differential_equations/lipschitz-uniqueness#2": 2,
+            "differential_equations/finite-blow-up#1": 1,
+            "differential_equations/wronskian-zero#1": 1,
+            "differential_equations/finite-blow-up#2": 0,
+            "differential_equations/integrating-factor#1": 0,
+            "differential_equations/resonance#1": 0,
+            "differential_equations/real-roots-1-3#1": 0,
+            "differential_equations/tank-60-6-1#1": 0,
+            "differential_equations/wronskian-zero#2": 0,
+            "real_analysis/root-uniform#1": 0,
+            "real_analysis/square-not-uniform#1": 0,
+            "complex_analysis/log-product#1": 0,
+            "calculus/x-to-the-x#1": 0,
+        },
+        category="Concept",
+        difficulty="Medium",
+        dependency="Both",
+    ),
+)
+
+FORMULA_TOPICS: tuple[FormulaTopic, ...] = (
+    FormulaTopic(
+        topic="differential_equations/topic-own-frequency",
+        latex=r"y''+9y=6\sin3t",
+        grades={
+            r"y''+4y=\cos2t": 3,
+            r"y''+4y=\cos2t.": 3,
+            r"y''+4y=\cos\omega t": 2,
+            r"z''+4z=e^{2it}": 2,
+            r"y''-2y'+y=e^t": 1,
+            r"y''+py'+qy=f": 1,
+            r"y_p=\frac t4\sin2t.": 1,
+            r"y''+p(x)y'+q(x)y=0": 0,
+            r"x''-3x'=-x+x'-3x,\quad\text{i.e.}\quad x''-4x'+4x=0.": 0,
+            r"w''+4iw'=1.": 0,
+            r"u''=1": 0,
+            r"y'+2xy=x": 0,
+            r"y'=y^2,\qquad y(0)=1": 0,
+            r"f'(x)=\frac{4x^3\cos(x^4)}{1+x^2}-\frac{2x\sin(x^4)}{(1+x^2)^2},": 0,
+            r"\varphi''(t)=\frac{2}{(1-t)^3}>0": 0,
+        },
+    ),
+    FormulaTopic(
+        topic="differential_equations/topic-cube",
+        latex=r"y'=3y^{2/3}",
+        grades={
+            r"y'=\sqrt{|y|}": 3,
+            r"y'=\sqrt{|y|},\qquad y(0)=0.": 3,
+            r"f(y)=\sqrt{|y|}": 2,
+            r"y_c(t)=\begin{cases}0,&t\le c,\\\frac{(t-c)^2}{4},&t>c,\end{cases}": 1,
+            r"\frac{f(y)-f(0)}{y-0}=\frac{1}{\sqrt{y}}\to\infty": 1,
+            r"y'=y^2": 0,
+            r"y'=-y^3": 0,
+            r"y'=1+y^2": 0,
+            r"y'=y\ln y": 0,
+            r"y'+2xy=x": 0,
+            r"\mu'=p\,\mu,": 0,
+            r"g'(x)=\frac{1}{2\sqrt{x}}": 0,
+            r"f'(x)=x^x(1+\ln x),": 0,
+        },
+    ),
+)

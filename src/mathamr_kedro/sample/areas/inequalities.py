@@ -560,3 +560,65 @@ def _product_threads(rng: random.Random) -> list[Thread]:
 def threads(rng: random.Random) -> list[Thread]:
     """The threads of this area."""
     return [*_HAND_WRITTEN, *_minimum_threads(rng), *_product_threads(rng)]
+
+
+ANSWER_TOPICS: tuple[AnswerTopic, ...] = (
+    AnswerTopic(
+        key="inequalities/topic-numbers-with-sum-one",
+        title=r"Lower bound for three fractions of positive numbers with sum one",
+        question=r"""Let $a,b,c$ be positive numbers with $a+b+c=1$. In a paper on
+probabilities the author uses, without any comment, that
+$$\frac{a}{1-a}+\frac{b}{1-b}+\frac{c}{1-c}\ge\frac32$$
+For $a=b=c=\frac13$ there is equality, and when one of the numbers comes close to $1$
+the left side explodes, so the claim is plausible. I tried Lagrange multipliers and
+ended in a jungle of cases on the boundary. Is it a well-known inequality in disguise,
+and what is a short proof?""",
+        tags=("inequality", "means", "convexity"),
+        grades={
+            "inequalities/nesbitt#3": 3,
+            "inequalities/nesbitt#1": 3,
+            "inequalities/nesbitt#2": 3,
+            "inequalities/nesbitt#4": 3,
+            "inequalities/engel-form#1": 2,
+            "inequalities/squares-over-sums#1": 1,
+            "inequalities/squares-over-sums#2": 1,
+            "inequalities/engel-form#2": 0,
+            "inequalities/cauchy-schwarz-proofs#2": 0,
+            "inequalities/bernoulli#2": 0,
+            "inequalities/am-gm-exponential#1": 0,
+            "inequalities/am-gm-monotone#1": 0,
+            "inequalities/product-2-1-6#1": 0,
+            "inequalities/product-3-1-8#1": 0,
+            "inequalities/minimum-2-8#1": 0,
+            "calculus/partial-fractions-2-1-1-m3#1": 0,
+            "real_analysis/harmonic-unbounded#2": 0,
+        },
+        category="Proof",
+        difficulty="High",
+        dependency="Formula",
+    ),
+)
+
+FORMULA_TOPICS: tuple[FormulaTopic, ...] = (
+    FormulaTopic(
+        topic="inequalities/topic-numbers-with-sum-one",
+        latex=r"\frac{a}{1-a}+\frac{b}{1-b}+\frac{c}{1-c}\ge\frac32",
+        grades={
+            r"\frac{a}{b+c}+\frac{b}{c+a}+\frac{c}{a+b}\ge\frac32": 3,
+            r"\frac{a}{b+c}+\frac{b}{c+a}+\frac{c}{a+b}\ge\frac32.": 3,
+            r"\frac{a}{b+c}=\frac{a}{1-a}": 2,
+            r"\frac{t}{1-t}\ge\frac12+\frac94\left(t-\frac13\right)=\frac{9t-1}{4}.": 2,
+            r"\varphi(a)+\varphi(b)+\varphi(c)\ge3\varphi(\tfrac13)": 2,
+            r"\frac{a^2}{b+c}+\frac{b^2}{c+a}+\frac{c^2}{a+b}\ge\frac{a+b+c}{2}": 1,
+            r"\frac{a}{b}+\frac{b}{c}+\frac{c}{a}\ge3": 1,
+            r"\frac{x^2}{a}+\frac{y^2}{b}-\frac{(x+y)^2}{a+b}="
+            r"\frac{(bx-ay)^2}{ab(a+b)}\ge0.": 0,
+            r"\frac{a}{b+c}=\frac{b}{c+a}=\frac{c}{a+b}": 0,
+            r"\frac{t}{1+t}\le\ln(1+t)\le t.": 0,
+            r"(a-b)^2+(b-c)^2+(c-a)^2\ge0": 0,
+            r"\frac{a_1+\dots+a_n}{n}\ge\sqrt[n]{a_1\cdots a_n}\qquad(a_i>0)": 0,
+            r"1+\frac12+\frac13+\cdots=S": 0,
+            r"\frac{nx}{n+x}\le n\ln\left(1+\frac{x}{n}\right)\le x.": 0,
+        },
+    ),
+)

@@ -680,3 +680,120 @@ def _fit_threads(rng: random.Random) -> list[Thread]:
 def threads(rng: random.Random) -> list[Thread]:
     """The threads of this area."""
     return [*_HAND_WRITTEN, *_eigen_threads(rng), *_fit_threads(rng)]
+
+
+ANSWER_TOPICS: tuple[AnswerTopic, ...] = (
+    AnswerTopic(
+        key="linear_algebra/topic-swapped-factors",
+        title=r"Invertibility after the two factors are swapped",
+        question=r"""Let $A$ and $B$ be complex $n\times n$ matrices such that $I-AB$ is
+invertible. I am asked to show that $I-BA$ is invertible as well. If I pretend that the
+geometric series converges, then $(I-BA)^{-1}=I+BA+BABA+\cdots$, and pulling out $B$ on
+the left and $A$ on the right suggests
+$$(I-BA)^{-1}=I+B(I-AB)^{-1}A$$
+But the series has no reason to converge. Can the formula be justified, or is there a
+different argument, for instance with determinants or eigenvalues, that shows
+$I-BA$ is invertible?""",
+        tags=("linear-algebra", "matrices", "inverse"),
+        grades={
+            "linear_algebra/sylvester-determinant#1": 3,
+            "linear_algebra/sylvester-determinant#2": 3,
+            "linear_algebra/ab-ba-eigenvalues#1": 2,
+            "linear_algebra/ab-ba-eigenvalues#2": 2,
+            "linear_algebra/ab-ba-eigenvalues#3": 2,
+            "linear_algebra/sherman-morrison#1": 1,
+            "linear_algebra/sherman-morrison#2": 1,
+            "linear_algebra/commutator-identity#1": 0,
+            "linear_algebra/commutator-identity#2": 0,
+            "linear_algebra/gram-rank#1": 0,
+            "linear_algebra/projection-trace#1": 0,
+            "linear_algebra/projection-trace#2": 0,
+            "linear_algebra/power-of-matrix#1": 0,
+            "linear_algebra/symmetric-real-spectrum#1": 0,
+            "linear_algebra/least-squares-1-3-4-4#1": 0,
+            "differential_equations/defective-system#1": 0,
+        },
+        category="Proof",
+        difficulty="Medium",
+        dependency="Both",
+    ),
+    AnswerTopic(
+        key="linear_algebra/topic-recurrence-power",
+        title=r"Closed form for the entries of a power of a companion matrix",
+        question=r"""The recurrence $x_{n+1}=5x_n-6x_{n-1}$ can be written with the
+vector $(x_{n+1},x_n)$ and a matrix, so that everything reduces to
+$$\begin{pmatrix}5&-6\\1&0\end{pmatrix}^n$$
+For $n=2,3$ I multiplied the matrices by hand; for $n=100$ this is hopeless. I would
+like an explicit expression in $n$ for all four entries, and I would like to understand
+a method which I can reuse for other $2\times2$ matrices. Does one need the inverse of a
+matrix of eigenvectors, or is there a shortcut?""",
+        tags=("linear-algebra", "matrices", "recurrence-relations"),
+        grades={
+            "linear_algebra/power-of-matrix#1": 3,
+            "linear_algebra/power-of-matrix#2": 3,
+            "linear_algebra/fibonacci-matrix#1": 2,
+            "linear_algebra/eigen-5-m2-6-m2#1": 2,
+            "linear_algebra/eigen-6-m4-2-0#1": 1,
+            "linear_algebra/eigen-2-3-4-1#2": 1,
+            "linear_algebra/fibonacci-matrix#2": 1,
+            "differential_equations/defective-system#1": 0,
+            "differential_equations/real-roots-1-3#1": 0,
+            "linear_algebra/symmetric-real-spectrum#1": 0,
+            "linear_algebra/projection-trace#1": 0,
+            "linear_algebra/ab-ba-eigenvalues#1": 0,
+            "linear_algebra/commutator-identity#1": 0,
+            "linear_algebra/least-squares-1-2-4#1": 0,
+            "complex_analysis/conjugate#2": 0,
+            "inequalities/bernoulli#1": 0,
+        },
+        category="Computation",
+        difficulty="Medium",
+        dependency="Both",
+    ),
+)
+
+FORMULA_TOPICS: tuple[FormulaTopic, ...] = (
+    FormulaTopic(
+        topic="linear_algebra/topic-swapped-factors",
+        latex=r"(I-BA)^{-1}=I+B(I-AB)^{-1}A",
+        grades={
+            r"(I+BA)^{-1}=I-B(I+AB)^{-1}A": 3,
+            r"\det(I-AB)=\det(I-BA)": 2,
+            r"\det(I_m+AB)=\det(I_n+BA)": 2,
+            r"(A+uv^T)^{-1}=A^{-1}-\frac{A^{-1}uv^TA^{-1}}{1+v^TA^{-1}u}": 2,
+            r"(I+BA)B=B(I+AB)": 2,
+            r"(I+xv^T)^{-1}=I-xv^T+xv^Txv^T-\cdots": 1,
+            r"BA=A^{-1}(AB)A": 1,
+            r"AB-BA=I\,?": 0,
+            r"DQ-QD=I": 0,
+            r"A=PDP^{-1}": 0,
+            r"\hat z=(A^{\mathsf T}A)^{-1}A^{\mathsf T}b": 0,
+            r"A=U\Sigma V^{\mathsf T}": 0,
+            r"S^{-1}BS": 0,
+            r"\operatorname{tr}(AB-BA)=0": 0,
+            r"P^2=P": 0,
+        },
+    ),
+    FormulaTopic(
+        topic="linear_algebra/topic-recurrence-power",
+        latex=r"\begin{pmatrix}5&-6\\1&0\end{pmatrix}^n",
+        grades={
+            r"A^n=PD^nP^{-1}=\begin{pmatrix}2\cdot3^n-2^n&2^{n+1}-2\cdot3^n\\ "
+            r"3^n-2^n&2^{n+1}-3^n\end{pmatrix}.": 3,
+            r"A^n=(3^n-2^n)A+(3\cdot2^n-2\cdot3^n)I": 3,
+            r"\begin{pmatrix}1&1\\1&0\end{pmatrix}^n "
+            r"=\begin{pmatrix}F_{n+1}&F_n\\F_n&F_{n-1}\end{pmatrix}": 2,
+            r"A^n=\alpha_nA+\beta_nI": 2,
+            r"A^n=PDP^{-1}PDP^{-1}\cdots PDP^{-1}": 2,
+            r"A=\begin{pmatrix}4&-2\\1&1\end{pmatrix}.": 1,
+            r"\begin{pmatrix}1&1\\1&0\end{pmatrix}": 1,
+            r"\begin{pmatrix}a&-b\\b&a\end{pmatrix},": 0,
+            r"\begin{pmatrix}1&0\\0&-1\end{pmatrix}": 0,
+            r"\begin{pmatrix}a&b\\b&d\end{pmatrix}": 0,
+            r"N=\begin{pmatrix}1&1\\-1&-1\end{pmatrix},\qquad N^2=0.": 0,
+            r"\begin{pmatrix}I_m&-A\\B&I_n\end{pmatrix}.": 0,
+            r"P=\begin{pmatrix}1&1\\0&0\end{pmatrix}": 0,
+            r"A=\begin{pmatrix}1\\i\end{pmatrix}": 0,
+        },
+    ),
+)

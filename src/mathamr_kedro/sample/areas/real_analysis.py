@@ -637,3 +637,126 @@ def _root_threads(rng: random.Random) -> list[Thread]:
 def threads(rng: random.Random) -> list[Thread]:
     """The threads of this area."""
     return [*_HAND_WRITTEN, *_limit_threads(rng), *_root_threads(rng)]
+
+
+ANSWER_TOPICS: tuple[AnswerTopic, ...] = (
+    AnswerTopic(
+        key="real_analysis/topic-one-delta",
+        title=r"One $\delta$ for the whole parabola?",
+        question=r"""At a fixed point $a\ge0$ I can find a $\delta$, depending on
+$\varepsilon$ and on $a$, such that $|x-a|<\delta$ implies $|x^2-a^2|<\varepsilon$. The
+larger $a$ is, the smaller my $\delta$ becomes. Now I wonder whether a more careful
+estimate could produce one single $\delta$ that is good for the entire half line, i.e.
+such that
+$$|x^2-y^2|<\varepsilon$$
+holds for *all* $x,y\in[0,\infty)$ with $|x-y|<\delta$. I believe that it is impossible
+because the parabola gets steeper and steeper, but how can "no $\delta$ exists" be
+turned into a rigorous argument?""",
+        tags=("real-analysis", "epsilon-delta", "continuity"),
+        grades={
+            "real_analysis/square-not-uniform#1": 3,
+            "real_analysis/square-not-uniform#2": 3,
+            "real_analysis/square-not-uniform#3": 2,
+            "real_analysis/bounded-derivative#1": 1,
+            "real_analysis/root-uniform#1": 1,
+            "real_analysis/bounded-derivative#2": 0,
+            "real_analysis/root-uniform#2": 0,
+            "real_analysis/powers-not-uniform#1": 0,
+            "real_analysis/powers-not-uniform#2": 0,
+            "real_analysis/limit-3-2-2-5#1": 0,
+            "real_analysis/limit-1-7-5-m2#1": 0,
+            "real_analysis/small-steps-cauchy#2": 0,
+            "differential_equations/lipschitz-uniqueness#1": 0,
+            "differential_equations/finite-blow-up#1": 0,
+            "inequalities/reverse-triangle#1": 0,
+            "inequalities/cauchy-schwarz-proofs#1": 0,
+        },
+        category="Proof",
+        difficulty="Low",
+        dependency="Both",
+    ),
+    AnswerTopic(
+        key="real_analysis/topic-small-terms",
+        title=r"Terms go to zero, yet the sum is supposed to be infinite",
+        question=r"""I believed that an infinite sum is finite as soon as the terms
+become arbitrarily small. So
+$$1+\frac12+\frac13+\frac14+\cdots$$
+should be finite because $\frac1n\to0$. A short program confirms this, at least in my
+opinion: after $10^6$ terms it has reached $14.39$ and it hardly moves any more. Now our
+lecturer wrote on the board that the sum is $+\infty$.
+
+What is wrong with my reasoning, and how can one prove that the partial sums pass every
+bound although a computer will never show it?""",
+        tags=("sequences-and-series", "convergence-divergence"),
+        grades={
+            "real_analysis/harmonic-unbounded#1": 3,
+            "real_analysis/harmonic-unbounded#2": 3,
+            "real_analysis/harmonic-unbounded#3": 3,
+            "real_analysis/small-steps-cauchy#1": 3,
+            "real_analysis/condensation#1": 2,
+            "real_analysis/condensation#2": 1,
+            "real_analysis/small-steps-cauchy#2": 1,
+            "real_analysis/euler-sequence-bounded#1": 0,
+            "real_analysis/monotone-completeness#1": 0,
+            "real_analysis/powers-not-uniform#1": 0,
+            "real_analysis/limit-4-m1-1-3#1": 0,
+            "real_analysis/nested-root-2#1": 0,
+            "calculus/exponential-limit#3": 0,
+            "calculus/sinc-circular#2": 0,
+            "complex_analysis/essential-singularity#1": 0,
+            "complex_analysis/cosine-period-13-5#1": 0,
+            "inequalities/bernoulli#1": 0,
+        },
+        category="Concept",
+        difficulty="Low",
+        dependency="Text",
+    ),
+)
+
+FORMULA_TOPICS: tuple[FormulaTopic, ...] = (
+    FormulaTopic(
+        topic="real_analysis/topic-one-delta",
+        latex=r"|x^2-y^2|<\varepsilon",
+        grades={
+            r"|x-y|<\delta\quad\text{but}\quad|x^2-y^2|\ge\varepsilon.": 3,
+            r"|x^2-y^2|=|x+y|\,|x-y|\le2M|x-y|,": 2,
+            r"y_n^2-x_n^2=2+\frac{1}{n^2}\ge2": 2,
+            r"\forall\varepsilon>0\ \exists\delta>0\ \forall x,y:\ "
+            r"|x-y|<\delta\implies |f(x)-f(y)|<\varepsilon.": 2,
+            r"|\sqrt{x}-\sqrt{y}|\le\sqrt{|x-y|}\qquad\text{for all }x,y\ge0.": 1,
+            r"|f(x)-f(y)|=|f'(\xi)|\,|x-y|\le L|x-y|.": 1,
+            r"|a_m-a_n|<\varepsilon": 0,
+            r"|f(t,x)-f(t,y)|\le L|x-y|,": 0,
+            r"\big||x|-|y|\big|\le|x-y|": 0,
+            r"s-\varepsilon<a_N\le a_n\le s,": 0,
+            r"\|x\|^2\|y\|^2-\langle x,y\rangle^2=\|x\times y\|^2": 0,
+            r"r=\sqrt{x^2+y^2}": 0,
+            r"|w-w_0|<r": 0,
+            r"\forall\varepsilon>0\ \exists N\ \forall n\ge N:\ "
+            r"|y_n-1|<\varepsilon.": 0,
+        },
+    ),
+    FormulaTopic(
+        topic="real_analysis/topic-small-terms",
+        latex=r"1+\frac12+\frac13+\frac14+\cdots",
+        grades={
+            r"\sum_{n=1}^\infty\frac1n": 3,
+            r"H_n=1+\frac12+\dots+\frac1n": 3,
+            r"1+\frac12+\frac13+\cdots=S": 3,
+            r"1+\frac12+\left(\frac13+\frac14\right)"
+            r"+\left(\frac15+\frac16+\frac17+\frac18\right) +\cdots": 3,
+            r"\sum\frac1n": 3,
+            r"a_n=1+\frac12+\frac13+\dots+\frac1n.": 3,
+            r"H_{2^k}\ge1+\frac k2,": 2,
+            r"\sum\frac{1}{n\ln n}": 1,
+            r"\sum_{n=1}^\infty a_n\quad\text{and}\quad\sum_{k=0}^\infty2^ka_{2^k}": 1,
+            r"\frac{\sin x}{x}=1-\frac{x^2}{6}+\frac{x^4}{120}-\cdots\to1": 0,
+            r"\cos x=1-\frac{x^2}{2}+\cdots": 0,
+            r"\sum_{k=0}^\infty\frac{x^k}{k!}=e^x": 0,
+            r"e=\sum\frac{1}{k!}": 0,
+            r"(I+xv^T)^{-1}=I-xv^T+xv^Txv^T-\cdots": 0,
+            r"\sum_{k=n}^{m-1}|a_{k+1}-a_k|": 0,
+            r"f(z)=\sum_{n\ge0}a_nz^n": 0,
+        },
+    ),
+)
