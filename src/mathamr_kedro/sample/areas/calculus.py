@@ -105,7 +105,8 @@ The boundary term vanishes since $xe^{-x^2}\to0$ at both ends.
 
 The same splitting for $x^{2k}=x^{2k-1}\cdot x$ gives the recursion
 $$M_{2k}=\frac{2k-1}{2}\,M_{2k-2},$$
-so for instance $M_4=\frac32\cdot\frac{\sqrt{\pi}}{2}=\frac{3\sqrt{\pi}}{4}$.""",
+so for instance $M_4=\frac32\cdot\frac{\sqrt{\pi}}{2}=\frac{3\sqrt{\pi}}{4}$. All odd
+moments vanish by symmetry, so with this recursion you know all of them.""",
                 accepted=True,
                 score=11,
             ),
@@ -199,7 +200,8 @@ $$\frac{-\tan x}{2x}=-\frac12\cdot\frac{\sin x}{x}\cdot\frac{1}{\cos x}\to-\frac
 So $\ln$ of your expression tends to $-\frac12$ and the limit is
 $$e^{-1/2}=\frac{1}{\sqrt{e}}\approx0.6065.$$
 Using the rule twice would also be fine, since $-\frac{\tan x}{2x}$ is again of the form
-$\frac00$ and the derivatives are $-\sec^2x$ and $2$.""",
+$\frac00$ and the derivatives are $-\sec^2x$ and $2$. Each time you only have to check
+the hypotheses again, there is no limit on how often the rule may be used.""",
                 accepted=True,
                 score=7,
             ),
@@ -329,7 +331,8 @@ $$2I=\int_0^\infty\frac{1+x^2}{1+x^4}\,dx
 Now $u=x-\frac1x$ has $du=\left(1+\frac{1}{x^2}\right)dx$ and
 $x^2+\frac{1}{x^2}=u^2+2$, and $u$ runs over the whole real line. Hence
 $$2I=\int_{-\infty}^{\infty}\frac{du}{u^2+2}=\frac{\pi}{\sqrt2},$$
-that is $I=\frac{\pi}{2\sqrt2}$.""",
+that is $I=\frac{\pi}{2\sqrt2}$. The moral: whenever the integrand contains only $x^2$
+or $x^4$, it is worth looking at what $x\mapsto\frac1x$ does to it.""",
                 accepted=True,
                 score=22,
                 comments=(
@@ -347,7 +350,8 @@ The logarithmic parts combine to $\frac{1}{4\sqrt2}\ln\frac{x^2+\sqrt2\,x+1}{x^2
 $$\frac{1}{2\sqrt2}\left[\arctan(\sqrt2\,x+1)+\arctan(\sqrt2\,x-1)\right]_0^\infty
 =\frac{1}{2\sqrt2}\cdot\pi,$$
 because the values at $0$ cancel. Longer than the symmetry trick, but it also gives the
-antiderivative.""",
+antiderivative. The factorisation itself comes from completing the square,
+$x^4+1=(x^2+1)^2-2x^2$.""",
                 score=8,
             ),
         ),

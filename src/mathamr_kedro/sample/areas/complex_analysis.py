@@ -36,7 +36,8 @@ so the residue theorem gives
 $$\int_{-\infty}^{\infty}\frac{dx}{x^4+1}=2\pi i\cdot\left(-\frac{i\sqrt2}{4}\right)
 =\frac{\pi}{\sqrt2}.$$
 On the arc $|z^4+1|\ge R^4-1$, so its contribution is at most
-$\frac{\pi R}{R^4-1}\to0$.""",
+$\frac{\pi R}{R^4-1}\to0$. By the way, by symmetry the integral over the positive half
+axis is half of this value.""",
                 accepted=True,
                 score=21,
             ),
@@ -98,7 +99,8 @@ $$\int_0^\infty\frac{x^{m-1}}{1+x^n}\,dx=\frac1nB\left(\frac mn,1-\frac mn\right
 =\frac{\pi/n}{\sin(m\pi/n)}.$$
 The last step is Euler's reflection formula. Your integral is the case $m=1$; for
 example $n=4$ with $m=1$ and $m=3$ give the same value $\frac{\pi}{2\sqrt2}$, because
-$\sin\frac{\pi}{4}=\sin\frac{3\pi}{4}$.""",
+$\sin\frac{\pi}{4}=\sin\frac{3\pi}{4}$. The formula is valid for real $m$ and $n$ as
+well, so the parity of $n$ plays no role at all.""",
                 score=11,
             ),
         ),
@@ -139,7 +141,8 @@ Differentiating under the integral sign cancels the $x$:
 $$F'(s)=-\int_0^\infty e^{-sx}\sin x\,dx=-\frac{1}{1+s^2}.$$
 So $F(s)=C-\arctan s$, and $F(s)\to0$ for $s\to\infty$ shows $C=\frac\pi2$. Finally let
 $s\to0^+$ (this needs an argument, e.g. integration by parts to get uniform convergence)
-to obtain $F(0)=\frac\pi2$.""",
+to obtain $F(0)=\frac\pi2$. The factor $e^{-sx}$ is what makes everything converge
+absolutely in the meantime.""",
                 score=12,
             ),
         ),
@@ -475,7 +478,8 @@ $\sin\theta$ over a full period become contour integrals over the unit circle. I
 $$\int_0^{2\pi}\frac{d\theta}{%(a)s+%(b)s\cos\theta}.$$
 With $z=e^{i\theta}$, $\cos\theta=\frac12\left(z+\frac1z\right)$ and
 $d\theta=\frac{dz}{iz}$ I arrive at $\frac2i\oint\frac{dz}{%(b)sz^2+%(aa)sz+%(b)s}$.
-Both roots of the denominator are real; which of them count?""",
+Both roots of the denominator are real; which of them count? And is there a quick way to
+see that none of them lies on the circle itself?""",
         (
             r"""Only the root inside the unit circle. The roots of
 $%(b)sz^2+%(aa)sz+%(b)s$ are
@@ -484,7 +488,8 @@ that is $z_+=%(zp)s$ and $z_-=%(zm)s$. Their product is $1$, so exactly one of t
 $z_+$, lies inside. The residue there is $\frac{1}{%(b)s(z_+-z_-)}=\frac{1}{%(ss)s}$,
 and the integral is
 $$\frac2i\cdot2\pi i\cdot\frac{1}{%(ss)s}=%(value)s.$$
-Since $%(a)s+%(b)s\cos\theta>0$ everywhere, a positive result is plausible.""",
+Since $%(a)s+%(b)s\cos\theta>0$ everywhere, a positive result is plausible. The
+condition $a>|b|$ also guarantees that no root lies on the circle.""",
         ),
     ),
     (

@@ -99,7 +99,8 @@ $$y_p=-y_1\int\frac{y_2f}{W}\,dt+y_2\int\frac{y_1f}{W}\,dt.$$
 For $f=e^t$ both integrands are harmless, $\frac{y_2f}{W}=t$ and $\frac{y_1f}{W}=1$, so
 $$y_p=-\frac{t^2}{2}e^t+t\cdot te^t=\frac{t^2}{2}e^t.$$
 The method works for every continuous $f$, also when the table of guesses has no entry,
-for example $f(t)=\frac{e^t}{1+t^2}$.""",
+for example $f(t)=\frac{e^t}{1+t^2}$. The price is that one has to know both homogeneous
+solutions and to do two integrals.""",
                 score=8,
             ),
         ),
@@ -256,7 +257,8 @@ $y=x'-3x$ (with $\mathbf{x}=(x,y)^{\mathsf T}$), and the second row gives
 $$x''-3x'=-x+x'-3x,\quad\text{i.e.}\quad x''-4x'+4x=0.$$
 So $x=(c_1+c_2t)e^{2t}$, and then
 $y=x'-3x=\left(c_2-c_1-c_2t\right)e^{2t}$. This shows where the $t$ comes from, and also
-why $te^{2t}v$ alone cannot work: the component $y$ has the extra term $c_2e^{2t}$.""",
+why $te^{2t}v$ alone cannot work: the component $y$ has the extra term $c_2e^{2t}$.
+Elimination is a safe fallback for all $2\times2$ systems.""",
                 score=7,
             ),
         ),

@@ -62,7 +62,8 @@ $\frac{1}{b+c}\ge\frac{1}{c+a}\ge\frac{1}{a+b}$, so the two triples are sorted t
 way and the given sum $S$ is the largest among all pairings. In particular
 $$S\ge\frac{b}{b+c}+\frac{c}{c+a}+\frac{a}{a+b}\quad\text{and}\quad
 S\ge\frac{c}{b+c}+\frac{a}{c+a}+\frac{b}{a+b}.$$
-Add both: the fractions with equal denominators combine to $1$ each, so $2S\ge3$.""",
+Add both: the fractions with equal denominators combine to $1$ each, so $2S\ge3$. The
+same idea proves Chebyshev's sum inequality, and it generalises to $n$ variables.""",
                 score=12,
             ),
         ),
@@ -76,7 +77,8 @@ $$\frac{x_1^2}{a_1}+\frac{x_2^2}{a_2}+\dots+\frac{x_n^2}{a_n}
 \ge\frac{(x_1+x_2+\dots+x_n)^2}{a_1+a_2+\dots+a_n}$$
 for real $x_i$ and positive $a_i$. How does this follow from the usual inequality
 $\left(\sum u_iv_i\right)^2\le\sum u_i^2\sum v_i^2$? And when does one think of using
-it? A typical example would be great.""",
+it? A typical example would be great. So far I only know it as a line that appears in
+the middle of somebody else's solution.""",
         tags=("inequality", "cauchy-schwarz-inequality"),
         score=13,
         answers=(
@@ -137,7 +139,8 @@ $$\frac{a^2}{b+c}+\frac{b^2}{c+a}+\frac{c^2}{a+b}\ge\frac{(a+b+c)^2}{2(a+b+c)}
 =\frac{a+b+c}{2}.$$
 Equality iff $\frac{a}{b+c}=\frac{b}{c+a}=\frac{c}{a+b}$, which forces $a=b=c$. The
 statement with $n$ variables $\frac{a_i^2}{s-a_i}$, $s=\sum a_i$, is proved in the same
-way and has the bound $\frac{s}{n-1}$.""",
+way and has the bound $\frac{s}{n-1}$. It is good style to mention that the denominators
+are positive before using the lemma.""",
                 score=10,
             ),
         ),
@@ -176,7 +179,8 @@ $$\left(\sum_ix_i^2\right)\left(\sum_iy_i^2\right)-\left(\sum_ix_iy_i\right)^2
 The right-hand side is a sum of squares, so the inequality is obvious, and you see the
 case of equality: all $2\times2$ determinants vanish, which means that $x$ and $y$ are
 proportional. For $n=3$ it says
-$\|x\|^2\|y\|^2-\langle x,y\rangle^2=\|x\times y\|^2$.""",
+$\|x\|^2\|y\|^2-\langle x,y\rangle^2=\|x\times y\|^2$. To prove the identity, expand
+both sides and compare the mixed terms.""",
                 score=14,
             ),
             Answer(
@@ -186,7 +190,8 @@ $$\sum_ix_iy_i\le\sum_i\frac{x_i^2+y_i^2}{2}=\frac{\|x\|^2+\|y\|^2}{2}=1.$$
 For general nonzero vectors apply this to $\frac{x}{\|x\|}$ and $\frac{y}{\|y\|}$ and
 multiply by $\|x\|\,\|y\|$; replacing $x$ by $-x$ gives the absolute value. The same
 pattern, with Young's inequality in place of $2uv\le u^2+v^2$, proves Hölder's
-inequality.""",
+inequality. Normalising first is a good habit for all inequalities in which both sides
+scale in the same way.""",
                 score=9,
             ),
         ),
@@ -459,7 +464,7 @@ _PRODUCT_WORDINGS = (
         r"""Let $x,y\ge0$ with $x+y=%(s)s$. What is the maximum of $%(product)s$? For
 $xy$ the answer is $x=y$, by AM–GM. So I first thought that $x=y=%(mid)s$ is best here
 too, but a few trials give larger values when $x\ne y$. How must AM–GM be modified when
-the exponents are different?""",
+the exponents are different? I would like to avoid derivatives if possible.""",
         (
             r"""Apply AM–GM to as many numbers as there are factors, but arranged so
 that their *sum* is constant. Here take $\frac{x}{%(m)s}$ repeated $%(m)s$ times
@@ -484,14 +489,16 @@ $$\ln P=%(m)s\ln x+%(n)s\ln y,\qquad\frac{d}{dx}\ln P=\frac{%(m)s}{x}-\frac{%(n)
 because $\frac{dy}{dx}=-1$. So the critical point satisfies
 $\frac{x}{y}=\frac{%(m)s}{%(n)s}$, the parts are proportional to the exponents, and with
 $x+y=%(s)s$ this means $x=%(x)s$, $y=%(y)s$. As $\ln P$ is concave, it is the maximum,
-and $P_{\max}=%(x)s^{%(m)s}\cdot%(y)s^{%(n)s}=%(max)s$.""",
+and $P_{\max}=%(x)s^{%(m)s}\cdot%(y)s^{%(n)s}=%(max)s$. With three or more parts the
+computation is the same, one logarithm for each part.""",
             r"""Justification by weighted AM–GM: with $%(k)s$ numbers, $%(m)s$ of them
 equal to $\frac{x}{%(m)s}$ and $%(n)s$ of them equal to $\frac{y}{%(n)s}$, the sum is
 always $x+y=%(s)s$. Hence
 $$\left(\frac{x}{%(m)s}\right)^{%(m)s}\left(\frac{y}{%(n)s}\right)^{%(n)s}\le
 \left(\frac{%(s)s}{%(k)s}\right)^{%(k)s},$$
 with equality exactly if $\frac{x}{%(m)s}=\frac{y}{%(n)s}$. No derivative needed, and
-the argument works for any number of parts and any positive integer exponents.""",
+the argument works for any number of parts and any positive integer exponents. Rational
+exponents follow by taking roots.""",
         ),
     ),
     (

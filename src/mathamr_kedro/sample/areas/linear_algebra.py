@@ -121,7 +121,8 @@ $$(A+uv^T)^{-1}=A^{-1}-\frac{A^{-1}uv^TA^{-1}}{1+v^TA^{-1}u}$$
 to update an inverse after a change of rank one, with $A\in\mathbb{R}^{n\times n}$
 invertible and $u,v\in\mathbb{R}^n$. The proof was "multiply both sides". Fine, but how
 could anybody *find* it? And what happens if the denominator
-$1+v^TA^{-1}u$ is zero?""",
+$1+v^TA^{-1}u$ is zero? I would be happy about a derivation that one could
+remember in an exam.""",
         tags=("linear-algebra", "matrices", "inverse"),
         score=12,
         answers=(
@@ -274,7 +275,8 @@ $$F_{n+1}F_{n-1}-F_n^2=(-1)^n,$$
 and squaring, $Q^{2n}=Q^nQ^n$, gives $F_{2n}=F_n(F_{n+1}+F_{n-1})$ and
 $F_{2n+1}=F_{n+1}^2+F_n^2$. With these doubling formulas you can compute $F_n$ with
 about $\log_2n$ steps, which is much better in practice than Binet's formula in floating
-point arithmetic.""",
+point arithmetic. Programmers use exactly this to get the last digits of enormous
+Fibonacci numbers.""",
                 score=6,
             ),
         ),
@@ -289,7 +291,8 @@ from $\operatorname{rank}(XY)\le\min(\operatorname{rank}X,\operatorname{rank}Y)$
 the other direction I have no idea, since $A^{\mathsf T}$ could destroy something.
 
 It must have to do with real numbers, because for the complex matrix
-$A=\begin{pmatrix}1\\i\end{pmatrix}$ we get $A^{\mathsf T}A=0$.""",
+$A=\begin{pmatrix}1\\i\end{pmatrix}$ we get $A^{\mathsf T}A=0$. So the proof has to use
+something about sums of squares, I guess, but I do not see how squares come in.""",
         tags=("linear-algebra", "matrix-rank"),
         score=10,
         answers=(
@@ -383,7 +386,8 @@ So $\mathbb{R}^n=\operatorname{im}P\oplus\ker P$, the first summand is the eigen
 for $1$ and the second one the eigenspace for $0$. In a basis adapted to this sum the
 matrix becomes $\begin{pmatrix}I_r&0\\0&0\end{pmatrix}$ with
 $r=\dim\operatorname{im}P=\operatorname{rank}P$, and the trace does not depend on the
-basis.""",
+basis. So there are no nontrivial Jordan blocks, and the two multiplicities that you
+worried about agree.""",
                 accepted=True,
                 score=9,
             ),
@@ -394,7 +398,8 @@ of full row rank. Then $P^2=P$ reads $CRCR=CR$, and cancelling $C$ on the left a
 on the right gives $RC=I_r$. Therefore
 $$\operatorname{tr}P=\operatorname{tr}(CR)=\operatorname{tr}(RC)
 =\operatorname{tr}(I_r)=r.$$
-This works over every field of characteristic zero.""",
+This works over every field of characteristic zero. I like it because it only needs the
+rule for the trace of a product and no decomposition of the space.""",
                 score=7,
             ),
         ),
@@ -427,7 +432,8 @@ _EIGEN_WORDINGS = (
 $A=%(matrix)s$ I found $\det(A-\lambda I)=%(poly)s$ and the eigenvalues
 $\lambda_1=%(l1)s$, $\lambda_2=%(l2)s$. Now I solve $(A-%(l1)sI)v=0$ and get two
 equations that are multiples of each other. So there are infinitely many solutions! Did
-I make a mistake, or which one is *the* eigenvector?""",
+I make a mistake, or which one is *the* eigenvector? My classmate has different numbers
+in his solution, and the tutor accepted both.""",
         (
             r"""No mistake: that is how it has to be. If the system had only the
 solution $v=0$, then $%(l1)s$ would not be an eigenvalue. Every nonzero solution is an
@@ -580,7 +586,8 @@ gravity $(\bar x,\bar y)=\left(%(mean_x)s,%(mean_y)s\right)$, and
 $\frac{\partial E}{\partial m}=0$ gives
 $$m=\frac{\sum_i(x_i-\bar x)(y_i-\bar y)}{\sum_i(x_i-\bar x)^2}=%(m)s.$$
 These two equations are exactly the two rows of the normal equation. $E$ is a convex
-quadratic function, so the stationary point is the minimum.""",
+quadratic function, so the stationary point is the minimum. Both derivations are worth
+knowing, since the geometric one generalises to more unknowns without any change.""",
         ),
     ),
     (

@@ -87,7 +87,8 @@ To see it, assume $x\ge y$. Then
 $$(\sqrt{x}-\sqrt{y})^2=x+y-2\sqrt{xy}\le x+y-2y=x-y.$$
 So for given $\varepsilon>0$ take $\delta=\varepsilon^2$; if $|x-y|<\delta$, then
 $|\sqrt{x}-\sqrt{y}|<\varepsilon$. The number $\delta$ does not depend on the points,
-which is what "uniformly" means.""",
+which is what "uniformly" means. No derivative enters, so the vertical tangent at $0$
+does no harm.""",
                 accepted=True,
                 score=16,
             ),
@@ -184,7 +185,8 @@ It is decreasing (Bernoulli again: $\frac{b_{n-1}}{b_n}
 =\left(1+\frac{1}{n^2-1}\right)^{n}\cdot\frac{n}{n+1}\ge1$), and obviously
 $a_n<b_n$. Hence $a_n<b_n\le b_5=\left(\frac65\right)^6<3$ for $n\ge5$, while the first
 four terms are below $3$ by inspection. The pair $a_n<e<b_n$ also tells you how slow
-the convergence is, since $b_n-a_n=\frac{a_n}{n}<\frac3n$.""",
+the convergence is, since $b_n-a_n=\frac{a_n}{n}<\frac3n$. So for two correct digits you
+already need several hundred terms, which fits your table.""",
                 score=8,
             ),
         ),
@@ -225,7 +227,8 @@ $$S=\left(1+\frac12\right)+\left(\frac13+\frac14\right)+\left(\frac15+\frac16\ri
 +\left(\frac16+\frac16\right)+\cdots$$
 and the right-hand side is $1+\frac12+\frac13+\cdots=S$ again. So $S>S$, which is
 absurd. Pupils like it, but note that the strict inequality needs a word: the very first
-pair alone already exceeds by $\frac12$.""",
+pair alone already exceeds by $\frac12$. Regrouping is allowed because all terms are
+positive.""",
                 score=18,
             ),
             Answer(
@@ -234,7 +237,8 @@ $$e^{H_n}=\prod_{k=1}^ne^{1/k}\ge\prod_{k=1}^n\left(1+\frac1k\right)
 =\prod_{k=1}^n\frac{k+1}{k}=n+1.$$
 Hence $H_n\ge\ln(n+1)$, which tends to infinity. This is my favourite because the lower
 bound is almost sharp: comparing with $\int_1^n\frac{dx}{x}$ from the other side gives
-$H_n\le1+\ln n$, so the difference $H_n-\ln n$ stays between $0$ and $1$.""",
+$H_n\le1+\ln n$, so the difference $H_n-\ln n$ stays between $0$ and $1$. It even
+converges, and its limit is known as the Euler–Mascheroni constant.""",
                 score=14,
             ),
         ),
@@ -449,7 +453,8 @@ $10^{-3}$, you need $%(wide)s>\frac{%(gap)s}{\varepsilon}$.""",
 $y_n\to%(limit)s$, and by uniqueness of limits the number $1$ cannot be a limit. But our
 professor wants us to show "by hand" that $y_n\not\to1$, to practise the negation of
 $$\forall\varepsilon>0\ \exists N\ \forall n\ge N:\ |y_n-1|<\varepsilon.$$
-Which $\varepsilon$ should I pick, and what exactly has to be shown afterwards?""",
+Which $\varepsilon$ should I pick, and what exactly has to be shown afterwards? I am
+always confused about who is allowed to choose which letter.""",
         r"""You must exhibit one $\varepsilon>0$ such that for every $N$ there is some
 $n\ge N$ with $|y_n-1|\ge\varepsilon$. Since $y_n$ comes close to $%(limit)s$, any
 $\varepsilon$ smaller than $\left|1-%(limit)s\right|=%(apart)s$ has a chance; take half
@@ -538,7 +543,8 @@ _ROOT_WORDINGS = (
         r"""Let $x_1=\sqrt{%(a)s}$ and $x_{n+1}=\sqrt{%(a)s+x_n}$. If the limit $x$
 exists, then $x=\sqrt{%(a)s+x}$, hence $x^2-x-%(a)s=0$ and $x=%(k)s$ (the other root
 $-%(m)s$ is negative). My teacher says that this is only half of the proof. What else
-has to be shown? If I can compute the limit, then it surely exists, doesn't it?""",
+has to be shown? If I can compute the limit, then it surely exists, doesn't it? I do not
+see how one could get a wrong value out of a correct equation.""",
         (
             r"""It does not follow. For $y_1=1$, $y_{n+1}=2y_n+1$ the same computation
 gives the "limit" $y=-1$, although the sequence tends to infinity. You must show
