@@ -15,7 +15,8 @@ def _mark(latex: str, display: bool) -> str:
     ("text", "html"),
     [
         ("one\ntwo\n\nthree", "<p>one two</p>\n<p>three</p>"),
-        ("a *b* **c** `d*e*`", "<p>a <em>b</em> <strong>c</strong> <code>d*e*</code></p>"),
+        ("a *b* **c**", "<p>a <em>b</em> <strong>c</strong></p>"),
+        ("`d*e*f`", "<p><code>d*e*f</code></p>"),
         ("- a\n  b\n- c", "<ul>\n<li>a b</li>\n<li>c</li>\n</ul>"),
         ("1. a\n\n2. b", "<ol>\n<li>a</li>\n<li>b</li>\n</ol>"),
         ("so it is\n2. Then", "<p>so it is 2. Then</p>"),

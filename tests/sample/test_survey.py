@@ -37,4 +37,6 @@ def test_factors_multiply_to_the_number():
     for n in range(2, 300):
         factors = factorise(n)
         assert prod(p**e for p, e in factors) == n
-        assert all(len(factorise(p)) == 1 and factorise(p)[0] == (p, 1) for p, _ in factors)
+        assert all(
+            len(factorise(p)) == 1 and factorise(p)[0] == (p, 1) for p, _ in factors
+        )
