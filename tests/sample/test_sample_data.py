@@ -16,7 +16,8 @@ import pytest
 
 from mathamr_kedro.sample.collection import build_collection
 from mathamr_kedro.sample.contents import Contents, area_names, gather_contents
-from mathamr_kedro.sample.mathml import is_sound
+from mathamr_kedro.sample.folder import read_cells
+from mathamr_kedro.sample.mathml import is_sound, make_cells
 from mathamr_kedro.sample.rows import Collection
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -221,6 +222,18 @@ def test_the_generator_makes_the_same_files_again_without_latexml(hash_seed):
         check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.latexml
+def test_committed_mathml_is_what_latexml_makes():
+    version = subprocess.run(
+        ["latexmlc", "--VERSION"], capture_output=True, text=True, check=False
+    )
+    if "0.8.7" not in version.stdout + version.stderr:
+        pytest.skip("the sample was made with LaTeXML 0.8.7")
+    known = read_cells(SAMPLE)
+    some = sorted(known)[::150]
+    assert make_cells(some, {}) == {latex: known[latex] for latex in some}
 
 
 def test_a_sample_that_is_not_current_is_refused(tmp_path):

@@ -56,7 +56,8 @@ def render_files(collection: Collection, cells: Mapping[str, Cells]) -> dict[str
     files["Qrels/qrel_task1_sample.tsv"] = task1
     files["Qrels/qrel_task2_sample.tsv"] = task2
     files["LICENSE"] = LICENSE_TEXT
-    files["README.md"] = readme_text(collection, len(set(visual_ids.values())))
+    looks = {visual_ids[row.latex] for row in collection.formulas}
+    files["README.md"] = readme_text(collection, len(looks))
     return files
 
 

@@ -255,6 +255,8 @@ _COUNTING = (
         """,
         tags=("combinatorics", "functions", "inclusion-exclusion", "stirling-numbers"),
         score=6,
+        related=("set_theory_logic/surjections-6-4",),
+        comments=(r"For $k=3$ test your guess with $n=3$: it must give $3!=6$.",),
         answers=(
             Answer(
                 r"""
@@ -370,6 +372,7 @@ _COUNTING = (
         """,
         tags=("combinatorics", "fibonacci-numbers", "tiling"),
         score=9,
+        related=("linear_algebra/fibonacci-matrix",),
         answers=(
             Answer(
                 r"""
@@ -429,6 +432,10 @@ def _bounded_sum_thread(rng: random.Random, number: int) -> Thread:
         tags=("combinatorics", "inclusion-exclusion", "discrete-mathematics"),
         score=rng.randrange(1, 6),
         related=("combinatorics/stars-and-bars-bounds",),
+        duplicate_of="combinatorics/stars-and-bars-bounds" if number == 3 else None,
+        comments=(
+            f"Hint: at most one of the variables can be ${m + 1}$ or more. Why?",
+        ),
         answers=(
             Answer(
                 rf"""
@@ -543,6 +550,7 @@ def _grid_thread(rng: random.Random, number: int) -> Thread:
     return Thread(
         key=f"combinatorics/closed-crossing-{number}",
         title=f"Shortest paths from $(0,0)$ to $({a},{b})$ avoiding $({c},{d})$",
+        comments=(f"How many of all paths go through $({c},{d})$?",),
         question=rf"""
         {city} I walk from $(0,0)$ to $({a},{b})$, always one step right or up. All in
         all there are $\binom{{{a + b}}}{{{a}}}={total}$ paths.
@@ -623,6 +631,9 @@ ANSWER_TOPICS: tuple[AnswerTopic, ...] = (
             "combinatorics/derangements#1": 0,
             "combinatorics/surjections#1": 0,
             "number_theory/fermat-little#2": 0,
+            "probability/geometric-mean#1": 0,
+            "probability/tail-sum#1": 0,
+            "probability/maximum-uniform#1": 0,
         },
         category="Computation",
         difficulty="Low",
@@ -656,6 +667,8 @@ ANSWER_TOPICS: tuple[AnswerTopic, ...] = (
             "combinatorics/hockey-stick#1": 0,
             "combinatorics/catalan-reflection#1": 0,
             "number_theory/two-remainders-1#1": 0,
+            "probability/draw-4-6-3#1": 0,
+            "set_theory_logic/multiples-200-6-10#1": 0,
         },
         category="Computation",
         difficulty="Medium",
@@ -683,6 +696,7 @@ FORMULA_TOPICS: tuple[FormulaTopic, ...] = (
             r"\sum_{j=0}^{k}(-1)^j\binom kj(k-j)^n.": 0,
             r"\sum_k\binom mk\binom n{r-k}=\binom{m+n}r": 0,
             r"\frac{1}{2n+1}\binom{2n+1}{n}=C_n": 0,
+            r"\sum_{k=1}^\infty k(1-p)^{k-1}p": 0,
         },
     ),
     FormulaTopic(
@@ -706,6 +720,7 @@ FORMULA_TOPICS: tuple[FormulaTopic, ...] = (
             r"A+B+C=\pi": 0,
             r"E_n=p_1p_2\cdots p_n+1": 0,
             "P(x,y)=P(x-1,y)+P(x,y-1)": 0,
+            r"\sqrt[m]{x_1x_2\cdots x_m}\le\frac{x_1+x_2+\dots+x_m}{m}": 0,
         },
     ),
 )

@@ -586,6 +586,8 @@ def _inverse_thread(rng: random.Random, number: int) -> Thread:
         Trying out all $y$ from $1$ to ${n - 1}$ takes too long. Is there a better way?
         """,
         tags=("elementary-number-theory", "modular-arithmetic", "euclidean-algorithm"),
+        related=("abstract_algebra/element-order-48-36",) if number == 1 else (),
+        comments=(f"Euclid's algorithm for ${n}$ and ${a}$, then backwards.",),
         score=rng.randrange(1, 6),
         answers=(
             Answer(
@@ -650,6 +652,8 @@ def _remainder_thread(rng: random.Random, number: int) -> Thread:
         What is the least possible $x$, and how do I get it without trying?
         """,
         tags=("elementary-number-theory", "chinese-remainder-theorem"),
+        duplicate_of="number_theory/two-remainders-1" if number == 2 else None,
+        comments=(f"A solution exists because $\\gcd({m},{n})=1$.",),
         score=rng.randrange(1, 7),
         answers=(
             Answer(
@@ -781,6 +785,9 @@ ANSWER_TOPICS: tuple[AnswerTopic, ...] = (
             "number_theory/sqrt-prime-irrational#1": 0,
             "number_theory/two-remainders-1#2": 0,
             "combinatorics/n-plus-one-of-2n#1": 0,
+            "abstract_algebra/sqrt-minus-five#1": 0,
+            "abstract_algebra/order-p-squared#1": 0,
+            "set_theory_logic/well-ordering-induction#1": 0,
         },
         category="Proof",
         difficulty="Medium",

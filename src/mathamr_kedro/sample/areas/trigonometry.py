@@ -94,6 +94,10 @@ _SUMS_AND_PRODUCTS = (
         """,
         tags=("trigonometry", "products", "angle"),
         score=10,
+        comments=(
+            r"This is known as Morrie's law: $\prod_{k=0}^{n-1}\cos 2^kt="
+            r"\frac{\sin 2^nt}{2^n\sin t}$.",
+        ),
         answers=(
             Answer(
                 r"""
@@ -360,6 +364,7 @@ _IDENTITIES = (
         """,
         tags=("trigonometry", "limits", "inequality"),
         score=9,
+        related=("calculus/sinc-circular",),
         answers=(
             Answer(
                 r"""
@@ -470,6 +475,10 @@ def _wave_thread(
         the maximum of ${a}\sin x+{b}\cos x$ is.
         """,
         tags=("trigonometry", "algebra-precalculus"),
+        comments=(
+            "If you square, test each result in the first equation; or use "
+            r"$\sin(x+y)$.",
+        ),
         score=rng.randrange(1, 6),
         answers=(
             Answer(
@@ -531,6 +540,8 @@ def _triangle_thread(
         """,
         tags=("trigonometry", "triangles", "area"),
         score=rng.randrange(0, 5),
+        related=("geometry/law-of-cosines",),
+        comments=(r"Do you know the law of cosines, $c^2=a^2+b^2-2ab\cos\gamma$?",),
         answers=(
             Answer(
                 rf"""
@@ -602,6 +613,9 @@ ANSWER_TOPICS: tuple[AnswerTopic, ...] = (
             "trigonometry/exact-value-1#1": 0,
             "trigonometry/sin-over-x-geometric#1": 0,
             "combinatorics/hockey-stick#1": 0,
+            "calculus/sinc-circular#1": 0,
+            "complex_analysis/cosine-period-13-5#1": 0,
+            "geometry/law-of-cosines#1": 0,
         },
         category="Computation",
         difficulty="Medium",
@@ -630,6 +644,8 @@ FORMULA_TOPICS: tuple[FormulaTopic, ...] = (
             r"\arctan 1+\arctan 2+\arctan 3=\pi": 0,
             r"x_1+x_2+\dots+x_k=n": 0,
             r"1+2+\dots+n=\frac{n(n+1)}2": 0,
+            r"c^2 = (b\cos\gamma - a)^2 + (b\sin\gamma)^2 = b^2(\cos^2\gamma + "
+            r"\sin^2\gamma) - 2ab\cos\gamma + a^2,": 0,
         },
     ),
 )
