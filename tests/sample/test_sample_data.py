@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -134,6 +135,19 @@ def test_every_marked_formula_is_in_the_index_and_the_other_way_round():
         for key, latex in marked.items()
     }
     assert unescaped == indexed
+
+
+def test_ids_of_different_kinds_never_meet():
+    index = _index("latex")
+    kinds = [
+        {row["Id"] for row in _rows("Posts.V1.3.xml")},
+        {row["Id"] for row in _rows("Comments.V1.3.xml")},
+        {row["id"] for row in index},
+        {row["visual_id"] for row in index},
+    ]
+    bounds = [(min(map(int, ids)), max(map(int, ids))) for ids in kinds]
+    for (_, highest), (lowest, _) in pairwise(bounds):
+        assert highest < lowest
 
 
 def test_nearly_every_formula_has_both_kinds_of_mathml():

@@ -51,7 +51,7 @@ The same code gives the same files; `--check` says whether they are current. Mat
 made by LaTeXML 0.8.7 for formulas that are new, all other cells are taken from the
 files themselves.
 
-* Ids grow with time. Posts are numbered from 1,000, comments from 1,000,000, formulas
+* Ids grow with time. Posts are numbered from 1,000, comments from 500,000, formulas
   by the thousandfold of their post's number, visual ids from 1,000,000,000: no two
   kinds of ids meet.
 * Formulas that look the same have the same visual id, however they were typed.

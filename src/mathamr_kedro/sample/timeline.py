@@ -24,7 +24,7 @@ END = datetime(2018, 12, 31, 23, 59)
 TOPIC_START = datetime(2019, 3, 1)
 """Topics are later questions than every thread, as in ARQMath."""
 FIRST_POST_ID = 1_000
-FIRST_COMMENT_ID = 1_000_000
+FIRST_COMMENT_ID = 500_000
 _MINUTES_PER_ID = 40
 
 
