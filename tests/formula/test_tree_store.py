@@ -39,7 +39,7 @@ def test_trees_are_found_by_formula_and_by_visual_id(store):
     ):
         assert trees.slt == FormulaTree.from_string(SLT)
         assert trees.opt == FormulaTree.from_string(OPT)
-        assert trees.deviations == ("empty",)
+        assert trees.problems == {"empty": 1}
     assert store.row("90125") == row("2816", "17", deviations="empty=1")
     assert len(store) == 1
     assert store.count_formulas() == 2
