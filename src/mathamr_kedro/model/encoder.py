@@ -90,7 +90,7 @@ class RelationalEncoder(nn.Module):
     def _attend(
         self, x: Tensor, layer: int, weight: Tensor, batch: GraphBatch
     ) -> Tensor:
-        """What changes at virtual nodes when their mean of members becomes attention."""
+        """What changes at virtual nodes when attention replaces their mean."""
         n, nodes = len(x), batch.virtual_node
         kind = batch.node_type[nodes.clamp(max=n - 1)] - self.schema.num_node_types
         kind = kind.clamp(min=0, max=len(KIND_NAMES) - 1).long()

@@ -1,8 +1,8 @@
 """Sums and softmax-weighted sums over the members of virtual nodes, by autograd.
 
 Used beside the convolution: by the ``mean`` initialisations and by attention. Gathering
-goes through an embedding lookup, whose backward pass sorts instead of adding atomically,
-so gradients repeat bit by bit on GPUs too.
+goes through an embedding lookup, whose backward pass sorts instead of adding
+atomically, so gradients repeat bit by bit on GPUs too.
 """
 
 from __future__ import annotations

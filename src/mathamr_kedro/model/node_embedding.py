@@ -11,8 +11,8 @@ The six initialisations of Table 4.13:
 ``mean_typed_projection``  one linear layer per kind of that mean
 =========================  ========================================================
 
-Members of the document node are the formula and sentence nodes and the root, so its mean
-is over their means, before any projection.
+Members of the document node are the formula and sentence nodes and the root, so its
+mean is over their means, before any projection.
 """
 
 from __future__ import annotations
@@ -39,21 +39,18 @@ class NodeEmbedding(nn.Module):
         self.init, d = config.virtual_init, config.hidden_dim
         self.content = xavier_uniform(schema.num_node_types, d)
         if self.init.endswith("embedding"):
-            start = torch.zeros(_KINDS, d)
-            is_random = self.init == "random_embedding"
-            self.virtual = (
-                xavier_uniform(_KINDS, d) if is_random else nn.Parameter(start)
-            )
+            self.virtual = xavier_uniform(_KINDS, d)
+            if self.init == "zero_embedding":
+                nn.init.zeros_(self.virtual)
         if self.init.endswith("projection"):
             layers = _KINDS if self.init == "mean_typed_projection" else 1
             self.projection = nn.ModuleList(nn.Linear(d, d) for _ in range(layers))
 
     def forward(self, batch: GraphBatch) -> Tensor:
         """(N, d) first states of all nodes of a batch."""
+        virtual: Tensor = self.content.new_zeros(_KINDS, self.content.shape[1])
         if self.init.endswith("embedding"):
             virtual = self.virtual
-        else:
-            virtual = self.content.new_zeros(_KINDS, self.content.shape[1])
         h = F.embedding(batch.node_type, torch.cat([self.content, virtual]))
         return self._add_means(h, batch) if self.init.startswith("mean") else h
 

@@ -21,8 +21,8 @@ With :math:`x_{ext} = [x; \text{member sums}]` and :math:`g_{ext}` alike,
     \partial x = g W_0^T + P\, \partial X, \qquad
     \partial W_r = \sum_{t \in r} s_t\, x_{ext}[f_t]^T g_{ext}[b_t].
 
-``Q`` and ``P`` are sums over the rows of each node, so nothing is added in an order that
-changes from run to run. :math:`c_r = e_r W_r` is the edge-attribute term of thesis
+``Q`` and ``P`` are sums over the rows of each node, so nothing is added in an order
+that changes from run to run. :math:`c_r = e_r W_r` is the edge-attribute term of thesis
 3.3.2, where :math:`e_r` is added to each neighbour before the product.
 
 Dropped edges leave :math:`\mathcal{N}_i^r`: the mean is over the edges that remain.

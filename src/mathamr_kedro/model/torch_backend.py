@@ -1,13 +1,14 @@
 """The relational convolution in plain torch: on the CPU, and on any GPU.
 
 Rows are sorted by relation (:mod:`.row_plan`), so the product is one matrix product per
-relation. A CPU runs them one after another; a GPU would wait for each, so there rows are
-padded to blocks within their relation and multiplied at once.
+relation. A CPU runs them one after another; a GPU would wait for each, so there rows
+are padded to blocks within their relation and multiplied at once.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import torch
@@ -35,11 +36,7 @@ class LoopProducts:
 
     def __init__(self, plan: RowPlan) -> None:
         ptr = plan.relation_ptr.tolist()
-        self._bounds = [
-            (r, a, b)
-            for r, (a, b) in enumerate(zip(ptr[:-1], ptr[1:], strict=True))
-            if b > a
-        ]
+        self._bounds = [(r, a, b) for r, (a, b) in enumerate(pairwise(ptr)) if b > a]
 
     def multiply(self, rows: Tensor, weight: Tensor) -> Tensor:
         """See :class:`RowProducts`."""

@@ -14,14 +14,12 @@ from torch import Tensor
 
 from mathamr_kedro.graph.batches import GraphBatch
 from mathamr_kedro.model.row_plan import build_plan
-from mathamr_kedro.model.triton_kernels import (
-    gather_nodes_kernel,
-    gelu_gradient_kernel,
-    layer_norm_kernel,
-)
+from mathamr_kedro.model.triton_kernels import gather_nodes_kernel
 from mathamr_kedro.model.triton_layer_kernels import (
     begin_layer_kernel,
     end_layer_kernel,
+    gelu_gradient_kernel,
+    layer_norm_kernel,
 )
 from mathamr_kedro.model.triton_rows import NODE_BLOCK, Launcher, TiledRows, tile_plan
 
@@ -131,7 +129,7 @@ class _Layers(torch.autograd.Function):
     """All residual layers: h + GELU(convolution(LayerNorm(h))) for each (Eq. 3.1)."""
 
     @staticmethod
-    def forward(  # noqa: PLR0913
+    def forward(  # noqa: PLR0913, PLR0917
         ctx: Any,
         h: Tensor,
         weight: Tensor,

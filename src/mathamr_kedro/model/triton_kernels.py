@@ -7,7 +7,7 @@ Names: ``hidden`` is the width d of node states; ``x_ext`` is the node states wi
 member sums behind them, given as ``x`` and ``pooled``; node counts and row counts are
 those of :class:`~mathamr_kedro.model.row_plan.RowPlan`.
 """
-# ruff: noqa: PLR0913
+# ruff: noqa: PLR0913, PLR0917
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def multiply_rows_kernel(
     shifted: tl.constexpr,
     precision: tl.constexpr,
 ):
-    """out[t] = scale_t x_ext[gather_t] W_r + shift_scale_t shift_r, one tile of rows."""
+    """out[t] = scale_t x_ext[gather_t] W_r + shift_scale_t shift_r, for one tile."""
     tile = tl.program_id(0)
     start = tl.load(tile_start + tile)
     end = tl.load(tile_end + tile)
@@ -256,51 +256,3 @@ def gather_nodes_kernel(
         total, rows, ptr, column, weight, r, inside, d, hidden, not backward
     )
     tl.store(out + at, total.to(out.dtype.element_ty), mask=mine)
-
-
-@triton.jit
-def normalise(values, eps, hidden: tl.constexpr):
-    """LayerNorm before its affine part, and the reciprocal standard deviation."""
-    centred = values - (tl.sum(values, 1) / hidden)[:, None]
-    scale = 1.0 / tl.sqrt(tl.sum(centred * centred, 1) / hidden + eps)
-    return centred * scale[:, None], scale
-
-
-@triton.jit
-def gelu(x):
-    """Eq. 3.2."""
-    return 0.5 * x * (1.0 + tl.erf(x * 0.7071067811865476))
-
-
-@triton.jit
-def gelu_slope(x):
-    """Derivative of Eq. 3.2."""
-    density = 0.3989422804014327 * tl.exp(-0.5 * x * x)
-    return 0.5 * (1.0 + tl.erf(x * 0.7071067811865476)) + x * density
-
-
-@triton.jit
-def layer_norm_kernel(
-    h, gamma, beta, x, num_nodes, eps, hidden: tl.constexpr, block: tl.constexpr
-):
-    """X = LayerNorm(h)."""
-    r = tl.program_id(0) * block + tl.arange(0, block)
-    mine = (r < num_nodes)[:, None]
-    d = tl.arange(0, hidden)
-    at = r[:, None] * hidden + d[None, :]
-    unit, _ = normalise(tl.load(h + at, mask=mine, other=0.0), eps, hidden)
-    y = unit * tl.load(gamma + d)[None, :] + tl.load(beta + d)[None, :]
-    tl.store(x + at, y.to(x.dtype.element_ty), mask=mine)
-
-
-@triton.jit
-def gelu_gradient_kernel(
-    d_out, pre, out, num_nodes, hidden: tl.constexpr, block: tl.constexpr
-):
-    """Out = gradient at ``pre`` of gelu(pre), given that at its value."""
-    r = tl.program_id(0) * block + tl.arange(0, block)
-    mine = (r < num_nodes)[:, None]
-    at = r[:, None] * hidden + tl.arange(0, hidden)[None, :]
-    slope = gelu_slope(tl.load(pre + at, mask=mine, other=0.0).to(tl.float32))
-    value = tl.load(d_out + at, mask=mine, other=0.0) * slope
-    tl.store(out + at, value.to(out.dtype.element_ty), mask=mine)

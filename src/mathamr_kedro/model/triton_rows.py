@@ -136,7 +136,7 @@ class Launcher:
     def multiply_outer(
         self, x: Tensor, x_pooled: Tensor, g: Tensor, g_pooled: Tensor, shifted: bool
     ) -> tuple[Tensor, Tensor | None]:
-        """(R + 1, d, d) gradients of the matrices, the self-loop last; and of shifts."""
+        """(R + 1, d, d) gradients of matrices, the self-loop last; and of shifts."""
         plan, tiles, d = self.plan, self.graph.outer, self.hidden
         count = tiles.start.numel()
         part = x.new_empty(count, d * d, dtype=torch.float32)
