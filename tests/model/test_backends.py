@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import os
-import sys
 
 import pytest
 import torch
@@ -13,7 +13,8 @@ from torch_geometric.nn import RGCNConv
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph.batches import list_edges
 from mathamr_kedro.model.backends import choose_backend, choose_device
-from mathamr_kedro.model.config import ComputeConfig
+from mathamr_kedro.model.config import ComputeConfig, ModelConfig
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.reference_backend import ReferenceBackend
 from mathamr_kedro.model.row_plan import build_plan
 from mathamr_kedro.model.torch_backend import BlockProducts, SortedRows, TorchBackend
@@ -168,23 +169,21 @@ def test_missing_triton_is_named(monkeypatch):
 
 
 needs_triton = pytest.mark.skipif(
-    importlib.util.find_spec("triton") is None, reason="triton is missing"
+    importlib.util.find_spec("triton") is None
+    or not (torch.cuda.is_available() or os.environ.get("TRITON_INTERPRET")),
+    reason="needs triton, and a GPU or TRITON_INTERPRET=1",
 )
 
 
 @pytest.fixture
 def triton_backend():
-    """On the GPU, or where there is none in Triton's interpreter."""
-    if not torch.cuda.is_available():
-        if "triton" in sys.modules and not os.environ.get("TRITON_INTERPRET"):
-            pytest.skip("triton was imported without its interpreter")
-        os.environ["TRITON_INTERPRET"] = "1"
     from mathamr_kedro.model.triton_backend import TritonBackend
 
     return TritonBackend()
 
 
 @needs_triton
+@pytest.mark.filterwarnings("ignore:Conversion of an array")
 @pytest.mark.parametrize("shifted", [True, False])
 def test_triton_convolution_equals_the_reference(shards, triton_backend, shifted):
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -203,3 +202,30 @@ def test_triton_convolution_equals_the_reference(shards, triton_backend, shifted
     ]
     mine = [t.cpu() for t in run(triton_backend, graph, layer)]
     assert largest_error(mine, truth) < 2e-6
+
+
+@needs_triton
+@pytest.mark.filterwarnings("ignore:Conversion of an array")
+@pytest.mark.parametrize("attributes", [True, False])
+def test_fused_layers_equal_the_reference(shards, attributes):
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    batch = shards.assemble([0, 1])
+    torch.manual_seed(0)
+    config = ModelConfig(
+        HIDDEN, 16, num_layers=2, num_bases=3, edge_attributes=attributes
+    )
+    model = MathAMRPlus(config, shards.schema)
+    torch.nn.init.normal_(model.encoder.norm_weight)
+    torch.nn.init.normal_(model.encoder.bias)
+    fused = copy.deepcopy(model).to(device)
+    fused.computed_by(ComputeConfig(backend="triton"))
+    mine = fused(batch.to(device))
+    model.double().computed_by(ComputeConfig(backend="reference"))
+    truth = model(batch)
+    grad = torch.randn_like(truth)
+    mine.backward(grad.float().to(device))
+    truth.backward(grad)
+    assert torch.allclose(mine.cpu().double(), truth, atol=2e-6)
+    for (name, p), q in zip(fused.named_parameters(), model.parameters(), strict=True):
+        error = (p.grad.cpu().double() - q.grad).norm() / q.grad.norm()
+        assert error < 2e-6, name
