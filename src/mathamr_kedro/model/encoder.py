@@ -71,13 +71,15 @@ class RelationalEncoder(nn.Module):
                 h, weight, self.root, self.bias, shift, *norm, graph
             )
             return fused
-        for i in range(len(self.root)):
-            x = F.layer_norm(h, h.shape[1:], self.norm_weight[i], self.norm_bias[i])
-            layer = (weight[i], self.root[i], self.bias[i])
-            layer_shift = None if shift is None else shift[i]
-            update = backend.convolve(x, *layer, layer_shift, graph)
+        # Unbound at once: indexing one by one would make a gradient of full size each.
+        stacked = (weight, self.root, self.bias, self.norm_weight, self.norm_bias)
+        shifts = [None] * len(weight) if shift is None else shift.unbind()
+        layers = zip(*(t.unbind() for t in stacked), shifts, strict=True)
+        for i, (w, root, bias, norm_weight, norm_bias, s) in enumerate(layers):
+            x = F.layer_norm(h, h.shape[1:], norm_weight, norm_bias)
+            update = backend.convolve(x, w, root, bias, s, graph)
             if self.attends:
-                update = update + self._attend(x, i, weight[i], batch)
+                update = update + self._attend(x, i, w, batch)
             h = h + F.gelu(update)
         return h
 
