@@ -43,7 +43,7 @@ class CapturedSteps:
         self._device = step.learning_rate.device
         self._graphs: dict[int, torch.cuda.CUDAGraph] = {}
         self._pool = torch.cuda.graph_pool_handle()
-        self._number = torch.zeros((), dtype=torch.int64, device=self._device)
+        self._number = torch.zeros(1, dtype=torch.int64, device=self._device)
         self._room = 0
         self._compile = compile_plan
         self._arrange: dict[int, Callable[..., tuple[GraphBatch, object]]] = {}
@@ -85,10 +85,10 @@ class CapturedSteps:
 
     def _do_step(self, bucket: Bucket) -> None:
         step, n = self._step, self._number
-        step.learning_rate.copy_(self._rates[n])
+        step.learning_rate.copy_(self._rates.index_select(0, n)[0])
         batch, graph = self._arranged(bucket)
         measures = step.learn(batch, graph, self._num_queries, bucket.query_room)
-        self._measures.index_copy_(0, n[None], measures[None])
+        self._measures.index_copy_(0, n, measures[None])
 
     def _arranged(self, bucket: Bucket) -> tuple[GraphBatch, object]:
         def arrange(positions: Tensor, key: Tensor) -> tuple[GraphBatch, object]:
@@ -96,11 +96,15 @@ class CapturedSteps:
             return self._step.arrange(batch, key)
 
         if bucket.level not in self._arrange:
+            worth_it = self._compile and bucket.level < _CAPTURED_LEVELS
             self._arrange[bucket.level] = (
-                torch.compile(arrange, dynamic=False) if self._compile else arrange
+                torch.compile(arrange, dynamic=False) if worth_it else arrange
             )
-        n = self._number
-        return self._arrange[bucket.level](self._positions[n], self._keys[n])
+        # Indexing by a tensor of one element would ask the device for its value.
+        row = (
+            t.index_select(0, self._number)[0] for t in (self._positions, self._keys)
+        )
+        return self._arrange[bucket.level](*row)
 
     def _capture(self, number: int, bucket: Bucket) -> torch.cuda.CUDAGraph:
         """Capture a step; weights and optimizer are as before afterwards."""

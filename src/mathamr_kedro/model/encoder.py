@@ -95,14 +95,14 @@ class RelationalEncoder(nn.Module):
         """What changes at virtual nodes when attention replaces their mean."""
         n, nodes = len(x), batch.virtual_node
         kind = batch.node_type[nodes.clamp(max=n - 1)] - self.schema.num_node_types
-        kind = kind.clamp(min=0, max=len(KIND_NAMES) - 1).long()
+        kind = kind.clamp(min=0, max=len(KIND_NAMES) - 1)
         owner = batch.member_of.clamp(max=max(len(nodes) - 1, 0))
         query = gather_rows(self.query[layer], kind[owner])
         scores = (gather_rows(x, batch.member) * query).sum(1, keepdim=True)
         scores = scores / x.shape[1] ** 0.5
         change = attend_members(x, scores, batch) - mean_members(x, batch)
-        into = torch.tensor(self.schema.virtual_relations, device=x.device)
-        matrices = weight[into + self.schema.num_forward]
-        products = torch.einsum("vd,kde->kve", change, matrices)
-        mine = F.one_hot(kind, len(KIND_NAMES)).T[..., None].to(x.dtype)
-        return place_rows((products * mine).sum(0), nodes, n)
+        update = torch.zeros_like(change)
+        for k, relation in enumerate(self.schema.virtual_relations):
+            product = change @ weight[relation + self.schema.num_forward]
+            update = torch.where((kind == k)[:, None], product, update)
+        return place_rows(update, nodes, n)
