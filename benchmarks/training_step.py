@@ -7,8 +7,8 @@ A step is: batch assembly, node masking, edge dropout, planning, encoder, MaxSim
 document loss (beta 0.3), backward pass, clipping, AdamW. On a CPU times are CPU time
 (the threads of a step together); on a GPU they are wall time. Memory is the largest
 allocated and the largest reserved on the GPU while steps repeat, graphs included (the
-pool of a CUDA graph counts as reserved alone). Edge attributes are off unless asked for,
-since PyG's convolutions have none.
+pool of a CUDA graph counts as reserved alone). Edge attributes are off unless asked
+for, since PyG's convolutions have none.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from mathamr_kedro.graph.device_shards import DeviceShards
 from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.learning.augmentation import AugmentationConfig, step_key
 from mathamr_kedro.learning.buckets import Buckets
-from mathamr_kedro.learning.captured import CapturedSteps
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
+from mathamr_kedro.learning.resident import ResidentSteps
 from mathamr_kedro.learning.step import OptimizerConfig, TrainingStep
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
@@ -101,7 +101,9 @@ def prepare_captured(case: Case, shards: GraphShards, args) -> Callable[[int], N
     buckets = Buckets(shards, batches, case.pairs).choose(batches)
     on_device = DeviceShards(shards, torch.device(args.device))
     compiled = case.system == "compiled"
-    steps = CapturedSteps(step, on_device, case.pairs, compile_plan=compiled)
+    steps = ResidentSteps(
+        step, on_device, case.pairs, capture=True, compile_plan=compiled
+    )
     steps.load_epoch(
         torch.from_numpy(batches),
         torch.tensor([step_key(0, i) for i in range(case.steps)]),

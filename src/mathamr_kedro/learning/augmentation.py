@@ -16,7 +16,7 @@ from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph.batches import GraphBatch
 
 _MASK = 0xFFFFFFFF
-_NODES, _EDGES = 1, 2
+_NODES, _FORWARD, _INVERSE = 1, 2, 3
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,10 @@ def draw_uniform(key: Tensor, stream: int, count: int) -> Tensor:
 
 def step_key(seed: int, step: int, rank: int = 0) -> int:
     """The key of one step of one process of a training."""
-    mixed = torch.tensor([seed, step, rank])
-    first, second, third = _mix(mixed & _MASK).tolist()
-    return int((first * 3 + second * 5 + third * 7) & _MASK)
+    key = torch.tensor(0x9E3779B9)
+    for part in (seed, step, rank):
+        key = _mix((key * 5 + part) & _MASK)
+    return int(key)
 
 
 def augment(
@@ -85,5 +86,7 @@ def augment(
     last = max(batch.num_nodes - 1, 0)
     ends = (batch.source.clamp(max=last), batch.target.clamp(max=last))
     fixed = is_virtual[ends[0]] | is_virtual[ends[1]]
-    drawn = draw_uniform(key, _EDGES, 2 * batch.source.numel())
-    return batch, (drawn >= config.edge_dropout) | torch.cat([fixed, fixed])
+    # Two streams, so that spare edges between the halves change no draw.
+    count = batch.source.numel()
+    halves = [draw_uniform(key, stream, count) for stream in (_FORWARD, _INVERSE)]
+    return batch, torch.cat([(h >= config.edge_dropout) | fixed for h in halves])

@@ -1,7 +1,8 @@
-"""Whole training steps as CUDA graphs: assembly, augmentation, both passes, AdamW.
+"""Training steps from shards that are on the device, captured as CUDA graphs.
 
 A step at batch size 32 is some hundred kernels of a few microseconds each; launching
-them one by one takes longer than running them. A CUDA graph launches all at once.
+them one by one takes longer than running them. A CUDA graph launches all at once:
+assembly, augmentation, both passes, clipping and AdamW.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _CAPTURED_LEVELS = 3
 _WARM_UP = 3
 
 
-class CapturedSteps:
+class ResidentSteps:
     """Runs the steps of an epoch from data that is on the device already.
 
     ::
@@ -37,12 +38,15 @@ class CapturedSteps:
         step: TrainingStep,
         shards: DeviceShards,
         num_queries: int,
+        *,
+        capture: bool,
         compile_plan: bool = False,
     ) -> None:
         self._step, self._shards, self._num_queries = step, shards, num_queries
         self._device = step.learning_rate.device
         self._graphs: dict[int, torch.cuda.CUDAGraph] = {}
-        self._pool = torch.cuda.graph_pool_handle()
+        self._capture_levels = _CAPTURED_LEVELS if capture else 0
+        self._pool = torch.cuda.graph_pool_handle() if capture else None
         self._number = torch.zeros(1, dtype=torch.int64, device=self._device)
         self._room = 0
         self._compile = compile_plan
@@ -60,8 +64,9 @@ class CapturedSteps:
         if count > self._room:  # graphs hold addresses: new tensors need new graphs
             self._graphs.clear()
             self._room = count
-            self._positions = positions.to(self._device)
-            self._keys, self._rates = keys.to(self._device), rates.to(self._device)
+            self._positions, self._keys, self._rates = (
+                t.to(self._device, copy=True) for t in (positions, keys, rates)
+            )
             self._measures = self._rates.new_zeros(count, len(MEASURES))
         else:
             self._positions[:count] = positions.to(self._device)
@@ -70,7 +75,7 @@ class CapturedSteps:
 
     def run(self, number: int, bucket: Bucket) -> None:
         """Do step ``number`` of the loaded epoch."""
-        if bucket.level >= _CAPTURED_LEVELS:
+        if bucket.level >= self._capture_levels:
             self._number.fill_(number)
             self._do_step(bucket)
             return
@@ -96,7 +101,7 @@ class CapturedSteps:
             return self._step.arrange(batch, key)
 
         if bucket.level not in self._arrange:
-            worth_it = self._compile and bucket.level < _CAPTURED_LEVELS
+            worth_it = self._compile and bucket.level < self._capture_levels
             self._arrange[bucket.level] = (
                 torch.compile(arrange, dynamic=False) if worth_it else arrange
             )
