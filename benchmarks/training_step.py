@@ -117,6 +117,27 @@ def prepare_captured(case: Case, shards: GraphShards, args) -> Callable[[int], N
     return run
 
 
+def profile(case: Case, shards: GraphShards, args) -> None:
+    """Print the kernels of a step by their time on the GPU."""
+    run = prepare_captured(case, shards, args)
+    for i in range(case.steps):
+        run(i)
+    torch.cuda.synchronize()
+    activities = [torch.profiler.ProfilerActivity.CUDA]
+    with torch.profiler.profile(activities=activities) as seen:
+        for i in range(case.steps):
+            run(i)
+        torch.cuda.synchronize()
+    kernels = [e for e in seen.key_averages() if e.self_device_time_total > 0]
+    kernels.sort(key=lambda e: -e.self_device_time_total)
+    total = sum(e.self_device_time_total for e in kernels) / case.steps
+    count = sum(e.count for e in kernels) / case.steps
+    print(f"{case.system}, {case.pairs} pairs: {total:.0f} us in {count:.0f} kernels")
+    for event in kernels[:40]:
+        each = event.self_device_time_total / case.steps
+        print(f"{each:>9.1f} us {event.count / case.steps:>7.1f}  {event.key[:90]}")
+
+
 def measure(run: Callable[[int], None], steps: int, on_gpu: bool) -> tuple[float, int]:
     """Seconds per step, and the largest memory on the GPU."""
     if not on_gpu:
@@ -193,14 +214,14 @@ CUDA_ROWS = [
     Case("fast", 32, 64),
     Case("ours", 32, 64),
     Case("captured", 32, 64, steps=300),
-    Case("compiled", 32, 64, steps=300),
     Case("captured", 32, 64, "bf16", steps=300),
     Case("fast", 16, 256),
     Case("captured", 16, 256, steps=300),
-    Case("compiled", 16, 256, steps=300),
     Case("captured", 1024, 64, steps=30),
+    Case("captured", 1024, 64, "bf16", steps=30),
+    Case("compiled", 32, 64, steps=300),
+    Case("compiled", 16, 256, steps=300),
     Case("compiled", 1024, 64, steps=30),
-    Case("compiled", 1024, 64, "bf16", steps=30),
 ]
 
 
@@ -218,6 +239,7 @@ def main() -> None:
         help="systems: ours, captured, compiled, fast, rgcn; instead of the table",
     )
     parser.add_argument("--no-repeatability", action="store_true")
+    parser.add_argument("--profile", action="store_true", help="kernels, not times")
     args = parser.parse_args()
     args.graphs = args.graphs or (2_000 if args.device == "cpu" else 40_000)
     torch.set_num_threads(args.threads)
@@ -228,6 +250,10 @@ def main() -> None:
     where = "cpu" if args.device == "cpu" else torch.cuda.get_device_name()
     with graph_source.open_graphs(args) as shards:
         print(f"{where}, torch {torch.__version__}, {len(shards):,} graphs")
+        if args.profile:
+            for case in rows:
+                profile(case, shards, args)
+            return
         print(
             f"{'pairs':>6}{'bases':>6}  {'system':<10}{'prec':<6}{'ms/step':>10}"
             f"{'pairs/s':>11}{'s/epoch':>10}{'MiB':>9}{'reserved':>10}{'total s':>9}"
