@@ -1,11 +1,11 @@
 """Full training steps, against the same model on PyG's FastRGCNConv in the same run.
 
-    python benchmarks/training_step.py                      # two CPU cores, batch 32
+    python benchmarks/training_step.py                      # CPU, batch 32
     python benchmarks/training_step.py --device cuda        # the GPU rows of the table
 
 A step is: batch assembly, node masking, edge dropout, planning, encoder, MaxSim and
 document loss (beta 0.3), backward pass, clipping, AdamW. On a CPU times are CPU time
-(the threads of a step together); on a GPU they are wall time. Memory is the largest
+of one thread, so that other programs do not count; on a GPU they are wall time. Memory is the largest
 allocated and the largest reserved on the GPU while steps repeat, graphs included (the
 pool of a CUDA graph counts as reserved alone). Edge attributes are off unless asked
 for, since PyG's convolutions have none.
@@ -230,7 +230,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     graph_source.add_arguments(parser, graphs=0)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--threads", type=int, default=2, help="of the CPU")
+    parser.add_argument("--threads", type=int, default=1, help="of the CPU")
     parser.add_argument("--edge-attributes", action="store_true")
     parser.add_argument(
         "--rows",
