@@ -5,10 +5,10 @@
 
 A step is: batch assembly, node masking, edge dropout, planning, encoder, MaxSim and
 document loss (beta 0.3), backward pass, clipping, AdamW. On a CPU times are CPU time
-of one thread, so that other programs do not count; on a GPU they are wall time. Memory is the largest
-allocated and the largest reserved on the GPU while steps repeat, graphs included (the
-pool of a CUDA graph counts as reserved alone). Edge attributes are off unless asked
-for, since PyG's convolutions have none.
+of one thread, so that other programs do not count; on a GPU they are wall time.
+Memory is the largest allocated and the largest reserved on the GPU while steps repeat,
+graphs included (the pool of a CUDA graph counts as reserved alone). Edge attributes are
+off unless asked for, since PyG's convolutions have none.
 """
 
 from __future__ import annotations
