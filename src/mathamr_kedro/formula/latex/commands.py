@@ -67,6 +67,16 @@ def _read_dollar(reader: Reader, boxes: list[Box]) -> None:
     reader.i = len(reader.tokens) - 1
 
 
+def _read_ampersand(reader: Reader, boxes: list[Box]) -> None:
+    """Read an ampersand outside of a table; the first in a row is shown."""
+    reader.note("stray_ampersand")
+    if _AMPERSAND not in boxes:
+        boxes.append(_AMPERSAND)
+
+
+_AMPERSAND = letter("&", MATH)
+
+
 def _ignore(reader: Reader, boxes: list[Box]) -> None:
     pass
 
@@ -257,6 +267,7 @@ _BASE: dict[str, Entry] = (
         "{": _read_braces,
         "}": _read_closing_brace,
         "$": _read_dollar,
+        "&": _read_ampersand,
         "^": _script(True),
         "_": _script(False),
         r"\sp": _script(True),

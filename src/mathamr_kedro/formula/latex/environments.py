@@ -118,8 +118,7 @@ def _make_array(
     reader: Reader, cells: Cells, columns: int = 0, role: str | None = None
 ) -> Array:
     rows = [
-        [_make_cell(reader, cell) for cell in row]
-        + [None] * max(0, columns - len(row))
+        [_make_cell(reader, cell) for cell in row] + [None] * max(0, columns - len(row))
         for row in cells
     ]
     return Array(rows, role)
@@ -241,7 +240,8 @@ def _cases(reader: Reader, boxes: list[Box]) -> None:
     _take_end(reader)
     array = _make_array(reader, cells, 2)
     content = App(
-        CASES, [_OTHERWISE if cell is None else cell for row in array.rows for cell in row]
+        CASES,
+        [_OTHERWISE if cell is None else cell for row in array.rows for cell in row],
     )
     boxes.append(Dual(content, Row([make_fence(r"\{", "OPEN"), array])))
 

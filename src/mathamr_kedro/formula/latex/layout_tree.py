@@ -94,22 +94,24 @@ def _is_blank(baseline: list[Node]) -> bool:
 
 def _join(parts: list[list[Node]]) -> list[Node]:
     """Return one baseline of several; a fenced row becomes a group."""
-    visible = [part for part in parts if not _is_blank(part)]
+    visible = [
+        part
+        for part in parts
+        if part and (len(part) > 1 or part[0].edges or part[0].label not in _BLANKS)
+    ]
     if not visible:
         return []
     first = visible[0][0].label
     if first in OPENING and len(visible) > 2 and visible[-1][0].label in CLOSING:
         return [_make_group(first, visible[1:-1], visible[-1][0].label)]
-    result = list(visible[0])
-    matrix = first.startswith("M!")
-    for part in visible[1:]:
+    result: list[Node] = []
+    was_table = False
+    for part in visible:
         label = part[0].label
-        if label.startswith("M!"):
-            if matrix:
-                return _join_matrices(visible)
-            matrix = True
-        else:
-            matrix = False
+        is_table = label[:2] == "M!" and label[2:3].isdigit()
+        if is_table and was_table:
+            return _join_matrices(visible)
+        was_table = is_table
         result += part
     return result
 
@@ -315,14 +317,14 @@ def _draw_app(app: App) -> list[Node]:
     else:
         role = find_operator_role(op)
     if role in INFIX and len(args) > 1:
-        return _draw_infix(app, role)
+        return _draw_infix(app)
     by_role = _BY_ROLE.get(role)  # type: ignore[arg-type]
     if by_role is not None:
         return by_role(app)
     return _join([_draw(op), *map(_draw, args)])
 
 
-def _draw_infix(app: App, role: str | None) -> list[Node]:
+def _draw_infix(app: App) -> list[Node]:
     """Draw operands with the operator in between; long sums from the inside out."""
     spine = [app]
     first = app.args[0]
@@ -338,9 +340,11 @@ def _draw_infix(app: App, role: str | None) -> list[Node]:
     result = _draw(first)
     for part in reversed(spine):
         op = part.op
+        is_drawn = op.__class__ is not Symbol or op.slt != ""  # type: ignore[union-attr]
         parts = [result]
         for arg in part.args[1:]:
-            parts.append(_draw(op))
+            if is_drawn:
+                parts.append(_draw(op))
             parts.append(_draw(arg))
         result = _join(parts)
     return result

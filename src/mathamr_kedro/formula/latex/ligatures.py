@@ -22,6 +22,9 @@ _CENTERED_DOTS = Symbol("ID", "⋯", name="cdots")
 _DOUBLE_FACTORIAL = Symbol("POSTFIX", "!!", "double-factorial")
 _ASSIGN = Symbol("RELOP", ":=", "assign")
 
+LONGEST_WORD = 200
+"""Characters that a number or a name may have; longer ones stay in pieces."""
+
 _TRIPLES = {_DOT: _DOTS, _CDOT: _CENTERED_DOTS}
 _PAIRS = {(_BANG, _BANG): _DOUBLE_FACTORIAL, (_COLON, _EQUALS): _ASSIGN}
 _SECONDS = frozenset({_BANG, _EQUALS})
@@ -68,9 +71,13 @@ def _is_word_part(item: Item) -> bool:
 def _join_word(row: list[Item], symbol: Symbol) -> None:
     """Join letters and digits of one upright font, if a letter is first."""
     start = len(row) - 1
+    room = LONGEST_WORD - len(symbol.text)
     while start:
         item = row[start - 1]
         if not _is_word_part(item) or item.font != symbol.font:  # type: ignore[union-attr]
+            break
+        room -= len(item.text)  # type: ignore[union-attr]
+        if room < 0:
             break
         start -= 1
     if start < len(row) - 1:
@@ -83,7 +90,7 @@ def _join_number(row: list[Item], symbol: Symbol) -> None:
     """Join digits, periods and small spaces into one number."""
     start = len(row) - 1
     text, value = symbol.text, symbol.meaning or ""
-    while start:
+    while start and len(text) < LONGEST_WORD:
         item = row[start - 1]
         if item.__class__ is Symbol:
             if item.role == "NUMBER" and item.font == symbol.font:  # type: ignore[union-attr]

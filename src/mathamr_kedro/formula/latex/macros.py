@@ -195,4 +195,3 @@ def _fill(body: list[str], values: list[list[str]]) -> list[str]:
         if len(filled) > MOST_TOKENS:
             raise ExpansionLimitError
     return filled
-

@@ -43,6 +43,9 @@ def build_opt(item: Item) -> Node:
 def _make_node(label: str, children: list[Node]) -> Node:
     """Return a node over children; too many are split in halves."""
     node = Node(label)
+    if len(children) == 2:
+        node.edges = {"0": children[0], "1": children[1]}
+        return node
     if len(children) > MOST_CHILDREN:
         half = (len(children) + 1) // 2
         children = [

@@ -15,9 +15,8 @@ from collections.abc import Callable
 from typing import TypeAlias, Union
 
 from mathamr_kedro.formula.latex.alphabets import MATH, Font, choose_font
-from mathamr_kedro.formula.latex.factors import parse_row
+from mathamr_kedro.formula.latex.grammar import WorkLimitError, parse_row
 from mathamr_kedro.formula.latex.fragments import arrange_fragments
-from mathamr_kedro.formula.latex.grammar import WorkLimitError
 from mathamr_kedro.formula.latex.ligatures import join_neighbours
 from mathamr_kedro.formula.latex.nodes import (
     App,
@@ -209,6 +208,8 @@ class Reader:
     def read_one(self) -> list[Box]:
         """Return the boxes of one token and the arguments it takes."""
         token = self.take()
+        if token is END:
+            return []
         entry = self.table.get(token)
         if entry.__class__ is Symbol:
             return [entry]  # type: ignore[list-item]

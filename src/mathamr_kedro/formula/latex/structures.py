@@ -69,9 +69,7 @@ def _fraction(style: int | None, op: Symbol = DIVIDE) -> Handler:
 def _binomial(reader: Reader, boxes: list[Box]) -> None:
     style = _NEXT_STYLE[reader.style]
     args = [reader.read_item(style), reader.read_item(style)]
-    boxes.append(
-        Dual(App(_BINOMIAL, args), _surround("(", App(_ATOP, args), ")"))
-    )
+    boxes.append(Dual(App(_BINOMIAL, args), _surround("(", App(_ATOP, args), ")")))
 
 
 def _surround(opening: str, item: Item, closing: str) -> Row:
@@ -152,7 +150,9 @@ def _accent(char: str, role: str = "OVERACCENT", place: str = "") -> Handler:
 
     def read(reader: Reader, boxes: list[Box]) -> None:
         base = reader.read_item()
-        boxes.append(RoleApp(accent, [base], None, place) if place else App(accent, [base]))
+        boxes.append(
+            RoleApp(accent, [base], None, place) if place else App(accent, [base])
+        )
 
     return read
 

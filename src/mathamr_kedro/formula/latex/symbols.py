@@ -210,9 +210,7 @@ def number(text: str, value: str, font: Font = ROMAN) -> Symbol:
 @lru_cache(maxsize=8192)
 def with_role(symbol: Symbol, role: str, place: str = "") -> Symbol:
     """Return the symbol in another role, e.g. a bar that opens."""
-    return Symbol(
-        role, symbol.text, symbol.meaning, symbol.name, symbol.font, place
-    )
+    return Symbol(role, symbol.text, symbol.meaning, symbol.name, symbol.font, place)
 
 
 @lru_cache(maxsize=1024)

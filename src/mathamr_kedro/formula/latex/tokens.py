@@ -22,6 +22,7 @@ _MIXED = re.compile(r"\\[A-Za-z]+|\\.|.", re.DOTALL)
 _HAS_TEXT = re.compile(r"\\(?:text|mbox|hbox|fbox|intertext|emph|textcolor)")
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%[^\n]*")
 _ASCII_BLANKS = " \t\n\r\f\v"
+_OUTER_STARTS = ("$", "\\")
 _OUTER = (("$$", "$$"), ("$", "$"), (r"\[", r"\]"), (r"\(", r"\)"))
 
 
@@ -36,7 +37,7 @@ def clean_source(latex: str) -> str:
     if "%" in latex:
         latex = _COMMENT.sub(r"\1", latex)
     latex = latex.strip(_ASCII_BLANKS)
-    for opening, closing in _OUTER:
+    for opening, closing in _OUTER if latex[:1] in _OUTER_STARTS else ():
         if (
             latex.startswith(opening)
             and latex.endswith(closing)

@@ -211,4 +211,3 @@ def _framed(reader: Reader, boxes: list[Box]) -> None:
 HANDLERS: dict[str, Handler] = {
     command: _text(font) for command, font in _FONT_COMMANDS.items()
 } | {r"\hbox": _text(None), r"\fbox": _framed}
-
