@@ -33,7 +33,7 @@ def arrange_fragments(items: list[Item]) -> list[Item]:
     arranged: list[Item] = []
     for item in rows[0]:
         if item.__class__ is Row and item.role == _MADE_HERE:
-            arranged += item.items  # type: ignore[union-attr]
+            arranged += item.items
         else:
             arranged.append(item)
     return arranged
@@ -61,12 +61,12 @@ def _attach_scripts(items: list[Item]) -> list[Item]:
             while before:
                 item = attach_script(item, before.pop(), "pre")  # noqa: PLW2901
             result.append(item)
-        elif item.floats:  # type: ignore[union-attr]
-            before.append(item)  # type: ignore[arg-type]
+        elif item.floats:
+            before.append(item)
         elif before and items[place - 1] is before[-1]:
-            before.append(item)  # type: ignore[arg-type]
+            before.append(item)
         elif result:
-            result[-1] = attach_script(result[-1], item)  # type: ignore[arg-type]
+            result[-1] = attach_script(result[-1], item)
         else:
             result.append(item)
     if len(before) == 1:

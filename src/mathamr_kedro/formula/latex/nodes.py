@@ -78,7 +78,7 @@ class Script:
     __slots__ = ("base", "bump", "floats", "level", "place", "role", "script", "up")
     meaning: str | None = None
 
-    def __init__(  # noqa: PLR0913 - a record
+    def __init__(
         self,
         base: Item,
         script: Item,

@@ -36,7 +36,7 @@ _ERROR = "E!"
 def build_opt(item: Item) -> Node:
     """Return the root of the Operator Tree of an item."""
     if item.__class__ is Symbol:
-        return Node(item.opt)  # type: ignore[union-attr]
+        return Node(item.opt)
     return _BUILDERS[item.__class__](item)
 
 
@@ -60,13 +60,13 @@ def _build_app(app: App) -> Node:
     """Return an application; long sums are walked along their left side."""
     spine = [app]
     first = app.args[0] if app.args else None
-    while first.__class__ is App and _is_plain(first):  # type: ignore[arg-type]
-        spine.append(first)  # type: ignore[arg-type]
-        first = first.args[0] if first.args else None  # type: ignore[union-attr]
-    node = None
+    while first.__class__ is App and _is_plain(first):
+        spine.append(first)
+        first = first.args[0] if first.args else None
+    node = _apply(spine.pop(), None)
     for part in reversed(spine):
         node = _apply(part, node)
-    return node  # type: ignore[return-value]
+    return node
 
 
 def _is_plain(app: App) -> bool:
@@ -78,7 +78,7 @@ def _apply(app: App, first: Node | None) -> Node:
     """Return the operator over its operands; the first may be built already."""
     op = app.op
     if op.__class__ is Symbol:
-        special = _SPECIAL.get(op.meaning)  # type: ignore[arg-type]
+        special = _SPECIAL.get(op.meaning)
         if special is not None:
             return special(app)
     if first is None:
@@ -90,7 +90,7 @@ def _apply(app: App, first: Node | None) -> Node:
 
 def _apply_operator(op: Item, children: list[Node]) -> Node:
     if op.__class__ is Symbol:
-        label = op.opt  # type: ignore[union-attr]
+        label = op.opt
         return _make_node("F!" + label[2:] if label[0] == "V" else label, children)
     operator = build_opt(op)
     label = operator.label
@@ -107,8 +107,8 @@ def _build_script(script: Script) -> Node:
     chain = [script]
     base = script.base
     while base.__class__ is Script:
-        chain.append(base)  # type: ignore[arg-type]
-        base = base.base  # type: ignore[union-attr]
+        chain.append(base)
+        base = base.base
     node = build_opt(base)
     for part in reversed(chain):
         node = _make_node(
@@ -216,7 +216,7 @@ def _build_row(row: Row) -> Node:
 
 def _build_fragment(item: Item) -> Node:
     if item.__class__ is Symbol and item.role == "UNKNOWN":
-        return Node("-!" + clean_label(item.text.lower()))  # type: ignore[union-attr]
+        return Node("-!" + clean_label(item.text.lower()))
     return build_opt(item)
 
 

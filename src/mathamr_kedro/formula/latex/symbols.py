@@ -111,7 +111,7 @@ class Symbol:
         "text",
     )
 
-    def __init__(  # noqa: PLR0913 - a record
+    def __init__(
         self,
         role: str,
         text: str,
@@ -240,7 +240,7 @@ def in_font(symbol: Symbol, font: Font) -> Symbol:
 
 def _list_commands() -> dict[str, Symbol]:
     """Return the symbols of ``symbols.json`` by command."""
-    table = {}
+    table: dict[str, Symbol] = {}
     for role, rows in _DATA["symbols"].items():
         for commands, text, *rest in rows:
             meaning, name = (*rest, None, None)[:2]

@@ -1,7 +1,8 @@
 r"""LaTeX as a list of tokens.
 
 ```
-\frac{a}2 \text{if }    ->    ['\\frac', '{', 'a', '}', '2', '\\text', '{', 'i', 'f', ' ', '}']
+\frac{a}2      ['\\frac', '{', 'a', '}', '2', '']
+\text{a b}     ['\\text', '{', 'a', ' ', 'b', '}', '']
 ```
 
 A token is a command with its backslash, or one character. Spaces are tokens only in

@@ -33,9 +33,9 @@ class WorkLimitError(Exception):
 def get_key(item: Item) -> str:
     """Return the name by which the grammar knows a symbol; else nothing."""
     if item.__class__ is Symbol:
-        return item.key  # type: ignore[union-attr]
-    if item.__class__ is Row and len(item.items) == 1:  # type: ignore[union-attr]
-        return get_key(item.items[0])  # type: ignore[union-attr]
+        return item.key
+    if item.__class__ is Row and len(item.items) == 1:
+        return get_key(item.items[0])
     return ""
 
 
@@ -76,7 +76,7 @@ class Cursor:
     def decorated(self, op: Item) -> Item:
         """Return an operator with the scripts after it."""
         while self.roles[self.i] in SCRIPTS:
-            op = decorate(op, self.items[self.i])  # type: ignore[arg-type]
+            op = decorate(op, self.items[self.i])
             self.i += 1
         return op
 
@@ -91,7 +91,7 @@ class Cursor:
             if role == "POSTFIX":
                 base = App(item, [base])
             else:
-                base = attach_script(base, item)  # type: ignore[arg-type]
+                base = attach_script(base, item)
 
     def without_bars(self, rule: Callable[[], Item | None]) -> Item | None:
         """Apply a rule in which no bar may open or close anything."""

@@ -138,9 +138,9 @@ class FenceRules(FunctionRules):
             self.i = start
             factor = self.factor()
             op = None if factor is None else self._lone_big_operator()
-            if op is None or not self.at_close(opening):
+            if factor is None or op is None or not self.at_close(opening):
                 return None
-            stuff = [App(INVISIBLE_TIMES, [factor, op])]  # type: ignore[list-item]
+            stuff = [App(INVISIBLE_TIMES, [factor, op])]
         else:
             stuff = [op]
         applied = self.close(opening, stuff)

@@ -142,8 +142,8 @@ class FormulaRules(TermRules):
             if role in RELATIONS:
                 relation = self.relation()
                 right = None if relation is None else self.expression()
-                if right is not None:
-                    return [relation, right]  # type: ignore[list-item]
+                if relation is not None and right is not None:
+                    return [relation, right]
                 self.i = start
                 return None
             if role != "PUNCT":

@@ -170,7 +170,7 @@ class FunctionRules(BarRules):
         self.i += 1
         base = self.scripted(self.items[self.i - 1])
         for mark in reversed(marks):
-            base = attach_script(base, mark, "pre")  # type: ignore[arg-type]
+            base = attach_script(base, mark, "pre")
         if role in FUNCTIONS:
             return self.with_argument(base, role)
         if role == "INTOP":

@@ -14,6 +14,7 @@ from mathamr_kedro.formula.latex.composition import (
     attach_script,
     enumerate_items,
     fence,
+    get_text,
 )
 from mathamr_kedro.formula.latex.grammar.cursor import END, FLOATS, RELATIONS
 from mathamr_kedro.formula.latex.grammar.fences import FenceRules
@@ -120,14 +121,14 @@ class RowRules(FenceRules):
         first = self.roles[0]
         if first not in FLOATS:
             return None
-        base: Item = attach_script(ABSENT, self.items[0])  # type: ignore[arg-type]
+        base: Item = attach_script(ABSENT, self.items[0])
         self.i = 1
         pair = {first, self.roles[1]}
         if pair in (
             {"FLOATSUPERSCRIPT", "POSTSUBSCRIPT"},
             {"FLOATSUBSCRIPT", "POSTSUPERSCRIPT"},
         ):
-            base = attach_script(base, self.items[1])  # type: ignore[arg-type]
+            base = attach_script(base, self.items[1])
             self.i = 2
         return base
 
@@ -207,5 +208,4 @@ class RowRules(FenceRules):
 def _join_primes(primes: Sequence[Item]) -> Item:
     if len(primes) == 1:
         return primes[0]
-    text = "".join(prime.text for prime in primes)  # type: ignore[union-attr]
-    return Symbol("SUPOP", text)
+    return Symbol("SUPOP", "".join(map(get_text, primes)))

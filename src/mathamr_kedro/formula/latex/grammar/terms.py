@@ -220,7 +220,7 @@ class TermRules(Cursor):
                 following = self.items[i + 1]
                 if following.meaning in (item.meaning, "equals"):
                     self.i += 2
-                    return read_two_part_relation(item, following)  # type: ignore[arg-type]
+                    return read_two_part_relation(item, following)
         self.i += 1
         return self.decorated(item)
 

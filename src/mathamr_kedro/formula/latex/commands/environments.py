@@ -2,7 +2,7 @@ r"""Environments: matrices, cases, arrays, aligned and gathered formulas.
 
 ```
 \begin{pmatrix} a & b \\ c & d \end{pmatrix}     an Array between parentheses
-\begin{cases} a & x > 0 \\ b \end{cases}         values and conditions, one after another
+\begin{cases} a & x > 0 \\ b \end{cases}         values and conditions in one list
 \begin{aligned} a &= b \\ &= c \end{aligned}     a table whose cells are half formulas
 ```
 """
@@ -11,20 +11,11 @@ from __future__ import annotations
 
 import re
 
+from mathamr_kedro.formula.latex.boxes import Box, Group, Handler, is_empty, pour
+from mathamr_kedro.formula.latex.commands.fences import make_fence
 from mathamr_kedro.formula.latex.composition import CASES
-from mathamr_kedro.formula.latex.fences import make_fence
 from mathamr_kedro.formula.latex.nodes import App, Array, Dual, Hint, Item, Row, Text
-from mathamr_kedro.formula.latex.reader import (
-    DISPLAY,
-    SCRIPT,
-    TEXT,
-    Box,
-    Group,
-    Handler,
-    Reader,
-    is_empty,
-    pour,
-)
+from mathamr_kedro.formula.latex.reader import DISPLAY, SCRIPT, TEXT, Reader
 from mathamr_kedro.formula.latex.symbols import SYMBOLS, Symbol
 from mathamr_kedro.formula.latex.tokens import END
 

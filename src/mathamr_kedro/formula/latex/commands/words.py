@@ -13,8 +13,9 @@ from mathamr_kedro.formula.latex.alphabets import (
     find_variant,
     restyle,
 )
+from mathamr_kedro.formula.latex.boxes import Box, Handler
 from mathamr_kedro.formula.latex.nodes import Enclosed, Item, Text
-from mathamr_kedro.formula.latex.reader import TEXT, Box, Handler, Reader
+from mathamr_kedro.formula.latex.reader import TEXT, Reader
 from mathamr_kedro.formula.latex.symbols import SYMBOLS
 from mathamr_kedro.formula.latex.tokens import END
 
