@@ -149,6 +149,7 @@ def find_operator_role(op: Item) -> str | None:
 
 def _draw_app(app: App) -> list[Node]:
     op, args = app.op, app.args
+    role: str | None
     if op.__class__ is Symbol:
         special = _SPECIAL.get(op.meaning)
         if special is not None:
@@ -158,7 +159,7 @@ def _draw_app(app: App) -> list[Node]:
         role = find_operator_role(op)
     if role in INFIX and len(args) > 1:
         return _draw_infix(app)
-    by_role = _BY_ROLE.get(role)
+    by_role = _BY_ROLE.get(role or "")
     if by_role is not None:
         return by_role(app)
     return join([_draw(op), *map(_draw, args)])

@@ -195,8 +195,8 @@ class Enclosed:
 
     @property
     def role(self) -> str | None:
-        """The role of what is enclosed."""
-        return self.inner.role
+        """The role of what is enclosed; a script in a box is no script any more."""
+        return None if self.inner.__class__ is ScriptMark else self.inner.role
 
 
 class Hint:

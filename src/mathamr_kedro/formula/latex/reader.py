@@ -69,8 +69,10 @@ class Reader(TokenStream):
         self.level = 1
         self.depth = 0
 
-    def note(self, problem: str) -> None:
-        """Count a problem."""
+    def note(self, problem: str, name: str = "") -> None:
+        """Count a problem; the name of its cause is kept if it is a short word."""
+        if name and len(name) <= 30 and name.isascii() and name.isalpha():
+            problem = f"{problem}:{name}"
         self.problems[problem] = self.problems.get(problem, 0) + 1
 
     def set_font(self, font: Font) -> None:
@@ -116,7 +118,7 @@ class Reader(TokenStream):
         """Return a character outside the tables, or a command nobody defined."""
         if token[0] != "\\":
             return letter(token, self.font)
-        self.note(f"undefined:{token}")
+        self.note("undefined", token[1:])
         return Undefined(token)
 
     def read_scope(

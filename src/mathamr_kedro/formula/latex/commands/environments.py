@@ -37,7 +37,7 @@ def read_environment(reader: Reader, boxes: list[Box]) -> None:
     name = reader.take_raw_argument().strip()
     build = _ENVIRONMENTS.get(name.removesuffix("*"))
     if build is None:
-        reader.note(f"unknown_environment:{name}" if name else "missing_argument")
+        reader.note("unknown_environment", name)
         _read_transparent(reader, boxes)
     else:
         build(reader, boxes)
@@ -45,8 +45,7 @@ def read_environment(reader: Reader, boxes: list[Box]) -> None:
 
 def read_stray_end(reader: Reader, boxes: list[Box]) -> None:
     r"""Read an ``\end{...}`` that ends nothing."""
-    name = reader.take_raw_argument()
-    reader.note(f"stray_end:{name}")
+    reader.note("stray_end", reader.take_raw_argument())
 
 
 def _read_transparent(reader: Reader, boxes: list[Box]) -> None:

@@ -168,7 +168,7 @@ class _Words:
             self.flush()
             self.parts.append(SYMBOLS[token])
         else:
-            reader.note(f"ignored_in_text:{token}")
+            reader.note("ignored_in_text", token[1:])
 
     def read_formula(self) -> None:
         """Read a formula between dollars."""
