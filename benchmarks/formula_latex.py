@@ -174,7 +174,8 @@ def time_formulas(name: str, formulas: Iterable[str]) -> None:
 
 
 _PIECES = (
-    *r"{ } ^ _ & \\ $ ( ) [ ] | < > = , . ; : ! ' ~ # % 1 2.5 x y d \\left \\right".split(),
+    *r"{ } ^ _ & \\ $ ( ) [ ] | < > = , . ; : ! ' ~ # % 1 2.5 x y d".split(),
+    *r"\left \right".split(),
     *r"\frac \sqrt \sum \int \sin \log \lim \max \over \choose \limits \not".split(),
     *r"\text{ \mathrm{ \mathbf \hat \overset \operatorname \mathop \boxed".split(),
     *r"\left( \right) \left| \right| \left\{ \right. \langle \rangle \|".split(),

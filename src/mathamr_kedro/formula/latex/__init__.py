@@ -13,7 +13,11 @@ import logging
 
 from mathamr_kedro.formula.latex.commands import list_entries
 from mathamr_kedro.formula.latex.layout_tree import build_slt
-from mathamr_kedro.formula.latex.macros import ExpansionLimitError, expand_macros
+from mathamr_kedro.formula.latex.macros import (
+    ExpansionLimitError,
+    expand_macros,
+    has_definitions,
+)
 from mathamr_kedro.formula.latex.nodes import Item
 from mathamr_kedro.formula.latex.operator_tree import build_opt
 from mathamr_kedro.formula.latex.reader import Reader, TooDeepError
@@ -81,7 +85,9 @@ def _read(latex: str, problems: dict[str, int]) -> Item | None:
     if not source:
         problems["empty"] = 1
         return None
-    tokens = expand_macros(split_tokens(source), problems)
+    tokens = split_tokens(source)
+    if has_definitions(source):
+        tokens = expand_macros(tokens, problems)
     reader = Reader(tokens, list_entries, problems)
     boxes = reader.read_boxes(_NOTHING)
     return reader.make_item(boxes, punctuated=True)

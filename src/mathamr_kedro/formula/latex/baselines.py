@@ -55,7 +55,7 @@ def join(parts: list[list[Node]]) -> list[Node]:
     visible = [
         part
         for part in parts
-        if part and (len(part) > 1 or part[0].edges or part[0].label not in BLANKS)
+        if part and (part[0].label not in BLANKS or part[0].edges or len(part) > 1)
     ]
     if not visible:
         return []

@@ -84,10 +84,7 @@ def find_base(boxes: list[Box], up: bool) -> tuple[bool, bool]:
 
 def pour(boxes: list[Box]) -> list[Item]:
     """Return the items of boxes, groups poured out."""
-    for box in boxes:
-        if box.__class__ is Group:
-            break
-    else:
+    if not any(box.__class__ is Group for box in boxes):
         return boxes  # type: ignore[return-value]
     items: list[Item] = []
     stack = [iter(boxes)]

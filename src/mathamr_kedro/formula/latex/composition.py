@@ -189,7 +189,10 @@ def attach_script(base: Item, mark: Any, place: str = "") -> Script:
     base_place = base.place or "post"
     base_level = level
     if base.__class__ is Script:
-        base_level = base.level
+        if base.outer:
+            base_place = base.outer
+        else:
+            base_level = base.level
     if not place:
         if mark.floats:
             place = "pre"

@@ -69,11 +69,17 @@ def _attach_scripts(items: list[Item]) -> list[Item]:
             result[-1] = attach_script(result[-1], item)
         else:
             result.append(item)
-    if len(before) == 1:
-        result.append(before[0])
-    elif before:
-        base: Item = ABSENT
-        for mark in reversed(before):
-            base = attach_script(base, mark, "post")
-        result.append(base)
+    if before:
+        result.append(_attach_to_nothing(before))
     return result
+
+
+def _attach_to_nothing(marks: list[ScriptMark]) -> Item:
+    """Return scripts at the end of a row, which have nothing to stand before."""
+    base: Item = marks.pop()
+    if marks and not base.floats:  # type: ignore[union-attr]
+        base = attach_script(ABSENT, base, "post")
+        base = attach_script(base, marks.pop(), "post")
+    while marks:
+        base = attach_script(base, marks.pop(), "pre")
+    return base

@@ -62,6 +62,14 @@ def build_slt(item: Item) -> Node | None:
     return link(_draw(item))
 
 
+def _draw_all(items: list[Item]) -> list[list[Node]]:
+    """Return the baselines of several items; most are symbols, and need no call."""
+    return [
+        [Node(item.slt)] if item.__class__ is Symbol else _DRAWERS[item.__class__](item)
+        for item in items
+    ]
+
+
 def _draw(item: Item) -> list[Node]:
     if item.__class__ is Symbol:
         return [Node(item.slt)]
@@ -162,7 +170,7 @@ def _draw_app(app: App) -> list[Node]:
     by_role = _BY_ROLE.get(role or "")
     if by_role is not None:
         return by_role(app)
-    return join([_draw(op), *map(_draw, args)])
+    return join(_draw_all([op, *args]))
 
 
 def _draw_infix(app: App) -> list[Node]:
@@ -181,12 +189,12 @@ def _draw_infix(app: App) -> list[Node]:
     result = _draw(first)
     for part in reversed(spine):
         op = part.op
-        is_drawn = op.__class__ is not Symbol or op.slt != ""
         parts = [result]
-        for arg in part.args[1:]:
-            if is_drawn:
-                parts.append(_draw(op))
-            parts.append(_draw(arg))
+        if op.__class__ is Symbol and not op.slt:
+            parts += _draw_all(part.args[1:])
+        else:
+            for arg in part.args[1:]:
+                parts += _draw_all([op, arg])
         result = join(parts)
     return result
 
@@ -226,7 +234,7 @@ def _draw_root(app: App) -> list[Node]:
 
 
 def _draw_in_order(app: App) -> list[Node]:
-    return join([_draw(arg) for arg in app.args])
+    return join(_draw_all(app.args))
 
 
 def _draw_postfix(app: App) -> list[Node]:
@@ -237,7 +245,7 @@ def _draw_row(row: Row) -> list[Node]:
     items = row.items
     if len(items) == 1:
         return _draw(items[0])
-    return join([_draw(item) for item in items])
+    return join(_draw_all(items))
 
 
 def _draw_array(array: Array) -> list[Node]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, TypeGuard
 
-from mathamr_kedro.formula.latex.alphabets import STICKY
+from mathamr_kedro.formula.latex.alphabets import STICKY, Font
 from mathamr_kedro.formula.latex.nodes import Hint, Item
 from mathamr_kedro.formula.latex.symbols import SYMBOLS, Symbol, number, with_font
 
@@ -90,15 +90,24 @@ def _join_word(row: list[Any], symbol: Symbol) -> None:
         text = "".join(item.text for item in row[start:])
         if not text[0].isdigit():
             row[start:] = [with_font(text, symbol.font)]
+        elif len(symbol.text) > 1 and symbol.role == "UNKNOWN":
+            # a name behind a number was joined too early: its letters come apart
+            row[-1:] = [_make_character(char, symbol.font) for char in symbol.text]
+
+
+def _make_character(char: str, font: Font) -> Symbol:
+    return number(char, char, font) if char.isdigit() else with_font(char, font)
 
 
 def _join_number(row: list[Any], symbol: Symbol) -> None:
     """Join digits, periods and small spaces into one number."""
     start = len(row) - 1
     text, value = symbol.text, symbol.meaning or ""
-    while start and len(text) < LONGEST_WORD:
+    while start:
         item = row[start - 1]
         if item.__class__ is Symbol:
+            if len(item.text) + len(text) > LONGEST_WORD:
+                break
             if item.role == "NUMBER" and item.font == symbol.font:
                 value = (item.meaning or "") + value
             elif item.role == "PERIOD":
@@ -106,7 +115,7 @@ def _join_number(row: list[Any], symbol: Symbol) -> None:
             else:
                 break
             text = item.text + text
-        elif item.__class__ is Hint and item.char:
+        elif item.__class__ is Hint and item.char and len(text) < LONGEST_WORD:
             text = item.char + text
         else:
             break

@@ -75,7 +75,17 @@ class Script:
         role: role of the base where the base is an operator.
     """
 
-    __slots__ = ("base", "bump", "floats", "level", "place", "role", "script", "up")
+    __slots__ = (
+        "base",
+        "bump",
+        "floats",
+        "level",
+        "outer",
+        "place",
+        "role",
+        "script",
+        "up",
+    )
     meaning: str | None = None
 
     def __init__(
@@ -95,6 +105,7 @@ class Script:
         self.role = role
         self.floats = False
         self.bump = 0
+        self.outer = ""  # where further scripts stand, if not at the same place
 
     def __repr__(self) -> str:
         return f"Script({self.base!r}, {'^' if self.up else '_'}{self.script!r})"

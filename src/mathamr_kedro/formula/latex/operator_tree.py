@@ -40,6 +40,14 @@ def build_opt(item: Item) -> Node:
     return _BUILDERS[item.__class__](item)
 
 
+def _build_all(items: list[Item]) -> list[Node]:
+    """Return the trees of several items; most are symbols, and need no call."""
+    return [
+        Node(item.opt) if item.__class__ is Symbol else _BUILDERS[item.__class__](item)
+        for item in items
+    ]
+
+
 def _make_node(label: str, children: list[Node]) -> Node:
     """Return a node over children; too many are split in halves."""
     node = Node(label)
@@ -82,9 +90,9 @@ def _apply(app: App, first: Node | None) -> Node:
         if special is not None:
             return special(app)
     if first is None:
-        children = [build_opt(arg) for arg in app.args]
+        children = _build_all(app.args)
     else:
-        children = [first, *(build_opt(arg) for arg in app.args[1:])]
+        children = [first, *_build_all(app.args[1:])]
     return _apply_operator(op, children)
 
 
@@ -131,7 +139,7 @@ def _build_relations(app: App) -> Node:
 
 def _group(kind: str) -> Callable[[App], Node]:
     def build(app: App) -> Node:
-        children = [build_opt(arg) for arg in app.args]
+        children = _build_all(app.args)
         return _make_node(f"M!{kind}-{len(children)}", children)
 
     return build
@@ -139,7 +147,7 @@ def _group(kind: str) -> Callable[[App], Node]:
 
 def _labelled(label: str) -> Callable[[App], Node]:
     def build(app: App) -> Node:
-        return _make_node(label, [build_opt(arg) for arg in app.args])
+        return _make_node(label, _build_all(app.args))
 
     return build
 
@@ -152,18 +160,18 @@ def _reversed(label: str) -> Callable[[App], Node]:
 
 
 def _build_root(app: App) -> Node:
-    children = [build_opt(arg) for arg in app.args]
+    children = _build_all(app.args)
     degree = Node("N!2") if len(children) == 1 else children[0]
     return _make_node("O!root", [children[-1], degree])
 
 
 def _build_integral(app: App) -> Node:
-    children = [build_opt(arg) for arg in app.args]
+    children = _build_all(app.args)
     return _make_node("O!int", [*children, Node(_BLANK), Node(_BLANK)])
 
 
 def _build_negated(app: App) -> Node:
-    inner = _make_node("U!approx", [build_opt(arg) for arg in app.args])
+    inner = _make_node("U!approx", _build_all(app.args))
     return _make_node("O!not", [inner])
 
 

@@ -16,6 +16,7 @@ from mathamr_kedro.formula.latex.alphabets import MATH, Font, choose_font
 from mathamr_kedro.formula.latex.boxes import (
     Box,
     Entry,
+    Group,
     find_base,
     is_empty,
     join_mixed_numbers,
@@ -23,7 +24,15 @@ from mathamr_kedro.formula.latex.boxes import (
 )
 from mathamr_kedro.formula.latex.fragments import arrange_fragments
 from mathamr_kedro.formula.latex.grammar import WorkLimitError, parse_row
-from mathamr_kedro.formula.latex.nodes import Dual, Item, Row, ScriptMark, Undefined
+from mathamr_kedro.formula.latex.nodes import (
+    App,
+    Dual,
+    Hint,
+    Item,
+    Row,
+    ScriptMark,
+    Undefined,
+)
 from mathamr_kedro.formula.latex.spacing import settle_hints
 from mathamr_kedro.formula.latex.symbols import ABSENT, Symbol, letter, number
 from mathamr_kedro.formula.latex.token_stream import TokenStream
@@ -210,7 +219,15 @@ class Reader(TokenStream):
         """
         if len(boxes) == 1 and boxes[0].__class__ is Symbol and not punctuated:
             return boxes[0]
-        items = settle_hints(join_mixed_numbers(pour(boxes)))
+        items: list[Item] = boxes  # type: ignore[assignment]
+        kinds = {box.__class__ for box in boxes}
+        if Group in kinds:
+            items = pour(boxes)
+            kinds = {item.__class__ for item in items}
+        if App in kinds:
+            items = join_mixed_numbers(items)
+        if Hint in kinds:
+            items = settle_hints(items)
         end = len(items)
         if punctuated:
             while end and items[end - 1].role in ("PUNCT", "PERIOD"):

@@ -23,6 +23,7 @@ from mathamr_kedro.formula.latex.commands import (
     words,
 )
 from mathamr_kedro.formula.latex.ligatures import append_symbol, read_number
+from mathamr_kedro.formula.latex.nodes import Hint
 from mathamr_kedro.formula.latex.reader import (
     CLOSE_GROUP,
     DISPLAY,
@@ -101,14 +102,25 @@ def _read_primes(reader: Reader, boxes: list[Box]) -> None:
 
 def _read_digit(reader: Reader, boxes: list[Box]) -> None:
     text, reader.i = read_number(reader.tokens, reader.i - 1)
-    append_symbol(boxes, number(text, text, choose_font("1", reader.font)))
+    symbol = number(text, text, choose_font("1", reader.font))
+    if boxes and boxes[-1].role in _BEFORE_DIGITS:
+        append_symbol(boxes, symbol)
+    else:
+        boxes.append(symbol)
+
+
+_BEFORE_DIGITS = frozenset({"NUMBER", "PERIOD", "UNKNOWN", Hint.role})
+"""Roles of what a digit may join with."""
 
 
 def _joined(symbol: Symbol) -> Handler:
     """Return the handler of a symbol that may join with the one before it."""
 
     def read(reader: Reader, boxes: list[Box]) -> None:
-        append_symbol(boxes, symbol)
+        if boxes:
+            append_symbol(boxes, symbol)
+        else:
+            boxes.append(symbol)
 
     return read
 

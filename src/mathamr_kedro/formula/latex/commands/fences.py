@@ -16,7 +16,7 @@ _BARS = {
     r"\vert": SYMBOLS["|"],
     r"\|": Symbol("VERTBAR", "∥"),
     r"\Vert": Symbol("VERTBAR", "∥"),
-    "/": SYMBOLS["/"],
+    "/": Symbol("MULOP", "/"),
     r"\backslash": SYMBOLS[r"\backslash"],
 }
 _FENCES = (

@@ -100,6 +100,8 @@ def _sideset(reader: Reader, boxes: list[Box]) -> None:
         for mark in boxes_of:
             if mark.__class__ is ScriptMark:
                 item = Script(item, mark.script, mark.up, place, reader.level + 1)
+    if item.__class__ is Script:
+        item.outer = base.place
     boxes.append(item)
 
 

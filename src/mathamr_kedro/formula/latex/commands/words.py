@@ -22,7 +22,7 @@ from mathamr_kedro.formula.latex.tokens import END
 _DOLLAR_ENDS = frozenset({"$", r"\)", END})
 
 _SPACES = {
-    r"\ ": " ",
+    r"\ ": "\xa0",
     "~": "\xa0",
     r"\,": "\u2009",
     r"\;": "\u2004",

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from mathamr_kedro.formula.latex.composition import attach_script
 from mathamr_kedro.formula.latex.grammar.cursor import (
     ATOMS,
     BIG_OPERATORS,
@@ -27,7 +28,7 @@ from mathamr_kedro.formula.latex.grammar.cursor import (
     WorkLimitError,
 )
 from mathamr_kedro.formula.latex.grammar.rows import RowRules
-from mathamr_kedro.formula.latex.nodes import Item
+from mathamr_kedro.formula.latex.nodes import Item, ScriptMark
 
 __all__ = ["Grammar", "WorkLimitError", "parse_row"]
 
@@ -75,6 +76,9 @@ def parse_row(items: Sequence[Item], rule: str = "anything") -> Item | None:
     Raises:
         WorkLimitError: the row takes too many steps.
     """
+    if len(items) == 2 and items[1].__class__ is ScriptMark:
+        if items[0].role in _PLAIN and not items[1].floats:
+            return attach_script(items[0], items[1])  # most rows of two are x^2
     quantum, bars = True, 1
     grammar = Grammar(items, quantum, bars)
     result = getattr(grammar, rule)()

@@ -35,6 +35,9 @@ from mathamr_kedro.formula.latex.symbols import (
     with_meaning,
 )
 
+_TERM_ENDS = frozenset(
+    {END, "ADDOP", "ARROW", "METARELOP", "PUNCT", "PERIOD", "MODIFIER", "MODIFIEROP"}
+)
 _ISOLATORS = frozenset({END, "PUNCT", "CLOSE"})
 _MODIFIERS = frozenset({"OPEN", "PUNCT", "MODIFIER", "MODIFIEROP"})
 
@@ -135,7 +138,7 @@ class TermRules(Cursor):
         """Return ``first ([*] factor)*``, or ``first`` evaluated or conditioned."""
         roles = self.roles
         result = first
-        while roles[self.i] is not END:
+        while roles[self.i] not in _TERM_ENDS:
             start = self.i
             if roles[start] in PRODUCTS:
                 self.i += 1
