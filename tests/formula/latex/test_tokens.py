@@ -22,6 +22,11 @@ def test_spaces_are_tokens_only_beside_text():
     assert split_tokens(r"\text{a b}") == [r"\text", "{", "a", " ", "b", "}", END]
 
 
+def test_line_breaks_are_spaces():
+    assert split_tokens("a\r\n\tb") == ["a", "b", END]
+    assert split_tokens("\\mbox{a\n b}") == ["\\mbox", "{", "a", " ", "b", "}", END]
+
+
 def test_backslash_at_the_end_is_a_token():
     assert split_tokens("a\\") == ["a", "\\", END]
 
@@ -30,14 +35,13 @@ def test_backslash_at_the_end_is_a_token():
     ("written", "clean"),
     [
         ("a &amp; b &gt; c", "a & b > c"),
-        ("a % b\nc", "a c"),
+        ("a % b\nc", "a \nc"),
         (r"50\% % half", r"50\%"),
         (r"a \\% b", r"a \\"),
         ("$a$", "a"),
         ("$$a$$", "a"),
         ("$a$ b", "$a$ b"),
         (r"\[ a \]", "a"),
-        ("a\r\n\tb", "a b"),
         ("a\\ ", "a\\ "),
         ("a\xa0b", "a\xa0b"),
     ],

@@ -61,7 +61,7 @@ def _read_kern(reader: Reader, boxes: list[Box]) -> None:
 
 HANDLERS: dict[str, Handler] = {
     "~": _space(3.33, is_em=True),
-    r"\ ": _space(5.0, " ", is_em=True),
+    **dict.fromkeys((r"\ ", "\\\n", "\\\t"), _space(5.0, " ", is_em=True)),
     **dict.fromkeys((r"\,", r"\thinspace"), _space(3 / 1.8, "\u2009")),
     **dict.fromkeys((r"\:", r"\>", r"\medspace"), _space(4 / 1.8, "\u2005")),
     **dict.fromkeys((r"\;", r"\thickspace"), _space(5 / 1.8, "\u2004")),
