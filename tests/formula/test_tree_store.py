@@ -121,6 +121,26 @@ def test_store_is_reopened_where_it_was_left(tmp_path):
             store.add_batch("3", [])
 
 
+def test_closed_store_is_one_plain_file(tmp_path):
+    path = tmp_path / "trees.sqlite"
+    with TreeStore(path) as store:
+        store.add_batch("1", [row("1", "a")])
+        assert path.read_bytes()[18:20] == b"\x02\x02"  # write-ahead log
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes()[18:20] == b"\x01\x01"
+
+
+def test_readers_see_whole_batches_while_others_are_written(tmp_path):
+    path = tmp_path / "trees.sqlite"
+    with TreeStore(path) as writer:
+        writer.add_batch("1", [row("1", "a")])
+        with TreeStore(path, read_only=True) as reader:
+            writer.add_batch("2", [row("2", "b")])
+            assert reader.trees("2") is not None
+    with TreeStore(path, read_only=True) as reader:
+        assert len(reader) == 2
+
+
 def test_missing_file_is_not_made_by_a_reader(tmp_path):
     with pytest.raises(MissingInputError, match="ingestion"):
         TreeStore(tmp_path / "none.sqlite", read_only=True)
