@@ -50,3 +50,8 @@ def test_quad_in_a_script_is_narrow():
     opt = trees_from_latex(r"x_{a\quad b}").opt.to_string()
 
     assert opt == "[O!SUB,0[V!𝑥],1[U!times,0[V!𝑎],1[V!𝑏]]]"
+
+
+def test_six_thin_spaces_are_wide_five_are_not():
+    assert trees_from_latex(r"a\,\,\,\,\,\,b").opt.to_string().startswith("[M!L-2")
+    assert trees_from_latex(r"a\,\,\,\,\,b").opt.to_string().startswith("[U!times")

@@ -30,8 +30,8 @@ _OUTER = (("$$", "$$"), ("$", "$"), (r"\[", r"\]"), (r"\(", r"\)"))
 def clean_source(latex: str) -> str:
     r"""Return the formula without entities, comments and dollars.
 
-    >>> clean_source("$$ a &lt; b+c % note $$")
-    'a < b+c'
+    >>> clean_source("$$ a &lt; b $$ % note")
+    'a < b'
     """
     if "&" in latex:
         latex = html.unescape(latex)

@@ -1,4 +1,4 @@
-r"""Fonts: ``\\mathbf{x}`` for an argument, ``\\bf`` for the rest of a group."""
+r"""Fonts: ``\mathbf{x}`` for an argument, ``\bf`` for the rest of a group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Spaces: ``\\,``, ``\\quad``, ``\\hspace{1em}``."""
+r"""Spaces: ``\,``, ``\quad``, ``\hspace{1em}``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ _UNITS = {
 
 def _space(width: float, char: str = "", is_em: bool = False) -> Handler:
     """Return the handler of a space of ``width`` points."""
-    hints = [Hint(width * (size if is_em else 1.0), char) for size in _EM_SIZES]
+    hints = [
+        Hint(round(width * (size if is_em else 1.0), 1), char) for size in _EM_SIZES
+    ]
 
     def read(reader: Reader, boxes: list[Box]) -> None:
         boxes.append(hints[reader.style])
@@ -36,12 +38,12 @@ def _space(width: float, char: str = "", is_em: bool = False) -> Handler:
 
 
 def _measure(text: str) -> float:
-    """Return a length in points; zero if it is none."""
+    """Return a length in points, to one decimal; zero if it is none."""
     text = text.strip()
     digits = text.rstrip(string.ascii_letters + " ")
     unit = text[len(digits) :].strip()[:2]
     try:
-        return float(digits) * _UNITS.get(unit, 0.0)
+        return round(float(digits) * _UNITS.get(unit, 0.0), 1)
     except ValueError:
         return 0.0
 
