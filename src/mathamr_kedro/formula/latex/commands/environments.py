@@ -14,7 +14,16 @@ import re
 from mathamr_kedro.formula.latex.boxes import Box, Group, Handler, is_empty, pour
 from mathamr_kedro.formula.latex.commands.fences import make_fence
 from mathamr_kedro.formula.latex.composition import CASES
-from mathamr_kedro.formula.latex.nodes import App, Array, Dual, Hint, Item, Row, Text
+from mathamr_kedro.formula.latex.nodes import (
+    App,
+    Array,
+    Dual,
+    Hint,
+    Item,
+    Row,
+    Text,
+    Undefined,
+)
 from mathamr_kedro.formula.latex.reader import DISPLAY, SCRIPT, TEXT, Reader
 from mathamr_kedro.formula.latex.symbols import SYMBOLS, Symbol
 from mathamr_kedro.formula.latex.tokens import END
@@ -38,6 +47,7 @@ def read_environment(reader: Reader, boxes: list[Box]) -> None:
     build = _ENVIRONMENTS.get(name.removesuffix("*"))
     if build is None:
         reader.note("unknown_environment", name)
+        boxes.append(Undefined(name))
         _read_transparent(reader, boxes)
     else:
         build(reader, boxes)
