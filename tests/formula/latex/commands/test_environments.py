@@ -127,10 +127,10 @@ def test_broken_tables_are_counted(latex, problem):
     assert "V!a" in trees.slt.nodes
 
 
-def test_content_of_an_unknown_environment_is_read():
-    assert (
-        trees_from_latex(r"\begin{foo}a+b\end{foo}")[:2] == trees_from_latex("a+b")[:2]
-    )
+def test_unknown_environment_is_an_error_before_its_content():
+    trees = trees_from_latex(r"\begin{foo}a+b\end{foo}")
+
+    assert trees.slt.to_string() == "[E![V!a[+[V!b]]]]"
 
 
 @pytest.mark.parametrize(
