@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from mathamr_kedro.formula.latex.nodes import App, Dual, Item, Row, Script
-from mathamr_kedro.formula.latex.symbols import ABSENT, Symbol, with_role
+from mathamr_kedro.formula.latex.symbols import Symbol, with_role
 
 
 def _operator(meaning: str) -> Symbol:
@@ -264,8 +264,3 @@ def read_two_part_relation(first: Item, second: Item) -> Symbol:
     else:
         meaning = f"{first.meaning}-or-{second.meaning}"
     return Symbol("RELOP", get_text(first) + get_text(second), meaning)
-
-
-def drop_absent_tail(stuff: list[Item]) -> list[Item]:
-    """Return the list without a placeholder at its end."""
-    return stuff[:-1] if len(stuff) > 1 and stuff[-1] is ABSENT else stuff
