@@ -1,0 +1,65 @@
+"""``mathamr trees``: draw the trees of one formula."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from mathamr_kedro import formula as formulas
+from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
+from mathamr_kedro.formula.svg_drawing import draw_tree, join_drawings
+from mathamr_kedro.formula.text_drawing import draw_text
+from mathamr_kedro.formula.tree import FormulaTrees
+
+_TITLES = {"slt": "Symbol Layout Tree (SLT)", "opt": "Operator Tree (OPT)"}
+_CONTENT = re.compile(r"<(?:\w+:)?(?:apply|c[in]|csymbol|cerror|interval|set|list)\b")
+_PRESENTATION = re.compile(r"<(?:\w+:)?m(?:[ino]|row|su[bp]\w*|frac|text|sqrt)\b")
+
+
+@click.command(name="trees", short_help="Draw the trees of a formula.")
+@click.argument("formula")
+@click.option("--mathml", is_flag=True, help="FORMULA is MathML, not LaTeX.")
+@click.option("--strings", is_flag=True, help="Print bracket strings, no drawing.")
+@click.option(
+    "--svg",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="Also write both drawings to this file.",
+)
+def command(formula: str, mathml: bool, strings: bool, svg: Path | None) -> None:
+    r"""Draw the Symbol Layout Tree and the Operator Tree of FORMULA.
+
+    FORMULA is LaTeX, e.g. '\frac{a}{b}'; `-` reads it from standard input.
+    """
+    text = sys.stdin.read() if formula == "-" else formula
+    trees: FormulaTrees
+    trees = _read_mathml(text) if mathml else formulas.trees_from_latex(text)
+    drawings = []
+    for kind, tree in (("slt", trees.slt), ("opt", trees.opt)):
+        click.secho(_TITLES[kind], bold=True)
+        if tree is None:
+            click.echo("no tree\n")
+            continue
+        click.echo((tree.to_string() if strings else draw_text(tree)) + "\n")
+        if svg is not None:
+            drawings.append((_TITLES[kind], draw_tree(tree)))
+    for reason, count in sorted(Counter(trees.deviations).items()):
+        click.echo(f"deviation: {reason} ({count})", err=True)
+    if svg is not None and drawings:
+        svg.parent.mkdir(parents=True, exist_ok=True)
+        svg.write_text(join_drawings(drawings), encoding="utf-8")
+        click.echo(f"Wrote {svg}")
+
+
+def _read_mathml(text: str) -> FormulaTrees:
+    """Return the trees of the branches that the markup has."""
+    counter: Counter[str] = Counter()
+    slt = opt = None
+    if _PRESENTATION.search(text) or not _CONTENT.search(text):
+        slt = slt_from_mathml(text, counter=counter)
+    if _CONTENT.search(text):
+        opt = opt_from_mathml(text, counter=counter)
+    return FormulaTrees(slt, opt, tuple(counter.elements()))

@@ -1,0 +1,223 @@
+"""Trees drawn as SVG, for notebooks and pages.
+
+A Symbol Layout Tree is drawn as the formula lies: the baseline to the right, what
+stands above a symbol above it, the rest below. An Operator Tree is drawn top down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from mathamr_kedro.formula.node import SLT_EDGES, Node
+from mathamr_kedro.formula.text_drawing import refuse_large
+from mathamr_kedro.formula.tree import FormulaTree
+
+_ROW = 58.0
+_HEIGHT = 26.0
+_CHARACTER = 8.4
+_GAP = 30.0
+_MARGIN = 14.0
+_ABOVE = "aoc"
+_COLOURS = {
+    "V": "#dbeafe",
+    "N": "#dcfce7",
+    "O": "#ffedd5",
+    "U": "#fef3c7",
+    "F": "#ede9fe",
+    "M": "#f3e8ff",
+    "C": "#ccfbf1",
+    "T": "#f1f5f9",
+    "E": "#fee2e2",
+}
+_OPERATOR_COLOUR = "#fef9c3"
+
+
+class SvgDrawing(str):
+    """SVG text that notebooks show as a picture."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+@dataclass
+class _Block:
+    """Placed nodes and edges; the anchor is the left end of its first symbol."""
+
+    left: float = 0.0
+    right: float = 0.0
+    top: float = 0.0
+    bottom: float = 0.0
+    boxes: list[tuple[float, float, str]] = field(default_factory=list)
+    lines: list[tuple[float, float, float, float, str]] = field(default_factory=list)
+
+    def add(self, other: _Block, x: float, y: float) -> None:
+        """Put another block at a place of this one."""
+        self.left = min(self.left, other.left + x)
+        self.right = max(self.right, other.right + x)
+        self.top = min(self.top, other.top + y)
+        self.bottom = max(self.bottom, other.bottom + y)
+        self.boxes += [(bx + x, by + y, label) for bx, by, label in other.boxes]
+        self.lines += [
+            (x1 + x, y1 + y, x2 + x, y2 + y, label)
+            for x1, y1, x2, y2, label in other.lines
+        ]
+
+
+def draw_tree(tree: FormulaTree) -> SvgDrawing:
+    """Return the tree as SVG text.
+
+    >>> draw_tree(FormulaTree.from_string("[V!x,a[N!2]]"))[:4]
+    '<svg'
+
+    Raises:
+        FormulaError: the tree is too large to be drawn.
+    """
+    refuse_large(tree)
+    block = _place_baseline(tree.root) if tree.kind == "slt" else _place(tree.root)
+    return _write(block)
+
+
+def join_drawings(drawings: Sequence[tuple[str, SvgDrawing]]) -> SvgDrawing:
+    """Return several drawings one below the other, each under its title."""
+    parts: list[str] = []
+    height = width = 0.0
+    for title, drawing in drawings:
+        own_width, own_height = _read_size(drawing)
+        parts.append(
+            f'<text x="{_MARGIN}" y="{height + 20}" font-family="sans-serif" '
+            f'font-size="14" fill="#334155">{escape(title)}</text>'
+        )
+        parts.append(drawing.replace("<svg ", f'<svg y="{height + 26}" ', 1))
+        height += own_height + 26
+        width = max(width, own_width)
+    return SvgDrawing(_open_svg(width, height) + "".join(parts) + "</svg>")
+
+
+def _place(node: Node) -> _Block:
+    """Place an Operator Tree: children side by side below, their parent centred."""
+    width = _measure(node.label)
+    unordered = node.label.startswith("U!")
+    children = [
+        ("0" if unordered else edge, child, _place(child))
+        for edge, child in node.edges.items()
+    ]
+    block = _Block()
+    x = 0.0
+    starts: list[tuple[str, float]] = []
+    for edge, child, below in children:
+        x -= below.left
+        block.add(below, x, _ROW)
+        starts.append((edge, x + _measure(child.label) / 2))
+        x += below.right + _GAP / 2
+    centre = (starts[0][1] + starts[-1][1]) / 2 if starts else width / 2
+    for edge, target in starts:
+        block.lines.append((centre, 0.0, target, _ROW, edge))
+    own = _make_box(node.label, width)
+    block.add(own, centre - width / 2, 0.0)
+    return _shift(block, -(centre - width / 2))
+
+
+def _place_baseline(head: Node) -> _Block:
+    """Place a baseline of a Symbol Layout Tree; its first symbol stands at 0."""
+    block = _Block()
+    node: Node | None = head
+    x = 0.0
+    previous: float | None = None
+    while node is not None:
+        column = _place_column(node)
+        x -= column.left if previous is not None else 0.0
+        block.add(column, x, 0.0)
+        if previous is not None:
+            block.lines.append((previous, 0.0, x, 0.0, "n"))
+        previous = x + _measure(node.label)
+        x += max(column.right, _measure(node.label)) + _GAP
+        node = node.edges.get("n")
+    return block
+
+
+def _place_column(node: Node) -> _Block:
+    """Place a symbol with what stands above and below it."""
+    width = _measure(node.label)
+    block = _make_box(node.label, width)
+    for above in (True, False):
+        x = width * 0.75
+        for edge in SLT_EDGES[1:]:
+            if edge not in node.edges or (edge in _ABOVE) != above:
+                continue
+            child = node.edges[edge]
+            other = _place_baseline(child)
+            y = -(_ROW + other.bottom) if above else _ROW - other.top
+            block.lines.append(
+                (width / 2, 0.0, x - other.left + _measure(child.label) / 2, y, edge)
+            )
+            block.add(other, x - other.left, y)
+            x += other.right - other.left + _GAP / 2
+    return block
+
+
+def _make_box(label: str, width: float) -> _Block:
+    return _Block(right=width, boxes=[(0.0, 0.0, label)])
+
+
+def _shift(block: _Block, x: float) -> _Block:
+    moved = _Block(left=block.left + x, right=block.right + x)
+    moved.add(block, x, 0.0)
+    return moved
+
+
+def _measure(label: str) -> float:
+    return max(1, len(label)) * _CHARACTER + 14
+
+
+def _write(block: _Block) -> SvgDrawing:
+    dx, dy = _MARGIN - block.left, _MARGIN - block.top + _HEIGHT / 2
+    width = block.right - block.left + 2 * _MARGIN
+    height = block.bottom - block.top + _HEIGHT + 2 * _MARGIN
+    parts = [_open_svg(width, height)]
+    # Lines first: boxes are drawn over their ends.
+    for x1, y1, x2, y2, _ in block.lines:
+        parts.append(
+            f'<line x1="{x1 + dx:.1f}" y1="{y1 + dy:.1f}" x2="{x2 + dx:.1f}" '
+            f'y2="{y2 + dy:.1f}" stroke="#94a3b8" stroke-width="1.4"/>'
+        )
+    parts += [_write_edge_label(line, dx, dy) for line in block.lines]
+    parts += [_write_box(x + dx, y + dy, label) for x, y, label in block.boxes]
+    return SvgDrawing("".join(parts) + "</svg>")
+
+
+def _write_edge_label(
+    line: tuple[float, float, float, float, str], dx: float, dy: float
+) -> str:
+    x1, y1, x2, y2, label = line
+    x, y = (x1 + x2) / 2 + dx, (y1 + y2) / 2 + dy
+    return (
+        f'<rect x="{x - 6:.1f}" y="{y - 8:.1f}" width="12" height="16" fill="#ffffff"/>'
+        f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle" font-size="11" '
+        f'font-family="monospace" fill="#64748b">{escape(label)}</text>'
+    )
+
+
+def _write_box(x: float, y: float, label: str) -> str:
+    width = _measure(label)
+    colour = _COLOURS.get(label[:1]) if label[1:2] == "!" else _OPERATOR_COLOUR
+    return (
+        f'<rect x="{x:.1f}" y="{y - _HEIGHT / 2:.1f}" width="{width:.1f}" '
+        f'height="{_HEIGHT}" rx="6" fill="{colour or "#f8fafc"}" stroke="#475569"/>'
+        f'<text x="{x + width / 2:.1f}" y="{y + 5:.1f}" text-anchor="middle" '
+        f'font-size="14" font-family="monospace" fill="#0f172a">{escape(label)}</text>'
+    )
+
+
+def _open_svg(width: float, height: float) -> str:
+    return (
+        f'<svg width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" xmlns="http://www.w3.org/2000/svg">'
+        f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>'
+    )
+
+
+def _read_size(drawing: str) -> tuple[float, float]:
+    words = drawing.split('"', 4)
+    return float(words[1]), float(words[3])

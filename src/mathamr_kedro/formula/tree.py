@@ -1,0 +1,186 @@
+"""Formula trees: the value that every source (MathML, LaTeXML, LaTeX) ends in.
+
+>>> tree = FormulaTree.from_string("[V!x[+[V!y]],a[N!2]]")
+>>> tree.kind, tree.size, tree.depth
+('slt', 4, 3)
+>>> tree.nodes
+('V!x', '+', 'V!y', 'N!2')
+>>> tree.edges
+((0, 'n', 1), (1, 'n', 2), (0, 'a', 3))
+>>> tree.to_string()
+'[V!x[+[V!y]],a[N!2]]'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from mathamr_kedro.errors import FormulaError, suggest
+from mathamr_kedro.formula.bracket_strings import (
+    format_opt,
+    format_slt,
+    guess_kind,
+    parse_bracket_string,
+)
+from mathamr_kedro.formula.node import SLT_EDGES, Node
+from mathamr_kedro.formula.tuples import SymbolPair, list_opt_tuples, list_slt_tuples
+
+TreeKind: TypeAlias = Literal["slt", "opt"]
+
+Edge: TypeAlias = tuple[int, str, int]
+"""Index of the parent in ``nodes``, edge label, index of the child."""
+
+_KINDS = ("slt", "opt")
+
+
+class FormulaTree:
+    """A Symbol Layout Tree or an Operator Tree; a value, not to be changed.
+
+    Args:
+        kind: ``"slt"`` or ``"opt"``.
+        root: the left-most symbol (SLT) or the outermost operator (OPT); the tree
+            takes the nodes over, so nobody may change them afterwards.
+    """
+
+    __slots__ = ("_edges", "_labels", "_text", "kind", "root")
+
+    def __init__(self, kind: TreeKind, root: Node) -> None:
+        self.kind = kind
+        self.root = root
+        self._text: str | None = None
+        self._labels: tuple[str, ...] | None = None
+        self._edges: tuple[Edge, ...] = ()
+
+    @classmethod
+    def from_string(cls, text: str, kind: str | None = None) -> FormulaTree:
+        """Return the tree that a bracket string draws.
+
+        Args:
+            text: as :meth:`to_string` writes it.
+            kind: ``"slt"`` or ``"opt"``; read off the edges when left out (a tree of
+                one node then counts as ``"slt"``).
+
+        Raises:
+            FormulaError: the text is not a bracket string, or the kind is unknown.
+        """
+        if kind is not None and kind not in _KINDS:
+            raise FormulaError(
+                f"Expected one of {list(_KINDS)} for kind (got {kind!r})"
+                f"{suggest(str(kind), _KINDS)}"
+            )
+        root = parse_bracket_string(text)
+        return cls(kind or guess_kind(root), root)  # type: ignore[arg-type]
+
+    def to_string(self) -> str:
+        """Return the bracket string, e.g. ``[V!x,a[N!2]]``."""
+        if self._text is None:
+            write = format_slt if self.kind == "slt" else format_opt
+            self._text = write(self.root)
+        return self._text
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The labels in preorder (children in the order of the bracket string)."""
+        if self._labels is None:
+            self._flatten()
+        return self._labels  # type: ignore[return-value]
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """The edges by child in preorder; below an unordered operator all are ``0``."""
+        if self._labels is None:
+            self._flatten()
+        return self._edges
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+        return len(self.nodes)
+
+    @property
+    def depth(self) -> int:
+        """Number of nodes on the longest path down from the root."""
+        depths = [1] * self.size
+        for parent, _, child in self.edges:  # parents stand before their children
+            depths[child] = depths[parent] + 1
+        return max(depths)
+
+    def tuples(self, window: int = 1, eob: bool = True) -> list[SymbolPair]:
+        """Return the symbol pairs of the tree in the order of Tangent-S.
+
+        Args:
+            window: longest path between the two symbols; 0 for no limit.
+            eob: also emit an end marker ``0!`` after each baseline (SLT) or leaf (OPT).
+        """
+        if window < 0:
+            raise FormulaError(f"Expected window >= 0 (got {window!r})")
+        list_tuples = list_slt_tuples if self.kind == "slt" else list_opt_tuples
+        return list_tuples(self.root, window, eob)
+
+    def _flatten(self) -> None:
+        labels: list[str] = []
+        edges: list[Edge] = []
+        children = _slt_children if self.kind == "slt" else _opt_children
+        stack = [(-1, "", self.root)]
+        while stack:
+            parent, edge, node = stack.pop()
+            if parent >= 0:
+                edges.append((parent, edge, len(labels)))
+            if node.edges:
+                index = len(labels)
+                stack += [(index, name, child) for name, child in children(node)]
+            labels.append(node.label)
+        self._labels = tuple(labels)
+        self._edges = tuple(edges)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FormulaTree):
+            return NotImplemented
+        return self.kind == other.kind and self.to_string() == other.to_string()
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.to_string()))
+
+    def __repr__(self) -> str:
+        text = self.to_string()
+        shown = text if len(text) <= 70 else text[:67] + "..."
+        return f"FormulaTree({self.kind!r}, {shown!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # As text: nested nodes would make the copier recurse once per symbol.
+        return FormulaTree.from_string, (self.to_string(), self.kind)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> FormulaTree:
+        return self
+
+
+class FormulaTrees(NamedTuple):
+    """Both trees of one formula, and what had to be bent to get them."""
+
+    slt: FormulaTree | None
+    opt: FormulaTree | None
+    deviations: tuple[str, ...] = ()
+    """Reasons, one per event, e.g. ``("unknown_tag:ms", "empty")``."""
+
+
+def from_string(text: str, kind: str | None = None) -> FormulaTree:
+    """Return the tree of a bracket string; see :meth:`FormulaTree.from_string`."""
+    return FormulaTree.from_string(text, kind)
+
+
+def _slt_children(node: Node) -> Iterator[tuple[str, Node]]:
+    """Yield the links in reverse, ready for a stack."""
+    edges = node.edges
+    for edge in reversed(SLT_EDGES):
+        if edge in edges:
+            yield edge, edges[edge]
+
+
+def _opt_children(node: Node) -> Iterator[tuple[str, Node]]:
+    """Yield the links in reverse, ready for a stack."""
+    if node.label.startswith("U!"):
+        for child in reversed(node.edges.values()):
+            yield "0", child
+    else:
+        yield from reversed(node.edges.items())

@@ -1,0 +1,126 @@
+"""One row per visually distinct formula: both trees, where each came from, and why.
+
+```
+formula ──┬─ presentation there? ── yes ─> SLT, source pmml
+          │                          no ─> SLT of LaTeXML or of the LaTeX reader
+          └─ content there? ──────── yes ─> OPT, source cmml
+                                     no ─> OPT of LaTeXML or of the LaTeX reader
+```
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import mathamr_kedro.formula
+from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
+from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
+from mathamr_kedro.records import Formula
+from mathamr_kedro.types import FormulaId, VisualId
+
+SOURCES = ("", "pmml", "cmml", "latexml", "latex")
+"""Where a tree came from; empty where there is none."""
+
+
+class TreeRow(NamedTuple):
+    """The trees of one visually distinct formula, as bracket strings."""
+
+    formula_id: FormulaId
+    """The instance that the trees were made from."""
+    visual_id: VisualId
+    slt: str | None
+    opt: str | None
+    slt_source: str = ""
+    opt_source: str = ""
+    deviations: str = ""
+    """Reasons with their counts, e.g. ``"repaired_markup=1 unknown_tag:ms=2"``."""
+
+    def trees(self) -> FormulaTrees:
+        """Return the trees themselves."""
+        return FormulaTrees(
+            FormulaTree.from_string(self.slt, "slt") if self.slt is not None else None,
+            FormulaTree.from_string(self.opt, "opt") if self.opt is not None else None,
+            tuple(read_deviations(self.deviations).elements()),
+        )
+
+
+def build_trees(
+    formula: Formula,
+    read_latex: Callable[[str], FormulaTrees] | None = None,
+    converted: FormulaTrees | None = None,
+) -> TreeRow:
+    """Return the row of a formula, each tree from the best source there is.
+
+    MathML cells are read in total mode with the spelling of ARQMath's LaTeXML.
+
+    Args:
+        formula: with LaTeX, Presentation and Content MathML, each possibly empty.
+        read_latex: reads LaTeX where a tree is still missing;
+            :func:`mathamr_kedro.formula.trees_from_latex` when left out.
+        converted: the trees that LaTeXML made of the LaTeX, where it was run.
+    """
+    reasons: Counter[str] = Counter()
+    slt = opt = None
+    slt_source = opt_source = ""
+    if formula.presentation:
+        slt = slt_from_mathml(formula.presentation, compat="arqmath", counter=reasons)
+        slt_source = "pmml" if slt is not None else ""
+    if formula.content:
+        opt = opt_from_mathml(formula.content, compat="arqmath", counter=reasons)
+        opt_source = "cmml" if opt is not None else ""
+    for source, make in (
+        ("latexml", lambda: converted),
+        ("latex", lambda: _read(formula.latex, read_latex)),
+    ):
+        if slt is not None and opt is not None:
+            break
+        found = make()
+        if found is None:
+            continue
+        reasons.update(found.deviations)
+        if slt is None and found.slt is not None:
+            slt, slt_source = found.slt, source
+        if opt is None and found.opt is not None:
+            opt, opt_source = found.opt, source
+    return TreeRow(
+        formula.formula_id,
+        formula.visual_id,
+        slt.to_string() if slt is not None else None,
+        opt.to_string() if opt is not None else None,
+        slt_source,
+        opt_source,
+        write_deviations(reasons),
+    )
+
+
+def _read(
+    latex: str, read_latex: Callable[[str], FormulaTrees] | None
+) -> FormulaTrees | None:
+    if not latex.strip():
+        return None
+    read = read_latex or mathamr_kedro.formula.trees_from_latex
+    return read(latex)
+
+
+def write_deviations(reasons: Counter[str] | Iterable[str]) -> str:
+    """Return reasons with their counts as one line, in alphabetical order.
+
+    >>> write_deviations(["empty", "unknown_tag:ms", "unknown_tag:ms"])
+    'empty=1 unknown_tag:ms=2'
+    """
+    counts = Counter(reasons)
+    return " ".join(
+        f"{'_'.join(reason.split())}={counts[reason]}" for reason in sorted(counts)
+    )
+
+
+def read_deviations(line: str) -> Counter[str]:
+    """Return the counts that :func:`write_deviations` wrote.
+
+    >>> read_deviations("empty=1 unknown_tag:ms=2")["unknown_tag:ms"]
+    2
+    """
+    parts = (item.rpartition("=") for item in line.split())
+    return Counter({reason: int(count) for reason, _, count in parts})

@@ -1,0 +1,293 @@
+"""The formula-tree store: 28 million formulas on disk, any of them in one look-up.
+
+```
+formulas                       trees (one row per visually distinct formula)
+formula id ──> visual id ──>   visual id │ SLT │ OPT │ sources │ deviations
+   "2816"       "17"              "17"     [V!x..] [O!SUP..]  pmml cmml
+   "90125"      "17"
+batches: the names of the batches that are whole
+```
+
+One SQLite file. A batch is one transaction that also notes its name, so a run that was
+killed leaves whole batches only, and the next run skips those. Nothing is held in
+memory but SQLite's page cache. Trees are bracket strings, deflated with a dictionary of
+what every tree says.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from types import TracebackType
+
+from mathamr_kedro.errors import InputError, MalformedInputError, MissingInputError
+from mathamr_kedro.formula.tree import FormulaTrees
+from mathamr_kedro.formula.tree_rows import SOURCES, TreeRow
+from mathamr_kedro.types import FormulaId, VisualId
+
+VERSION = 1
+CACHE_MEBIBYTES = 64
+
+# Deflate looks for what it has seen: begin each tree with what most trees contain. A
+# store keeps its own copy, so this text may change.
+_DICTIONARY = (
+    "[C!infinity][M!D-|][O!factorial,0[O!limit][O!forall][O!in,0[F!sin,0[F!cos,0[F!log"
+    "[T![E!,0[O!fragments],1[O!form-seq,0[U!neq,0[O!leq,0[O!geq,0[O!lt,0[O!gt,0[O!int"
+    "[M!V-2[M!S-1[M!L-2,0[O!interval(O-O),0[M!M-2x2,0[M!R!,0[+!O!SUB,0[O!sum],1[U!and,"
+    "0[O!root,0[+!O!SUP[V!…[V!π[V!𝑎],1[V!𝑏]]],1[V!𝑓],1[V!𝑥]],1[V!𝑛]]],1[N!1]]],1[N!2]]"
+    ",2[,1[O!divide,0[N!1],1[O!minus,0[O!minus,0[N!1]],1[O!SUB,0[V!𝑥],1[V!𝑖]],1[O!SUP,"
+    "0[V!𝑥],1[N!2]],1[U!eq,0[U!plus,0[U!times,0[V!𝑓],1[V!𝑥]],1["
+    "[∑,o[V!n],u[V!i[=[N!1]]][∫[∈[V!ℝ[→[≤[≥[M!||1x1,w[M!{}1x1,w[M!&lsqb;&rsqb;1x2,w["
+    "[lim,u[V!n[→[V!∞]]][&comma;],e[V!y]]][M!()1x2,w[V!x[&comma;],e[V!y]]][O!root,w["
+    "[O!divide,o[N!1],u[N!2]][V!f[M!()1x1[=[V!x,a[N!2]],w[V!x]]][V!a,b[V!n]][=[V!x[+["
+    "N!1]]]][-[N!1]][V!n"
+).encode()
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS batches (name TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS formulas (
+    formula_id PRIMARY KEY NOT NULL, visual_id NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS trees (
+    visual_id PRIMARY KEY NOT NULL,
+    formula_id NOT NULL,
+    slt BLOB,
+    opt BLOB,
+    slt_source INTEGER NOT NULL,
+    opt_source INTEGER NOT NULL,
+    deviations TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+_ADD_TREES = """
+INSERT INTO trees VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (visual_id) DO NOTHING
+"""
+_ADD_FORMULA = "INSERT OR REPLACE INTO formulas VALUES (?, ?)"
+_FIND_TREES = "SELECT * FROM trees WHERE visual_id = ?"
+_FIND_BY_FORMULA = """
+SELECT trees.* FROM formulas JOIN trees USING (visual_id) WHERE formulas.formula_id = ?
+"""
+
+
+class TreeStore:
+    """Formula trees on disk, found by formula id or by visual id.
+
+    Args:
+        path: the file; made, with its folder, unless ``read_only``.
+        read_only: open for reading alone, e.g. in several processes at once.
+
+    Raises:
+        MissingInputError: ``read_only``, and there is no such file.
+        MalformedInputError: the file is not a store of this version.
+    """
+
+    def __init__(self, path: str | Path, read_only: bool = False) -> None:
+        self.path = Path(path)
+        if read_only and not self.path.is_file():
+            raise MissingInputError(
+                f"No formula-tree store at {str(self.path)!r}; run the ingestion first"
+            )
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        mode = "ro" if read_only else "rwc"
+        self._connection = sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode={mode}",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            self._prepare(read_only)
+        except sqlite3.DatabaseError as exc:
+            self._connection.close()
+            raise MalformedInputError(
+                f"Expected a formula-tree store at {str(self.path)!r} ({exc})"
+            ) from exc
+        except MalformedInputError:
+            self._connection.close()
+            raise
+
+    def _prepare(self, read_only: bool) -> None:
+        run = self._connection.execute
+        run(f"PRAGMA cache_size = -{CACHE_MEBIBYTES * 1024}")
+        version = run("PRAGMA user_version").fetchone()[0]
+        if version not in (0, VERSION) or (read_only and version == 0):
+            raise MalformedInputError(
+                f"Expected a formula-tree store of version {VERSION} at "
+                f"{str(self.path)!r} (got version {version}); make it anew"
+            )
+        if not read_only:
+            run("PRAGMA journal_mode = WAL")
+            run("PRAGMA synchronous = NORMAL")
+            self._connection.executescript(
+                f"BEGIN IMMEDIATE;{_SCHEMA};PRAGMA user_version = {VERSION};COMMIT;"
+            )
+            run("INSERT OR IGNORE INTO meta VALUES ('dictionary', ?)", (_DICTIONARY,))
+        self._dictionary: bytes = run(
+            "SELECT value FROM meta WHERE key = 'dictionary'"
+        ).fetchone()[0]
+
+    def add_batch(
+        self,
+        name: str,
+        rows: Iterable[TreeRow],
+        links: Iterable[tuple[FormulaId, VisualId]] = (),
+    ) -> None:
+        """Write a whole batch, or nothing of it.
+
+        Args:
+            name: of the batch; it must be new.
+            rows: trees; of a visual id that is already there the first row stays.
+            links: further formulas and the visual ids whose trees they share.
+
+        Raises:
+            InputError: a batch of this name is already there.
+        """
+        run = self._connection.execute
+        run("BEGIN IMMEDIATE")
+        try:
+            if run("SELECT 1 FROM batches WHERE name = ?", (name,)).fetchone():
+                raise InputError(
+                    f"Expected a new batch name (got {name!r}, which is already in "
+                    f"{str(self.path)!r}); skip finished_batches()"
+                )
+            for row in rows:
+                self._connection.execute(_ADD_TREES, self._pack(row))
+                run(_ADD_FORMULA, (_to_key(row.formula_id), _to_key(row.visual_id)))
+            self._connection.executemany(
+                _ADD_FORMULA, ((_to_key(f), _to_key(v)) for f, v in links)
+            )
+            run("INSERT INTO batches VALUES (?)", (name,))
+        except BaseException:
+            run("ROLLBACK")
+            raise
+        run("COMMIT")
+
+    def finished_batches(self) -> set[str]:
+        """Return the names of the batches that are whole."""
+        found = self._connection.execute("SELECT name FROM batches")
+        return {name for (name,) in found}
+
+    def missing_visuals(self, visual_ids: Iterable[VisualId]) -> set[VisualId]:
+        """Return the visual ids whose trees are not here yet."""
+        find = "SELECT 1 FROM trees WHERE visual_id = ?"
+        return {
+            visual_id
+            for visual_id in set(visual_ids)
+            if not self._connection.execute(find, (_to_key(visual_id),)).fetchone()
+        }
+
+    def trees(self, formula_id: FormulaId) -> FormulaTrees | None:
+        """Return the trees of a formula, or None where it is unknown."""
+        row = self.row(formula_id)
+        return row.trees() if row is not None else None
+
+    def trees_of_visual(self, visual_id: VisualId) -> FormulaTrees | None:
+        """Return the trees of a visually distinct formula, or None."""
+        row = self.row_of_visual(visual_id)
+        return row.trees() if row is not None else None
+
+    def row(self, formula_id: FormulaId) -> TreeRow | None:
+        """Return the row of a formula: strings, sources, deviations."""
+        return self._find(_FIND_BY_FORMULA, formula_id)
+
+    def row_of_visual(self, visual_id: VisualId) -> TreeRow | None:
+        """Return the row of a visually distinct formula."""
+        return self._find(_FIND_TREES, visual_id)
+
+    def __iter__(self) -> Iterator[TreeRow]:
+        """Yield all rows, ordered by visual id."""
+        with closing(self._connection.cursor()) as cursor:
+            for values in cursor.execute("SELECT * FROM trees ORDER BY visual_id"):
+                yield self._unpack(values)
+
+    def __len__(self) -> int:
+        """Return the number of visually distinct formulas."""
+        return self._connection.execute("SELECT COUNT(*) FROM trees").fetchone()[0]
+
+    def __contains__(self, formula_id: FormulaId) -> bool:
+        find = "SELECT 1 FROM formulas WHERE formula_id = ?"
+        found = self._connection.execute(find, (_to_key(formula_id),)).fetchone()
+        return found is not None
+
+    def count_formulas(self) -> int:
+        """Return the number of formula instances."""
+        return self._connection.execute("SELECT COUNT(*) FROM formulas").fetchone()[0]
+
+    def count_sources(self) -> dict[tuple[str, str], int]:
+        """Return how many rows there are by source of SLT and source of OPT."""
+        found = self._connection.execute(
+            "SELECT slt_source, opt_source, COUNT(*) FROM trees GROUP BY 1, 2"
+        )
+        return {(SOURCES[slt], SOURCES[opt]): count for slt, opt, count in found}
+
+    def close(self) -> None:
+        """Close the file; the log of the last writes is folded into it."""
+        self._connection.close()
+
+    def __enter__(self) -> TreeStore:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _find(self, query: str, key: str) -> TreeRow | None:
+        values = self._connection.execute(query, (_to_key(key),)).fetchone()
+        return self._unpack(values) if values is not None else None
+
+    def _pack(self, row: TreeRow) -> tuple[object, ...]:
+        return (
+            _to_key(row.visual_id),
+            _to_key(row.formula_id),
+            self._deflate(row.slt),
+            self._deflate(row.opt),
+            SOURCES.index(row.slt_source),
+            SOURCES.index(row.opt_source),
+            row.deviations,
+        )
+
+    def _unpack(self, values: tuple[object, ...]) -> TreeRow:
+        visual_id, formula_id, slt, opt, slt_source, opt_source, deviations = values
+        return TreeRow(
+            str(formula_id),
+            str(visual_id),
+            self._inflate(slt),
+            self._inflate(opt),
+            SOURCES[slt_source],  # type: ignore[call-overload]
+            SOURCES[opt_source],  # type: ignore[call-overload]
+            str(deviations),
+        )
+
+    def _deflate(self, text: str | None) -> bytes | None:
+        if text is None:
+            return None
+        # Raw deflate (no header, no checksum): SQLite checks its pages, and most trees
+        # are shorter than a hundred bytes.
+        packer = zlib.compressobj(6, zlib.DEFLATED, -15, zdict=self._dictionary)
+        return packer.compress(text.encode("utf-8", "surrogatepass")) + packer.flush()
+
+    def _inflate(self, blob: object) -> str | None:
+        if blob is None:
+            return None
+        unpacker = zlib.decompressobj(-15, zdict=self._dictionary)
+        return unpacker.decompress(blob).decode("utf-8", "surrogatepass")  # type: ignore[arg-type]
+
+
+def _to_key(identifier: str) -> int | str:
+    """Return an id as it is stored: numbers as numbers, which take a third of the room.
+
+    Only a number that is written the one canonical way may become one, so that every
+    id comes back as it was.
+    """
+    if identifier.isdecimal() and identifier.isascii() and len(identifier) < 19:
+        if identifier[0] != "0" or identifier == "0":
+            return int(identifier)
+    return identifier
