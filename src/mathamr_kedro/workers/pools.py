@@ -251,6 +251,7 @@ def _serve(connection: Connection, slot: int) -> None:
     # Workers are the parallelism; threads inside them would fight for the same cores.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     set_slot(slot)
+    logging.basicConfig(format=f"worker {slot}: %(message)s", level=logging.WARNING)
     try:
         try:
             function = connection.recv()
