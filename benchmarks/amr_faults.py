@@ -48,6 +48,10 @@ ODD_TEXTS = ("", " \u00a0\u200b ", "?!", "\x07\ufffe", "((((", "FORMULA_0", "~1 
 WORDS = "Let suppose even prime sum root holds for all some number set map".split()
 
 
+_PAUSES = (1.0, 4.0)
+"""Least and most seconds between two killed processes."""
+
+
 def make_posts(count: int, faults: int, seed: int) -> tuple[list[Post], dict[str, str]]:
     """Return posts and the kind of fault in each that has one."""
     rng = random.Random(seed)
@@ -122,7 +126,7 @@ def kill_processes(times: int, rng: random.Random) -> Iterator[list[int]]:
     is_over = threading.Event()
 
     def kill() -> None:
-        while len(killed) < times and not is_over.wait(rng.uniform(0.2, 1.0)):
+        while len(killed) < times and not is_over.wait(rng.uniform(*_PAUSES)):
             children = multiprocessing.active_children()
             if children:
                 victim = rng.choice(children).pid
