@@ -10,7 +10,7 @@ from mathamr_kedro.shards import EndOfShards, Shard
 
 MENTION = FormulaMention("FORMULA_0", "7", "70", "x^2", 4, 13)
 POSTS = [
-    Post("1", "question", "1", None, "2", None, 3, ("a",), "t", "FORMULA_0", (MENTION,)),
+    Post("1", "question", "1", None, "2", None, 3, ("a",), "t", "x", (MENTION,)),
     Post("2", "answer", "1", "1", None, "2015", None, (), "", "", ()),
 ]  # fmt: skip
 
