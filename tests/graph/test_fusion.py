@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr_kedro.errors import GraphError
-from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
+from mathamr_kedro.formula.tree import FormulaTree
 from mathamr_kedro.graph.fusion import (
     check_fusion,
     fuse_formulas,
@@ -25,10 +25,8 @@ from mathamr_kedro.graph.tree_lookup import NO_TREES, FormulaLines, lay_out_tree
 
 def make_trees(opt: str | None, slt: str | None) -> FormulaLines:
     return lay_out_trees(
-        FormulaTrees(
-            FormulaTree.from_string(slt, "slt") if slt else None,
-            FormulaTree.from_string(opt, "opt") if opt else None,
-        )
+        FormulaTree.from_string(opt, "opt") if opt else None,
+        FormulaTree.from_string(slt, "slt") if slt else None,
     )
 
 

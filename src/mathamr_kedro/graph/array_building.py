@@ -6,11 +6,11 @@ one look-up per node and NumPy for the rest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mathamr_kedro.graph.math_graph import FormulaPart, MathGraph, is_inverted
 from mathamr_kedro.graph.numbering import Numbering, Remembered
@@ -197,6 +197,6 @@ class ArrayBuilder:
         )
 
 
-def _join(arrays: list) -> NDArray[np.uint32]:  # type: ignore[type-arg]
+def _join(arrays: Sequence[ArrayLike]) -> NDArray[np.uint32]:
     parts = [np.asarray(a, dtype=np.uint32) for a in arrays]
     return np.concatenate(parts) if parts else np.empty(0, dtype=np.uint32)

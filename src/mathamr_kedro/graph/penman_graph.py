@@ -148,8 +148,8 @@ def _resolve_names(
     path = [(0, iter(held[0]))]
     while path:
         holder, pieces = path[-1]
-        piece = next(pieces, None)
-        if piece is None:
+        piece = next(pieces, -1)
+        if piece < 0:
             path.pop()
             continue
         target = piece if variables[piece] else defined.get(atoms[piece], piece)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from mathamr_kedro import formula
-from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
+from mathamr_kedro.formula.tree import FormulaTree
 from mathamr_kedro.formula.tree_store import TreeStore
 from mathamr_kedro.graph.penman_graph import format_label
 
@@ -79,11 +79,11 @@ def read_operand(edge: str) -> int:
     return code - 55 if code < 91 else code - 61
 
 
-def lay_out_trees(trees: FormulaTrees) -> FormulaLines:
+def lay_out_trees(opt: FormulaTree | None, slt: FormulaTree | None) -> FormulaLines:
     """Return both trees as lines of a graph."""
     return FormulaLines(
-        lay_out_tree(trees.opt) if trees.opt is not None else None,
-        lay_out_tree(trees.slt) if trees.slt is not None else None,
+        lay_out_tree(opt) if opt is not None else None,
+        lay_out_tree(slt) if slt is not None else None,
     )
 
 
@@ -102,17 +102,17 @@ class StoredTrees:
         if found is not None:
             self._known.move_to_end(key)
             return found
-        trees = self._find(visual_id, latex)
-        found = lay_out_trees(trees) if trees is not None else NO_TREES
-        self._known[key] = found
+        found = self._known[key] = self._find(visual_id, latex)
         if len(self._known) > CACHED:
             self._known.popitem(last=False)
         return found
 
-    def _find(self, visual_id: str, latex: str) -> FormulaTrees | None:
-        trees = None
+    def _find(self, visual_id: str, latex: str) -> FormulaLines:
         if self._store is not None and visual_id:
-            trees = self._store.trees_of_visual(visual_id)
-        if trees is None and latex.strip():
-            trees = formula.trees_from_latex(latex)
-        return trees
+            stored = self._store.trees_of_visual(visual_id)
+            if stored is not None:
+                return lay_out_trees(stored.opt, stored.slt)
+        if not latex.strip():
+            return NO_TREES
+        read = formula.trees_from_latex(latex)
+        return lay_out_trees(read.opt, read.slt)

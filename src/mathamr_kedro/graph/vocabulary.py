@@ -19,6 +19,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph.tensors import GraphSchema
@@ -64,6 +65,25 @@ def classify_number(label: str) -> str | None:
 
 
 @dataclass(frozen=True)
+class VocabularyOptions:
+    """Which labels get an embedding of their own (thesis 3.3.1 and Table 4.2)."""
+
+    size: int = 20_000
+    """Most node types, special ones among them."""
+    rare_numbers_below: int = 5
+    """Numbers that occur less often share a token of their kind (tau)."""
+    graphs: Literal["training", "all"] = "training"
+    """Graphs to count: those of the training pairs, or all of the collection."""
+
+    def __post_init__(self) -> None:
+        if self.size < len(SPECIAL_TYPES):
+            raise ConfigurationError(
+                f"Expected a vocabulary of at least {len(SPECIAL_TYPES)} types "
+                f"(got {self.size!r})"
+            )
+
+
+@dataclass(frozen=True)
 class VocabularyReport:
     """How much of the training graphs a vocabulary covers."""
 
@@ -81,8 +101,10 @@ class VocabularyReport:
     raw_relations: int
     relations: int
     """With ``unknown``, virtual and auxiliary relations, and all their inverses."""
+    coverage_by_size: tuple[tuple[int, float], ...] = ()
+    """Pairs of n and the share of nodes that the n most frequent types cover."""
 
-    def to_dict(self) -> dict[str, int | float]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return asdict(self)
 
