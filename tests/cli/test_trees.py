@@ -27,7 +27,7 @@ def reader(monkeypatch):
         return FormulaTrees(
             FormulaTree.from_string("[V!x,a[N!2]]"),
             FormulaTree.from_string("[O!SUP,0[V!x],1[N!2]]"),
-            ("unknown_command:foo",) if "foo" in latex else (),
+            {"undefined:foo": 1} if "foo" in latex else {},
         )
 
     monkeypatch.setitem(vars(mathamr_kedro.formula), "trees_from_latex", read)
@@ -43,7 +43,7 @@ def test_both_trees_of_latex_are_drawn(run, reader):
 
 
 def test_deviations_are_told(run, reader):
-    assert "unknown_command:foo (1)" in run(r"\foo").output
+    assert "undefined:foo (1)" in run(r"\foo").output
 
 
 def test_strings_on_request(run, reader):

@@ -58,3 +58,10 @@ def test_error_names_the_place():
 def test_child_index_tells_an_operator_tree():
     assert guess_kind(parse_bracket_string("[O!not,0[V!x]]")) == "opt"
     assert guess_kind(parse_bracket_string("[O!divide,o[V!x]]")) == "slt"
+
+
+@pytest.mark.parametrize("text", ["[,e[V!x]]", "[,[V!y]]", "[V!a,e[,e[V!R]]]", "[]"])
+def test_empty_labels_and_commas_are_told_apart(text):
+    assert format_slt(parse_bracket_string(text)) == text
+    assert parse_bracket_string("[,e[V!x]]").label == ""
+    assert parse_bracket_string("[,[V!y]]").label == ","

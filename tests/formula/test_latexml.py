@@ -129,7 +129,7 @@ def test_impossible_settings_are_refused(options):
 
 def test_failure_is_a_deviation():
     trees = read_pair(MathmlPair("", "", "latexml_timeout"))
-    assert trees == (None, None, ("latexml_timeout",))
+    assert trees == (None, None, {"latexml_timeout": 1})
 
 
 @pytest.mark.latexml

@@ -8,6 +8,8 @@ import json
 from collections import Counter
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula import FormulaTree, opt_from_mathml, slt_from_mathml
@@ -52,6 +54,50 @@ def test_total_mode_equals_strict_mode_where_that_succeeds():
         text, mode="strict"
     )
     assert not counter
+
+
+PIECES = st.sampled_from(
+    [
+        *("<math>", "</math>", "<mrow>", "</mrow>", "<mi>x</mi>", "<mo>(</mo>", "<"),
+        *("<mo>)</mo>", "<mo>,</mo>", "<msup>", "</msup>", "<none/>", "<mtable>", "&"),
+        *("</mtable>", "<mtr>", "</mtr>", "<mtd>", "</mtd>", "<mmultiscripts>", "]]>"),
+        *(
+            "</mmultiscripts>",
+            "<mprescripts/>",
+            "<apply>",
+            "</apply>",
+            "<and/>",
+            "<!--",
+        ),
+        *(
+            "<ci>a</ci>",
+            "<int/>",
+            '<share href="#.cmml"/>',
+            "<cerror>",
+            "<matrix>",
+            "\0",
+        ),
+        *("<matrixrow>", '<csymbol cd="latexml">odd</csymbol>', "<foo>", "text", "-->"),
+    ]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.one_of(st.text(max_size=40), st.lists(PIECES, max_size=14).map("".join)))
+def test_no_text_breaks_either_mode(text):
+    for kind, read in READERS.items():
+        counter = Counter()
+        tree = read(text, counter=counter)
+        if tree is None:
+            assert counter, "no tree and no reason"
+        else:
+            assert FormulaTree.from_string(tree.to_string(), kind) == tree
+        try:
+            strict = read(text, mode="strict")
+        except TreeError:
+            continue
+        if not counter:
+            assert strict == tree
 
 
 @pytest.mark.shared

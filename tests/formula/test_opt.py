@@ -162,8 +162,18 @@ def test_unordered_operator_with_many_operands_is_split():
     halves = [edge for edge in tree.edges if edge[0] == 0]
     assert len(halves) == 2
     assert tree.nodes.count("V!a") == 501
-    small = opt_from_mathml(apply("<plus/>", A * 63), mode="strict", variant="cft")
-    assert small.nodes.count("U!plus") == 3
+
+
+def test_splitting_of_the_cft_variant_fails_in_strict_mode():
+    text = apply("<plus/>", A * 63)
+    with pytest.raises(WrongArityError):
+        read(text, variant="cft")
+    assert opt_from_mathml(text, variant="cft").nodes.count("U!plus") == 3
+
+
+def test_error_with_many_parts_is_split():
+    tree = opt_from_mathml(f"<cerror>{A * 501}</cerror>", mode="strict")
+    assert tree.nodes.count("E!") == 3
 
 
 def test_ordered_node_with_many_children_is_split_in_total_mode():

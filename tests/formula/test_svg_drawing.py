@@ -64,7 +64,7 @@ def test_notebooks_show_the_picture():
 
 
 def test_both_trees_stand_below_each_other():
-    svg = draw_trees(FormulaTrees(SLT, OPT), title="x < y & z")
+    svg = draw_trees(FormulaTrees(SLT, OPT, {}), title="x < y & z")
     assert texts(svg)[0] == "x < y & z: Symbol Layout Tree"
     inner = etree.fromstring(svg).findall(f"{NS}svg")
     assert float(inner[0].get("y")) + float(inner[0].get("height")) <= float(
@@ -73,7 +73,7 @@ def test_both_trees_stand_below_each_other():
 
 
 def test_missing_tree_is_left_out():
-    assert "Operator" not in draw_trees(FormulaTrees(SLT, None))
+    assert "Operator" not in draw_trees(FormulaTrees(SLT, None, {}))
 
 
 def test_very_large_trees_are_refused():

@@ -33,7 +33,7 @@ def build(built):
 
     def make(item):
         built.append(item.formula_id)
-        return build_trees(item, lambda latex: FormulaTrees(None, None, ("odd",)))
+        return build_trees(item, lambda latex: FormulaTrees(None, None, {"odd": 1}))
 
     return make
 

@@ -28,7 +28,7 @@ def formula(latex="x", presentation="", content=""):
 
 
 def read_latex(latex):
-    return FormulaTrees(SLT, OPT, ("from_latex",))
+    return FormulaTrees(SLT, OPT, {"from_latex": 1})
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_each_tree_comes_from_its_best_source(presentation, content, sources):
 
 
 def test_latexml_stands_before_the_latex_reader():
-    converted = FormulaTrees(FormulaTree.from_string("[V!m]"), None, ("empty",))
+    converted = FormulaTrees(FormulaTree.from_string("[V!m]"), None, {"empty": 1})
     row = build_trees(formula(), read_latex, converted)
     assert (row.slt, row.slt_source) == ("[V!m]", "latexml")
     assert (row.opt, row.opt_source) == ("[V!latex]", "latex")
@@ -84,7 +84,7 @@ def test_row_gives_the_trees_back():
     trees = row.trees()
     assert trees.slt == FormulaTree.from_string("[V!x,a[N!2]]")
     assert trees.opt is None
-    assert trees.deviations == ("empty", "empty")
+    assert trees.problems == {"empty": 2}
 
 
 def test_deviations_survive_their_line():

@@ -39,7 +39,7 @@ def test_trees_are_found_by_formula_and_by_visual_id(store):
     ):
         assert trees.slt == FormulaTree.from_string(SLT)
         assert trees.opt == FormulaTree.from_string(OPT)
-        assert trees.deviations == ("empty",)
+        assert trees.problems == {"empty": 1}
     assert store.row("90125") == row("2816", "17", deviations="empty=1")
     assert len(store) == 1
     assert store.count_formulas() == 2
@@ -119,6 +119,26 @@ def test_store_is_reopened_where_it_was_left(tmp_path):
         assert store.trees("2") is not None
         with pytest.raises(sqlite3.OperationalError):
             store.add_batch("3", [])
+
+
+def test_closed_store_is_one_plain_file(tmp_path):
+    path = tmp_path / "trees.sqlite"
+    with TreeStore(path) as store:
+        store.add_batch("1", [row("1", "a")])
+        assert path.read_bytes()[18:20] == b"\x02\x02"  # write-ahead log
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes()[18:20] == b"\x01\x01"
+
+
+def test_readers_see_whole_batches_while_others_are_written(tmp_path):
+    path = tmp_path / "trees.sqlite"
+    with TreeStore(path) as writer:
+        writer.add_batch("1", [row("1", "a")])
+        with TreeStore(path, read_only=True) as reader:
+            writer.add_batch("2", [row("2", "b")])
+            assert reader.trees("2") is not None
+    with TreeStore(path, read_only=True) as reader:
+        assert len(reader) == 2
 
 
 def test_missing_file_is_not_made_by_a_reader(tmp_path):
