@@ -11,9 +11,9 @@ import click
 
 from mathamr_kedro import formula as formulas
 from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
-from mathamr_kedro.formula.svg_drawing import draw_tree, join_drawings
+from mathamr_kedro.formula.svg_drawing import draw_trees
 from mathamr_kedro.formula.text_drawing import draw_text
-from mathamr_kedro.formula.tree import FormulaTrees
+from mathamr_kedro.formula.tree import BothTrees, FormulaTrees
 
 _TITLES = {"slt": "Symbol Layout Tree (SLT)", "opt": "Operator Tree (OPT)"}
 _CONTENT = re.compile(r"<(?:\w+:)?(?:apply|c[in]|csymbol|cerror|interval|set|list)\b")
@@ -35,22 +35,19 @@ def command(formula: str, mathml: bool, strings: bool, svg: Path | None) -> None
     FORMULA is LaTeX, e.g. '\frac{a}{b}'; `-` reads it from standard input.
     """
     text = sys.stdin.read() if formula == "-" else formula
-    trees: FormulaTrees
+    trees: BothTrees
     trees = _read_mathml(text) if mathml else formulas.trees_from_latex(text)
-    drawings = []
     for kind, tree in (("slt", trees.slt), ("opt", trees.opt)):
         click.secho(_TITLES[kind], bold=True)
         if tree is None:
             click.echo("no tree\n")
-            continue
-        click.echo((tree.to_string() if strings else draw_text(tree)) + "\n")
-        if svg is not None:
-            drawings.append((_TITLES[kind], draw_tree(tree)))
-    for reason, count in sorted(Counter(trees.deviations).items()):
+        else:
+            click.echo((tree.to_string() if strings else draw_text(tree)) + "\n")
+    for reason, count in sorted(trees.problems.items()):
         click.echo(f"deviation: {reason} ({count})", err=True)
-    if svg is not None and drawings:
+    if svg is not None:
         svg.parent.mkdir(parents=True, exist_ok=True)
-        svg.write_text(join_drawings(drawings), encoding="utf-8")
+        svg.write_text(draw_trees(trees), encoding="utf-8")
         click.echo(f"Wrote {svg}")
 
 
@@ -62,4 +59,4 @@ def _read_mathml(text: str) -> FormulaTrees:
         slt = slt_from_mathml(text, counter=counter)
     if _CONTENT.search(text):
         opt = opt_from_mathml(text, counter=counter)
-    return FormulaTrees(slt, opt, tuple(counter.elements()))
+    return FormulaTrees(slt, opt, counter)

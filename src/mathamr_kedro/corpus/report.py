@@ -40,6 +40,8 @@ def write_report(statistics: Mapping[str, Any]) -> str:
             ("Representation", "Rows"),
             [(k[5:], n) for k, n in formulas.items() if k.startswith("with_")],
         ),
+        "## Formula trees",
+        _tree_table(statistics["formula_trees"]),
         "## Judgments",
         _judgment_table(statistics["judgments"]),
         "## Accounts",
@@ -95,6 +97,18 @@ def _cell(value: Any) -> str:
 def _spread_table(spreads: Mapping[str, Mapping[str, float]]) -> str:
     rows = [(k, s["mean"], s["median"], s["p90"], s["max"]) for k, s in spreads.items()]
     return _table(("Posts", "Mean", "Median", "90 %", "Most"), rows)
+
+
+def _tree_table(trees: Mapping[str, Any]) -> str:
+    rows = [
+        ("Visually distinct formulas", trees["distinct"]),
+        *(
+            (f"{name[:3].upper()} from {name[4:]}", count)
+            for name, count in trees["sources"].items()
+        ),
+        *((f"Deviation: `{reason}`", n) for reason, n in trees["deviations"].items()),
+    ]
+    return _table(("Trees", "Formulas"), rows)
 
 
 def _judgment_table(judgments: Mapping[str, Mapping[str, Any]]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,14 @@ class ShardedTable:
         """Return the files of the shards, in order."""
         return self._folder.files()
 
+    def shards(self) -> Iterator[tuple[Path, Callable[[], Iterator[Any]]]]:
+        """Yield each shard as its file and a reader of its records."""
+        for file in self.files():
+            yield file, partial(self._read, file)
+
+    def _read(self, file: Path) -> Iterator[Any]:
+        yield from rows_of(self.record, pq.read_table(file))
+
     def tables(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Yield the shards as Arrow tables, with the asked columns alone."""
         for file in self.files():
@@ -54,8 +63,8 @@ class ShardedTable:
 
     def records(self) -> Iterator[Any]:
         """Yield all rows as records."""
-        for table in self.tables():
-            yield from rows_of(self.record, table)
+        for _, read in self.shards():
+            yield from read()
 
     def find(self, column: str, value: str) -> Any | None:
         """Return the first row whose column has the value, or ``None``."""

@@ -12,7 +12,7 @@ from html import escape
 
 from mathamr_kedro.formula.node import SLT_EDGES, Node
 from mathamr_kedro.formula.text_drawing import refuse_large
-from mathamr_kedro.formula.tree import FormulaTree
+from mathamr_kedro.formula.tree import BothTrees, FormulaTree
 
 _ROW = 58.0
 _HEIGHT = 26.0
@@ -77,6 +77,19 @@ def draw_tree(tree: FormulaTree) -> SvgDrawing:
     refuse_large(tree)
     block = _place_baseline(tree.root) if tree.kind == "slt" else _place(tree.root)
     return _write(block)
+
+
+def draw_trees(trees: BothTrees, title: str = "") -> SvgDrawing:
+    """Return both trees of a formula as one drawing, e.g. to show it in a notebook.
+
+    Raises:
+        FormulaError: a tree is too large to be drawn.
+    """
+    named = (("Symbol Layout Tree", trees.slt), ("Operator Tree", trees.opt))
+    lead = f"{title}: " if title else ""
+    return join_drawings(
+        [(lead + name, draw_tree(tree)) for name, tree in named if tree is not None]
+    )
 
 
 def join_drawings(drawings: Sequence[tuple[str, SvgDrawing]]) -> SvgDrawing:

@@ -16,7 +16,7 @@ from mathamr_kedro.model.reference_backend import ReferenceBackend
 from mathamr_kedro.model.torch_backend import TorchBackend
 
 TRITON_DIMS = (16, 32, 64, 128)
-"""Hidden dimensions that the Triton kernels are written for."""
+"""Widths of vectors that the Triton kernels are written for."""
 
 _TRITON_CAPABILITY = (8, 0)
 
@@ -53,7 +53,7 @@ def choose_backend(
 ) -> Backend:
     """Make the backend of that name; ``auto`` takes the fastest that can run."""
     if name == "auto":
-        name = "triton" if _can_use_triton(device, hidden_dim) else "torch"
+        name = "triton" if can_use_triton(device, hidden_dim) else "torch"
     if name == "reference":
         return ReferenceBackend()
     if name == "torch":
@@ -72,10 +72,11 @@ def choose_backend(
     return backend
 
 
-def _can_use_triton(device: torch.device, hidden_dim: int) -> bool:
+def can_use_triton(device: torch.device, width: int) -> bool:
+    """Whether the Triton kernels run on this device for vectors of this width."""
     return (
         device.type == "cuda"
-        and hidden_dim in TRITON_DIMS
+        and width in TRITON_DIMS
         and find_spec("triton") is not None
         and torch.cuda.get_device_capability(device) >= _TRITON_CAPABILITY
     )

@@ -26,13 +26,13 @@ def place_rows(rows: Tensor, index: Tensor, count: int) -> Tensor:
 
 
 def reduce_members(values: Tensor, batch: GraphBatch, how: str = "sum") -> Tensor:
-    """(V, d) reduce one value per member to one per virtual node; 0 for no members."""
+    """(V, d) reduce one value per member to one per virtual node."""
     count = batch.virtual_node.numel()
     steps = torch.arange(count + 1, device=values.device, dtype=batch.member_of.dtype)
     starts = torch.searchsorted(batch.member_of, steps)
     # One more segment takes the spare members.
     ends = torch.cat([starts, starts.new_full((1,), len(values))])
-    return torch.segment_reduce(values, how, offsets=ends, unsafe=True, initial=0)[:-1]
+    return torch.segment_reduce(values, how, offsets=ends, unsafe=True)[:-1]
 
 
 def count_members(batch: GraphBatch) -> Tensor:
@@ -52,8 +52,7 @@ def attend_members(h: Tensor, scores: Tensor, batch: GraphBatch) -> Tensor:
     """(V, d) members weighted by the softmax of their scores (M, 1)."""
     owner = batch.member_of.clamp(max=max(batch.virtual_node.numel() - 1, 0))
     # Any constant per virtual node cancels; the largest score avoids overflow.
-    top = torch.zeros(batch.virtual_node.numel(), 1, device=h.device, dtype=h.dtype)
-    top = top.index_reduce(0, owner, scores.detach(), "amax", include_self=False)
+    top = reduce_members(scores.detach(), batch, "max")
     weight = torch.exp(scores - top[owner])
     total = reduce_members(weight, batch)
     pooled = reduce_members(gather_rows(h, batch.member) * weight, batch)

@@ -52,7 +52,8 @@ class TritonBackend:
         """Compute Eq. 2.4; arguments as in the reference backend."""
         launch = Launcher(graph, x.shape[1], self._precision)
         rounded = (t.to(self._type).contiguous() for t in (x, weight, root))
-        return _Convolution.apply(*rounded, bias, shift, launch).to(x.dtype)
+        others = (bias.contiguous(), None if shift is None else shift.contiguous())
+        return _Convolution.apply(*rounded, *others, launch).to(x.dtype)
 
     def run_layers(
         self,
@@ -67,8 +68,10 @@ class TritonBackend:
     ) -> Tensor:
         """Run all layers of Eq. 3.1 at once; parameters are stacked by layer."""
         launch = Launcher(graph, h.shape[1], self._precision)
-        weight, root = weight.to(self._type), root.to(self._type)
-        return _Layers.apply(h, weight, root, bias, shift, gamma, beta, launch)
+        rounded = (t.to(self._type).contiguous() for t in (weight, root))
+        # The kernels count in plain rows, and sums of products come back transposed.
+        shift = None if shift is None else shift.contiguous()
+        return _Layers.apply(h, *rounded, bias, shift, gamma, beta, launch)
 
 
 class _Convolution(torch.autograd.Function):

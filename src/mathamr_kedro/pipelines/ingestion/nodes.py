@@ -38,9 +38,17 @@ from mathamr_kedro.corpus.statistics import (
 )
 from mathamr_kedro.corpus.threads import Answers, PostHead, Threads
 from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.datasets.formula_trees import TreesSoFar
 from mathamr_kedro.datasets.sharded_table import ShardedTable
+from mathamr_kedro.formula.tree_building import (
+    build_batch,
+    describe_store,
+    formula_of_mention,
+)
+from mathamr_kedro.formula.tree_store import TreeStore
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.progress import report_progress
+from mathamr_kedro.records import Formula
 from mathamr_kedro.shards import EndOfShards, Shard, fingerprint
 
 logger = logging.getLogger(__name__)
@@ -161,6 +169,45 @@ def extract_judgments(
     )
 
 
+def build_formula_trees(
+    formulas: ShardedTable,
+    topic_formulas: ShardedTable,
+    posts: ShardedTable,
+    comments: ShardedTable,
+    so_far: TreesSoFar,
+) -> Iterator[Shard | EndOfShards]:
+    """Yield the trees of all formulas, each visually distinct one once.
+
+    The index and the topics come first: they have MathML. Formulas that stand in texts
+    alone are read from their LaTeX.
+    """
+    tables = (formulas, topic_formulas, posts, comments)
+    made_from = fingerprint("trees", *(table.fingerprint for table in tables))
+    finished = so_far.finished(made_from)
+    batches = (
+        (f"{source}-{file.stem}", read)
+        for source, table in enumerate(tables)
+        for file, read in table.shards()
+    )
+    new = (batch for batch in batches if batch[0] not in finished)
+    for name, read in report_progress(new, "batches of formula trees"):
+        find_missing = partial(so_far.find_missing, made_from)
+        batch = build_batch(_formulas_of(read()), find_missing)
+        yield Shard(name, made_from, batch, {"written": len(batch.rows)})
+    yield EndOfShards(made_from)
+
+
+def _formulas_of(records: Iterable[Any]) -> Iterator[Formula]:
+    """Yield the formulas of an index, or those that stand in texts alone."""
+    for record in records:
+        if isinstance(record, Formula):
+            yield record
+            continue
+        for mention in record.formula_map:
+            if not mention.visual_id.isdigit():
+                yield formula_of_mention(mention, record[0])
+
+
 def pair_posts(posts: ShardedTable, parameters: Mapping[str, Any]) -> Shards:
     """Yield the training pairs, and the threads that are not whole."""
     settings = _read(parameters)
@@ -210,7 +257,10 @@ def collect_failures(*tables: ShardedTable) -> Iterator[Shard | EndOfShards]:
 
 
 def describe_ingestion(
-    collection: Collection, failures: ShardedTable, **tables: ShardedTable
+    collection: Collection,
+    failures: ShardedTable,
+    formula_trees: TreeStore,
+    **tables: ShardedTable,
 ) -> tuple[dict[str, Any], str, go.Figure]:
     """Return statistics, report and figure; refuse accounts that do not balance."""
     nothing = {"read": 0, "written": 0, "dropped": 0}
@@ -230,6 +280,7 @@ def describe_ingestion(
         "tags": accounts["tags"]["written"],
         "votes": accounts["votes"]["written"],
         "formulas": describe_formulas(tables["formulas"].tables(formula_columns)),
+        "formula_trees": describe_store(formula_trees),
         "training_pairs": pairs,
         "topics": {str(task): int(n) for task, n in topics.sort_index().items()},
         "judgments": describe_judgments(judgments),

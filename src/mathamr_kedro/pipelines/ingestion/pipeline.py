@@ -44,6 +44,18 @@ def create_pipeline(**kwargs: object) -> Pipeline:
             _extract(nodes.extract_topic_formulas, "topic_formulas"),
             _extract(nodes.extract_judgments, "judgments"),
             node(
+                nodes.build_formula_trees,
+                inputs={
+                    "formulas": "formulas",
+                    "topic_formulas": "topic_formulas",
+                    "posts": "posts",
+                    "comments": "comments",
+                    "so_far": "formula_trees_so_far",
+                },
+                outputs="formula_trees",
+                name="build_formula_trees",
+            ),
+            node(
                 nodes.pair_posts,
                 inputs=["posts", _PARAMETERS],
                 outputs=["training_pairs_failures", "training_pairs"],
@@ -69,6 +81,7 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 inputs={
                     "collection": "collection",
                     "failures": "ingestion_failures",
+                    "formula_trees": "formula_trees",
                     **{table: table for table in _SOURCES},
                 },
                 outputs=[

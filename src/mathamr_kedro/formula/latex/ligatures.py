@@ -1,0 +1,119 @@
+r"""Neighbours that are one symbol: digits of a number, letters of a name, dots.
+
+```
+1 2 . 5      12.5             \mathrm{l c m}   lcm           : =   :=
+1 \, 0 0 0   1 000, worth 1000       . . .     …             ! !   !!
+```
+"""
+
+from __future__ import annotations
+
+from mathamr_kedro.formula.latex.alphabets import STICKY
+from mathamr_kedro.formula.latex.nodes import Hint, Item
+from mathamr_kedro.formula.latex.symbols import SYMBOLS, Symbol, number, with_font
+
+_DOT = SYMBOLS["."]
+_CDOT = SYMBOLS[r"\cdot"]
+_BANG = SYMBOLS["!"]
+_COLON = SYMBOLS[":"]
+_EQUALS = SYMBOLS["="]
+_DOTS = Symbol("ID", "…", name="ldots")
+_CENTERED_DOTS = Symbol("ID", "⋯", name="cdots")
+_DOUBLE_FACTORIAL = Symbol("POSTFIX", "!!", "double-factorial")
+_ASSIGN = Symbol("RELOP", ":=", "assign")
+
+_TRIPLES = {_DOT: _DOTS, _CDOT: _CENTERED_DOTS}
+_PAIRS = {(_BANG, _BANG): _DOUBLE_FACTORIAL, (_COLON, _EQUALS): _ASSIGN}
+_SECONDS = frozenset({_BANG, _EQUALS})
+
+
+def append_symbol(row: list[Item], symbol: Symbol) -> None:
+    """Append a symbol to a row and join it with what stands before it."""
+    row.append(symbol)
+    if symbol in _SECONDS:
+        if len(row) > 1 and (row[-2], symbol) in _PAIRS:
+            row[-2:] = [_PAIRS[row[-2], symbol]]  # type: ignore[index]
+    elif symbol in _TRIPLES:
+        if len(row) > 2 and row[-2] is symbol and row[-3] is symbol:
+            row[-3:] = [_TRIPLES[symbol]]
+    else:
+        if _is_word_part(symbol):
+            _join_word(row, symbol)
+        if symbol.role == "NUMBER" and row[-1] is symbol:
+            _join_number(row, symbol)
+
+
+def join_neighbours(items: list[Item]) -> list[Item]:
+    """Return a row in which all neighbours are joined."""
+    row: list[Item] = []
+    for item in items:
+        if item.__class__ is Symbol:
+            append_symbol(row, item)  # type: ignore[arg-type]
+        else:
+            row.append(item)
+    return row
+
+
+def _is_word_part(item: Item) -> bool:
+    return (
+        item.__class__ is Symbol
+        and item.role in ("UNKNOWN", "NUMBER")
+        and item.name is None  # type: ignore[union-attr]
+        and item.font.family in STICKY  # type: ignore[union-attr]
+        and item.text.isalnum()  # type: ignore[union-attr]
+        and item.text.isascii()  # type: ignore[union-attr]
+    )
+
+
+def _join_word(row: list[Item], symbol: Symbol) -> None:
+    """Join letters and digits of one upright font, if a letter is first."""
+    start = len(row) - 1
+    while start:
+        item = row[start - 1]
+        if not _is_word_part(item) or item.font != symbol.font:  # type: ignore[union-attr]
+            break
+        start -= 1
+    if start < len(row) - 1:
+        text = "".join(item.text for item in row[start:])  # type: ignore[union-attr]
+        if not text[0].isdigit():
+            row[start:] = [with_font(text, symbol.font)]
+
+
+def _join_number(row: list[Item], symbol: Symbol) -> None:
+    """Join digits, periods and small spaces into one number."""
+    start = len(row) - 1
+    text, value = symbol.text, symbol.meaning or ""
+    while start:
+        item = row[start - 1]
+        if item.__class__ is Symbol:
+            if item.role == "NUMBER" and item.font == symbol.font:  # type: ignore[union-attr]
+                value = (item.meaning or "") + value
+            elif item.role == "PERIOD":
+                value = "." + value
+            else:
+                break
+            text = item.text + text  # type: ignore[union-attr]
+        elif item.__class__ is Hint and item.char:  # type: ignore[union-attr]
+            text = item.char + text  # type: ignore[union-attr]
+        else:
+            break
+        start -= 1
+    if start < len(row) - 1:
+        row[start:] = [number(text, value, symbol.font)]
+
+
+def read_number(tokens: list[str], place: int) -> tuple[str, int]:
+    """Return the digits at ``place``, with a period among them, and the place after.
+
+    >>> read_number(["1", "2", ".", "5", ",", ""], 0)
+    ('12.5', 4)
+    """
+    start = place
+    while tokens[place] in _DIGITS:
+        place += 1
+        if tokens[place] == "." and tokens[place + 1] in _DIGITS:
+            place += 1
+    return "".join(tokens[start:place]), place
+
+
+_DIGITS = frozenset("0123456789")

@@ -1,0 +1,245 @@
+r"""What a formula is made of between the reader and the trees.
+
+```
+reader    a list of items: symbols, fractions, arrays, script marks, hints
+grammar   one item: applications over symbols, with scripts attached
+trees     an application has a content (operator tree) and a drawing (layout tree);
+          a Dual holds the two where they differ: (a) means a and draws parentheses
+```
+
+All items answer to ``role`` (their part of speech, or None), ``place`` (where their
+scripts stand) and ``meaning``.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias, Union
+
+from mathamr_kedro.formula.latex.symbols import Symbol
+
+Item: TypeAlias = Union[
+    Symbol,
+    "App",
+    "Script",
+    "Dual",
+    "Row",
+    "Array",
+    "Text",
+    "Undefined",
+    "Enclosed",
+    "Hint",
+    "ScriptMark",
+]
+
+
+class App:
+    """An operator over its operands; fractions and roots too."""
+
+    __slots__ = ("args", "op")
+    role: str | None = None
+    place = ""
+    meaning: str | None = None
+
+    def __init__(self, op: Item, args: list[Item]) -> None:
+        self.op = op
+        self.args = args
+
+    def __repr__(self) -> str:
+        return f"App({self.op!r}, {self.args!r})"
+
+
+class RoleApp(App):
+    """An application that acts as a symbol: an arrow with a word above it."""
+
+    __slots__ = ("place", "role")
+
+    def __init__(
+        self, op: Item, args: list[Item], role: str | None = None, place: str = ""
+    ) -> None:
+        self.op = op
+        self.args = args
+        self.role = role
+        self.place = place
+
+
+class Script:
+    """A base with one script; several scripts nest.
+
+    Args:
+        base: what carries the script.
+        script: the script itself.
+        up: whether it stands above.
+        place: ``pre``, ``mid`` or ``post``.
+        level: depth of braces where it was written; scripts of different levels
+            do not share a column.
+        role: role of the base where the base is an operator.
+    """
+
+    __slots__ = ("base", "bump", "floats", "level", "place", "role", "script", "up")
+    meaning: str | None = None
+
+    def __init__(  # noqa: PLR0913 - a record
+        self,
+        base: Item,
+        script: Item,
+        up: bool,
+        place: str,
+        level: int,
+        role: str | None = None,
+    ) -> None:
+        self.base = base
+        self.script = script
+        self.up = up
+        self.place = place
+        self.level = level
+        self.role = role
+        self.floats = False
+        self.bump = 0
+
+    def __repr__(self) -> str:
+        return f"Script({self.base!r}, {'^' if self.up else '_'}{self.script!r})"
+
+
+class Dual:
+    """Something that means one thing and is drawn as another."""
+
+    __slots__ = ("content", "drawing", "role")
+    meaning: str | None = None
+
+    def __init__(self, content: Item, drawing: Item, role: str | None = None) -> None:
+        self.content = content
+        self.drawing = drawing
+        self.role = role
+
+    @property
+    def place(self) -> str:
+        """Where the scripts of the content stand."""
+        return self.content.place
+
+    def __repr__(self) -> str:
+        return f"Dual({self.content!r})"
+
+
+class Row:
+    """Items side by side: a drawing, or what the grammar could not read."""
+
+    __slots__ = ("items", "place", "role")
+    meaning: str | None = None
+
+    def __init__(
+        self, items: list[Item], role: str | None = None, place: str = ""
+    ) -> None:
+        self.items = items
+        self.role = role
+        self.place = place
+
+    def __repr__(self) -> str:
+        return f"Row({self.items!r})"
+
+
+class Array:
+    """Cells in rows; an empty cell is None."""
+
+    __slots__ = ("role", "rows")
+    place = ""
+    meaning: str | None = None
+
+    def __init__(self, rows: list[list[Item | None]], role: str | None = None) -> None:
+        self.rows = rows
+        self.role = role
+
+    def __repr__(self) -> str:
+        return f"Array({self.rows!r})"
+
+
+class Text:
+    """Words among the formulas: strings, drawn as ``T!``, and formulas in between."""
+
+    __slots__ = ("parts",)
+    role: str | None = None
+    place = ""
+    meaning: str | None = None
+
+    def __init__(self, parts: list[str | Item]) -> None:
+        self.parts = parts
+
+    def __repr__(self) -> str:
+        return f"Text({self.parts!r})"
+
+
+class Undefined:
+    """A command that nobody defined."""
+
+    __slots__ = ("command",)
+    role: str | None = None
+    place = ""
+    meaning: str | None = None
+
+    def __init__(self, command: str) -> None:
+        self.command = command
+
+    def __repr__(self) -> str:
+        return f"Undefined({self.command})"
+
+
+class Enclosed:
+    """An item with a box or a line around it; means what the item means."""
+
+    __slots__ = ("inner", "notation")
+    place = ""
+    meaning: str | None = None
+
+    def __init__(self, inner: Item, notation: str) -> None:
+        self.inner = inner
+        self.notation = notation
+
+    @property
+    def role(self) -> str | None:
+        """The role of what is enclosed."""
+        return self.inner.role
+
+
+class Hint:
+    """Space between symbols.
+
+    Args:
+        width: in points at ten points to the em.
+        char: the space character it may become inside a number; empty if none.
+        phantom: whether it keeps the place of something unseen.
+    """
+
+    __slots__ = ("char", "phantom", "width")
+    role = "PUNCT"  # what a hint of a quad or more becomes; others are dropped
+    place = ""
+    meaning: str | None = None
+
+    def __init__(self, width: float, char: str = "", phantom: bool = False) -> None:
+        self.width = width
+        self.char = char
+        self.phantom = phantom
+
+
+class ScriptMark:
+    """A script that has not found its base yet."""
+
+    __slots__ = ("floats", "level", "place", "role", "script", "up")
+    meaning: str | None = None
+
+    def __init__(self, script: Item, up: bool, floats: bool, level: int) -> None:
+        self.script = script
+        self.up = up
+        self.floats = floats
+        self.level = level
+        self.place = ""
+        self.role = _SCRIPT_ROLES[floats, up]
+
+    def __repr__(self) -> str:
+        return f"ScriptMark({self.role}, {self.script!r})"
+
+
+_SCRIPT_ROLES = {
+    (False, False): "POSTSUBSCRIPT",
+    (False, True): "POSTSUPERSCRIPT",
+    (True, False): "FLOATSUBSCRIPT",
+    (True, True): "FLOATSUPERSCRIPT",
+}

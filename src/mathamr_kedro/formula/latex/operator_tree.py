@@ -1,0 +1,251 @@
+r"""Items to Operator Trees: what a formula means.
+
+```
+a^2 + b      U!plus ── O!SUP ── V!𝑎           \sum_i x   +!O!sum ── O!SUB ── O!sum
+               │         └── N!2                           │          └── V!𝑖
+               └── V!𝑏                                     └── V!𝑥
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mathamr_kedro.formula.latex.nodes import (
+    App,
+    Array,
+    Dual,
+    Enclosed,
+    Hint,
+    Item,
+    RoleApp,
+    Row,
+    Script,
+    ScriptMark,
+    Text,
+    Undefined,
+)
+from mathamr_kedro.formula.latex.symbols import Symbol, clean_label
+from mathamr_kedro.formula.node import MOST_CHILDREN, OPT_EDGES, Node
+
+_BLANK = "W!"
+_ERROR = "E!"
+
+
+def build_opt(item: Item) -> Node:
+    """Return the root of the Operator Tree of an item."""
+    if item.__class__ is Symbol:
+        return Node(item.opt)  # type: ignore[union-attr]
+    return _BUILDERS[item.__class__](item)
+
+
+def _make_node(label: str, children: list[Node]) -> Node:
+    """Return a node over children; too many are split in halves."""
+    node = Node(label)
+    if len(children) > MOST_CHILDREN:
+        half = (len(children) + 1) // 2
+        children = [
+            _make_node(label, children[:half]),
+            _make_node(label, children[half:]),
+        ]
+    node.edges = dict(zip(OPT_EDGES, children, strict=False))
+    return node
+
+
+def _build_app(app: App) -> Node:
+    """Return an application; long sums are walked along their left side."""
+    spine = [app]
+    first = app.args[0] if app.args else None
+    while first.__class__ is App and _is_plain(first):  # type: ignore[arg-type]
+        spine.append(first)  # type: ignore[arg-type]
+        first = first.args[0] if first.args else None  # type: ignore[union-attr]
+    node = None
+    for part in reversed(spine):
+        node = _apply(part, node)
+    return node  # type: ignore[return-value]
+
+
+def _is_plain(app: App) -> bool:
+    op = app.op
+    return op.__class__ is Symbol and op.meaning not in _SPECIAL
+
+
+def _apply(app: App, first: Node | None) -> Node:
+    """Return the operator over its operands; the first may be built already."""
+    op = app.op
+    if op.__class__ is Symbol:
+        special = _SPECIAL.get(op.meaning)  # type: ignore[arg-type]
+        if special is not None:
+            return special(app)
+    if first is None:
+        children = [build_opt(arg) for arg in app.args]
+    else:
+        children = [first, *(build_opt(arg) for arg in app.args[1:])]
+    return _apply_operator(op, children)
+
+
+def _apply_operator(op: Item, children: list[Node]) -> Node:
+    if op.__class__ is Symbol:
+        label = op.opt  # type: ignore[union-attr]
+        return _make_node("F!" + label[2:] if label[0] == "V" else label, children)
+    operator = build_opt(op)
+    label = operator.label
+    if not operator.edges:
+        return _make_node("F!" + label[2:] if label[:2] == "V!" else label, children)
+    compound = "+!"
+    if label in ("O!SUB", "O!SUP"):
+        compound += operator.edges["0"].label
+    return _make_node(compound, [operator, *children])
+
+
+def _build_script(script: Script) -> Node:
+    """Return a base with its scripts; several scripts are walked inwards."""
+    chain = [script]
+    base = script.base
+    while base.__class__ is Script:
+        chain.append(base)  # type: ignore[arg-type]
+        base = base.base  # type: ignore[union-attr]
+    node = build_opt(base)
+    for part in reversed(chain):
+        node = _make_node(
+            "O!SUP" if part.up else "O!SUB", [node, build_opt(part.script)]
+        )
+    return node
+
+
+def _build_relations(app: App) -> Node:
+    """Return a chain of relations; later ones keep only their right side."""
+    left, *rest = app.args
+    parts = []
+    operands = [build_opt(left)]
+    for relation, right in zip(rest[::2], rest[1::2], strict=True):
+        operands.append(build_opt(right))
+        parts.append(_apply_operator(relation, operands))
+        operands = []
+    return _make_node("U!and", parts)
+
+
+def _group(kind: str) -> Callable[[App], Node]:
+    def build(app: App) -> Node:
+        children = [build_opt(arg) for arg in app.args]
+        return _make_node(f"M!{kind}-{len(children)}", children)
+
+    return build
+
+
+def _labelled(label: str) -> Callable[[App], Node]:
+    def build(app: App) -> Node:
+        return _make_node(label, [build_opt(arg) for arg in app.args])
+
+    return build
+
+
+def _reversed(label: str) -> Callable[[App], Node]:
+    def build(app: App) -> Node:
+        return _make_node(label, [build_opt(arg) for arg in reversed(app.args)])
+
+    return build
+
+
+def _build_root(app: App) -> Node:
+    children = [build_opt(arg) for arg in app.args]
+    degree = Node("N!2") if len(children) == 1 else children[0]
+    return _make_node("O!root", [children[-1], degree])
+
+
+def _build_integral(app: App) -> Node:
+    children = [build_opt(arg) for arg in app.args]
+    return _make_node("O!int", [*children, Node(_BLANK), Node(_BLANK)])
+
+
+def _build_negated(app: App) -> Node:
+    inner = _make_node("U!approx", [build_opt(arg) for arg in app.args])
+    return _make_node("O!not", [inner])
+
+
+def _build_matrix(app: App) -> Node:
+    """Return the table alone: that it is a matrix goes without saying."""
+    return build_opt(app.args[0])
+
+
+_SPECIAL: dict[str | None, Callable[[App], Node]] = {
+    "multirelation": _build_relations,
+    "formulae": _labelled("O!form-seq"),
+    "list": _group("L"),
+    "set": _group("S"),
+    "vector": _group("V"),
+    "open-interval": _labelled("O!interval(O-O)"),
+    "closed-interval": _labelled("O!interval(C-C)"),
+    "open-closed-interval": _labelled("O!interval(O-C)"),
+    "closed-open-interval": _labelled("O!interval(C-O)"),
+    "contains": _reversed("O!in"),
+    "not-contains": _reversed("O!notin"),
+    "superset-of": _reversed("O!subset"),
+    "superset-of-or-equals": _reversed("O!subset"),
+    "superset-of-and-not-equals": _reversed("O!prsubset"),
+    "not-approximately-equals": _build_negated,
+    "square-root": _build_root,
+    "nth-root": _build_root,
+    "integral": _build_integral,
+    "matrix": _build_matrix,
+}
+
+
+def _build_row(row: Row) -> Node:
+    """Return what the grammar could not read as an error over the fragments."""
+    items = row.items
+    if not items:
+        return _make_node(_ERROR, [Node(_BLANK)])
+    if len(items) == 1:
+        return build_opt(items[0])
+    children = [Node("O!fragments")]
+    for item in items:
+        if item.__class__ is Hint:
+            continue
+        node = _build_fragment(item)
+        if node.label[0] == "-" and children[-1].label[:2] in ("-!", "T!"):
+            children[-1] = Node(f"T!{children[-1].label[2:]}{node.label[2:]}")
+        else:
+            children.append(node)
+    return _make_node(_ERROR, children)
+
+
+def _build_fragment(item: Item) -> Node:
+    if item.__class__ is Symbol and item.role == "UNKNOWN":
+        return Node("-!" + clean_label(item.text.lower()))  # type: ignore[union-attr]
+    return build_opt(item)
+
+
+def _build_array(array: Array) -> Node:
+    rows = array.rows
+    columns = max(map(len, rows), default=0)
+    children = []
+    for row in rows:
+        cells = [
+            _make_node(_ERROR, [Node(_BLANK)]) if cell is None else build_opt(cell)
+            for cell in row
+        ]
+        cells += [Node(_ERROR) for _ in range(columns - len(cells))]
+        children.append(_make_node("M!R!", cells))
+    return _make_node(f"M!M-{len(rows)}x{columns}", children)
+
+
+def _build_blank(item: Text | Undefined | Hint) -> Node:
+    """Return a blank: the published trees read only the text of identifiers."""
+    return Node(_BLANK)
+
+
+_BUILDERS: dict[type, Callable[[Any], Node]] = {
+    App: _build_app,
+    RoleApp: _build_app,
+    Script: _build_script,
+    Dual: lambda dual: build_opt(dual.content),
+    Row: _build_row,
+    Array: _build_array,
+    Text: _build_blank,
+    Undefined: _build_blank,
+    Enclosed: lambda item: build_opt(item.inner),
+    Hint: _build_blank,
+    ScriptMark: lambda mark: _apply_operator(mark.script, []),
+}

@@ -1,0 +1,489 @@
+r"""Commands that build something of their arguments: fractions, roots, accents.
+
+Each handler takes the reader, which stands behind the command, and the boxes read so
+far; it takes its arguments and appends what they make.
+"""
+
+from __future__ import annotations
+
+from mathamr_kedro.formula.latex.alphabets import ROMAN
+from mathamr_kedro.formula.latex.fences import make_fence
+from mathamr_kedro.formula.latex.nodes import (
+    App,
+    Dual,
+    Enclosed,
+    Hint,
+    Item,
+    RoleApp,
+    Row,
+    Script,
+    ScriptMark,
+)
+from mathamr_kedro.formula.latex.reader import (
+    DISPLAY,
+    SCRIPT,
+    SCRIPTSCRIPT,
+    TEXT,
+    Box,
+    Group,
+    Handler,
+    Reader,
+    pour,
+)
+from mathamr_kedro.formula.latex.symbols import (
+    SYMBOLS,
+    Symbol,
+    with_place,
+    with_role,
+)
+
+DIVIDE = Symbol("FRACOP", "", "divide")
+_ATOP = Symbol("FRACOP", "")
+_CHOOSE = Symbol("FRACOP", "", "binomial")
+_BINOMIAL = Symbol("UNKNOWN", "", "binomial")
+_CONTINUED = Symbol("UNKNOWN", "", "continued-fraction")
+_SQUARE_ROOT = Symbol("UNKNOWN", "", "square-root")
+_NTH_ROOT = Symbol("UNKNOWN", "", "nth-root")
+_PMOD = Symbol("UNKNOWN", "", name="pmod")
+_POD = Symbol("UNKNOWN", "", "modulo")
+_MOD = Symbol("BIGOP", "mod")
+_NOT = Symbol("UNKNOWN", "", "not")
+
+_NEXT_STYLE = (TEXT, SCRIPT, SCRIPTSCRIPT, SCRIPTSCRIPT)
+
+
+# Fractions
+
+
+def _fraction(style: int | None, op: Symbol = DIVIDE) -> Handler:
+    """Return the handler of a fraction; its parts are in ``style``."""
+
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        inner = _NEXT_STYLE[reader.style] if style is None else style
+        top = reader.read_item(inner)
+        boxes.append(App(op, [top, reader.read_item(inner)]))
+
+    return read
+
+
+def _binomial(reader: Reader, boxes: list[Box]) -> None:
+    style = _NEXT_STYLE[reader.style]
+    args = [reader.read_item(style), reader.read_item(style)]
+    boxes.append(
+        Dual(App(_BINOMIAL, args), _surround("(", App(_ATOP, args), ")"))
+    )
+
+
+def _surround(opening: str, item: Item, closing: str) -> Row:
+    return Row([make_fence(opening, "OPEN"), item, make_fence(closing, "CLOSE")])
+
+
+def _generalized(op: Symbol, opening: str = "", closing: str = "") -> Handler:
+    r"""Return the handler of ``\over``: all before it in the group is the top."""
+
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        top = reader.make_item(list(boxes))
+        style = _NEXT_STYLE[reader.style]
+        bottom = reader.make_item(reader.read_scope(_OVER_ENDS, style=style))
+        boxes.clear()
+        fraction = App(op, [top, bottom])
+        if opening:
+            boxes.append(Dual(fraction, _surround(opening, fraction, closing)))
+        else:
+            boxes.append(fraction)
+
+    return read
+
+
+_OVER_ENDS = frozenset({"}", "", "&", r"\\", r"\cr", r"\end", r"\right"})
+
+
+def _above(reader: Reader, boxes: list[Box]) -> None:
+    r"""Read ``\above 1pt``: a fraction with a bar of that width."""
+    reader.take_length()
+    _generalized(DIVIDE)(reader, boxes)
+
+
+def _genfrac(reader: Reader, boxes: list[Box]) -> None:
+    opening, closing = reader.take_raw_argument(), reader.take_raw_argument()
+    thickness, style = reader.take_raw_argument(), reader.take_raw_argument()
+    chosen = int(style) if style in ("0", "1", "2", "3") else reader.style
+    inner = _NEXT_STYLE[chosen]
+    op = _ATOP if thickness.startswith("0") else DIVIDE
+    fraction = App(op, [reader.read_item(inner), reader.read_item(inner)])
+    if not opening and not closing:
+        boxes.append(fraction)
+        return
+    row: list[Item] = [fraction]
+    if opening in _GENFRAC_FENCES:
+        row.insert(0, make_fence(opening, "OPEN"))
+    if closing in _GENFRAC_FENCES:
+        row.append(make_fence(closing, "CLOSE"))
+    boxes.append(Dual(fraction, Row(row)))
+
+
+_GENFRAC_FENCES = frozenset({"(", ")", "[", "]", r"\{", r"\}", r"\langle", r"\rangle"})
+
+
+def _root(reader: Reader, boxes: list[Box]) -> None:
+    degree = reader.read_option()
+    if degree is None:
+        boxes.append(App(_SQUARE_ROOT, [reader.read_item()]))
+        return
+    index = reader.make_item(degree)
+    boxes.append(App(_NTH_ROOT, [index, reader.read_item()]))
+
+
+def _plain_root(reader: Reader, boxes: list[Box]) -> None:
+    r"""Read ``\root 3 \of x``."""
+    index = reader.make_item(reader.read_scope(_ROOT_ENDS, style=SCRIPT))
+    reader.skip_if(r"\of")
+    boxes.append(App(_NTH_ROOT, [index, reader.read_item()]))
+
+
+_ROOT_ENDS = frozenset({r"\of", "}", ""})
+
+
+# Accents and stacks
+
+
+def _accent(char: str, role: str = "OVERACCENT", place: str = "") -> Handler:
+    accent = Symbol(role, char)
+
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        base = reader.read_item()
+        boxes.append(RoleApp(accent, [base], None, place) if place else App(accent, [base]))
+
+    return read
+
+
+def _stack(role: str) -> Handler:
+    r"""Return the handler of ``\overset`` and ``\underset``."""
+
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        mark = assign_role(reader.read_item(), role)
+        boxes.append(App(mark, [reader.read_item()]))
+
+    return read
+
+
+def _stack_relation(reader: Reader, boxes: list[Box]) -> None:
+    mark = reader.read_item(SCRIPT)
+    base = reader.read_item()
+    boxes.append(Script(base, mark, True, "mid", reader.level, "RELOP"))
+
+
+def _long_arrow(command: str) -> Handler:
+    arrow = SYMBOLS[command]
+
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        below = reader.read_option()
+        above = assign_role(reader.read_item(), "OVERACCENT")
+        item: Item = RoleApp(above, [arrow], "ARROW")
+        if below is not None:
+            mark = assign_role(reader.make_item(below), "UNDERACCENT")
+            item = RoleApp(mark, [item], "ARROW")
+        boxes.append(item)
+
+    return read
+
+
+def _sideset(reader: Reader, boxes: list[Box]) -> None:
+    r"""Read ``\sideset{_a^b}{_c^d}\sum``."""
+    before, after = reader.read_argument(), reader.read_argument()
+    base = reader.make_item(reader.read_one())
+    item = base
+    for boxes_of, place in ((reversed(pour(before)), "pre"), (pour(after), "post")):
+        for mark in boxes_of:
+            if mark.__class__ is ScriptMark:
+                item = Script(item, mark.script, mark.up, place, reader.level + 1)  # type: ignore[union-attr]
+    boxes.append(item)
+
+
+# Roles
+
+
+def assign_role(item: Item, role: str, place: str = "") -> Item:
+    """Return an item that acts in ``role``."""
+    if item.__class__ is Symbol:
+        return with_role(item, role, place)  # type: ignore[arg-type]
+    if isinstance(item, App):
+        return RoleApp(item.op, item.args, role, place)
+    if item.__class__ is Script:
+        copy = Script(
+            item.base,  # type: ignore[union-attr]
+            item.script,  # type: ignore[union-attr]
+            item.up,  # type: ignore[union-attr]
+            item.place,
+            item.level,  # type: ignore[union-attr]
+            role,
+        )
+        copy.floats, copy.bump = item.floats, item.bump  # type: ignore[union-attr]
+        return copy
+    if item.__class__ is Dual:
+        return Dual(item.content, item.drawing, role)  # type: ignore[union-attr]
+    items = item.items if item.__class__ is Row else [item]  # type: ignore[union-attr]
+    return Row(items, role, place)
+
+
+_WORD_ROLES = frozenset(
+    {"OP", "BIGOP", "RELOP", "METARELOP", "ADDOP", "MULOP", "BINOP", "OPEN", "CLOSE"}
+)
+
+
+def _classed(role: str) -> Handler:
+    r"""Return the handler of ``\mathrel`` and its kin."""
+
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        place = ""
+        if role == "BIGOP":
+            place = "mid" if reader.style == DISPLAY else "post"
+        inner = reader.read_argument()
+        items = pour(inner)
+        if not items:
+            return
+        if len(items) > 1 and all(
+            item.__class__ is Symbol and item.role in _WORD_ROLES for item in items
+        ):
+            text = "".join(item.text for item in items)  # type: ignore[union-attr]
+            boxes.append(Symbol(role, text, place=place))
+        else:
+            boxes.append(assign_role(reader.make_item(inner), role, place))
+
+    return read
+
+
+def _operator_name(reader: Reader, boxes: list[Box]) -> None:
+    starred = reader.skip_if("*")
+    item = reader.read_item(font=ROMAN)
+    role, place = ("OPERATOR", "mid") if starred else ("OPFUNCTION", "post")
+    boxes.append(assign_role(item, role, place))
+
+
+def _operator_with_limits(reader: Reader, boxes: list[Box]) -> None:
+    boxes.append(assign_role(reader.read_item(font=ROMAN), "OPERATOR", "mid"))
+
+
+def _limit_with_accent(accent: str, meaning: str, role: str) -> Handler:
+    r"""Return the handler of ``\varlimsup`` and its kin."""
+    drawing = App(Symbol(role, accent), [Symbol("OPFUNCTION", "lim")])
+    content = Symbol("LIMITOP", "", meaning)
+
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        boxes.append(Dual(content, drawing, "LIMITOP"))
+
+    return read
+
+
+def big_operator(command: str) -> Handler:
+    """Return the handler of an operator whose scripts move with the style."""
+    shown = with_place(SYMBOLS[command], "mid")
+    inline = with_place(SYMBOLS[command], "post")
+
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        boxes.append(shown if reader.style == DISPLAY else inline)
+
+    return read
+
+
+def _limits(place: str) -> Handler:
+    r"""Return the handler of ``\limits``: the operator before it changes."""
+
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        for index in range(len(boxes) - 1, -1, -1):
+            box = boxes[index]
+            if box.__class__ is Symbol:
+                boxes[index] = with_place(box, place)  # type: ignore[arg-type]
+            elif box.__class__ in (RoleApp, Row):
+                boxes[index] = assign_role(box, box.role, place)  # type: ignore[arg-type]
+            elif box.__class__ is ScriptMark:
+                box.place = place  # type: ignore[union-attr]
+                continue
+            elif box.__class__ is Hint:
+                continue
+            break
+
+    return read
+
+
+def _modulo(reader: Reader, boxes: list[Box]) -> None:
+    r"""Read ``\pmod{n}``."""
+    item = reader.read_item()
+    drawing = Row(
+        [SYMBOLS["("], App(_MOD, [item]), SYMBOLS[")"]],
+    )
+    boxes.append(Dual(App(_PMOD, [item]), drawing, "MODIFIER"))
+
+
+def _in_parentheses(reader: Reader, boxes: list[Box]) -> None:
+    r"""Read ``\pod{n}``."""
+    item = reader.read_item()
+    drawing = Row([SYMBOLS["("], item, SYMBOLS[")"]])
+    boxes.append(Dual(App(_POD, [item]), drawing, "MODIFIER"))
+
+
+# Negation
+
+
+_NEGATED = dict(
+    zip(
+        "=<>∈≤≥≺≻⪯⪰⊂⊃⊆⊇⊑⊐≡≍≈⊲⊳⊴⊵∃",
+        "≠≮≯∉≰≱⊀⊁⋠⋡⊄⊅⊈⊉⋢⋣≢≭≉⋪⋫⋬⋭∄",
+        strict=True,
+    )
+)
+
+
+def _negate(reader: Reader, boxes: list[Box]) -> None:
+    r"""Read ``\not=``: the symbol after it is struck through."""
+    if reader.peek() in _NOTHING_TO_NEGATE:
+        boxes.append(_LONE_NOT)
+        return
+    inner = reader.read_argument()
+    items = pour(inner)
+    if not items:
+        boxes.append(_LONE_NOT)
+        return
+    boxes.append(_strike(items[0]))
+    boxes += items[1:]
+
+
+_NOTHING_TO_NEGATE = frozenset({"", "}", "&", r"\\", r"\end", r"\right", "^", "_"})
+_LONE_NOT = Symbol("OPFUNCTION", "／", "not")
+
+
+def _strike(item: Item) -> Item:
+    if item.__class__ is Symbol and len(item.text) == 1:  # type: ignore[union-attr]
+        text = item.text  # type: ignore[union-attr]
+        meaning = f"not-{item.meaning}" if item.meaning else None
+        return Symbol(
+            item.role,  # type: ignore[arg-type]
+            _NEGATED.get(text, text + "\u0338"),
+            meaning,
+            f"not-{item.name or text}",  # type: ignore[union-attr]
+            item.font,  # type: ignore[union-attr]
+            item.place,
+        )
+    return Dual(App(_NOT, [item]), Enclosed(item, "updiagonalstrike"))
+
+
+# Boxes
+
+
+def _boxed(reader: Reader, boxes: list[Box]) -> None:
+    boxes.append(Enclosed(reader.read_item(), "box"))
+
+
+def _phantom(is_wide: bool) -> Handler:
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        inner = reader.read_argument()
+        if is_wide:
+            boxes.append(Hint(5.0 * len(inner), phantom=True))
+
+    return read
+
+
+def _transparent(reader: Reader, boxes: list[Box]) -> None:
+    inner = reader.read_argument()
+    if inner:
+        boxes.append(Group(inner, braced=False))
+
+
+def _line_break(reader: Reader, boxes: list[Box]) -> None:
+    r"""Read ``\\`` outside of a table."""
+    reader.skip_if("*")
+    reader.take_raw_option()
+    boxes.append(_NO_SPACE)
+
+
+_NO_SPACE = Hint(0.0)
+
+_OVER_ACCENTS = {
+    r"\hat": "^",
+    r"\widehat": "^",
+    r"\check": "ˇ",
+    r"\breve": "˘",
+    r"\acute": "´",
+    r"\grave": "`",
+    r"\tilde": "~",
+    r"\widetilde": "~",
+    r"\bar": "¯",
+    r"\overline": "¯",
+    r"\vec": "→",
+    r"\overrightarrow": "→",
+    r"\overleftarrow": "←",
+    r"\overleftrightarrow": "↔",
+    r"\dot": "˙",
+    r"\ddot": "¨",
+    r"\dddot": "˙˙˙",
+    r"\ddddot": "˙˙˙˙",
+    r"\mathring": "\u030a",
+}
+_UNDER_ACCENTS = {
+    r"\underline": "¯",
+    r"\underbar": "¯",
+    r"\underrightarrow": "→",
+    r"\underleftarrow": "←",
+    r"\underleftrightarrow": "↔",
+}
+
+HANDLERS: dict[str, Handler] = (
+    {
+        r"\frac": _fraction(None),
+        r"\dfrac": _fraction(TEXT),
+        r"\tfrac": _fraction(SCRIPT),
+        r"\cfrac": _fraction(TEXT, _CONTINUED),
+        **dict.fromkeys((r"\binom", r"\tbinom", r"\dbinom"), _binomial),
+        r"\genfrac": _genfrac,
+        r"\over": _generalized(DIVIDE),
+        r"\above": _above,
+        r"\atop": _generalized(_ATOP),
+        r"\choose": _generalized(_CHOOSE, "(", ")"),
+        r"\brace": _generalized(_ATOP, r"\{", r"\}"),
+        r"\brack": _generalized(_ATOP, "[", "]"),
+        r"\sqrt": _root,
+        r"\root": _plain_root,
+        r"\overbrace": _accent("⏞", place="mid"),
+        r"\underbrace": _accent("⏟", "UNDERACCENT", "mid"),
+        r"\overset": _stack("OVERACCENT"),
+        r"\underset": _stack("UNDERACCENT"),
+        r"\stackrel": _stack_relation,
+        r"\xrightarrow": _long_arrow(r"\rightarrow"),
+        r"\xleftarrow": _long_arrow(r"\leftarrow"),
+        r"\sideset": _sideset,
+        r"\operatorname": _operator_name,
+        r"\operatornamewithlimits": _operator_with_limits,
+        r"\varlimsup": _limit_with_accent("¯", "limit-supremum", "OVERACCENT"),
+        r"\varliminf": _limit_with_accent("¯", "limit-infimum", "UNDERACCENT"),
+        r"\varinjlim": _limit_with_accent("→", "injective-limit", "UNDERACCENT"),
+        r"\varprojlim": _limit_with_accent("←", "projective-limit", "UNDERACCENT"),
+        r"\limits": _limits("mid"),
+        r"\nolimits": _limits("post"),
+        r"\pmod": _modulo,
+        r"\pod": _in_parentheses,
+        r"\not": _negate,
+        r"\boxed": _boxed,
+        **dict.fromkeys((r"\phantom", r"\hphantom"), _phantom(True)),
+        r"\vphantom": _phantom(False),
+        **dict.fromkeys((r"\smash", r"\hiderel"), _transparent),
+        **dict.fromkeys((r"\\", r"\cr"), _line_break),
+    }
+    | {command: _accent(char) for command, char in _OVER_ACCENTS.items()}
+    | {
+        command: _accent(char, "UNDERACCENT")
+        for command, char in _UNDER_ACCENTS.items()
+    }
+    | {
+        command: _classed(role)
+        for command, role in {
+            r"\mathord": "ID",
+            r"\mathop": "BIGOP",
+            r"\mathbin": "BINOP",
+            r"\mathrel": "RELOP",
+            r"\mathopen": "OPEN",
+            r"\mathclose": "CLOSE",
+            r"\mathpunct": "PUNCT",
+            r"\mathinner": "ATOM",
+        }.items()
+    }
+)

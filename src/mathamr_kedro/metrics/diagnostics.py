@@ -1,0 +1,156 @@
+"""What is odd about a run: findings that explain a score or cast doubt on it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from mathamr_kedro.metrics.findings import Finding, find
+from mathamr_kedro.metrics.id_spaces import check_ids
+from mathamr_kedro.metrics.protocols import Protocol
+from mathamr_kedro.metrics.rankings import Ranking, count_rounding_ties, count_ties
+from mathamr_kedro.metrics.runs import FloatArray, Qrels, Results, Run
+from mathamr_kedro.metrics.visual_ids import VisualIds
+from mathamr_kedro.types import TopicId
+
+Rankings = Mapping[TopicId, Ranking]
+
+_POOL_ONLY = 0.95
+"""Share of judged results above which a run only re-ranks the judged pool."""
+
+
+def diagnose(
+    run: Run,
+    qrels: Qrels,
+    protocol: Protocol,
+    rankings: Rankings,
+    visual_ids: VisualIds | None = None,
+    corpus_ids: Collection[str] | None = None,
+) -> tuple[Finding, ...]:
+    """Return what is odd about a run, warnings first.
+
+    Args:
+        run: what the system returned.
+        qrels: what the assessors said.
+        protocol: how the run is scored.
+        rankings: the run's judged topics in the order in which they are scored.
+        visual_ids: visual ids of the run's formulas, where they were needed.
+        corpus_ids: all ids a system could return, where they are known.
+    """
+    findings = [
+        *check_ids(run, qrels, protocol, rankings, visual_ids, corpus_ids),
+        *_check_topics(run, qrels, rankings),
+        *_check_lines(run, qrels, protocol, rankings),
+        *_check_scores(run, qrels, protocol, rankings),
+        *_check_pool(qrels, rankings),
+    ]
+    return tuple(sorted(findings, key=lambda f: f.level != "warning"))
+
+
+def _check_topics(run: Run, qrels: Qrels, rankings: Rankings) -> list[Finding]:
+    missing = [t for t in qrels.grades if t not in run.results]
+    unknown = [t for t in run.results if t not in qrels.grades]
+    fruitless = [
+        topic
+        for topic, ranking in rankings.items()
+        if qrels.grades[topic].keys().isdisjoint(ranking.ids)
+    ]
+    return [
+        *find(
+            "missing_topics", "warning", f"{{count}} of {len(qrels.grades)} judged "
+            "topics are not in the run and count as 0", missing,
+        ),
+        *find(
+            "topics_without_judged_result", "note", "{count} topics have results, but "
+            "none that is judged, and count as 0", fruitless,
+        ),
+        *find(
+            "unjudged_topics", "note", "{count} topics of the run are not judged and "
+            "do not count", unknown,
+        ),
+    ]  # fmt: skip
+
+
+def _check_lines(
+    run: Run, qrels: Qrels, protocol: Protocol, rankings: Rankings
+) -> list[Finding]:
+    repeats = sum(r.num_repeats for r in rankings.values())
+    too_deep = sum(r.num_too_deep for r in rankings.values())
+    if run.holds_instances:
+        repeated = (
+            "{count} results look like a better one of their topic and are dropped"
+        )
+    else:
+        repeated = "{count} results repeat a document of their topic and are dropped"
+    return [
+        *find(
+            "repeats", "note" if run.holds_instances else "warning", repeated,
+            count=repeats,
+        ),
+        *find(
+            "bad_lines", "warning", "{count} lines of the run have a wrong form and "
+            "are left out or cut", count=run.num_bad_lines,
+        ),
+        *find(
+            "too_deep", "note", f"{{count}} results stand below depth {protocol.depth} "
+            "and are dropped", count=too_deep,
+        ),
+        *find(
+            "lines_without_judgment", "note", "{count} lines of the qrels state that "
+            "there is no judgment (-1, 5 or 6) and are left out",
+            count=qrels.num_unjudged_lines,
+        ),
+    ]  # fmt: skip
+
+
+def _check_scores(
+    run: Run, qrels: Qrels, protocol: Protocol, rankings: Rankings
+) -> list[Finding]:
+    rising = [t for t in rankings if _rises_with_rank(run.results[t])]
+    findings = []
+    if len(rising) * 2 > len(rankings):
+        findings += find(
+            "rising_scores", "warning", "in {count} topics the scores rise with the "
+            "rank: a higher score must be better (are they distances?)", rising,
+        )  # fmt: skip
+    if protocol.use_rank:
+        return findings
+    ties = sum(count_ties(r.scores) for r in rankings.values())
+    judged_ties = sum(
+        count_ties(_judged_scores(r, qrels.grades[t])) for t, r in rankings.items()
+    )
+    rounded = sum(count_rounding_ties(r.scores) for r in rankings.values())
+    findings += find(
+        "ties", "note", f"{{count}} results share their score with another, "
+        f"{judged_ties:,} among judged ones; ties are broken by id, as trec_eval does",
+        count=ties,
+    )  # fmt: skip
+    return findings + find(
+        "rounding_ties", "note", "{count} of the ties exist only in single precision, "
+        "in which trec_eval reads scores", count=rounded,
+    )  # fmt: skip
+
+
+def _check_pool(qrels: Qrels, rankings: Rankings) -> list[Finding]:
+    returned = sum(len(r.ids) for r in rankings.values())
+    judged = sum(len(qrels.grades[t].keys() & r.ids) for t, r in rankings.items())
+    if not returned or judged < _POOL_ONLY * returned:
+        return []
+    return find(
+        "pool_only", "note", f"{{count}} of {returned:,} results are judged: the run "
+        "ranks the judged pool, or was cut to it; compare it with the floor, and not "
+        "with runs over the whole corpus", count=judged,
+    )  # fmt: skip
+
+
+def _rises_with_rank(results: Results) -> bool:
+    if len(results.ids) < 3:
+        return False
+    scores = results.scores[np.argsort(results.ranks, kind="stable")]
+    steps = np.diff(scores)
+    return bool(np.all(steps >= 0) and np.any(steps > 0))
+
+
+def _judged_scores(ranking: Ranking, judged: Mapping[str, int]) -> FloatArray:
+    return ranking.scores[[i in judged for i in ranking.ids]]

@@ -1,0 +1,155 @@
+"""Measures by name: ``nDCG'``, ``MAP'``, ``P'@10``, ``Bpref``, ``judged@10``, ...
+
+A prime (``'``) removes unjudged documents first. A name may end in the lowest grade
+that counts as relevant, ``(rel=3)``; NTCIR-12 calls grade 3 ``full``, 1 ``partial``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from mathamr_kedro.errors import ConfigurationError, suggest
+from mathamr_kedro.metrics.average_precision import (
+    average_precision,
+    expected_average_precision,
+)
+from mathamr_kedro.metrics.bpref import bpref, expected_bpref
+from mathamr_kedro.metrics.grades import GradeArray, remove_unjudged
+from mathamr_kedro.metrics.judged import expected_judged_share, judged_share
+from mathamr_kedro.metrics.ndcg import expected_ndcg, ndcg
+from mathamr_kedro.metrics.precision import expected_precision, precision
+from mathamr_kedro.metrics.recall import expected_recall, recall
+
+Kind = Literal["nDCG", "MAP", "P", "Bpref", "judged", "recall"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+_TAKES_CUTOFF = {"nDCG", "P", "judged", "recall"}
+_NEEDS_CUTOFF = {"P", "judged", "recall"}
+_TAKES_PRIME = {"nDCG", "MAP", "P", "recall"}
+_LEVELS = {"partial": 1, "full": 3}
+_NAME = re.compile(
+    r"(?P<kind>[a-z]+)(?P<prime>['’′]?)(?:@(?P<cutoff>[1-9]\d*))?"
+    r"(?:\s*\(rel=(?P<grade>[1-9])\)|\s+(?P<level>full|partial))?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One column of a result table."""
+
+    name: str
+    """As shown, e.g. ``"P'@10"``."""
+    kind: Kind
+    cutoff: int | None = None
+    prime: bool = False
+    relevant_from: int = 2
+    """Lowest grade that counts as relevant; nDCG reads the grades themselves."""
+
+    def score(self, grades: GradeArray, judged: GradeArray) -> float:
+        """Score one topic.
+
+        Args:
+            grades: grades of the results, best rank first, unjudged included.
+            judged: grades of all judged documents of the topic.
+        """
+        if self.prime:
+            grades = remove_unjudged(grades)
+        k, level = self.cutoff, self.relevant_from
+        match self.kind:
+            case "nDCG":
+                return ndcg(grades, judged, k)
+            case "MAP":
+                return average_precision(grades, judged, level)
+            case "Bpref":
+                return bpref(grades, judged, level)
+            case "P":
+                return precision(grades, _given(k), level)
+            case "recall":
+                return recall(grades, judged, _given(k), level)
+            case "judged":
+                return judged_share(grades, _given(k))
+
+    def expect(
+        self, grades: GradeArray, judged: GradeArray, depth: int | None = None
+    ) -> float:
+        """Return the mean score of ``grades`` over all orders, cut at ``depth``."""
+        if self.prime:
+            grades = remove_unjudged(grades)
+        k, level = self.cutoff, self.relevant_from
+        match self.kind:
+            case "nDCG":
+                return expected_ndcg(grades, judged, k, depth)
+            case "MAP":
+                return expected_average_precision(grades, judged, level, depth)
+            case "Bpref":
+                return expected_bpref(grades, judged, level, depth)
+            case "P":
+                return expected_precision(grades, _given(k), level, depth)
+            case "recall":
+                return expected_recall(grades, judged, _given(k), level, depth)
+            case "judged":
+                return expected_judged_share(grades)
+
+
+def parse_measure(name: str, relevant_from: int = 2) -> Measure:
+    """Read a measure from its name.
+
+    Args:
+        name: e.g. ``"nDCG'"``, ``"P'@10"``, ``"Bpref full"``, ``"MAP'(rel=1)"``.
+        relevant_from: lowest relevant grade where the name states none.
+
+    >>> parse_measure("p'@10")
+    Measure(name="P'@10", kind='P', cutoff=10, prime=True, relevant_from=2)
+    >>> parse_measure("Bpref full").relevant_from
+    3
+
+    Raises:
+        ConfigurationError: there is no such measure.
+    """
+    match = _NAME.fullmatch(name.strip())
+    kind = _kind(match["kind"], name) if match else None
+    if match is None or kind is None:
+        raise ConfigurationError(
+            f'Unknown measure {name!r}; write a name like "nDCG\'", "P\'@10", '
+            f"'Bpref full' or 'recall@100(rel=1)' from {', '.join(KINDS)}"
+        )
+    cutoff = int(match["cutoff"]) if match["cutoff"] else None
+    _check_parts(name, kind, cutoff, prime=bool(match["prime"]))
+    grade = int(match["grade"] or _LEVELS.get((match["level"] or "").lower(), 0))
+    shown = kind + ("'" if match["prime"] else "") + (f"@{cutoff}" if cutoff else "")
+    shown += f" {match['level'].lower()}" if match["level"] else ""
+    shown += f"(rel={grade})" if match["grade"] else ""
+    return Measure(shown, kind, cutoff, bool(match["prime"]), grade or relevant_from)
+
+
+def _kind(word: str, name: str) -> Kind:
+    for kind in KINDS:
+        if kind.lower() == word.lower():
+            return kind
+    hint = suggest(word, KINDS) or ";"
+    raise ConfigurationError(
+        f"Unknown measure {name!r}{hint} known: {', '.join(KINDS)}"
+    )
+
+
+def _check_parts(name: str, kind: Kind, cutoff: int | None, prime: bool) -> None:
+    if cutoff is None and kind in _NEEDS_CUTOFF:
+        raise ConfigurationError(
+            f"Expected a cut-off in measure {name!r}, e.g. '{kind}@10'"
+        )
+    if cutoff is not None and kind not in _TAKES_CUTOFF:
+        raise ConfigurationError(f"Expected no cut-off in measure {name!r}")
+    if prime and kind not in _TAKES_PRIME:
+        raise ConfigurationError(
+            f"Expected no prime in measure {name!r}; {kind} treats unjudged documents "
+            "by its own definition"
+        )
+
+
+def _given(cutoff: int | None) -> int:
+    if cutoff is None:
+        raise ConfigurationError("Expected a cut-off for P, recall and judged")
+    return cutoff

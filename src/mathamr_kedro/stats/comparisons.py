@@ -1,0 +1,156 @@
+"""All conditions of an experiment against its baseline, on every measure.
+
+Each condition and measure is one test, and all tests of the experiment form one family
+for the correction: 3 conditions beside the baseline and 4 measures are m = 12 tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from mathamr_kedro.errors import ConfigurationError, InputError, suggest
+from mathamr_kedro.stats.bootstrap import Interval, bootstrap_interval
+from mathamr_kedro.stats.corrections import Correction, bonferroni, correct, holm
+from mathamr_kedro.stats.paired_tests import (
+    FloatArray,
+    differences,
+    paired_t_test,
+    randomisation_test,
+)
+
+TopicScores = Mapping[str, Mapping[str, FloatArray]]
+"""Scores by condition and measure, one per topic, topics in the same order in all."""
+
+
+@dataclass(frozen=True)
+class TestSettings:
+    """How differences are tested; the defaults are those of thesis section 4.2."""
+
+    __test__ = False  # not a test class for pytest
+
+    alpha: float = 0.05
+    """Level below which a corrected p-value is significant."""
+    test: Literal["t", "randomisation"] = "t"
+    """Test that decides; the other one is reported as well."""
+    correction: Correction = "bonferroni"
+    confidence: float = 0.95
+    """Of the bootstrap interval."""
+    num_samples: int = 10_000
+    """Draws of the randomisation test and of the bootstrap."""
+    seed: int = 0
+
+
+class Comparison(NamedTuple):
+    """One condition against the baseline on one measure."""
+
+    condition: str
+    baseline: str
+    measure: str
+    mean: float
+    baseline_mean: float
+    difference: float
+    interval: Interval
+    """Bootstrap interval of the difference."""
+    t: float
+    p_t: float
+    """Two-tailed paired t-test, uncorrected."""
+    p_randomisation: float
+    """Two-tailed paired randomisation test, uncorrected."""
+    p_bonferroni: float
+    """The deciding test, corrected."""
+    p_holm: float
+    wins: int
+    """Topics on which the condition is better."""
+    ties: int
+    losses: int
+    significant: bool
+
+
+def compare_with_baseline(
+    scores: TopicScores, baseline: str, settings: TestSettings | None = None
+) -> list[Comparison]:
+    """Test every other condition against the baseline on every measure.
+
+    Args:
+        scores: scores by condition and measure; a measure that the baseline has and a
+            condition lacks is not tested for it.
+        baseline: one of the conditions.
+        settings: how to test.
+
+    Raises:
+        ConfigurationError: the baseline is not among the conditions.
+        InputError: two conditions have different numbers of topics.
+    """
+    settings = settings or TestSettings()
+    if baseline not in scores:
+        raise ConfigurationError(
+            f"Expected one of {list(scores)} as baseline (got {baseline!r})"
+            f"{suggest(baseline, scores)}"
+        )
+    found = [
+        _compare(condition, baseline, measure, (values[measure], base), settings)
+        for condition, values in scores.items()
+        if condition != baseline
+        for measure, base in scores[baseline].items()
+        if measure in values
+    ]
+    return _correct(found, settings)
+
+
+def count_wins(a: FloatArray, b: FloatArray) -> tuple[int, int, int]:
+    """Return on how many topics ``a`` is better than, equal to and worse than ``b``.
+
+    Differences up to 1e-9 are ties.
+    """
+    d = differences(a, b)
+    wins, losses = int(np.sum(d > 1e-9)), int(np.sum(d < -1e-9))
+    return wins, d.size - wins - losses, losses
+
+
+def _compare(
+    condition: str,
+    baseline: str,
+    measure: str,
+    pair: tuple[FloatArray, FloatArray],
+    settings: TestSettings,
+) -> Comparison:
+    try:
+        d = differences(*pair)
+    except InputError as exc:
+        raise InputError(f"{condition} against {baseline}, {measure}: {exc}") from exc
+    t, p_t = paired_t_test(*pair)
+    drawn = randomisation_test(*pair, settings.num_samples, settings.seed)
+    interval = bootstrap_interval(
+        d, settings.confidence, settings.num_samples, settings.seed
+    )
+    wins, ties, losses = count_wins(*pair)
+    return Comparison(
+        condition, baseline, measure, float(pair[0].mean()), float(pair[1].mean()),
+        float(d.mean()), interval, t, p_t, drawn.p_value, 1.0, 1.0, wins, ties, losses,
+        significant=False,
+    )  # fmt: skip
+
+
+def _correct(found: list[Comparison], settings: TestSettings) -> list[Comparison]:
+    raw = np.array(
+        [c.p_t if settings.test == "t" else c.p_randomisation for c in found]
+    )
+    columns = zip(
+        found,
+        bonferroni(raw),
+        holm(raw),
+        correct(raw, settings.correction),
+        strict=True,
+    )
+    return [
+        comparison._replace(
+            p_bonferroni=float(by_bonferroni),
+            p_holm=float(by_holm),
+            significant=bool(deciding < settings.alpha),
+        )
+        for comparison, by_bonferroni, by_holm, deciding in columns
+    ]

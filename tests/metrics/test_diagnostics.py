@@ -1,0 +1,109 @@
+"""What is odd about a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mathamr_kedro.metrics import Qrels, Run, evaluate_run, make_run, protocol_of
+from mathamr_kedro.metrics.runs import Results
+
+TASK1 = protocol_of("1")
+QRELS = Qrels({"A.1": {"1": 3, "2": 0, "3": 2}, "A.2": {"1": 2, "4": 0}})
+
+
+def run_of(**topics):
+    """Topics as A_1=[(id, rank, score), ...]."""
+    results = {}
+    for topic, lines in topics.items():
+        ids, ranks, scores = zip(*lines, strict=True)
+        results[topic.replace("_", ".")] = Results(
+            ids, np.array(scores, dtype=float), np.array(ranks)
+        )
+    return Run("r", results)
+
+
+def findings(run, qrels=QRELS, protocol=TASK1):
+    return {f.code: f for f in evaluate_run(run, qrels, protocol).findings}
+
+
+def test_a_clean_run_over_the_corpus_has_no_findings():
+    lines = [(str(i), i, 1 / i) for i in range(1, 30)]
+    assert findings(run_of(A_1=lines, A_2=lines)) == {}
+
+
+def test_missing_topics_count_zero_and_are_named():
+    found = findings(make_run("r", {"A.1": {"1": 1.0, "x": 0.5}}))
+    assert found["missing_topics"].examples == ("A.2",)
+    assert found["missing_topics"].level == "warning"
+
+
+def test_topics_nobody_judged_are_named():
+    both = {"1": 1.0, "x": 0.5}
+    found = findings(make_run("r", {"A.1": both, "A.2": both, "A.7": both}))
+    assert found["unjudged_topics"].examples == ("A.7",)
+
+
+def test_topics_with_unjudged_results_only_are_named():
+    found = findings(make_run("r", {"A.1": {"1": 1.0}, "A.2": {"x": 1.0, "y": 0.5}}))
+    assert found["topics_without_judged_result"].examples == ("A.2",)
+
+
+def test_repeats_and_depth_are_counted():
+    lines = [("1", 1, 3), ("2", 2, 2), ("1", 3, 1), ("x", 4, 0.5), ("y", 5, 0.4)]
+    found = findings(run_of(A_1=lines, A_2=lines), protocol=replace(TASK1, depth=3))
+    assert found["repeats"].count == 2
+    assert found["too_deep"].count == 2
+
+
+def test_ties_are_counted_in_all_and_among_judged_results():
+    lines = [("1", 1, 1.0), ("2", 2, 1.0), ("x", 3, 0.5), ("y", 4, 0.5 + 1e-12)]
+    found = findings(run_of(A_1=lines, A_2=[("1", 1, 1.0), ("z", 2, 0.5)]))
+    assert found["ties"].count == 2
+    assert "1 among judged" in found["ties"].message
+    assert found["rounding_ties"].count == 1
+
+
+def test_effect_of_the_rank_column_is_stated():
+    lines = [("1", 1, 1.0), ("2", 2, 1.0), ("x", 3, 0.5)]  # trec_eval puts 2 first
+    found = findings(run_of(A_1=lines, A_2=lines))
+    assert "would be" in found["rank_column_differs"].message
+    by_rank = findings(
+        run_of(A_1=lines, A_2=lines), protocol=replace(TASK1, use_rank=True)
+    )
+    assert not {"ties", "rank_column_differs"} & by_rank.keys()
+
+
+def test_distances_given_as_scores_are_noticed():
+    lines = [("1", 1, 0.1), ("2", 2, 0.2), ("x", 3, 0.9)]
+    assert findings(run_of(A_1=lines, A_2=lines))["rising_scores"].count == 2
+    falling = [(i, rank, -score) for i, rank, score in lines]
+    assert "rising_scores" not in findings(run_of(A_1=falling, A_2=falling))
+
+
+def test_a_run_of_the_judged_pool_is_labelled():
+    run = make_run("r", {"A.1": {"1": 3, "2": 2, "3": 1}, "A.2": {"1": 2, "4": 1}})
+    assert "5 of 5 results are judged" in findings(run)["pool_only"].message
+
+
+def test_left_out_lines_are_reported():
+    run = replace(make_run("r", {"A.1": {"1": 3, "x": 2}}), num_bad_lines=4)
+    assert findings(run)["bad_lines"].count == 4
+    qrels = replace(QRELS, num_unjudged_lines=7)
+    assert findings(run, qrels)["lines_without_judgment"].count == 7
+
+
+def test_warnings_come_before_notes():
+    lines = [("1", 1, 1.0), ("1", 2, 1.0), ("2", 3, 1.0), ("x", 4, 0.5)]
+    levels = [f.level for f in evaluate_run(run_of(A_1=lines), QRELS, TASK1).findings]
+    assert levels == sorted(levels, reverse=True)
+    assert {"warning", "note"} == set(levels)
+
+
+@pytest.mark.parametrize("topics", [{}, {"A.1": {}, "A.2": {}}])
+def test_an_empty_run_scores_zero(topics):
+    evaluation = evaluate_run(make_run("r", topics), QRELS, TASK1)
+    assert evaluation.mean("nDCG'") == 0.0
+    assert evaluation.summarise()["nDCG'"].floor > 0

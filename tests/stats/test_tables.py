@@ -1,0 +1,113 @@
+"""Tables as Markdown, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from mathamr_kedro.stats.tables import (
+    Column,
+    Figure,
+    Row,
+    Table,
+    format_figure,
+    render_csv,
+    render_latex,
+    render_markdown,
+)
+
+NDCG, MAP = Column("nDCG'", "nDCG'"), Column("MAP'", "MAP'")
+BEST = Table(
+    "Best seed",
+    ("Formula Mode",),
+    (NDCG, MAP),
+    (
+        Row(("Both (OPT+SLT)",), (Figure(0.4971, marked=True), Figure(0.15))),
+        Row(("None",), (Figure(0.404), None), is_baseline=True),
+    ),
+    ("† Baseline, * p < 0.05",),
+)
+MEANS = Table(
+    "Means",
+    ("Init", "Learned"),
+    (NDCG, Column("s", "Time (min)", decimals=1, scale=1 / 60)),
+    (Row(("Zero", "50 % & more_less"), (Figure(0.494, 0.0021), Figure(600, 6))),),
+)
+
+
+def test_markdown_is_aligned_and_marked():
+    assert render_markdown(BEST).splitlines() == [
+        "**Best seed**",
+        "",
+        "| Formula Mode   |  nDCG' |  MAP' |",
+        "| -------------- | -----: | ----: |",
+        "| Both (OPT+SLT) | 0.497* | 0.150 |",
+        "| None†          |  0.404 |     – |",
+        "",
+        "† Baseline, * p < 0.05",
+    ]
+
+
+def test_bars_in_cells_do_not_break_markdown():
+    table = Table("t", ("Run",), (NDCG,), (Row(("a|b",), (Figure(0.5),)),))
+    assert r"a\|b" in render_markdown(table)
+
+
+def test_csv_has_full_precision_and_extra_columns():
+    rows = list(csv.DictReader(io.StringIO(render_csv(BEST))))
+    assert rows == [
+        {"Formula Mode": "Both (OPT+SLT)", "baseline": "0", "nDCG'": "0.4971",
+         "nDCG' significant": "1", "MAP'": "0.15"},
+        {"Formula Mode": "None", "baseline": "1", "nDCG'": "0.404",
+         "nDCG' significant": "0", "MAP'": ""},
+    ]  # fmt: skip
+    [row] = csv.DictReader(io.StringIO(render_csv(MEANS)))
+    assert (row["nDCG'"], row["nDCG' std"]) == ("0.494", "0.0021")
+    assert (float(row["Time (min)"]), float(row["Time (min) std"])) == (10, 0.1)
+
+
+def test_latex_escapes_what_latex_reads():
+    text = render_latex(MEANS)
+    assert r"Zero & 50 \% \& more\_less & 0.494 $\pm$ 0.002 & 10.0 $\pm$ 0.1 \\" in text
+    assert r"\begin{tabular}{llrr}" in text
+    assert r"Both (OPT+SLT) & 0.497$^{*}$ & 0.150 \\" in render_latex(BEST)
+    assert r"None$^{\dagger}$ & 0.404 & -- \\" in render_latex(BEST)
+
+
+def test_groups_of_columns_have_a_heading():
+    columns = (
+        Column("a", "nDCG'", group="MaxSim"),
+        Column("b", "P'@10", group="MaxSim"),
+        Column("c", "nDCG'", group="Single"),
+    )
+    row = Row(("β = 1",), (Figure(0.454), Figure(0.209), Figure(0.33)))
+    table = Table("Loss", ("Weight",), columns, (row,))
+    assert "| MaxSim nDCG' | MaxSim P'@10 | Single nDCG' |" in render_markdown(table)
+    assert "Weight,baseline,MaxSim / nDCG',MaxSim / P'@10" in render_csv(table)
+    latex = render_latex(table)
+    assert r" & \multicolumn{2}{c}{MaxSim} & \multicolumn{1}{c}{Single} \\" in latex
+    assert r"\cmidrule(lr){2-3}\cmidrule(lr){4-4}" in latex
+    assert r"$\beta$ = 1 & 0.454" in latex
+
+
+@pytest.mark.parametrize(
+    ("figure", "column", "text"),
+    [
+        (None, NDCG, "–"),
+        ("2.79 GB", NDCG, "2.79 GB"),
+        (Figure(7_917_123), Column("p", "Params", scale=1e-6, unit="M"), "7.917M"),
+        (Figure(21_947_328), Column("v", "Vectors", decimals=0), "21,947,328"),
+        (Figure(145.6, 0.0), Column("i", "MB", 1, show_std=False), "145.6"),
+        (Figure(83.3, marked=True), Column("q", "QPS", 1), "83.3*"),
+    ],
+)
+def test_figures_are_written_as_in_the_thesis(figure, column, text):
+    assert format_figure(figure, column) == text
+
+
+def test_unit_of_a_cell_does_not_scale_the_csv():
+    column = Column("p", "Params", scale=1e-6, unit="M")
+    table = Table("t", ("Init",), (column,), (Row(("Zero",), (Figure(7_917_123),)),))
+    assert render_csv(table).splitlines()[1] == "Zero,0,7917123.0"
