@@ -85,18 +85,20 @@ def run_pipeline(folder: Path) -> dict[str, object]:
         kind="arqmath", root=str(folder / "raw"), files=files | _FILES
     )
     seconds: dict[str, float] = {}
+    peaks: dict[str, float] = {}
     wall = time.perf_counter()
     for step in pipelines["ingestion"].nodes:
         started = time.process_time()
         SequentialRunner().run(pipelines["ingestion"].only_nodes(step.name), catalog)
         seconds[step.name] = time.process_time() - started
+        peaks[step.name] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {
         "seconds": seconds,
         "wall": time.perf_counter() - wall,
         "posts": catalog.load("posts").counts["written"],
         "formulas": catalog.load("formulas").counts["written"],
         "comments": catalog.load("comments").counts["written"],
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peaks_mb": peaks,
     }
 
 
