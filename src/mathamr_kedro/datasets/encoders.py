@@ -39,7 +39,7 @@ class EncoderStore:
         folder = self.base / name / MODEL
         if not folder.is_dir():
             raise MissingInputError(
-                f"Expected a trained encoder in {str(folder)!r}; run the stage 'training'"
+                f"No trained encoder in {str(folder)!r}; run the stage 'training'"
             )
         return load_model(folder)
 

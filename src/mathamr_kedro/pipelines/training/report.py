@@ -29,9 +29,7 @@ def write_training_report(encoder: Record, history: Sequence[Record]) -> str:
     head = "| " + " | ".join(title for title, _, _ in _COLUMNS) + " |"
     rule = "|" + " ---: |" * len(_COLUMNS)
     rows = [
-        "| "
-        + " | ".join(_cell(record[key], form) for _, key, form in _COLUMNS)
-        + " |"
+        "| " + " | ".join(_cell(record[key], form) for _, key, form in _COLUMNS) + " |"
         for record in history
     ]
     stop = " (stopped early)" if encoder["stopped_early"] else ""
@@ -42,7 +40,8 @@ def write_training_report(encoder: Record, history: Sequence[Record]) -> str:
             f"{encoder['training_pairs']:,} pairs to learn from, "
             f"{encoder['validation_pairs']:,} held out; prepared graphs "
             f"`{encoder['prepared_graphs']}`.",
-            f"Best epoch {encoder['best_epoch']}, loss {encoder['best_loss']:.4f}{stop}.",
+            f"Best epoch {encoder['best_epoch']}, "
+            f"loss {encoder['best_loss']:.4f}{stop}.",
             "",
             head,
             rule,
