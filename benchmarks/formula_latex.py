@@ -126,9 +126,7 @@ def compare(name: str, rows: list[Row], mismatches: int) -> None:
             _print_mismatches(kind, rows_, mismatches)
 
 
-def _print_mismatches(
-    kind: str, rows: list[tuple[str, str, str]], count: int
-) -> None:
+def _print_mismatches(kind: str, rows: list[tuple[str, str, str]], count: int) -> None:
     classes: Counter[str] = Counter()
     examples: dict[str, list[tuple[str, str, str]]] = {}
     for row in rows:
