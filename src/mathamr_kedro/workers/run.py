@@ -31,6 +31,9 @@ _OPEN_PARTITIONS = 32
 _ATTEMPTS = 2
 """An item whose worker died is tried again once: the killer may have been another."""
 _START_ATTEMPTS = 3
+"""Workers in a row that may fail to start before the first one ever worked ..."""
+_RESTART_ATTEMPTS = 10
+"""... and after that: then something outside kills them, and may stop to do so."""
 
 
 class Partition(NamedTuple):
@@ -135,6 +138,7 @@ class _Run:
     open: deque[_Open] = field(default_factory=deque)
     todo: deque[_Task] = field(default_factory=deque)
     failed_starts: int = 0
+    has_worked: bool = False
 
     def __post_init__(self) -> None:
         self.slots = [_Slot() for _ in range(self.settings.workers)]
@@ -198,7 +202,7 @@ class _Run:
         if isinstance(event, Ready):
             slot.is_ready = True
             slot.deadline = self._deadline(is_ready=True)
-            self.failed_starts = 0
+            self.failed_starts, self.has_worked = 0, True
             return
         if isinstance(event, Died) or not slot.is_ready:
             self.slots[number] = _Slot()
@@ -221,7 +225,8 @@ class _Run:
         self.pool.stop(number)
         self.failed_starts += 1
         detail = getattr(event, "detail", "")
-        if self.failed_starts >= _START_ATTEMPTS:
+        limit = _RESTART_ATTEMPTS if self.has_worked else _START_ATTEMPTS
+        if self.failed_starts >= limit:
             raise WorkerError(
                 f"{self.failed_starts} workers in a row did not start (the last one: "
                 f"{detail}); their messages are above"
