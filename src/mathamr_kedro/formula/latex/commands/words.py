@@ -13,15 +13,16 @@ from mathamr_kedro.formula.latex.alphabets import (
     find_variant,
     restyle,
 )
+from mathamr_kedro.formula.latex.boxes import Box, Handler
 from mathamr_kedro.formula.latex.nodes import Enclosed, Item, Text
-from mathamr_kedro.formula.latex.reader import TEXT, Box, Handler, Reader
+from mathamr_kedro.formula.latex.reader import TEXT, Reader
 from mathamr_kedro.formula.latex.symbols import SYMBOLS
 from mathamr_kedro.formula.latex.tokens import END
 
 _DOLLAR_ENDS = frozenset({"$", r"\)", END})
 
 _SPACES = {
-    r"\ ": " ",
+    r"\ ": "\xa0",
     "~": "\xa0",
     r"\,": "\u2009",
     r"\;": "\u2004",
@@ -167,7 +168,7 @@ class _Words:
             self.flush()
             self.parts.append(SYMBOLS[token])
         else:
-            reader.note(f"ignored_in_text:{token}")
+            reader.note("ignored_in_text", token[1:])
 
     def read_formula(self) -> None:
         """Read a formula between dollars."""
@@ -211,4 +212,3 @@ def _framed(reader: Reader, boxes: list[Box]) -> None:
 HANDLERS: dict[str, Handler] = {
     command: _text(font) for command, font in _FONT_COMMANDS.items()
 } | {r"\hbox": _text(None), r"\fbox": _framed}
-

@@ -2,8 +2,9 @@ r"""Fences: ``\left( ... \right)``, ``\middle|`` and the ``\big`` family."""
 
 from __future__ import annotations
 
+from mathamr_kedro.formula.latex.boxes import Box, Group, Handler
 from mathamr_kedro.formula.latex.nodes import Hint, Item
-from mathamr_kedro.formula.latex.reader import Box, Group, Handler, Reader
+from mathamr_kedro.formula.latex.reader import Reader
 from mathamr_kedro.formula.latex.symbols import SYMBOLS, Symbol, with_role
 from mathamr_kedro.formula.latex.tokens import END
 
@@ -15,7 +16,7 @@ _BARS = {
     r"\vert": SYMBOLS["|"],
     r"\|": Symbol("VERTBAR", "∥"),
     r"\Vert": Symbol("VERTBAR", "∥"),
-    "/": SYMBOLS["/"],
+    "/": Symbol("MULOP", "/"),
     r"\backslash": SYMBOLS[r"\backslash"],
 }
 _FENCES = (
@@ -55,7 +56,7 @@ def read_right(reader: Reader, boxes: list[Box]) -> None:
 def read_middle(reader: Reader, boxes: list[Box]) -> None:
     r"""Read ``\middle|``."""
     for item in reader.read_argument():
-        boxes.append(with_role(item, "MIDDLE") if item.__class__ is Symbol else item)  # type: ignore[arg-type]
+        boxes.append(with_role(item, "MIDDLE") if item.__class__ is Symbol else item)
 
 
 def _read_delimiter(reader: Reader, role: str) -> list[Box]:
@@ -92,7 +93,7 @@ def _sized(role: str) -> Handler:
 
 def _set_role(item: Box, role: str) -> Box:
     if item.__class__ is Symbol and item.role in _DELIMITER_ROLES:
-        return with_role(item, role)  # type: ignore[arg-type]
+        return with_role(item, role)
     return item
 
 

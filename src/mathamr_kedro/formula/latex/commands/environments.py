@@ -2,7 +2,7 @@ r"""Environments: matrices, cases, arrays, aligned and gathered formulas.
 
 ```
 \begin{pmatrix} a & b \\ c & d \end{pmatrix}     an Array between parentheses
-\begin{cases} a & x > 0 \\ b \end{cases}         values and conditions, one after another
+\begin{cases} a & x > 0 \\ b \end{cases}         values and conditions in one list
 \begin{aligned} a &= b \\ &= c \end{aligned}     a table whose cells are half formulas
 ```
 """
@@ -11,20 +11,20 @@ from __future__ import annotations
 
 import re
 
+from mathamr_kedro.formula.latex.boxes import Box, Group, Handler, is_empty, pour
+from mathamr_kedro.formula.latex.commands.fences import make_fence
 from mathamr_kedro.formula.latex.composition import CASES
-from mathamr_kedro.formula.latex.fences import make_fence
-from mathamr_kedro.formula.latex.nodes import App, Array, Dual, Hint, Item, Row, Text
-from mathamr_kedro.formula.latex.reader import (
-    DISPLAY,
-    SCRIPT,
-    TEXT,
-    Box,
-    Group,
-    Handler,
-    Reader,
-    is_empty,
-    pour,
+from mathamr_kedro.formula.latex.nodes import (
+    App,
+    Array,
+    Dual,
+    Hint,
+    Item,
+    Row,
+    Text,
+    Undefined,
 )
+from mathamr_kedro.formula.latex.reader import DISPLAY, SCRIPT, TEXT, Reader
 from mathamr_kedro.formula.latex.symbols import SYMBOLS, Symbol
 from mathamr_kedro.formula.latex.tokens import END
 
@@ -46,7 +46,8 @@ def read_environment(reader: Reader, boxes: list[Box]) -> None:
     name = reader.take_raw_argument().strip()
     build = _ENVIRONMENTS.get(name.removesuffix("*"))
     if build is None:
-        reader.note(f"unknown_environment:{name}" if name else "missing_argument")
+        reader.note("unknown_environment", name)
+        boxes.append(Undefined(name))
         _read_transparent(reader, boxes)
     else:
         build(reader, boxes)
@@ -54,8 +55,7 @@ def read_environment(reader: Reader, boxes: list[Box]) -> None:
 
 def read_stray_end(reader: Reader, boxes: list[Box]) -> None:
     r"""Read an ``\end{...}`` that ends nothing."""
-    name = reader.take_raw_argument()
-    reader.note(f"stray_end:{name}")
+    reader.note("stray_end", reader.take_raw_argument())
 
 
 def _read_transparent(reader: Reader, boxes: list[Box]) -> None:
@@ -118,8 +118,7 @@ def _make_array(
     reader: Reader, cells: Cells, columns: int = 0, role: str | None = None
 ) -> Array:
     rows = [
-        [_make_cell(reader, cell) for cell in row]
-        + [None] * max(0, columns - len(row))
+        [_make_cell(reader, cell) for cell in row] + [None] * max(0, columns - len(row))
         for row in cells
     ]
     return Array(rows, role)
@@ -241,7 +240,8 @@ def _cases(reader: Reader, boxes: list[Box]) -> None:
     _take_end(reader)
     array = _make_array(reader, cells, 2)
     content = App(
-        CASES, [_OTHERWISE if cell is None else cell for row in array.rows for cell in row]
+        CASES,
+        [_OTHERWISE if cell is None else cell for row in array.rows for cell in row],
     )
     boxes.append(Dual(content, Row([make_fence(r"\{", "OPEN"), array])))
 
