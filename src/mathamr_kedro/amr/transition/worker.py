@@ -172,7 +172,7 @@ def alone_in_cache() -> Iterator[None]:
 def normalise(text: str) -> str:
     r"""Unify blanks and drop what cannot be shown: both break the library.
 
-    >>> normalise("FORMULA_0\\u00a0is\\u200b \\x00 even")
+    >>> normalise("FORMULA_0\u00a0is\u200b \x00 even")
     'FORMULA_0 is even'
     """
     text = re.sub(r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]", "", text)
