@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import multiprocessing
 import os
 import random
 import signal
@@ -19,7 +18,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +118,19 @@ def make_parameters(workers: int, seconds: float) -> dict[str, Any]:
     }
 
 
+def find_processes() -> list[int]:
+    """Return the ids of the living processes that this one has started."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, parent = file.read_text().rpartition(")")[2].split()[:2]
+        except OSError:  # it ended meanwhile
+            continue
+        if int(parent) == os.getpid() and state != "Z":
+            found.append(int(file.parent.name))
+    return sorted(found)
+
+
 @contextmanager
 def kill_processes(times: int, rng: random.Random) -> Iterator[list[int]]:
     """Kill a process of the stage now and then, ``times`` times in all."""
@@ -127,14 +139,12 @@ def kill_processes(times: int, rng: random.Random) -> Iterator[list[int]]:
 
     def kill() -> None:
         while len(killed) < times and not is_over.wait(rng.uniform(*_PAUSES)):
-            children = multiprocessing.active_children()
+            children = find_processes()
             if children:
-                victim = rng.choice(children).pid
-                try:
-                    os.kill(victim or 0, signal.SIGKILL)
-                    killed.append(victim or 0)
-                except ProcessLookupError:
-                    continue
+                victim = rng.choice(children)
+                with suppress(ProcessLookupError):
+                    os.kill(victim, signal.SIGKILL)
+                    killed.append(victim)
 
     thread = threading.Thread(target=kill, daemon=True)
     thread.start()

@@ -21,18 +21,22 @@ EVEN = """
 
 def test_nodes_are_numbered_as_they_stand_in_the_text() -> None:
     graph = read_math_graph(EVEN)
-    assert graph.atoms == (
+    assert graph.atoms == [
         "even-01", "FORMULA_0", "U!plus", "V!x", "N!1", "V!x", "+", "N!1",
         "FORMULA_1", "V!y",
-    )  # fmt: skip
-    assert graph.lines == (
+    ]  # fmt: skip
+    assert graph.lines == [
         (0, "ARG1", 1),
         (1, "opt", 2), (2, "0", 3), (2, "0", 4),
         (1, "slt", 5), (5, "n", 6), (6, "n", 7),
         (0, "math", 8), (8, "slt", 9),
-    )  # fmt: skip
+    ]  # fmt: skip
     assert graph.parents == [-1, 0, 1, 2, 2, 1, 5, 6, 0, 8]
     assert graph.ends == [10, 8, 5, 4, 5, 8, 8, 8, 10, 10]
+    # A graph that was not read from text finds both by itself.
+    same = MathGraph(graph.variables, graph.atoms, graph.lines)
+    assert same == graph
+    assert (same.parents, same.ends) == (graph.parents, graph.ends)
 
 
 def test_formulas_know_their_trees_and_whether_the_amr_lost_them() -> None:

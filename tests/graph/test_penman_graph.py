@@ -54,13 +54,13 @@ def test_a_node_is_defined_where_it_is_first_named() -> None:
         "(s / show-01 :ARG0 (y / you :ARG0-of (p / prove-01 :ARG1 f)) :ARG1 (f / f-1))"
     )
     graph = read_math_graph(text)
-    assert graph.atoms == ("show-01", "you", "prove-01", "f-1")
-    assert graph.lines == (
+    assert graph.atoms == ["show-01", "you", "prove-01", "f-1"]
+    assert graph.lines == [
         (0, "ARG0", 1),
         (1, "ARG0-of", 2),
         (2, "ARG1", 3),
         (0, "ARG1", 3),
-    )
+    ]
     assert set(penman.decode(text, model=amr_model).triples) == list_triples(graph)
 
 
@@ -99,7 +99,7 @@ def test_any_label_survives(label: str) -> None:
     atom = format_label(label)
     assert read_label(atom) == label
     text = f"(a / {atom} :b (c / {atom}))"
-    assert read_math_graph(text).atoms == (atom, atom)
+    assert read_math_graph(text).atoms == [atom, atom]
     assert penman.decode(text).instances()[1].target == atom
 
 

@@ -154,6 +154,35 @@ def test_partitions_are_read_as_they_are_needed():
     found.close()
 
 
+def test_a_function_that_cannot_be_imported_stops_the_run(monkeypatch):
+    monkeypatch.setattr(work.square, "__module__", "nowhere")
+    monkeypatch.setitem(sys.modules, "nowhere", work)
+    with pytest.raises(ConfigurationError, match="cannot import the function"):
+        run(work.square, {"p": [1]}, TWO)
+
+
+SCRIPT = """
+from mathamr_kedro.workers import Partition, WorkerSettings, run_partitions
+from tests.workers.work import square
+settings = WorkerSettings(workers=2, batch_size=1)
+for done in run_partitions(square, [Partition("p", [1, 2, 3])], settings):
+    print(done.results)
+"""
+
+
+def test_a_script_needs_no_guard(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    run = subprocess.run(
+        [sys.executable, str(script)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == "[1, 4, 9]\n"
+
+
 def test_nothing_to_do_starts_nothing():
     assert run(work.FailsToStart(), {}, TWO) == {}
     assert run(work.FailsToStart(), {"empty": []}, TWO) == {"empty": []}

@@ -139,7 +139,7 @@ def _spread(values: np.ndarray) -> dict[str, float]:
     return {
         "mean": round(float(values.mean()), 2),
         "median": float(np.median(values)),
-        "p90": float(np.percentile(values, 90)),
+        "p90": round(float(np.percentile(values, 90)), 2),
         "max": int(values.max()),
     }
 

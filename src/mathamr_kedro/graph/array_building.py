@@ -1,25 +1,42 @@
 """Math graphs to arrays at the speed of the preprocessing stage.
 
-The same graphs as :func:`~mathamr_kedro.graph.variants.build_variant` shows, but with
-one look-up per node and NumPy for the rest.
+The same graphs as :func:`~mathamr_kedro.graph.variants.build_variant` shows, column by
+column: one look-up per node, no object per edge.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from itertools import accumulate, compress
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from mathamr_kedro.graph.math_graph import FormulaPart, MathGraph, is_inverted
 from mathamr_kedro.graph.numbering import Numbering, Remembered
 from mathamr_kedro.graph.sentences import Sentences, find_sentences
-from mathamr_kedro.graph.tensors import DOCUMENT, FORMULA, SENTENCE, GraphArrays
+from mathamr_kedro.graph.tensors import (
+    DOCUMENT,
+    FORMULA,
+    SENTENCE,
+    GraphArrays,
+    Ids,
+)
 from mathamr_kedro.graph.virtual_nodes import GraphVariant, link_in_order, order_parts
 from mathamr_kedro.graph.vocabulary import AUXILIARY_ROLE
 
-Numbers: TypeAlias = NDArray[np.int64]
+Edges: TypeAlias = tuple[list[int], list[int], list[int]]
+"""Sources, targets and relations."""
+
+
+class _Virtual(NamedTuple):
+    """Virtual nodes and the nodes that stand for formulas and sentences."""
+
+    kinds: list[int]
+    members: list[Sequence[int]]
+    formulas: Sequence[int]
+    roots: Sequence[int]
+    auxiliary: list[tuple[int, int]]
 
 
 class ArrayBuilder:
@@ -43,41 +60,32 @@ class ArrayBuilder:
             graph: with all its trees.
             labels: label of each formula by ``n``.
         """
-        kept, number = self._number_nodes(graph)
-        types = np.array(self._find_types(graph), dtype=np.uint32)
-        source, target, relation = self._find_edges(graph)
-        if kept is not None:
-            types = types[kept]
-            stays = kept[source] & kept[target]
-            source, target = number[source[stays]], number[target[stays]]
-            relation = relation[stays]
+        types = self._find_types(graph)
+        edges = self._find_edges(graph)
+        number: Sequence[int] = range(len(types))
+        if self.variant.formula_mode != "both":
+            kept = self._choose_nodes(graph)
+            number = [n - 1 for n in accumulate(kept)]
+            types = list(compress(types, kept))
+            edges = _keep_edges(edges, kept, number)
         parts = graph.formulas if self.variant.formula_mode != "none" else []
-        return self._add_virtual_nodes(
-            types,
-            (source, target, relation),
-            number,
-            parts,
-            find_sentences(graph),
-            [(labels or {}).get(part.number, 0) for part in parts],
+        virtual = self._add_virtual_nodes(
+            len(types), number, parts, find_sentences(graph)
         )
+        return self._lay_out(types, edges, virtual, parts, labels or {})
 
-    def _number_nodes(
-        self, graph: MathGraph
-    ) -> tuple[NDArray[np.bool_] | None, Numbers]:
-        """Return which nodes stay (``None``: all) and the new number of each."""
+    def _choose_nodes(self, graph: MathGraph) -> bytearray:
+        """Return 1 for each node that stays."""
         mode = self.variant.formula_mode
-        numbers = np.arange(graph.num_nodes)
-        if mode == "both":
-            return None, numbers
-        kept = np.ones(graph.num_nodes, dtype=np.bool_)
+        kept = bytearray(b"\x01") * graph.num_nodes
         for part in graph.formulas:
             if mode != "opt":
-                kept[part.opt.start : part.opt.stop] = False
+                kept[part.opt.start : part.opt.stop] = bytes(len(part.opt))
             if mode != "slt":
-                kept[part.slt.start : part.slt.stop] = False
+                kept[part.slt.start : part.slt.stop] = bytes(len(part.slt))
             if mode == "none" and part.is_lost:
-                kept[part.node] = False
-        return kept, np.cumsum(kept) - 1
+                kept[part.node] = 0
+        return kept
 
     def _find_types(self, graph: MathGraph) -> list[int]:
         atoms, variables = graph.atoms, graph.variables
@@ -93,79 +101,91 @@ class ArrayBuilder:
             types += [symbols[atom] for atom in atoms[tree.start : tree.stop]]
         return types
 
-    def _find_edges(self, graph: MathGraph) -> tuple[Numbers, Numbers, Numbers]:
-        if not graph.lines:
-            none = np.empty(0, dtype=np.int64)
-            return none, none, none
-        holders, roles, targets = zip(*graph.lines, strict=True)
+    def _find_edges(self, graph: MathGraph) -> Edges:
         find = self._roles
-        relation = np.array([find[role] for role in roles])
-        source, target = np.array(holders), np.array(targets)
-        inverted = relation < 0
-        if inverted.any():
-            relation = np.where(inverted, ~relation, relation)
-            for line in np.flatnonzero(inverted):
-                if not graph.variables[targets[line]]:  # a constant points nowhere
-                    inverted[line] = False
-                    relation[line] = self.numbering.roles[roles[line]]
-            source, target = (
-                np.where(inverted, target, source),
-                np.where(inverted, source, target),
-            )
-        return source, target, relation
+        relations = [find[role] for role in graph.roles]
+        sources, targets = list(graph.holders), list(graph.targets)
+        if relations and min(relations) < 0:
+            for line in [n for n, relation in enumerate(relations) if relation < 0]:
+                if graph.variables[targets[line]]:
+                    relations[line] = ~relations[line]
+                    sources[line], targets[line] = targets[line], sources[line]
+                else:  # a constant points nowhere
+                    relations[line] = self.numbering.roles[graph.roles[line]]
+        return sources, targets, relations
 
     def _add_virtual_nodes(
         self,
-        types: NDArray[np.uint32],
-        edges: tuple[Numbers, Numbers, Numbers],
-        number: Numbers,
-        parts: list[FormulaPart],
+        content: int,
+        number: Sequence[int],
+        parts: Sequence[FormulaPart],
         sentences: Sentences,
-        labels: list[int],
-    ) -> GraphArrays:
+    ) -> _Virtual:
         structure = self.variant.structure
-        content = len(types)
-        counts = len(parts), len(sentences.roots)
-        kinds: list[int] = []
-        members: list[Numbers] = []
-        formulas = number[[part.node for part in parts]] if parts else number[:0]
-        roots = number[sentences.roots]
-        if structure == "hierarchy":
-            below = np.arange(content, content + sum(counts))
-            kinds = [FORMULA] * counts[0] + [SENTENCE] * counts[1] + [DOCUMENT]
-            members = [
-                *(number[self._gather(part)] for part in parts),
-                *(number[nodes] for nodes in sentences.members),
-                np.append(below, 0),
-            ]
-            formulas, roots = below[: counts[0]], below[counts[0] :]
-            edges = self._add_auxiliary(edges, parts, sentences, content)
-        elif structure != "none":
-            kinds, members = [DOCUMENT], [np.arange(content)]
-        document = [content + len(kinds) - 1] if kinds else []
-        if structure == "global_single":
-            formulas, roots, parts, counts = formulas[:0], roots[:0], [], (0, 0)
-        rest = counts[1] + len(document)
-        source, target, relation = edges
-        first_virtual = self.numbering.schema.num_node_types
+        formulas = [number[part.node] for part in parts]
+        roots = [number[root] for root in sentences.roots]
+        if structure != "hierarchy":
+            members: list[Sequence[int]] = []
+            if structure != "none":
+                members.append(range(content))
+            if structure == "global_single":
+                formulas, roots = [], []
+            return _Virtual([DOCUMENT] * len(members), members, formulas, roots, [])
+        gathered = [*map(self._gather, parts), *sentences.members]
+        if self.variant.formula_mode != "both":
+            gathered = [[number[node] for node in nodes] for nodes in gathered]
+        below = range(content, content + len(gathered))
+        kinds = [FORMULA] * len(parts) + [SENTENCE] * len(roots) + [DOCUMENT]
+        first = {"formula": content, "sentence": content + len(parts)}
+        auxiliary: list[tuple[int, int]] = []
+        if self.variant.auxiliary_edges != "none":
+            in_order = [first[kind] + i for kind, i in order_parts(parts, sentences)]
+            auxiliary = link_in_order(in_order, self.variant.auxiliary_edges)
+        return _Virtual(
+            kinds,
+            [*gathered, [*below, 0]],
+            below[: len(parts)],
+            below[len(parts) :],
+            auxiliary,
+        )
+
+    def _lay_out(
+        self,
+        types: list[int],
+        edges: Edges,
+        virtual: _Virtual,
+        parts: Sequence[FormulaPart],
+        labels: Mapping[int, int],
+    ) -> GraphArrays:
+        kinds, members, formulas, roots, auxiliary = virtual
+        document = [len(types) + len(kinds) - 1] if kinds else []
+        counts = len(formulas), len(roots), len(document)
+        first = self.numbering.schema.num_node_types
+        sources, targets, relations = edges
+        if auxiliary:
+            sources = sources + [source for source, _ in auxiliary]
+            targets = targets + [target for _, target in auxiliary]
+            relation = self.numbering.roles[AUXILIARY_ROLE]
+            relations = relations + [relation] * len(auxiliary)
+        numbers = [part.number for part in parts] if formulas else []
         return GraphArrays(
-            node_type=_join([types, first_virtual + np.array(kinds, int)]),
-            source=source.astype(np.uint32),
-            target=target.astype(np.uint32),
-            relation=relation.astype(np.uint32),
-            member_count=np.array([len(m) for m in members], dtype=np.uint32),
-            member=_join(members),
-            representative=_join([formulas, roots, document]),
-            representative_kind=np.array(
-                [FORMULA] * counts[0]
-                + [SENTENCE] * counts[1]
-                + [DOCUMENT] * len(document),
-                dtype=np.uint32,
+            node_type=_to_ids(types + [first + kind for kind in kinds]),
+            source=_to_ids(sources),
+            target=_to_ids(targets),
+            relation=_to_ids(relations),
+            member_count=_to_ids([len(nodes) for nodes in members]),
+            member=_to_ids([node for nodes in members for node in nodes]),
+            representative=_to_ids([*formulas, *roots, *document]),
+            representative_kind=_to_ids(
+                [FORMULA] * counts[0] + [SENTENCE] * counts[1] + [DOCUMENT] * counts[2]
             ),
-            representative_number=_join(
-                [[part.number for part in parts], range(counts[1]), [0] * len(document)]
+            representative_number=_to_ids(
+                [*numbers, *range(counts[1]), 0][: sum(counts)]
             ),
-            representative_label=_join([labels[: len(parts)], [0] * rest]),
+            representative_label=_to_ids(
+                [labels.get(number, 0) for number in numbers]
+                + [0] * (counts[1] + counts[2])
+            ),
         )
 
     def _gather(self, part: FormulaPart) -> list[int]:
@@ -174,29 +194,19 @@ class ArrayBuilder:
         slt = part.slt if mode != "opt" else ()
         return [*opt, *slt] or [part.node]
 
-    def _add_auxiliary(
-        self,
-        edges: tuple[Numbers, Numbers, Numbers],
-        parts: list[FormulaPart],
-        sentences: Sentences,
-        content: int,
-    ) -> tuple[Numbers, Numbers, Numbers]:
-        if self.variant.auxiliary_edges == "none":
-            return edges
-        first = {"formula": content, "sentence": content + len(parts)}
-        in_order = [first[kind] + i for kind, i in order_parts(parts, sentences)]
-        pairs = np.array(link_in_order(in_order, self.variant.auxiliary_edges), int)
-        pairs = pairs.reshape(-1, 2)
-        source, target, relation = edges
-        return (
-            np.concatenate([source, pairs[:, 0]]),
-            np.concatenate([target, pairs[:, 1]]),
-            np.concatenate(
-                [relation, np.full(len(pairs), self.numbering.roles[AUXILIARY_ROLE])]
-            ),
-        )
+
+def _keep_edges(edges: Edges, kept: bytearray, number: Sequence[int]) -> Edges:
+    rows = [
+        (number[source], number[target], relation)
+        for source, target, relation in zip(*edges, strict=True)
+        if kept[source] and kept[target]
+    ]
+    return (
+        [source for source, _, _ in rows],
+        [target for _, target, _ in rows],
+        [relation for _, _, relation in rows],
+    )
 
 
-def _join(arrays: Sequence[ArrayLike]) -> NDArray[np.uint32]:
-    parts = [np.asarray(a, dtype=np.uint32) for a in arrays]
-    return np.concatenate(parts) if parts else np.empty(0, dtype=np.uint32)
+def _to_ids(values: Sequence[int]) -> Ids:
+    return np.array(values, dtype=np.uint32)

@@ -14,6 +14,7 @@ from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.penman_graph import read_label
 from mathamr_kedro.graph.placement import HEIGHT, Box, place_nodes, shorten, surround
 from mathamr_kedro.graph.sentences import find_sentences
+from mathamr_kedro.graph.tensors import SENTENCE
 from mathamr_kedro.graph.variants import VariantGraph, build_variant
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 
@@ -125,8 +126,8 @@ class _Drawing:
                 yield from _draw_area(surround(self._boxes, tree), kind)
         if self._variant.structure != "hierarchy":
             return
-        for place, (kind, _) in enumerate(self._shown.virtual_nodes[:-1]):
-            name = ("virtual", "amr")[kind]
+        for place, virtual in enumerate(self._shown.virtual_nodes[:-1]):
+            name = "amr" if virtual.kind == SENTENCE else "virtual"
             yield from _draw_area(self._area_of(place), name)
 
     def _draw_links(self) -> Iterator[str]:

@@ -40,7 +40,7 @@ OPT_ROLE, SLT_ROLE, MATH_ROLE = "opt", "slt", "math"
 """From a formula to its trees; ``math`` also from the root to a lost formula."""
 
 _TREE_ROLES = frozenset({OPT_ROLE, SLT_ROLE, MATH_ROLE})
-_PLACEHOLDER = re.compile(r"FORMULA_(\d+)")
+_PLACEHOLDER = re.compile(r'"?FORMULA_(\d+)"?')
 # Roles whose name ends like that of an inverted one (AMR's own list).
 _NOT_INVERTED = frozenset({"consist-of", "prep-on-behalf-of", "prep-out-of"})
 
@@ -66,30 +66,60 @@ class MathGraph:
         atoms: concept or constant of each node, as PENMAN writes it.
         lines: in the order of the text; the first line that points to a node defines
             it, so the nodes are defined in ascending order.
-        parents: node below which each node is defined, -1 for the root, given by a
-            reader whose lines stand in the order of a text already.
 
     Raises:
         GraphError: the lines do not lie as a text would have them.
     """
 
+    variables: Sequence[str]
+    atoms: Sequence[str]
+    holders: Sequence[int]
+    roles: Sequence[str]
+    targets: Sequence[int]
+    """The three parts of the lines."""
+    parents: list[int]
+    """Node below which each node is defined; -1 for the root."""
+
     def __init__(
-        self,
+        self, variables: Sequence[str], atoms: Sequence[str], lines: Sequence[Line]
+    ) -> None:
+        self.variables, self.atoms = variables, atoms
+        self.holders = [holder for holder, _, _ in lines]
+        self.roles = [role for _, role, _ in lines]
+        self.targets = [target for _, _, target in lines]
+        self.parents = self._find_parents()
+
+    @classmethod
+    def of_columns(
+        cls,
         variables: Sequence[str],
         atoms: Sequence[str],
-        lines: Sequence[Line],
-        parents: list[int] | None = None,
-    ) -> None:
-        self.variables = tuple(variables)
-        self.atoms = tuple(atoms)
-        self.lines = tuple(lines)
-        self.parents = self._find_parents() if parents is None else parents
+        columns: tuple[Sequence[int], Sequence[str], Sequence[int]],
+        parents: list[int],
+        ends: list[int] | None = None,
+    ) -> MathGraph:
+        """Return the graph that a reader has found in the order of a text.
+
+        Nothing is checked: the order of the text is known to be right.
+        """
+        graph = cls.__new__(cls)
+        graph.variables, graph.atoms = variables, atoms
+        graph.holders, graph.roles, graph.targets = columns
+        graph.parents = parents
+        if ends is not None:
+            graph.ends = ends
+        return graph
+
+    @property
+    def lines(self) -> list[Line]:
+        """The lines of the text."""
+        return list(zip(self.holders, self.roles, self.targets, strict=True))
 
     def _find_parents(self) -> list[int]:
         """Return the node below which each node is defined; -1 for the root."""
         parents = [-1]
         path = [0]
-        for holder, _, target in self.lines:
+        for holder, target in zip(self.holders, self.targets, strict=True):
             while path and path[-1] != holder:
                 path.pop()
             if not path or target > len(parents):
@@ -115,15 +145,15 @@ class MathGraph:
     @property
     def num_edges(self) -> int:
         """Edges, those to constants among them."""
-        return len(self.lines)
+        return len(self.roles)
 
     @cached_property
     def ends(self) -> list[int]:
         """One past the last node that is defined below each node (or is it)."""
         ends = list(range(1, len(self.parents) + 1))
-        parents = self.parents
-        for node in range(len(parents) - 1, 0, -1):
-            ends[parents[node]] = max(ends[parents[node]], ends[node])
+        for node in range(len(ends) - 1, 0, -1):
+            parent = self.parents[node]
+            ends[parent] = max(ends[parent], ends[node])
         return ends
 
     def edges(self) -> list[Triple]:
@@ -138,7 +168,9 @@ class MathGraph:
             (target, role[:-3], holder)
             if role[-3:] == "-of" and is_inverted(role) and variables[target]
             else (holder, role, target)
-            for holder, role, target in self.lines
+            for holder, role, target in zip(
+                self.holders, self.roles, self.targets, strict=True
+            )
         ]
 
     @cached_property
@@ -151,45 +183,46 @@ class MathGraph:
         nodes: dict[int, int] = {}
         atoms = self.atoms
         for node in [n for n, atom in enumerate(atoms) if atom[:8] == "FORMULA_"]:
-            number = read_placeholder(atoms[node]) if self.variables[node] else None
-            if number is not None and number in nodes:
+            number = read_placeholder(atoms[node])
+            if number is None or not self.variables[node]:
+                continue
+            if number in nodes:
                 raise GraphError(f"Expected one node for {atoms[node]!r} (got two)")
-            if number is not None:
-                nodes[number] = node
+            nodes[number] = node
         return self._find_parts(nodes)
 
     def _find_parts(self, nodes: dict[int, int]) -> list[FormulaPart]:
         if not nodes:
             return []
         owners = set(nodes.values())
-        trees: dict[tuple[int, str], range] = {}
+        opt: dict[int, range] = {}
+        slt: dict[int, range] = {}
         lost: set[int] = set()
-        for holder, role, target in [ln for ln in self.lines if ln[1] in _TREE_ROLES]:
+        for line in [n for n, role in enumerate(self.roles) if role in _TREE_ROLES]:
+            holder, role, target = (
+                self.holders[line], self.roles[line], self.targets[line],
+            )  # fmt: skip
             if holder in owners:
-                kind = SLT_ROLE if role == SLT_ROLE else OPT_ROLE
-                trees[holder, kind] = range(target, self.ends[target])
+                trees = slt if role == SLT_ROLE else opt
+                trees[holder] = range(target, self.ends[target])
             elif holder == 0 and role == MATH_ROLE:
                 lost.add(target)
         none = range(0)
         return [
             FormulaPart(
-                number,
-                node,
-                trees.get((node, OPT_ROLE), none),
-                trees.get((node, SLT_ROLE), none),
-                node in lost,
+                number, node, opt.get(node, none), slt.get(node, none), node in lost
             )
             for number, node in sorted(nodes.items())
         ]
 
+    def _as_value(self) -> tuple[tuple[object, ...], ...]:
+        return tuple(self.variables), tuple(self.atoms), tuple(self.lines)
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, MathGraph) and (
-            (self.variables, self.atoms, self.lines)
-            == (other.variables, other.atoms, other.lines)
-        )
+        return isinstance(other, MathGraph) and self._as_value() == other._as_value()
 
     def __hash__(self) -> int:
-        return hash((self.variables, self.atoms, self.lines))
+        return hash(self._as_value())
 
     def __repr__(self) -> str:
         return f"MathGraph({self.atoms[0]!r}, {self.num_nodes} nodes)"
@@ -210,5 +243,5 @@ def read_placeholder(atom: str) -> int | None:
     >>> read_placeholder("FORMULA_12"), read_placeholder("formula")
     (12, None)
     """
-    match = _PLACEHOLDER.fullmatch(atom.strip('"'))
-    return int(match.group(1)) if match else None
+    match = _PLACEHOLDER.fullmatch(atom)
+    return int(match[1]) if match else None

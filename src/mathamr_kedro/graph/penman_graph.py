@@ -65,7 +65,7 @@ def read_math_graph(text: str) -> MathGraph:
 
     >>> graph = read_math_graph("(f / FORMULA_0 :ARG1-of (p / prove-01 :polarity -))")
     >>> graph.atoms, graph.lines
-    (('FORMULA_0', 'prove-01', '-'), ((0, 'ARG1-of', 1), (1, 'polarity', 2)))
+    (['FORMULA_0', 'prove-01', '-'], [(0, 'ARG1-of', 1), (1, 'polarity', 2)])
     """
     graph = _read_pieces(text.strip())
     if graph is None and _is_one_bracket(text):
@@ -92,26 +92,34 @@ def _read_pieces(text: str) -> MathGraph | None:
     gaps, roles, names, atoms, closings = (pieces[column::5] for column in range(5))
     if any(gaps) or not any(names[:1]) or roles[0] is not None or not all(roles[1:]):
         return None
-    holders = _find_holders(names, closings)
-    if holders is None:
+    found = _find_holders(names, closings)
+    if found is None:
         return None
-    known = set(names) - {None}
-    if len(known) + names.count(None) != len(names):
+    holders, ends = found
+    known = set(names)
+    unnamed = names.count(None)
+    if len(known) - bool(unnamed) != len(names) - unnamed:
         return None  # defined twice
-    variables = [name or "" for name in names]
-    if len(known) == len(names) or not any(
+    variables = [name or "" for name in names] if unnamed else names
+    if unnamed and any(
         not name and atom in known for name, atom in zip(names, atoms, strict=True)
     ):
-        lines = list(zip(holders[1:], roles[1:], range(1, len(names)), strict=True))
-        return MathGraph(variables, atoms, lines, holders)
-    return _resolve_names(variables, atoms, roles, holders)
+        return _resolve_names(variables, atoms, roles, holders)
+    columns = holders[1:], roles[1:], range(1, len(names))
+    return MathGraph.of_columns(variables, atoms, columns, holders, ends)
 
 
 def _find_holders(
     names: Sequence[str | None], closings: Sequence[str]
-) -> list[int] | None:
-    """Return the piece in whose brackets each piece stands; -1 for the first."""
+) -> tuple[list[int], list[int]] | None:
+    """Return where the brackets of pieces lead.
+
+    Returns:
+        The piece in whose brackets each piece stands, -1 for the first; and the piece
+        behind the last one in the brackets of each.
+    """
     holders: list[int] = []
+    ends = list(range(1, len(names) + 1))
     path = [-1]
     put, push, pop = holders.append, path.append, path.pop
     number = 0
@@ -120,12 +128,13 @@ def _find_holders(
             put(path[-1])
             if name:
                 push(number)
-            for _ in closing:
-                pop()
             number += 1
+            for _ in closing:
+                ends[pop()] = number
     except IndexError:  # more brackets closed than opened
         return None
-    return holders if path == [-1] and holders.count(-1) == 1 else None
+    is_whole = path == [-1] and holders.count(-1) == 1
+    return (holders, ends) if is_whole else None
 
 
 def _resolve_names(
@@ -143,7 +152,6 @@ def _resolve_names(
     for piece, holder in enumerate(holders[1:], start=1):
         held[holder].append(piece)
     numbers = {0: 0}
-    parents = [-1]
     lines: list[Line] = []
     path = [(0, iter(held[0]))]
     while path:
@@ -153,15 +161,14 @@ def _resolve_names(
             path.pop()
             continue
         target = piece if variables[piece] else defined.get(atoms[piece], piece)
+        known = len(numbers)
         lines.append((holder, roles[piece], numbers.setdefault(target, len(numbers))))
-        if len(numbers) > len(parents):
-            parents.append(holder)
+        if len(numbers) > known:
             path.append((numbers[target], iter(held[target])))
     return MathGraph(
         [variables[piece] for piece in numbers],
         [atoms[piece] for piece in numbers],
         lines,
-        parents,
     )
 
 

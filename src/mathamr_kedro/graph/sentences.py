@@ -72,10 +72,10 @@ def mark_amr_nodes(graph: MathGraph) -> bytearray:
 
 def _find_roots(graph: MathGraph) -> list[int]:
     numbered: list[tuple[int, int]] = []
-    for _, role, target in [line for line in graph.lines if line[0] == 0]:
-        match = _SENTENCE_ROLE.fullmatch(role)
-        if match and graph.variables[target]:
-            numbered.append((int(match[1]), target))
+    for line in [n for n, holder in enumerate(graph.holders) if holder == 0]:
+        match = _SENTENCE_ROLE.fullmatch(graph.roles[line])
+        if match and graph.variables[graph.targets[line]]:
+            numbered.append((int(match[1]), graph.targets[line]))
     return [target for _, target in sorted(numbered)]
 
 

@@ -6,20 +6,23 @@ pool tells what happened as events, and knows nothing of partitions or retries.
 
 from __future__ import annotations
 
+import contextlib
 import logging
-import multiprocessing
 import os
 import signal
-import threading
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from multiprocessing.connection import Connection, Pipe, wait
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.workers.slots import set_slot
 
 logger = logging.getLogger(__name__)
+
+_CHILD = Path(__file__).with_name("child.py")
 
 Function = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -135,31 +138,45 @@ class InProcessPool:
 
 
 class _Worker(NamedTuple):
-    process: BaseProcess
+    process: subprocess.Popen[bytes]
     connection: Connection
+    alive: int
+    """Open file whose end tells the worker that we are gone."""
+
+    def bury(self) -> None:
+        """Kill it if it still lives, and close what belonged to it."""
+        self.process.kill()
+        self.process.wait()
+        self.connection.close()
+        os.close(self.alive)
 
 
 class ProcessPool:
     """Processes of this machine, each at the other end of a pipe.
 
-    They are started anew (``spawn``), so they share no lock, GPU context or thread with
-    the caller, and they end themselves when the caller dies, however that happens.
+    They are new programs, so they share no lock, GPU context or thread with the caller,
+    and they end themselves when the caller dies, however that happens. The pools of the
+    standard library cannot replace it: ``concurrent.futures`` gives up as a whole when
+    a process dies, ``multiprocessing.Pool`` waits for its answer for ever, and neither
+    ends a task that hangs.
     """
 
     def __init__(self, function: Function) -> None:
         self._function = function
-        self._context = multiprocessing.get_context("spawn")
         self._workers: dict[int, _Worker] = {}
         self._waiting: dict[int, Sequence[Any]] = {}  # for their worker to be ready
         self._busy: set[int] = set()
 
     def submit(self, slot: int, batch: Sequence[Any]) -> None:
         """Send the batch, or start the worker first."""
+        self._busy.add(slot)
         if slot in self._workers:
             self._send(slot, batch)
         else:
             self._waiting[slot] = batch
-            self._start(slot)
+            self._workers[slot] = _start_worker(slot)
+            self._send(slot, sys.path)
+            self._send(slot, self._function)
 
     def wait(self, timeout: float | None) -> list[tuple[int, Event]]:
         """Return the events of the workers that have something to say."""
@@ -169,46 +186,25 @@ class ProcessPool:
 
     def stop(self, slot: int) -> None:
         """Kill the worker of a slot."""
-        worker = self._workers.pop(slot, None)
         self._waiting.pop(slot, None)
         self._busy.discard(slot)
-        if worker is not None:
-            worker.process.kill()
-            _bury(worker)
+        if slot in self._workers:
+            self._workers.pop(slot).bury()
 
     def close(self) -> None:
         """End all: the idle ones by closing their pipe, the busy ones by a signal."""
-        workers = self._workers
-        self._workers = {}
-        for slot, worker in workers.items():
-            if slot in self._busy:
-                worker.process.kill()
+        idle = [w for slot, w in self._workers.items() if slot not in self._busy]
+        for worker in idle:
             worker.connection.close()
-        for worker in workers.values():
-            worker.process.join(timeout=10)
-            worker.process.kill()
-            _bury(worker)
-        self._busy.clear()
-        self._waiting.clear()
+        for worker in idle:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                worker.process.wait(timeout=10)
+        for slot in list(self._workers):
+            self.stop(slot)
 
-    def _start(self, slot: int) -> None:
-        ours, theirs = self._context.Pipe()
-        process = self._context.Process(
-            target=_serve, args=(theirs, slot), name=f"worker-{slot}", daemon=True
-        )
-        process.start()
-        theirs.close()  # so that the end of the worker is the end of the pipe
-        self._workers[slot] = _Worker(process, ours)
-        self._busy.add(slot)
+    def _send(self, slot: int, message: Any) -> None:
         try:
-            ours.send(self._function)
-        except OSError:
-            logger.debug("worker %d died at once", slot)
-
-    def _send(self, slot: int, batch: Sequence[Any]) -> None:
-        self._busy.add(slot)
-        try:
-            self._workers[slot].connection.send(batch)
+            self._workers[slot].connection.send(message)
         except OSError:
             # It died since its last answer; waiting for its answer will tell.
             logger.debug("worker %d is gone", slot)
@@ -218,74 +214,31 @@ class ProcessPool:
         try:
             event = worker.connection.recv()
         except (EOFError, OSError):
-            del self._workers[slot]
-            self._waiting.pop(slot, None)
-            self._busy.discard(slot)
-            worker.process.join(timeout=10)
-            code = worker.process.exitcode
-            worker.process.kill()
-            _bury(worker)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                worker.process.wait(timeout=10)
+            code = worker.process.poll()
+            self.stop(slot)
             return Died(_describe_exit(code))
         self._busy.discard(slot)
         if isinstance(event, Ready) and slot in self._waiting:
-            self._send(slot, self._waiting.pop(slot))
+            self.submit(slot, self._waiting.pop(slot))
         return event
 
 
-def _bury(worker: _Worker) -> None:
-    worker.process.join()
-    worker.process.close()
-    worker.connection.close()
+def _start_worker(slot: int) -> _Worker:
+    ours, theirs = Pipe()
+    end, alive = os.pipe()
+    files = (theirs.fileno(), end)
+    command = [sys.executable, "-P", str(_CHILD), *map(str, files), str(slot)]
+    try:
+        process = subprocess.Popen(command, pass_fds=files, stdin=subprocess.DEVNULL)
+    finally:
+        theirs.close()  # so that the end of the worker is the end of the pipe
+        os.close(end)
+    return _Worker(process, ours, alive)
 
 
 def _describe_exit(code: int | None) -> str:
     if code is not None and code < 0:
         return f"killed by {signal.Signals(-code).name}"
     return f"ended with exit code {code}"
-
-
-def _serve(connection: Connection, slot: int) -> None:
-    """Run batches until the pipe closes: what a worker process does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the caller's to handle
-    _die_with_parent()
-    # Workers are the parallelism; threads inside them would fight for the same cores.
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    set_slot(slot)
-    logging.basicConfig(format=f"worker {slot}: %(message)s", level=logging.WARNING)
-    try:
-        try:
-            function = connection.recv()
-        except (EOFError, OSError):
-            raise
-        except Exception as exc:
-            name = f"{type(exc).__name__}: {exc}"
-            connection.send(
-                Stopping(ConfigurationError(f"The worker lacks the function ({name})"))
-            )
-            return
-        connection.send(prepare(function))
-        while True:
-            _answer(connection, call(function, connection.recv()))
-    except (EOFError, OSError):
-        return
-
-
-def _answer(connection: Connection, event: Event) -> None:
-    try:
-        connection.send(event)
-    except (OSError, EOFError):
-        raise
-    except Exception as exc:
-        connection.send(Raised(f"The results cannot travel: {exc}"))
-
-
-def _die_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is None:
-        return
-
-    def watch() -> None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-    threading.Thread(target=watch, name="die-with-parent", daemon=True).start()

@@ -105,6 +105,20 @@ def test_a_chunk_that_fails_keeps_its_good_sentences(make_parser):
     assert roles == ["snt1", "snt2"]
 
 
+def test_a_graph_that_cannot_be_read_costs_its_sentence_alone(make_parser):
+    chunk = Chunk(("See FORMULA_0.", "FAULT:unreadable:a:-1", "So FORMULA_1."))
+    (result,) = make_parser().parse_chunks([chunk])
+    assert {"FORMULA_0", "FORMULA_1"} <= set(result.nodes.values())
+
+
+def test_a_worker_that_cannot_start_again_stops_the_run(make_parser, monkeypatch):
+    parser = make_parser()
+    parser.start()
+    monkeypatch.setenv("FAKE_WORKER_START", "fatal")
+    with pytest.raises(ConfigurationError, match="no weights"):
+        parser.parse_chunks([Chunk(("FAULT:kill:a:-1", "FORMULA_0."))])
+
+
 def test_messages_show_what_the_worker_said_last(make_parser):
     with pytest.raises(WorkerError, match=r"code -9.*fake worker starts"):
         make_parser().parse_chunks([CLEAN, Chunk(("FAULT:kill:a:1",))])

@@ -92,6 +92,7 @@ class TransitionParser:
         self._device = settings.devices[current_slot() % len(settings.devices)]
         self._process: WorkerProcess | None = None
         self._finalizer: weakref.finalize | None = None
+        self._problem: ConfigurationError | None = None  # it can never start again
         if not Path(settings.python).exists():
             raise ConfigurationError(
                 f"Expected the Python of the parser's environment at "
@@ -100,11 +101,23 @@ class TransitionParser:
             )
 
     def start(self) -> WorkerProcess:
-        """Return the worker; start it if none runs, again if it dies at once.
+        """Return the worker; start it if none runs.
 
         Raises:
             ConfigurationError: it does not start.
         """
+        if self._process is None:
+            if self._problem is not None:
+                raise self._problem
+            try:
+                self._process = self._start()
+            except ConfigurationError as exc:
+                self._problem = exc
+                raise
+            self._finalizer = weakref.finalize(self, self._process.stop)
+        return self._process
+
+    def _start(self) -> WorkerProcess:
         limits = Limits(
             self._settings.start_timeout_s,
             self._settings.request_timeout_s,
@@ -113,10 +126,9 @@ class TransitionParser:
         command = make_command(self._settings)
         environment = make_environment(self._device, os.environ)
         attempts = 0
-        while self._process is None:
+        while True:
             try:
-                self._process = WorkerProcess(command, environment, limits)
-                self._finalizer = weakref.finalize(self, self._process.stop)
+                return WorkerProcess(command, environment, limits)
             except (WorkerError, TimeoutError) as exc:
                 attempts += 1
                 if attempts == _START_ATTEMPTS:
@@ -126,23 +138,27 @@ class TransitionParser:
                     ) from exc
                 logger.warning("transition worker did not start: %s", exc)
                 time.sleep(attempts)  # a dead one may still hold the GPU's memory
-        return self._process
 
     def parse_chunks(self, chunks: Sequence[Chunk]) -> list[AMRGraph | ParseFailure]:
-        """Parse a batch; a single bad chunk is tried again sentence by sentence."""
+        """Parse a batch; a bad chunk is tried again sentence by sentence.
+
+        Raises:
+            ConfigurationError: the worker does not start.
+            WorkerError, TimeoutError, MemoryError, RuntimeError: the batch failed as a
+                whole; smaller ones may not.
+        """
         if not chunks:
             return []
         try:
             answers = self._ask(chunks)
-        except TimeoutError:
-            raise
-        except Exception as exc:
-            if isinstance(exc, ConfigurationError) or len(chunks) > 1:
+        except (WorkerError, MemoryError, RuntimeError) as exc:
+            if len(chunks) > 1 or len(chunks[0].sentences) == 1:
                 raise
-            if len(chunks[0].sentences) == 1:
-                raise
-            return [self._parse_sentences(chunks[0], exc)]
-        return [read_answer(answer) for answer in answers]
+            return [self._parse_sentences(chunks[0], str(exc))]
+        return [
+            self._repair(chunk, read_answer(answer))
+            for chunk, answer in zip(chunks, answers, strict=True)
+        ]
 
     def close(self) -> None:
         """End the worker."""
@@ -164,9 +180,16 @@ class TransitionParser:
                 if isinstance(exc, TimeoutError) or not attempts:
                     raise
 
-    def _parse_sentences(
-        self, chunk: Chunk, problem: Exception
+    def _repair(
+        self, chunk: Chunk, result: AMRGraph | ParseFailure
     ) -> AMRGraph | ParseFailure:
+        if isinstance(result, AMRGraph) or result.reason == "empty_text":
+            return result
+        if len(chunk.sentences) == 1:
+            return result
+        return self._parse_sentences(chunk, result.detail)
+
+    def _parse_sentences(self, chunk: Chunk, problem: str) -> AMRGraph | ParseFailure:
         """Parse the sentences of a failed chunk one by one; keep those that work.
 
         One sentence without a node can fail a whole document.
@@ -174,6 +197,8 @@ class TransitionParser:
         logger.warning("going on sentence by sentence: %s", problem)
         singles = [Chunk((sentence,)) for sentence in chunk.sentences]
         results = parse_isolating(self, singles)
+        if self._problem is not None:  # taken for the fault of a sentence above
+            raise self._problem
         graphs = [r for r in results if isinstance(r, AMRGraph)]
         if graphs:
             return merge_graphs(graphs)

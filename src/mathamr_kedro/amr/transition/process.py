@@ -106,7 +106,9 @@ class WorkerProcess:
         self._send(format_request(number, chunks))
         deadline = time.monotonic() + self._limits.request_s
         while True:
-            message = self._next_message(deadline, self._limits.request_s)
+            message = self._next_message(
+                deadline, self._limits.request_s, self._limits.silence_s
+            )
             if message["type"] == "heartbeat" and message.get("last") == number:
                 raise WorkerError(f"The answer was unreadable{self._show_log()}")
             if message.get("id") != number:
@@ -131,7 +133,9 @@ class WorkerProcess:
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + self._limits.start_s
         while True:
-            message = self._next_message(deadline, self._limits.start_s)
+            # While it loads, imports may keep its heart from beating for long.
+            limit = self._limits.start_s
+            message = self._next_message(deadline, limit, limit)
             if message["type"] == "ready":
                 break
             if message["type"] == "fatal":
@@ -146,10 +150,12 @@ class WorkerProcess:
             )
         logger.info("transition worker is ready: %s", message.get("versions", {}))
 
-    def _next_message(self, deadline: float, limit: float) -> dict[str, Any]:
+    def _next_message(
+        self, deadline: float, limit: float, silence: float
+    ) -> dict[str, Any]:
         """Return the next line that means something."""
         while True:
-            seconds = min(deadline - time.monotonic(), self._limits.silence_s)
+            seconds = min(deadline - time.monotonic(), silence)
             try:
                 line = self._lines.get(timeout=max(seconds, 0.0))
             except queue.Empty:
@@ -157,7 +163,7 @@ class WorkerProcess:
                 what = (
                     f"no answer within {limit:g} s"
                     if late
-                    else f"no sign of life for {self._limits.silence_s:g} s"
+                    else f"no sign of life for {silence:g} s"
                 )
                 raise TimeoutError(f"{what}{self._show_log()}") from None
             if line is None:

@@ -19,7 +19,7 @@ parser                                worker
   in place of a result: the batch as a whole failed, the worker lives.
 - ``{"type": "fatal", "kind": ..., "message": ...}`` in place of ``ready``: it cannot
   start, and ends.
-- Heartbeats come every few seconds, also while loading; ``id`` is the request under
+- Heartbeats come every few seconds; ``id`` is the request under
   way, ``last`` the last one answered.
 - The end of the worker's standard input ends it at once. Its standard error is a log.
 
