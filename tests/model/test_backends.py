@@ -41,14 +41,14 @@ def run(backend, graph, layer):
     """The output and all gradients of a fixed weighted sum of it."""
     out = backend.convolve(*layer, graph)
     torch.manual_seed(7)
-    grad = torch.randn(out.shape, dtype=torch.float64).to(out.dtype)
+    grad = torch.randn(out.shape, dtype=torch.float64).to(out)
     inputs = [t for t in layer if t is not None]
     return [out, *torch.autograd.grad(out, inputs, grad)]
 
 
 def largest_error(mine, truth):
     errors = [
-        ((a.double() - b).norm() / b.norm()).item()
+        ((a.double().cpu() - b).norm() / b.norm()).item()
         for a, b in zip(mine, truth, strict=True)
     ]
     return max(errors)
@@ -200,7 +200,7 @@ def test_triton_convolution_equals_the_reference(shards, triton_backend, shifted
         t if t is None else t.detach().to(device).requires_grad_()
         for t in layers[torch.float32]
     ]
-    mine = [t.cpu() for t in run(triton_backend, graph, layer)]
+    mine = run(triton_backend, graph, layer)
     assert largest_error(mine, truth) < 2e-6
 
 
