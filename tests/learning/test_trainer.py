@@ -198,7 +198,6 @@ def test_infinite_loss_is_named(shards, pairs, config, tmp_path):
     ("part", "changes"),
     [
         ("loss", {"both_directions": True}),
-        ("loss", {"formula_weight": 0.5}),
         ("loss", {"beta": 0.3}),
         ("loss", {"objective": "single_vector"}),
         ("loss", {"normalise_scores": False}),
@@ -224,6 +223,22 @@ def test_each_option_changes_the_training(
     other = train(shards, pairs, changed, tmp_path / "other")
     one, two = weights_of(plain), weights_of(other)
     assert one.keys() != two.keys() or not same(one, two)
+
+
+def test_formulas_that_look_the_same_are_learned(shards, config, tmp_path):
+    """Each post is paired with itself, so all its formulas have a partner."""
+    pairs = list_pairs(np.repeat(np.arange(40), 2).reshape(40, 2), shards)
+    still = OptimizerConfig(learning_rate=0, min_learning_rate=0)
+    config = replace(
+        config, optimizer=still, num_epochs=1, augmentation=AugmentationConfig(0, 0)
+    )
+    losses = []
+    for weight in (0.0, 0.5, 1.0):
+        changed = replace(config, loss=replace(config.loss, formula_weight=weight))
+        result = train(shards, pairs, changed, tmp_path / str(weight))
+        losses.append(result.history[0].train_loss)
+    assert losses[0] < losses[1] < losses[2]
+    assert losses[2] - losses[1] == pytest.approx(losses[1] - losses[0], rel=1e-3)
 
 
 def test_more_negatives_make_the_task_harder(shards, pairs, config, tmp_path):

@@ -226,6 +226,8 @@ def test_fused_layers_equal_the_reference(shards, attributes):
     mine.backward(grad.float().to(device))
     truth.backward(grad)
     assert torch.allclose(mine.cpu().double(), truth, atol=2e-6)
+    with torch.no_grad():
+        assert torch.equal(fused(batch.to(device)), mine)
     for (name, p), q in zip(fused.named_parameters(), model.parameters(), strict=True):
         error = (p.grad.cpu().double() - q.grad).norm() / q.grad.norm()
         assert error < 2e-6, name

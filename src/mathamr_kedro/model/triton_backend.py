@@ -68,13 +68,14 @@ class TritonBackend:
     ) -> Tensor:
         """Run all layers of Eq. 3.1 at once; parameters are stacked by layer."""
         launch = Launcher(graph, h.shape[1], self._precision)
-        rounded = (t.to(self._type).contiguous() for t in (weight, root))
+        weight, root = (t.to(self._type).contiguous() for t in (weight, root))
         # The kernels count in plain rows, and sums of products come back transposed.
         shift = None if shift is None else shift.contiguous()
-        arguments = (h, *rounded, bias, shift, gamma, beta)
         if torch.is_grad_enabled():
-            return _Layers.apply(*arguments, launch)
-        return _run_forward(*arguments, launch, keep=False)[0]
+            return _Layers.apply(h, weight, root, bias, shift, gamma, beta, launch)
+        return _run_forward(
+            h, weight, root, bias, shift, gamma, beta, launch, keep=False
+        )[0]
 
 
 class _Convolution(torch.autograd.Function):
