@@ -109,6 +109,57 @@ def test_fixed_size_steps_equal_steps_from_the_host(shards, model_config):
     assert all(torch.allclose(a, b, atol=2e-5) for a, b in pairs)
 
 
+def test_steps_that_cannot_be_captured_run_without(
+    shards, model_config, monkeypatch, caplog
+):
+    def fail(self, number, bucket):
+        self._do_step(bucket)  # a warm-up that must leave no trace
+        raise RuntimeError("no capture here\nand no stack")
+
+    monkeypatch.setattr(ResidentSteps, "_capture", fail)
+    batches = draw_batches(shards)
+    buckets = Buckets(shards, batches, PAIRS).choose(batches)
+    keys, rates = torch.arange(5), torch.full((5,), 1e-2)
+    ends = []
+    for levels in (3, 0):
+        step = make_step(shards, model_config)
+        on_cpu = DeviceShards(shards, torch.device("cpu"))
+        resident = ResidentSteps(step, on_cpu, PAIRS, capture=False)
+        resident._capture_levels = levels
+        resident.load_epoch(torch.from_numpy(batches), keys, rates, buckets)
+        for i in range(5):
+            resident.run(i)
+        ends.append(([p.detach() for p in step.parameters], resident.measures(5)))
+    assert "without CUDA graphs: no capture here" in caplog.text
+    both = zip(ends[0][0], ends[1][0], strict=True)
+    assert all(torch.equal(a, b) for a, b in both)
+    assert torch.equal(ends[0][1], ends[1][1])
+
+
+def test_plans_that_cannot_be_compiled_run_uncompiled(
+    shards, model_config, monkeypatch, caplog
+):
+    def refuse(function, dynamic):
+        def broken(*args):
+            raise ValueError("no compiler")
+
+        return broken
+
+    monkeypatch.setattr(torch, "compile", refuse)
+    batches = draw_batches(shards)
+    step = make_step(shards, model_config)
+    on_cpu = DeviceShards(shards, torch.device("cpu"))
+    resident = ResidentSteps(step, on_cpu, PAIRS, capture=False, compile_plan=True)
+    resident._capture_levels = 3
+    buckets = Buckets(shards, batches, PAIRS).choose(batches)
+    rates = torch.full((5,), 1e-2)
+    resident.load_epoch(torch.from_numpy(batches), torch.arange(5), rates, buckets)
+    resident._number.fill_(0)
+    resident._do_step(buckets[0])
+    assert "captured uncompiled: no compiler" in caplog.text
+    assert resident.measures(1)[0, 0] > 0
+
+
 def test_an_epoch_can_be_loaded_again(shards, model_config):
     step = make_step(shards, model_config)
     resident = ResidentSteps(
