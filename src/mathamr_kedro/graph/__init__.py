@@ -1,0 +1,1 @@
+"""Math graphs: fusion, virtual nodes, vocabulary and tensors."""

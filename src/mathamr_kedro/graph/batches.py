@@ -1,0 +1,86 @@
+"""Several graphs as one disconnected graph (thesis 3.4.1), without padding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import torch
+from torch import Tensor
+
+from mathamr_kedro.graph.tensors import GraphSchema
+
+
+@dataclass(frozen=True)
+class GraphBatch:
+    """Graphs side by side; node numbers count through the whole batch.
+
+    The nodes of graph ``g`` are ``node_ptr[g]`` to ``node_ptr[g + 1] - 1``. All tensors
+    are ``int32``. Tensors may be longer than the batch (see ``DeviceShards``): spare
+    edges and members point to node ``num_nodes``, spare virtual nodes too.
+    """
+
+    schema: GraphSchema
+    node_type: Tensor
+    """(N,) virtual nodes have ``num_node_types + kind``."""
+    node_ptr: Tensor
+    """(G + 1,)"""
+    source: Tensor
+    target: Tensor
+    relation: Tensor
+    """(E,) forward edges only."""
+    virtual_node: Tensor
+    """(V,) node of each virtual node, ascending."""
+    member: Tensor
+    """(M,) member nodes, those of the first virtual node first."""
+    member_of: Tensor
+    """(M,) position in ``virtual_node``, ascending."""
+    representative: Tensor
+    """(P,) nodes that become vectors, those of the first graph first."""
+    representative_kind: Tensor
+    representative_label: Tensor
+    representative_ptr: Tensor
+    """(G + 1,)"""
+
+    @property
+    def num_graphs(self) -> int:
+        """Number of graphs ``G``."""
+        return self.node_ptr.numel() - 1
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes ``N``, spare ones included."""
+        return self.node_type.numel()
+
+    def is_virtual(self) -> Tensor:
+        """(N,) mark virtual nodes, by their type."""
+        return self.node_type >= self.schema.num_node_types
+
+    def to(self, device: torch.device | str) -> GraphBatch:
+        """Copy the batch to a device."""
+        moved = {
+            f.name: getattr(self, f.name).to(device, non_blocking=True)
+            for f in fields(self)
+            if f.name != "schema"
+        }
+        return replace(self, **moved)
+
+
+def list_edges(batch: GraphBatch) -> tuple[Tensor, Tensor, Tensor]:
+    """List every directed edge as (source, target, relation) in ``int64``, for PyG.
+
+    Order: forward, inverse, virtual node to member, member to virtual node.
+    """
+    schema = batch.schema
+    source, target, relation = (
+        t.long() for t in (batch.source, batch.target, batch.relation)
+    )
+    owner = batch.virtual_node.long()[batch.member_of.long()]
+    member = batch.member.long()
+    kind = batch.node_type.long()[owner] - schema.num_node_types
+    virtual = torch.tensor(schema.virtual_relations, device=kind.device)[kind]
+    inverse = schema.num_forward
+    return (
+        torch.cat([source, target, owner, member]),
+        torch.cat([target, source, member, owner]),
+        torch.cat([relation, relation + inverse, virtual, virtual + inverse]),
+    )

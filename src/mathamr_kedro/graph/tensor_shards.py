@@ -1,0 +1,223 @@
+"""Reading graph shards: single graphs, and random batches at loading speed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mathamr_kedro.errors import MalformedInputError, MissingInputError, suggest
+from mathamr_kedro.graph.batches import GraphBatch
+from mathamr_kedro.graph.tensor_files import (
+    GROUPS,
+    NODE_NUMBERS,
+    WIDE,
+    array_types,
+    read_meta,
+)
+from mathamr_kedro.graph.tensors import GraphArrays
+
+Offsets: TypeAlias = NDArray[np.int64]
+Numbers: TypeAlias = NDArray[np.int32]
+
+
+def _offsets(counts: NDArray[Any]) -> Offsets:
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+
+
+class GraphShards:
+    """Graphs in memory-mapped flat files, by position or by post id.
+
+    ::
+
+        shards = GraphShards(folder)
+        graph = shards.graph(shards.position("1234"))
+        batch = shards.assemble([5, 3, 8])
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = Path(folder)
+        self.schema, meta = read_meta(self.folder)
+        # Views as plain arrays: slicing a memmap object costs far more.
+        self.arrays: dict[str, NDArray[Any]] = {
+            name: np.load(self.folder / f"{name}.npy", mmap_mode="r").view(np.ndarray)
+            for name in array_types(self.schema)
+        }
+        sizes = self.arrays["sizes"]
+        if len(sizes) != meta["num_graphs"]:
+            raise MalformedInputError(
+                f"Expected {meta['num_graphs']} graphs in {str(folder)!r} "
+                f"(got {len(sizes)}); the folder was changed, write it again"
+            )
+        self.offsets: dict[str, Offsets] = {
+            group: _offsets(sizes[:, column]) for column, group in enumerate(GROUPS)
+        }
+        for group, names in GROUPS.items():
+            for name in names:
+                if len(self.arrays[name]) != self.offsets[group][-1]:
+                    raise MalformedInputError(
+                        f"Expected {self.offsets[group][-1]} values in {name}.npy of "
+                        f"{str(folder)!r} (got {len(self.arrays[name])})"
+                    )
+        self.wide = np.flatnonzero(sizes[:, 0] >= WIDE)
+        # Where each wide graph starts in the .high files, by group.
+        self._high = {
+            group: _offsets(sizes[self.wide, column])
+            for column, group in enumerate(GROUPS)
+        }
+
+    def __len__(self) -> int:
+        return len(self.arrays["sizes"])
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """Post id of each graph."""
+        text = self.arrays["keys"].tobytes()
+        ends = np.cumsum(self.arrays["key_length"], dtype=np.int64).tolist()
+        return [text[a:b].decode() for a, b in zip([0, *ends], ends, strict=False)]
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {key: i for i, key in enumerate(self.keys)}
+
+    def position(self, key: str) -> int:
+        """Find the graph of a post."""
+        if key not in self._positions:
+            hint = suggest(key, self.keys[:10_000])
+            raise MissingInputError(
+                f"Expected a graph for post {key!r} in {str(self.folder)!r}{hint}"
+            )
+        return self._positions[key]
+
+    def graph(self, position: int) -> GraphArrays:
+        """Read one graph."""
+        wide = np.array([position])
+        values: dict[str, NDArray[np.uint32]] = {}
+        for group, names in GROUPS.items():
+            start, end = self.offsets[group][position : position + 2]
+            for name in names:
+                part = self.arrays[name][start:end].astype(np.uint32)
+                values[name] = self._widen(part, wide, name, group)
+        edge = values.pop("edge")
+        return GraphArrays(
+            source=edge[:, 0], target=edge[:, 1], relation=edge[:, 2], **values
+        )
+
+    def assemble(self, positions: Sequence[int] | NDArray[Any]) -> GraphBatch:
+        """Put the graphs at ``positions`` side by side, in that order.
+
+        Each graph is one slice of each file, so a batch is a few concatenations.
+        """
+        picked = _Picked(self, np.asarray(positions, dtype=np.int64))
+        node_ptr = picked.pointers("node")
+        first = node_ptr[:-1]
+        edge = picked.slices("edge", "edge")
+        at_edge = picked.repeat(first, "edge")
+        count = picked.counts["virtual"]
+        rank = np.arange(count.sum(), dtype=np.int32)
+        # Virtual nodes end each graph: its end, less those of all graphs so far.
+        behind = node_ptr[1:] - np.cumsum(count, dtype=np.int32)
+        member = picked.slices("member", "member")
+        representative = picked.take("representative", "representative")
+        arrays = {
+            "node_type": picked.slices("node_type", "node").astype(np.int32),
+            "node_ptr": node_ptr,
+            "source": np.add(edge[:, 0], at_edge, dtype=np.int32),
+            "target": np.add(edge[:, 1], at_edge, dtype=np.int32),
+            "relation": edge[:, 2].astype(np.int32),
+            "virtual_node": rank + picked.repeat(behind, "virtual"),
+            "member": np.add(member, picked.repeat(first, "member"), dtype=np.int32),
+            "member_of": np.repeat(rank, picked.take("member_count", "virtual")),
+            "representative": np.add(
+                representative, picked.repeat(first, "representative"), dtype=np.int32
+            ),
+            "representative_ptr": picked.pointers("representative"),
+        }
+        for name in ("representative_kind", "representative_label"):
+            arrays[name] = picked.take(name, "representative").astype(np.int32)
+        tensors = {name: torch.from_numpy(values) for name, values in arrays.items()}
+        return GraphBatch(schema=self.schema, **tensors)
+
+    def whole(self, name: str) -> NDArray[Any]:
+        """One file for all graphs, as int32 where there are wide graphs."""
+        group = next(g for g, names in GROUPS.items() if name in names)
+        values = self.arrays[name]
+        if name not in NODE_NUMBERS or self.wide.size == 0:
+            return values
+        everything = np.arange(len(self), dtype=np.int64)
+        return self._widen(values.astype(np.int32), everything, name, group)
+
+    def _widen(
+        self, values: NDArray[Any], chosen: Offsets, name: str, group: str
+    ) -> NDArray[Any]:
+        """Add the upper halves for those of the chosen graphs that are wide."""
+        is_wide = np.isin(chosen, self.wide) if name in NODE_NUMBERS else ()
+        if not np.any(is_wide):
+            return values
+        values = values.astype(np.int64)
+        offsets = self.offsets[group]
+        place = _offsets(offsets[chosen + 1] - offsets[chosen])
+        for i in np.flatnonzero(is_wide):
+            rank = int(np.searchsorted(self.wide, chosen[i]))
+            start, end = self._high[group][rank : rank + 2]
+            high = self.arrays[f"{name}.high"][start:end].astype(np.int64) << 16
+            values[place[i] : place[i + 1]] |= high
+        return values.astype(np.uint32)
+
+
+class _Picked:
+    """The parts of some graphs in each file."""
+
+    def __init__(self, shards: GraphShards, chosen: Offsets) -> None:
+        self._shards, self._chosen = shards, chosen
+        self._known: dict[str, Offsets] = {}
+        self._starts = {g: offsets[chosen] for g, offsets in shards.offsets.items()}
+        self.counts = {
+            g: offsets[chosen + 1] - self._starts[g]
+            for g, offsets in shards.offsets.items()
+        }
+
+    def pointers(self, group: str) -> Numbers:
+        """Where each graph starts in the batch."""
+        pointers = np.zeros(len(self._chosen) + 1, dtype=np.int32)
+        np.cumsum(self.counts[group], out=pointers[1:])
+        return pointers
+
+    def repeat(self, values: Numbers, group: str) -> Numbers:
+        """Give each element of a graph the value of the graph."""
+        return np.repeat(values, self.counts[group])
+
+    def slices(self, name: str, group: str) -> NDArray[Any]:
+        """Elements of the graphs; fastest where graphs have many of them."""
+        values = self._shards.arrays[name]
+        starts = self._starts[group]
+        bounds = zip(
+            starts.tolist(), (starts + self.counts[group]).tolist(), strict=True
+        )
+        parts = [values[a:b] for a, b in bounds] or [values[:0]]
+        return self._finish(np.concatenate(parts), name, group)
+
+    def take(self, name: str, group: str) -> NDArray[Any]:
+        """Elements of the graphs; fastest where graphs have few of them."""
+        return self._finish(
+            self._shards.arrays[name].take(self._elements(group)), name, group
+        )
+
+    def _elements(self, group: str) -> Offsets:
+        if group not in self._known:
+            counts = self.counts[group]
+            ends = np.cumsum(counts)
+            elements = np.repeat(self._starts[group] - (ends - counts), counts)
+            elements += np.arange(elements.size)
+            self._known[group] = elements
+        return self._known[group]
+
+    def _finish(self, values: NDArray[Any], name: str, group: str) -> NDArray[Any]:
+        if self._shards.wide.size:
+            return self._shards._widen(values, self._chosen, name, group)
+        return values

@@ -1,0 +1,1 @@
+"""Training the encoder, and encoding with it; needs torch and numpy alone."""

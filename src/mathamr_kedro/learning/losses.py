@@ -1,0 +1,162 @@
+r"""Contrastive losses with in-batch negatives.
+
+.. math::
+    \mathcal{L}_{NCE} = -\frac{1}{B} \sum_i \log
+        \frac{\exp(S_{ii} / \tau)}{\sum_j \exp(S_{ij} / \tau)} \quad (3.6)
+
+    \mathcal{L} = \beta\, \mathcal{L}_{MaxSim} + (1 - \beta)\, \mathcal{L}_{doc}
+    \quad (4.2)
+
+:math:`\mathcal{L}_{MaxSim}` is Eq. 3.6 on normalised MaxSim scores (Eq. 3.8),
+:math:`\mathcal{L}_{doc}` on products of document vectors (Eq. 4.1); both share the
+temperature :math:`\tau = \exp(t)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+from typing import Literal, NamedTuple
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor, nn
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph.tensors import FORMULA
+from mathamr_kedro.learning.maxsim import MultiVectors, maxsim
+from mathamr_kedro.model.config import Precision
+
+
+@dataclass(frozen=True)
+class LossConfig:
+    """What is minimised; the defaults are Table 4.5's."""
+
+    objective: Literal["maxsim", "single_vector"] = "maxsim"
+    """``single_vector`` compares document vectors alone (thesis 4.3.2)."""
+    normalise_scores: bool = True
+    """Divide MaxSim by the number of query vectors (Eq. 3.7)."""
+    beta: float = 1.0
+    """Weight of the MaxSim loss against the document loss (Eq. 4.2)."""
+    initial_temperature: float = 0.05
+    learn_temperature: bool = True
+    both_directions: bool = False
+    """Also let each document find its query."""
+    formula_weight: float = 0.0
+    """Weight of the loss between formulas that look the same in both posts."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.beta <= 1:
+            raise ConfigurationError(f"Expected beta in [0, 1] (got {self.beta!r})")
+        if self.initial_temperature <= 0:
+            raise ConfigurationError(
+                f"Expected initial_temperature above 0 "
+                f"(got {self.initial_temperature!r})"
+            )
+        if self.formula_weight < 0:
+            raise ConfigurationError(
+                f"Expected formula_weight of at least 0 (got {self.formula_weight!r})"
+            )
+
+    @property
+    def needs_documents(self) -> bool:
+        """Whether each post must have a document vector."""
+        return self.objective == "single_vector" or self.beta < 1
+
+
+class LossValue(NamedTuple):
+    """The loss of a batch, and how often the right document came first."""
+
+    loss: Tensor
+    accuracy: Tensor
+
+
+def info_nce(scores: Tensor, temperature: Tensor, both_directions: bool) -> Tensor:
+    """Eq. 3.6; query i belongs to document i, further documents are negatives."""
+    logits = scores / temperature
+    right = torch.arange(len(scores), device=scores.device)
+    loss = F.cross_entropy(logits, right)
+    if both_directions:
+        back = F.cross_entropy(logits[:, : len(scores)].T, right)
+        loss = (loss + back) / 2
+    return loss
+
+
+def formula_nce(
+    queries: MultiVectors, documents: MultiVectors, temperature: Tensor
+) -> Tensor:
+    """InfoNCE between single formulas: those that look the same in a post and its pair.
+
+    A formula of query i that also stands in document i (same label) should be nearer to
+    it there than to any formula of the batch that looks different. Equal formulas of
+    other posts are neither partners nor negatives.
+    """
+    is_anchor, pair_of_anchor = _formulas(queries)
+    is_partner, pair_of_partner = _formulas(documents)
+    both = is_anchor[:, None] & is_partner
+    equal = both & (queries.label[:, None] == documents.label)
+    positive = equal & (pair_of_anchor[:, None] == pair_of_partner)
+    counted = both & (positive | ~equal)
+    logits = queries.vectors @ documents.vectors.T / temperature
+    lowest = torch.finfo(logits.dtype).min
+    of_all = torch.logsumexp(logits.masked_fill(~counted, lowest), 1)
+    of_positive = torch.logsumexp(logits.masked_fill(~positive, lowest), 1)
+    has_partner = positive.any(1)
+    losses = torch.where(has_partner, of_all - of_positive, 0.0)
+    return losses.sum() / has_partner.sum().clamp(min=1)
+
+
+def _formulas(posts: MultiVectors) -> tuple[Tensor, Tensor]:
+    """Which vectors are labelled formulas, and the post of each vector."""
+    place = torch.arange(len(posts.vectors), device=posts.ptr.device)
+    post = torch.searchsorted(posts.ptr[1:], place.to(posts.ptr.dtype), right=True)
+    alive = post < len(posts.ptr) - 1
+    return alive & (posts.kind == FORMULA) & (posts.label > 0), post
+
+
+class ContrastiveLoss(nn.Module):
+    """Eq. 4.2 with a temperature of its own."""
+
+    def __init__(self, config: LossConfig, precision: Precision = "fp32") -> None:
+        super().__init__()
+        self.config, self.precision = config, precision
+        start = torch.tensor(log(config.initial_temperature))
+        self.log_temperature = nn.Parameter(
+            start, requires_grad=config.learn_temperature
+        )
+
+    @property
+    def temperature(self) -> Tensor:
+        """The temperature exp(t)."""
+        return self.log_temperature.exp()
+
+    def forward(self, queries: MultiVectors, documents: MultiVectors) -> LossValue:
+        """Compute the loss; document i belongs to query i, the rest are negatives."""
+        config, tau = self.config, self.temperature
+        weighted = self._score(queries, documents)
+        loss = torch.stack(
+            [w * info_nce(s, tau, config.both_directions) for w, s in weighted]
+        ).sum()
+        if config.formula_weight > 0:
+            formulas = formula_nce(queries, documents, tau)
+            loss = loss + config.formula_weight * formulas
+        scores = weighted[0][1]
+        right = torch.arange(len(scores), device=scores.device)
+        return LossValue(loss, (scores.argmax(1) == right).float().mean())
+
+    def _score(
+        self, queries: MultiVectors, documents: MultiVectors
+    ) -> list[tuple[float, Tensor]]:
+        """Matrices of scores with their weights in Eq. 4.2, MaxSim first."""
+        config = self.config
+        is_single = config.objective == "single_vector"
+        weighted = []
+        if not is_single and config.beta > 0:
+            scores = maxsim(queries, documents, self.precision)
+            if not config.normalise_scores:
+                scores = scores * queries.ptr.diff()[:, None]
+            weighted.append((config.beta, scores))
+        if config.needs_documents:
+            scores = queries.documents() @ documents.documents().T
+            weighted.append((1.0 if is_single else 1 - config.beta, scores))
+        return weighted

@@ -1,0 +1,121 @@
+r"""MaxSim between all queries and all documents of a batch, without padding.
+
+.. math::
+    S_{ij} = \sum_{t=1}^{|q_i|} \max_{1 \le s \le |d_j|} q_{i,t}^\top d_{j,s}
+    \quad (3.5), \qquad \tilde{S}_{ij} = S_{ij} / |q_i| \quad (3.7)
+
+Posts have between one and some hundred vectors. Padding them to the longest of a batch
+makes memory grow with its square; here vectors stand one after another, with pointers::
+
+    vectors  q0 q0 q0 q1 q2 q2        ptr  0 3 4 6
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from mathamr_kedro.model.backends import can_use_triton
+from mathamr_kedro.model.config import Precision
+from mathamr_kedro.model.member_pooling import gather_rows
+
+_CHUNK = 1 << 24
+
+
+class MultiVectors(NamedTuple):
+    """The vectors of several posts, one post after another."""
+
+    vectors: Tensor
+    """(P, k) of length 1; rows from ``ptr[-1]`` on are spare."""
+    ptr: Tensor
+    """(B + 1,) where each post starts."""
+    kind: Tensor
+    """(P,) formula, sentence or document."""
+    label: Tensor
+    """(P,) equal for formulas that look the same, 0 for none."""
+
+    def documents(self) -> Tensor:
+        """(B, k) the last vector of each post, that of its document node."""
+        return gather_rows(self.vectors, self.ptr[1:] - 1)
+
+
+def maxsim(
+    queries: MultiVectors, documents: MultiVectors, precision: Precision = "fp32"
+) -> Tensor:
+    """(B, C) scores of each query for each document, divided by |q| (Eq. 3.7)."""
+    args = (queries.vectors, queries.ptr, documents.vectors, documents.ptr)
+    if can_use_triton(queries.vectors.device, queries.vectors.shape[1]):
+        kernels = import_module("mathamr_kedro.learning.triton_maxsim")
+        fused: Tensor = kernels.fused_maxsim(*args, precision)
+        return fused
+    scores: Tensor = _MaxSim.apply(*args)
+    return scores
+
+
+class _MaxSim(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, q: Tensor, q_ptr: Tensor, d: Tensor, d_ptr: Tensor) -> Tensor:
+        bounds = d_ptr.tolist()
+        alive = int(q_ptr[-1])
+        lengths = q_ptr.diff()
+        best, where = [], []
+        similar, start = q.new_empty(alive, 0), 0
+        for j, (a, b) in enumerate(pairwise(bounds)):
+            if b - start > similar.shape[1]:  # products of as many documents as fit
+                end = _last_that_fits(bounds, j, alive)
+                similar, start = q[:alive] @ d[a:end].T, a
+            value, index = similar[:, a - start : b - start].max(1)
+            best.append(value)
+            where.append(index + a)
+        scores = torch.segment_reduce(
+            torch.stack(best, 1), "mean", lengths=lengths, unsafe=True
+        )
+        ctx.save_for_backward(q, d, torch.stack(where, 1), lengths)
+        return scores
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        q, d, where, lengths = ctx.saved_tensors
+        d_q, d_d = torch.zeros_like(q), torch.zeros_like(d)
+        share = (grad / lengths[:, None]).repeat_interleave(lengths, 0)
+        rows = max(1, _CHUNK // len(d))
+        for a in range(0, len(where), rows):
+            part = slice(a, min(a + rows, len(where)))
+            # Each token has one partner in each document: no position twice.
+            spread = q.new_zeros(part.stop - a, len(d))
+            spread.scatter_(1, where[part], share[part])
+            d_q[part] = spread @ d
+            d_d += spread.T @ q[part]
+        return d_q, None, d_d, None
+
+
+def _last_that_fits(bounds: list[int], j: int, rows: int) -> int:
+    end = bounds[j + 1]
+    for b in bounds[j + 2 :]:
+        if (b - bounds[j]) * rows > _CHUNK:
+            break
+        end = b
+    return end
+
+
+def pad_vectors(posts: MultiVectors) -> tuple[Tensor, Tensor]:
+    """(B, longest, k) vectors, and which of them are real (thesis 3.4.1)."""
+    lengths = posts.ptr.diff()
+    place = torch.arange(int(lengths.max()), device=lengths.device)
+    is_real = place < lengths[:, None]
+    index = torch.where(is_real, posts.ptr[:-1, None] + place, 0)
+    return gather_rows(posts.vectors, index), is_real
+
+
+def padded_maxsim(queries: MultiVectors, documents: MultiVectors) -> Tensor:
+    """Compute :func:`maxsim` padded and masked, as the thesis does."""
+    q, q_real = pad_vectors(queries)
+    d, d_real = pad_vectors(documents)
+    similar = torch.einsum("itk,jsk->ijts", q, d)
+    best = similar.masked_fill(~d_real[None, :, None, :], -torch.inf).amax(-1)
+    total = best.masked_fill(~q_real[:, None, :], 0.0).sum(-1)
+    return total / q_real.sum(-1)[:, None]

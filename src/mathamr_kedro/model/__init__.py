@@ -1,0 +1,1 @@
+"""The MathAMR+ encoder: graphs in, vectors out."""

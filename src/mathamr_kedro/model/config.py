@@ -1,0 +1,60 @@
+"""What defines an encoder, and how it is computed; the numbers are Table 4.5's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from mathamr_kedro.errors import ConfigurationError
+
+VirtualInit: TypeAlias = Literal[
+    "zero",
+    "zero_embedding",
+    "random_embedding",
+    "mean",
+    "mean_projection",
+    "mean_typed_projection",
+]
+"""How virtual nodes start (Table 4.13)."""
+
+BackendName: TypeAlias = Literal["auto", "reference", "torch", "triton"]
+Precision: TypeAlias = Literal["fp32", "tf32", "bf16"]
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Shape of the encoder."""
+
+    hidden_dim: int = 64
+    projection_dim: int = 32
+    num_layers: int = 4
+    decomposition: Literal["basis", "block", "none"] = "basis"
+    num_bases: int = 64
+    """Shared matrices of ``basis``, or diagonal blocks of ``block`` (thesis 2.4.3)."""
+    virtual_init: VirtualInit = "zero_embedding"
+    edge_attributes: bool = True
+    """Add a learned vector per relation to each neighbour (thesis 3.3.2)."""
+    virtual_aggregation: Literal["mean", "attention"] = "mean"
+    """How members reach their virtual node; ``attention`` is thesis 5.3's outlook."""
+
+    def __post_init__(self) -> None:
+        for name in ("hidden_dim", "projection_dim", "num_layers", "num_bases"):
+            if getattr(self, name) < 1:
+                raise ConfigurationError(
+                    f"Expected {name} of at least 1 (got {getattr(self, name)!r})"
+                )
+        if self.decomposition == "block" and self.hidden_dim % self.num_bases:
+            raise ConfigurationError(
+                f"Expected num_bases to divide hidden_dim {self.hidden_dim} into "
+                f"diagonal blocks (got {self.num_bases!r})"
+            )
+
+
+@dataclass(frozen=True)
+class ComputeConfig:
+    """Where and how the encoder is computed; changes no result beyond rounding."""
+
+    device: str = "auto"
+    """``auto`` takes the GPU where there is one."""
+    backend: BackendName = "auto"
+    precision: Precision = "fp32"

@@ -1,0 +1,106 @@
+r"""The stack of residual relational layers.
+
+.. math::
+    h_i^{(l)} = h_i^{(l-1)} + \text{GELU}\left(\text{RGCN}^{(l)}\left(
+        \text{LayerNorm}(h_i^{(l-1)}), \mathcal{N}_i, \mathcal{R}\right)\right)
+    \quad (3.1)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor, nn
+
+from mathamr_kedro.graph.batches import GraphBatch
+from mathamr_kedro.graph.tensors import KIND_NAMES, GraphSchema
+from mathamr_kedro.model.backends import Backend
+from mathamr_kedro.model.config import ModelConfig
+from mathamr_kedro.model.member_pooling import (
+    attend_members,
+    gather_rows,
+    mean_members,
+    place_rows,
+)
+from mathamr_kedro.model.relation_weights import RelationWeights, xavier_uniform
+
+
+class RelationalEncoder(nn.Module):
+    """L layers; parameters are stacked by layer so that a backend can fuse them."""
+
+    def __init__(self, config: ModelConfig, schema: GraphSchema) -> None:
+        super().__init__()
+        layers, d, relations = (
+            config.num_layers,
+            config.hidden_dim,
+            schema.num_relations,
+        )
+        self.schema, self.attends = schema, config.virtual_aggregation == "attention"
+        self.weights = RelationWeights(config, relations)
+        self.root = xavier_uniform(layers, d, d)
+        self.bias = nn.Parameter(torch.zeros(layers, d))
+        self.norm_weight = nn.Parameter(torch.ones(layers, d))
+        self.norm_bias = nn.Parameter(torch.zeros(layers, d))
+        if config.edge_attributes:
+            self.edge_attributes = xavier_uniform(relations, d)
+        else:
+            self.register_parameter("edge_attributes", None)
+        if self.attends:
+            # Zero queries weigh all members alike: training starts from the mean.
+            self.query = nn.Parameter(torch.zeros(layers, len(KIND_NAMES), d))
+
+    def forward(
+        self, h: Tensor, batch: GraphBatch, graph: Any, backend: Backend
+    ) -> Tensor:
+        """(N, d) final states of all nodes.
+
+        Args:
+            h: first states.
+            batch: the graphs.
+            graph: the same graphs as ``backend.prepare`` arranged them.
+            backend: computes the convolutions.
+        """
+        weight = self.weights()
+        shift = self._shift(weight)
+        run_layers = getattr(backend, "run_layers", None)
+        if run_layers is not None and not self.attends:
+            norm = (self.norm_weight, self.norm_bias)
+            fused: Tensor = run_layers(
+                h, weight, self.root, self.bias, shift, *norm, graph
+            )
+            return fused
+        for i in range(len(self.root)):
+            x = F.layer_norm(h, h.shape[1:], self.norm_weight[i], self.norm_bias[i])
+            layer = (weight[i], self.root[i], self.bias[i])
+            layer_shift = None if shift is None else shift[i]
+            update = backend.convolve(x, *layer, layer_shift, graph)
+            if self.attends:
+                update = update + self._attend(x, i, weight[i], batch)
+            h = h + F.gelu(update)
+        return h
+
+    def _shift(self, weight: Tensor) -> Tensor | None:
+        """(L, R, d) e_r W_r: what edge attributes add to a mean of neighbours."""
+        if self.edge_attributes is None:
+            return None
+        return torch.einsum("rd,lrde->lre", self.edge_attributes, weight)
+
+    def _attend(
+        self, x: Tensor, layer: int, weight: Tensor, batch: GraphBatch
+    ) -> Tensor:
+        """What changes at virtual nodes when attention replaces their mean."""
+        n, nodes = len(x), batch.virtual_node
+        kind = batch.node_type[nodes.clamp(max=n - 1)] - self.schema.num_node_types
+        kind = kind.clamp(min=0, max=len(KIND_NAMES) - 1).long()
+        owner = batch.member_of.clamp(max=max(len(nodes) - 1, 0))
+        query = gather_rows(self.query[layer], kind[owner])
+        scores = (gather_rows(x, batch.member) * query).sum(1, keepdim=True)
+        scores = scores / x.shape[1] ** 0.5
+        change = attend_members(x, scores, batch) - mean_members(x, batch)
+        into = torch.tensor(self.schema.virtual_relations, device=x.device)
+        matrices = weight[into + self.schema.num_forward]
+        products = torch.einsum("vd,kde->kve", change, matrices)
+        mine = F.one_hot(kind, len(KIND_NAMES)).T[..., None].to(x.dtype)
+        return place_rows((products * mine).sum(0), nodes, n)

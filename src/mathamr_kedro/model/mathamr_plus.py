@@ -1,0 +1,115 @@
+"""MathAMR+ (thesis, chapter 3): math graphs to one vector per representative.
+
+::
+
+    node types ─ NodeEmbedding ─> h0 ─ RelationalEncoder ─> hL ─ representatives
+                                                              └─ ProjectionHead ─> z
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from mathamr_kedro.graph.batches import GraphBatch
+from mathamr_kedro.graph.tensors import GraphSchema
+from mathamr_kedro.model.backends import Backend, choose_backend
+from mathamr_kedro.model.config import ComputeConfig, ModelConfig
+from mathamr_kedro.model.encoder import RelationalEncoder
+from mathamr_kedro.model.member_pooling import gather_rows
+from mathamr_kedro.model.node_embedding import NodeEmbedding
+from mathamr_kedro.model.projection import ProjectionHead
+
+logger = logging.getLogger(__name__)
+
+
+class MathAMRPlus(nn.Module):
+    """The encoder of the thesis.
+
+    ::
+
+        model = MathAMRPlus(ModelConfig(), shards.schema)
+        vectors = model(shards.assemble([0, 1]))     # (representatives, 32)
+    """
+
+    def __init__(self, config: ModelConfig, schema: GraphSchema) -> None:
+        super().__init__()
+        self.config, self.schema = config, schema
+        self.nodes = NodeEmbedding(config, schema)
+        self.encoder = RelationalEncoder(config, schema)
+        self.head = ProjectionHead(config.hidden_dim, config.projection_dim)
+        self.compute = ComputeConfig()
+        self._backend: Backend | None = None
+
+    def computed_by(self, compute: ComputeConfig) -> MathAMRPlus:
+        """Choose backend and precision; the device is where the parameters are."""
+        self.compute, self._backend = compute, None
+        return self
+
+    @property
+    def backend(self) -> Backend:
+        """The backend in use."""
+        if self._backend is None:
+            self._backend = choose_backend(
+                self.compute.backend,
+                self.compute.precision,
+                self.head.inner.weight.device,
+                self.config.hidden_dim,
+            )
+        return self._backend
+
+    def forward(self, batch: GraphBatch, keep: Tensor | None = None) -> Tensor:
+        """(P, d_p) vectors of the representatives of a batch.
+
+        Args:
+            batch: graphs side by side.
+            keep: (2 E,) which directed edges stay (edge dropout); all if ``None``.
+        """
+        return self.encode(batch, self.backend.prepare(batch, keep))
+
+    def encode(self, batch: GraphBatch, graph: Any) -> Tensor:
+        """Encode a batch that the backend has prepared."""
+        h = self.encoder(self.nodes(batch), batch, graph, self.backend)
+        return self.head(gather_rows(h, batch.representative))
+
+
+def count_parameters(model: MathAMRPlus) -> dict[str, int]:
+    """Number of parameters of each component, and of all."""
+    encoder, nodes = model.encoder, model.nodes
+    virtual = [p for n, p in nodes.named_parameters() if n != "content"]
+    parts = {
+        "node embeddings": [nodes.content],
+        "virtual nodes": virtual + ([encoder.query] if encoder.attends else []),
+        "relation weights": list(encoder.weights.parameters()),
+        "self-loops": [encoder.root, encoder.bias],
+        "layer norms": [encoder.norm_weight, encoder.norm_bias],
+        "edge attributes": [encoder.edge_attributes],
+        "projection head": list(model.head.parameters()),
+    }
+    counts = {
+        name: sum(p.numel() for p in group if p is not None)
+        for name, group in parts.items()
+    }
+    return counts | {"all": sum(counts.values())}
+
+
+def log_parameters(model: MathAMRPlus) -> None:
+    """Log the number of parameters of each component."""
+    for name, count in count_parameters(model).items():
+        logger.info("%-18s %12s parameters", name, f"{count:,}")
+
+
+def build_model(
+    config: ModelConfig,
+    schema: GraphSchema,
+    compute: ComputeConfig,
+    device: torch.device,
+) -> MathAMRPlus:
+    """Make a model with fresh weights on a device.
+
+    Weights are drawn on the CPU, so a seed gives the same start everywhere.
+    """
+    return MathAMRPlus(config, schema).to(device).computed_by(compute)

@@ -1,0 +1,59 @@
+"""Sums and softmax-weighted sums over the members of virtual nodes, by autograd.
+
+Used beside the convolution: by the ``mean`` initialisations and by attention. Gathering
+goes through an embedding lookup, whose backward pass sorts instead of adding
+atomically, so gradients repeat bit by bit on GPUs too.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from mathamr_kedro.graph.batches import GraphBatch
+
+
+def gather_rows(rows: Tensor, index: Tensor) -> Tensor:
+    """``rows[index]``; spare entries of ``index`` read the last row."""
+    return F.embedding(index.clamp(max=max(len(rows) - 1, 0)), rows)
+
+
+def place_rows(rows: Tensor, index: Tensor, count: int) -> Tensor:
+    """(count, d) zeros with ``rows`` at distinct ``index``; spare ones are dropped."""
+    out = rows.new_zeros(count + 1, rows.shape[1])
+    return out.index_copy(0, index.long(), rows)[:count]
+
+
+def reduce_members(values: Tensor, batch: GraphBatch, how: str = "sum") -> Tensor:
+    """(V, d) reduce one value per member to one per virtual node."""
+    count = batch.virtual_node.numel()
+    steps = torch.arange(count + 1, device=values.device, dtype=batch.member_of.dtype)
+    starts = torch.searchsorted(batch.member_of, steps)
+    # One more segment takes the spare members.
+    ends = torch.cat([starts, starts.new_full((1,), len(values))])
+    return torch.segment_reduce(values, how, offsets=ends, unsafe=True)[:-1]
+
+
+def count_members(batch: GraphBatch) -> Tensor:
+    """(V, 1) number of members, at least 1."""
+    count = batch.virtual_node.numel()
+    steps = torch.arange(count + 1, device=batch.member_of.device, dtype=torch.int32)
+    return torch.searchsorted(batch.member_of, steps).diff().clamp(min=1)[:, None]
+
+
+def mean_members(h: Tensor, batch: GraphBatch) -> Tensor:
+    """(V, d) mean state of the members of each virtual node."""
+    total = reduce_members(gather_rows(h, batch.member), batch)
+    return total / count_members(batch).to(h.dtype)
+
+
+def attend_members(h: Tensor, scores: Tensor, batch: GraphBatch) -> Tensor:
+    """(V, d) members weighted by the softmax of their scores (M, 1)."""
+    owner = batch.member_of.clamp(max=max(batch.virtual_node.numel() - 1, 0))
+    # Any constant per virtual node cancels; the largest score avoids overflow.
+    top = reduce_members(scores.detach(), batch, "max")
+    weight = torch.exp(scores - top[owner])
+    total = reduce_members(weight, batch)
+    pooled = reduce_members(gather_rows(h, batch.member) * weight, batch)
+    return pooled / torch.where(total > 0, total, 1.0)

@@ -1,0 +1,99 @@
+"""First states of nodes: embeddings of content nodes, and how virtual nodes start.
+
+The six initialisations of Table 4.13:
+
+=========================  ========================================================
+``zero``                   zero vectors
+``zero_embedding``         a learned vector per kind, zero at first
+``random_embedding``       a learned vector per kind, Xavier-uniform at first
+``mean``                   mean over the members
+``mean_projection``        one linear layer of that mean
+``mean_typed_projection``  one linear layer per kind of that mean
+=========================  ========================================================
+
+Members of the document node are the formula and sentence nodes and the root, so its
+mean is over their means, before any projection.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor, nn
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph.batches import GraphBatch
+from mathamr_kedro.graph.tensors import DOCUMENT, KIND_NAMES, GraphSchema
+from mathamr_kedro.model.config import ModelConfig
+from mathamr_kedro.model.member_pooling import mean_members, place_rows
+from mathamr_kedro.model.relation_weights import xavier_uniform
+
+_KINDS = len(KIND_NAMES)
+
+
+class NodeEmbedding(nn.Module):
+    """Node types to states of width d (thesis 3.3.1)."""
+
+    def __init__(self, config: ModelConfig, schema: GraphSchema) -> None:
+        super().__init__()
+        self.init, d = config.virtual_init, config.hidden_dim
+        self.content = xavier_uniform(schema.num_node_types, d)
+        if self.init.endswith("embedding"):
+            self.virtual = xavier_uniform(_KINDS, d)
+            if self.init == "zero_embedding":
+                nn.init.zeros_(self.virtual)
+        if self.init.endswith("projection"):
+            layers = _KINDS if self.init == "mean_typed_projection" else 1
+            self.projection = nn.ModuleList(nn.Linear(d, d) for _ in range(layers))
+
+    def forward(self, batch: GraphBatch) -> Tensor:
+        """(N, d) first states of all nodes of a batch."""
+        virtual: Tensor = self.content.new_zeros(_KINDS, self.content.shape[1])
+        if self.init.endswith("embedding"):
+            virtual = self.virtual
+        h = F.embedding(batch.node_type, torch.cat([self.content, virtual]))
+        return self._add_means(h, batch) if self.init.startswith("mean") else h
+
+    def _add_means(self, h: Tensor, batch: GraphBatch) -> Tensor:
+        """Fill in the rows of virtual nodes, which are zero in ``h``."""
+        n, nodes = len(h), batch.virtual_node
+        kind = batch.node_type[nodes.clamp(max=n - 1)] - batch.schema.num_node_types
+        is_document = (kind == DOCUMENT)[:, None]
+        below = torch.where(is_document, 0.0, mean_members(h, batch))
+        means = mean_members(h + place_rows(below, nodes, n), batch)
+        return h + place_rows(self._project(means, kind), nodes, n)
+
+    def _project(self, means: Tensor, kind: Tensor) -> Tensor:
+        if self.init == "mean":
+            return means
+        if len(self.projection) == 1:
+            return self.projection[0](means)
+        out = torch.zeros_like(means)
+        for k, layer in enumerate(self.projection):
+            out = torch.where((kind == k)[:, None], layer(means), out)
+        return out
+
+    def load_pretrained(self, vectors: Tensor) -> None:
+        """Start content nodes from given vectors instead of random ones.
+
+        Vectors of another width are reduced to d by their principal directions; all are
+        scaled to the spread of the Xavier start. Rows of zeros keep their random start.
+
+        Args:
+            vectors: (number of content node types, any width).
+        """
+        rows, d = self.content.shape
+        if len(vectors) != rows:
+            raise ConfigurationError(
+                f"Expected {rows} pretrained node vectors, one per node type "
+                f"(got {len(vectors)})"
+            )
+        given = vectors.abs().sum(1) > 0
+        known = vectors[given].double()
+        known = known - known.mean(0)
+        if known.shape[1] != d:
+            _, _, directions = torch.linalg.svd(known, full_matrices=False)
+            known = F.pad(known @ directions[:d].T, (0, max(0, d - len(directions))))
+        with torch.no_grad():
+            known *= self.content.double().std() / known.std().clamp(min=1e-12)
+            self.content[given] = known.to(self.content.dtype)

@@ -1,0 +1,51 @@
+r"""The matrices W_r of all relations and layers, decomposed (thesis 2.4.3).
+
+``basis``: :math:`W_r = \sum_b a_{rb} V_b`, all relations share the matrices
+:math:`V_b`. ``block``: :math:`W_r` is block-diagonal. ``none``: one free matrix each.
+
+The matrices are made once per step for all relations: with R relations and B bases that
+is R B products of matrices, where every other order needs N B of them for N nodes.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from mathamr_kedro.model.config import ModelConfig
+
+
+def xavier_uniform(*shape: int) -> nn.Parameter:
+    """A parameter, Xavier-uniform over its last two dimensions."""
+    bound = (6.0 / (shape[-2] + shape[-1])) ** 0.5
+    return nn.Parameter(torch.empty(*shape).uniform_(-bound, bound))
+
+
+class RelationWeights(nn.Module):
+    """Makes the matrices (L, R, d, d), applied from the right."""
+
+    def __init__(self, config: ModelConfig, num_relations: int) -> None:
+        super().__init__()
+        self.shape = (config.num_layers, num_relations) + (config.hidden_dim,) * 2
+        layers, relations, d, _ = self.shape
+        self.decomposition, b = config.decomposition, config.num_bases
+        if self.decomposition == "basis":
+            self.coefficients = xavier_uniform(layers, relations, b)
+            self.bases = xavier_uniform(layers, b, d, d)
+        elif self.decomposition == "block":
+            self.blocks = xavier_uniform(layers, relations, b, d // b, d // b)
+        else:
+            self.matrices = xavier_uniform(*self.shape)
+
+    def forward(self) -> Tensor:
+        """Compose the matrices."""
+        if self.decomposition == "none":
+            return self.matrices
+        if self.decomposition == "basis":
+            return torch.bmm(self.coefficients, self.bases.flatten(2)).view(self.shape)
+        layers, relations, b, side, _ = self.blocks.shape
+        # (.., b, side, b, side): block b stands where both indices agree.
+        grid = self.blocks.new_zeros(layers, relations, b, side, b, side)
+        index = torch.arange(b, device=grid.device)
+        grid[:, :, index, :, index, :] = self.blocks.movedim(2, 0)
+        return grid.view(self.shape)

@@ -1,0 +1,190 @@
+"""The relational convolution in plain torch: on the CPU, and on any GPU.
+
+Rows are sorted by relation (:mod:`.row_plan`), so the product is one matrix product per
+relation. A CPU runs them one after another; a GPU would wait for each, so there rows
+are padded to blocks within their relation and multiplied at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Protocol
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from mathamr_kedro.graph.batches import GraphBatch
+from mathamr_kedro.model.row_plan import RowPlan, build_plan
+
+_BLOCK = 32
+
+
+class RowProducts(Protocol):
+    """The two products over rows sorted by relation."""
+
+    def multiply(self, rows: Tensor, weight: Tensor) -> Tensor:
+        """(T, d) each row times the matrix of its relation."""
+
+    def multiply_outer(self, left: Tensor, right: Tensor, like: Tensor) -> Tensor:
+        """(R, d, d) sum of outer products of the rows of each relation."""
+
+
+class LoopProducts:
+    """One matrix product per relation that is present."""
+
+    def __init__(self, plan: RowPlan) -> None:
+        ptr = plan.relation_ptr.tolist()
+        self._bounds = [(r, a, b) for r, (a, b) in enumerate(pairwise(ptr)) if b > a]
+
+    def multiply(self, rows: Tensor, weight: Tensor) -> Tensor:
+        """See :class:`RowProducts`."""
+        out = torch.empty_like(rows)
+        for r, a, b in self._bounds:
+            torch.mm(rows[a:b], weight[r], out=out[a:b])
+        return out
+
+    def multiply_outer(self, left: Tensor, right: Tensor, like: Tensor) -> Tensor:
+        """See :class:`RowProducts`."""
+        out = torch.zeros_like(like)
+        for r, a, b in self._bounds:
+            torch.mm(left[a:b].T, right[a:b], out=out[r])
+        return out
+
+
+class BlockProducts:
+    """Rows padded to blocks within their relation, one batched product."""
+
+    def __init__(self, plan: RowPlan) -> None:
+        ptr = plan.relation_ptr.long()
+        blocks = (ptr.diff() + _BLOCK - 1) // _BLOCK
+        device = ptr.device
+        relation = torch.arange(len(blocks), device=device).repeat_interleave(blocks)
+        self._block_ptr = F.pad(blocks.cumsum(0), (1, 0))
+        inside = torch.arange(len(relation), device=device) - self._block_ptr[relation]
+        start = ptr[relation] + inside * _BLOCK
+        row = start[:, None] + torch.arange(_BLOCK, device=device)
+        self._relation = relation
+        self._is_real = row < ptr[relation + 1][:, None]
+        self._row = torch.where(self._is_real, row, 0)
+
+    def _pad(self, rows: Tensor) -> Tensor:
+        return rows[self._row] * self._is_real[..., None].to(rows.dtype)
+
+    def multiply(self, rows: Tensor, weight: Tensor) -> Tensor:
+        """See :class:`RowProducts`."""
+        product = torch.bmm(self._pad(rows), weight[self._relation])
+        out = torch.zeros_like(rows)
+        out[self._row[self._is_real]] = product[self._is_real]
+        return out
+
+    def multiply_outer(self, left: Tensor, right: Tensor, like: Tensor) -> Tensor:
+        """See :class:`RowProducts`."""
+        parts = torch.bmm(self._pad(left).transpose(1, 2), self._pad(right))
+        everything = torch.arange(len(parts), device=parts.device)
+        flat = sum_segments(parts.flatten(1), everything, self._block_ptr)
+        return flat.view_as(like)
+
+
+def sum_segments(
+    rows: Tensor, index: Tensor, ptr: Tensor, weight: Tensor | None = None
+) -> Tensor:
+    """(K, d) sum of ``rows[index[i]]`` for i from ``ptr[k]`` to ``ptr[k + 1] - 1``."""
+    return F.embedding_bag(
+        index.to(ptr.dtype),
+        rows,
+        ptr,
+        mode="sum",
+        include_last_offset=True,
+        per_sample_weights=weight,
+    )
+
+
+@dataclass(frozen=True)
+class SortedRows:
+    """A plan with its products."""
+
+    plan: RowPlan
+    products: RowProducts
+
+
+class TorchBackend:
+    """Row products in torch; ``precision="bf16"`` rounds the factors of products."""
+
+    name = "torch"
+
+    def __init__(self, precision: str = "fp32") -> None:
+        self._round = torch.bfloat16 if precision == "bf16" else None
+
+    def prepare(self, batch: GraphBatch, keep: Tensor | None = None) -> SortedRows:
+        """Plan the rows of a batch that has no spare entries."""
+        plan = build_plan(batch, keep)
+        on_cpu = plan.gather.device.type == "cpu"
+        return SortedRows(plan, (LoopProducts if on_cpu else BlockProducts)(plan))
+
+    def convolve(
+        self,
+        x: Tensor,
+        weight: Tensor,
+        root: Tensor,
+        bias: Tensor,
+        shift: Tensor | None,
+        graph: SortedRows,
+    ) -> Tensor:
+        """Compute Eq. 2.4; arguments as in the reference backend."""
+        return _Convolution.apply(x, weight, root, bias, shift, graph, self._round)
+
+
+class _Convolution(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        weight: Tensor,
+        root: Tensor,
+        bias: Tensor,
+        shift: Tensor | None,
+        graph: SortedRows,
+        rounding: torch.dtype | None,
+    ) -> Tensor:
+        plan = graph.plan
+        scale = plan.scale.to(x.dtype)
+        pooled = sum_segments(x, plan.member, plan.member_ptr)
+        rows = torch.cat([x, pooled]).index_select(0, plan.gather)
+        rows *= scale[:, None]
+        weight = weight.to(rounding or x.dtype)
+        out = graph.products.multiply(rows.to(weight.dtype), weight).to(x.dtype)
+        if shift is not None:
+            out.addcmul_(
+                plan.shift.to(x.dtype)[:, None], shift.index_select(0, plan.relation)
+            )
+        node = sum_segments(
+            out, plan.out_row, plan.node_ptr, plan.out_weight.to(x.dtype)
+        )
+        ctx.save_for_backward(x, rows, weight, root)
+        ctx.graph, ctx.has_shift = graph, shift is not None
+        return torch.addmm(bias, x, root).add_(node)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        x, rows, weight, root = ctx.saved_tensors
+        plan, products = ctx.graph.plan, ctx.graph.products
+        grad = grad.contiguous()
+        member_weight = plan.member_weight.to(grad.dtype)
+        pooled = sum_segments(grad, plan.member, plan.member_ptr, member_weight)
+        at_rows = torch.cat([grad, pooled]).index_select(0, plan.scatter)
+        rounded = at_rows.to(weight.dtype)
+        d_rows = products.multiply(rounded, weight.transpose(1, 2)).to(grad.dtype)
+        d_rows *= plan.scale.to(grad.dtype)[:, None]
+        d_weight = products.multiply_outer(rows.to(weight.dtype), rounded, weight)
+        d_shift = None
+        if ctx.has_shift:
+            everything = torch.arange(plan.num_rows, device=grad.device)
+            d_shift = sum_segments(
+                at_rows, everything, plan.relation_ptr, plan.shift.to(grad.dtype)
+            )
+        d_x = grad @ root.T
+        d_x += sum_segments(d_rows, plan.in_row, plan.node_ptr)
+        d_weight = d_weight.to(x.dtype)
+        return d_x, d_weight, x.T @ grad, grad.sum(0), d_shift, None, None

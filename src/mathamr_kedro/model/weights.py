@@ -1,0 +1,72 @@
+"""Saving and loading a model: weights beside the configuration that shapes them.
+
+::
+
+    folder/
+      model.json    version, model configuration, graph schema
+      weights.pt    state dict, loaded with ``weights_only``
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.graph.tensors import GraphSchema
+from mathamr_kedro.model.backends import choose_device
+from mathamr_kedro.model.config import ComputeConfig, ModelConfig
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus, build_model
+from mathamr_kedro.parameters import read_parameters
+
+VERSION = 1
+
+
+def write_atomically(path: Path, write: Any) -> None:
+    """Call ``write`` with a path beside ``path``, then put the file in its place."""
+    part = path.with_name(path.name + ".part")
+    write(part)
+    os.replace(part, path)
+
+
+def save_model(folder: Path, model: MathAMRPlus) -> None:
+    """Write a model to a folder; each file is replaced whole."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    values = {
+        "version": VERSION,
+        "model": asdict(model.config),
+        "schema": asdict(model.schema),
+    }
+    text = json.dumps(values, indent=2) + "\n"
+    state = {name: value.cpu() for name, value in model.state_dict().items()}
+    write_atomically(folder / "weights.pt", lambda part: torch.save(state, part))
+    write_atomically(folder / "model.json", lambda part: part.write_text(text))
+
+
+def load_model(folder: Path, compute: ComputeConfig | None = None) -> MathAMRPlus:
+    """Read a model from a folder to the device that ``compute`` asks for."""
+    folder, compute = Path(folder), compute or ComputeConfig()
+    path = folder / "model.json"
+    if not path.is_file():
+        raise MissingInputError(
+            f"Expected a model in {str(folder)!r} (no model.json there); "
+            "run the training stage first"
+        )
+    values = json.loads(path.read_text())
+    if values.get("version") != VERSION:
+        raise MalformedInputError(
+            f"Expected a model of version {VERSION} in {str(folder)!r} "
+            f"(got {values.get('version')!r})"
+        )
+    config = read_parameters(ModelConfig, values["model"], where="model")
+    schema = read_parameters(GraphSchema, values["schema"], where="schema")
+    model = build_model(config, schema, compute, choose_device(compute))
+    state = torch.load(folder / "weights.pt", map_location="cpu", weights_only=True)
+    model.load_state_dict(state)
+    return model.eval()
