@@ -48,13 +48,11 @@ def make_store(folder, posts, dtype="float32", per_commit=7):
 
 
 def slow_maxsim(query, document):
-    """Eq. 3.4 and 3.7, term by term."""
+    """Eq. 3.4 and 3.7, one product after another."""
+    query, document = (np.asarray(x, dtype=np.float64) for x in (query, document))
     total = 0.0
-    for q in np.asarray(query, dtype=np.float64):
-        total += max(
-            sum(float(a) * float(b) for a, b in zip(q, d, strict=True))
-            for d in np.asarray(document, dtype=np.float64)
-        )
+    for q in query:
+        total += max(float(q @ d) for d in document)
     return total / len(query)
 
 
@@ -72,3 +70,50 @@ def posts():
 @pytest.fixture
 def store(tmp_path, posts):
     return make_store(tmp_path / "vectors", posts)
+
+
+class SlowIndex:
+    """The twin of every engine: loops over posts as they were given."""
+
+    def __init__(self, posts):
+        self.posts = list(PostVectors.of(posts).entries())
+
+    def documents(self, query, depth, types=None):
+        scores = {
+            p.key: slow_maxsim(query[None], p.document()[None])
+            for p in self.posts
+            if types is None or p.post_type in types
+        }
+        return slow_ranking(scores, depth), scores
+
+    def maxsim(self, query, depth, types=None):
+        scores = {
+            p.key: slow_maxsim(query, p.vectors)
+            for p in self.posts
+            if types is None or p.post_type in types
+        }
+        return slow_ranking(scores, depth), scores
+
+    def formulas(self, query, depth, distinct=False):
+        """Formula ids of the best instances, or of the best visual ids."""
+        scores, visual = {}, {}
+        for p in self.posts:
+            flags = zip(p.formula_ids, p.visual_ids, p.returnable, strict=True)
+            for i, v, returnable in flags:
+                if returnable:
+                    scores[i] = slow_maxsim(query[None], p.formula(i)[None])
+                    visual[i] = v
+        order = slow_ranking(scores, len(scores))
+        if distinct:
+            first: dict[str, str] = {}
+            for i in order:
+                first.setdefault(visual[i], i)
+            order = list(first.values())
+        return order[:depth], scores
+
+
+def check_hits(hits, truth):
+    """Same order, and the scores of the double loop."""
+    order, scores = truth
+    assert hits.keys == order
+    np.testing.assert_allclose(hits.scores, [scores[k] for k in order], atol=1e-6)

@@ -170,7 +170,7 @@ def test_wrong_width_and_contradictions_are_refused(tmp_path, posts):
 
 
 def test_unknown_post_is_named(store):
-    with pytest.raises(MissingInputError, match="'600'.*did you mean '60'"):
+    with pytest.raises(MissingInputError, match=r"'600'.*did you mean '60'"):
         store.read(["1", "600"])
 
 
