@@ -117,3 +117,22 @@ def check_hits(hits, truth):
     order, scores = truth
     assert hits.keys == order
     np.testing.assert_allclose(hits.scores, [scores[k] for k in order], atol=1e-6)
+
+
+def check_engine(index, twin, depth=20, types=None):
+    """Every exact search of an engine against the twin."""
+    queries = [draw_query(1), draw_query(2, formulas=0), draw_query(3, 0, 0)]
+    for query in queries:
+        document = query.document()
+        (hits,) = index.search_maxsim([query.vectors], depth, types=types)
+        check_hits(hits, twin.maxsim(query.vectors, depth, types))
+        (hits,) = index.search_documents([document], depth, types=types)
+        check_hits(hits, twin.documents(document, depth, types))
+        (hits,) = index.search_reranked([query], 9, depth, types=types)
+        pool, _ = twin.documents(document, 9, types)
+        order, scores = twin.maxsim(query.vectors, 10_000, types)
+        check_hits(hits, ([k for k in order if k in pool][:depth], scores))
+        (found,) = index.search_formulas([document], depth)
+        order, scores = twin.formulas(document, depth)
+        assert found.formula_ids == order
+        np.testing.assert_allclose(found.scores, [scores[k] for k in order], atol=1e-6)

@@ -130,3 +130,34 @@ def sort_hits(ids: Iterable[str], scores: Iterable[float]) -> list[tuple[str, fl
     """
     pairs = ((i, round(float(s), DECIMALS)) for i, s in zip(ids, scores, strict=True))
     return sorted(pairs, key=lambda pair: (-pair[1], len(pair[0]), pair[0]))
+
+
+def settle_list(
+    ids: Sequence[str],
+    scores: NDArray[np.float64],
+    slack: float,
+    rescore: Callable[[list[int]], Sequence[float]],
+) -> tuple[list[int], NDArray[np.float64]]:
+    """Put one list of nearly right scores into the true order.
+
+    Args:
+        ids: of the results, for ties.
+        scores: falling, or nearly so.
+        slack: how far a score may be from the true one.
+        rescore: gives the true scores of places.
+
+    Returns:
+        The places in their true order, and their scores.
+    """
+    falling = np.argsort(-scores, kind="stable")
+    near = -np.diff(scores[falling]) <= 2 * slack
+    tied = np.zeros(len(scores), dtype=np.bool_)
+    tied[:-1] |= near
+    tied[1:] |= near
+    exact = scores.copy()
+    places = falling[tied].tolist()
+    if places:
+        exact[places] = rescore(places)
+    exact = np.round(exact, DECIMALS)
+    order = np.lexsort((rank_ids(ids), -exact))
+    return order.tolist(), exact[order]

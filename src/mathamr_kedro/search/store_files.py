@@ -7,6 +7,7 @@ which of them are dead.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -48,6 +49,8 @@ class StoreState:
 
     encoder: str
     width: int
+    identity: str
+    """Tells stores apart that were made one after another in one folder."""
     dtype: Dtype = "float32"
     generation: int = 0
     compacted: int = 0
@@ -79,13 +82,21 @@ class Segment:
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """What happened since a generation; to be applied in this order, any often."""
+    """What happened since a generation; to apply it twice does no harm."""
 
     generation: int
-    deleted: tuple[PostId, ...] = ()
-    written: tuple[PostVectors, ...] = ()
-    start_anew: bool = False
-    """The changes are no longer known: ``written`` is everything."""
+    buried: Mapping[PostId, int]
+    """Posts that were deleted or replaced, and how many formulas they had at most."""
+    deleted: frozenset[PostId]
+    """Those of ``buried`` that are gone."""
+    segments: tuple[Segment, ...]
+    """New ones."""
+
+    def written(self) -> Iterator[PostVectors]:
+        """Yield the posts that are new or replaced."""
+        for segment in self.segments:
+            if len(segment.alive):
+                yield segment.posts.take(segment.alive)
 
 
 def map_segment(

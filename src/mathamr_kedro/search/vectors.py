@@ -19,12 +19,12 @@ reached and asks for the changes since.
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from mathamr_kedro.errors import (
     suggest,
 )
 from mathamr_kedro.search.array_file import write_arrays
+from mathamr_kedro.search.folder_lock import lock_folder
 from mathamr_kedro.search.post_vectors import PostVectors, join_posts
 from mathamr_kedro.search.store_files import (
     LIST_NAME,
@@ -79,18 +80,10 @@ class VectorStore:
                 type, or another process writes to it.
         """
         folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / ".lock").open("w")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as exc:
-            lock.close()
-            raise ConfigurationError(
-                f"Another process writes to {str(folder)!r}; wait for it to end"
-            ) from exc
+        lock = lock_folder(folder, "wait for it to end")
         try:
             if not (folder / LIST_NAME).exists():
-                write_state(folder, StoreState(encoder, width, dtype))
+                write_state(folder, StoreState(encoder, width, uuid4().hex, dtype))
             store = cls(folder, lock)
             store.check_encoder(encoder)
             if (store.width, store.state.dtype) != (width, dtype):
@@ -99,7 +92,7 @@ class VectorStore:
                     f"{str(folder)!r} (got {store.width} of {store.state.dtype}); "
                     "delete the folder to encode anew"
                 )
-        except Exception:
+        except BaseException:
             lock.close()
             raise
         store._remove_rests()
@@ -134,6 +127,15 @@ class VectorStore:
     def generation(self) -> int:
         """Number of the last commit."""
         return self.state.generation
+
+    def num_formulas(self) -> int:
+        """Return the number of formulas that Task 2 may return."""
+        return sum(
+            int(s.posts.take(s.alive).returnable.sum())
+            if len(s.dead_rows)
+            else int(s.posts.returnable.sum())
+            for s in self.segments()
+        )
 
     def check_encoder(self, encoder: str) -> None:
         """Refuse vectors of another encoder.
@@ -250,19 +252,31 @@ class VectorStore:
         self._check_writable()
         self._advance(complete=True)
 
+    def has_forgotten(self, generation: int) -> bool:
+        """Tell whether deletions since ``generation`` are no longer known."""
+        return 0 < generation < self.state.compacted
+
     def changes_since(self, generation: int) -> Changes:
-        """Return what an index that has reached ``generation`` lacks."""
-        anew = generation < self.state.compacted
-        written: list[PostVectors] = []
-        dead: set[PostId] = set()
+        """Return what an index that has reached ``generation`` lacks.
+
+        Raises:
+            MissingInputError: it is no longer known; start from generation 0.
+        """
+        if self.has_forgotten(generation):
+            raise MissingInputError(
+                f"Deletions since generation {generation} were forgotten when "
+                f"{str(self.folder)!r} was compacted; build the index anew"
+            )
+        buried: dict[PostId, int] = {}
         for segment in self.segments():
-            if anew or segment.entry.added > generation:
-                if len(segment.alive):
-                    written.append(segment.posts.take(segment.alive))
             rows = segment.dead_rows[segment.dead_since > generation]
-            dead.update(segment.posts.keys.take(rows))
-        deleted = tuple(sorted(dead.difference(self.places)))
-        return Changes(self.generation, deleted, tuple(written), anew)
+            formulas = np.diff(segment.posts.formula_ptr)[rows].tolist()
+            keys = segment.posts.keys.take(rows)
+            for key, count in zip(keys, formulas, strict=True):
+                buried[key] = max(count, buried.get(key, 0))
+        deleted = frozenset(buried).difference(self.places)
+        new = tuple(s for s in self.segments() if s.entry.added > generation)
+        return Changes(self.generation, buried, deleted, new)
 
     def compact(self, posts: int = 10_000) -> None:
         """Write segments of fewer living posts anew, together and without the dead."""
