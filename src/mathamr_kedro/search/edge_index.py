@@ -18,7 +18,7 @@ import json
 import logging
 import shutil
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -46,6 +46,7 @@ _FLUSH_EVERY = 32
 class _Note:
     """What ``edge.json`` holds."""
 
+    config: str
     build: str
     generation: int
 
@@ -78,8 +79,8 @@ class EdgeIndex(QdrantIndex):
         """
         folder = Path(folder)
         lock = lock_folder(
-            folder, "an index of the engine 'edge' belongs to one process: wait, or use "
-            "the engine 'server'",
+            folder, "an index of the engine 'edge' belongs to one process: wait, "
+            "or use the engine 'server'",
         )  # fmt: skip
         try:
             return cls(folder, store, hnsw or HnswParameters(), lock)
@@ -113,17 +114,17 @@ class EdgeIndex(QdrantIndex):
         super().close()
         self._lock.close()
 
-    def _name(self) -> str:
-        """Name the build after all that decides what is in it, but the generation."""
+    def _config(self) -> str:
+        """Name all that decides what is in the index, but the generation."""
         state = self._store.state
         parts = [state.identity, state.encoder, state.width, asdict(self._hnsw)]
-        return f"build-{fingerprint(*parts)}"
+        return fingerprint(*parts)
 
     def _open_build(self) -> Collections:
         note = self._read_note()
         is_usable = (
             note is not None
-            and note.build == self._name()
+            and note.config == self._config()
             and note.generation <= self._store.generation
             and not self._store.has_forgotten(note.generation)
         )
@@ -136,7 +137,7 @@ class EdgeIndex(QdrantIndex):
             else:
                 self._catch_up(collections, note)
                 return collections
-        return self._build(note)
+        return self._build()
 
     def _catch_up(self, collections: Collections, note: _Note) -> None:
         if note.generation == self._store.generation:
@@ -145,36 +146,35 @@ class EdgeIndex(QdrantIndex):
         for _ in apply_changes(collections, changes):
             pass
         _flush(collections)
-        self._write_note(_Note(note.build, changes.generation))
+        self._write_note(replace(note, generation=changes.generation))
 
-    def _build(self, old: _Note | None) -> Collections:
-        name = self._name()
+    def _build(self) -> Collections:
+        config = self._config()
+        changes = self._store.changes_since(0)
+        name = f"build-{fingerprint(config, changes.generation)}"
         folder = self._folder / name
-        if old is not None and old.build == name:  # out of step: not to be gone on with
+        note = self._read_note()
+        if note is not None and note.build == name:  # it cannot be opened
             (self._folder / _NOTE).unlink()
             shutil.rmtree(folder, ignore_errors=True)
-        changes = self._store.changes_since(0)
-        collections, done = self._resume(folder, changes.generation)
+        collections, done = self._resume(folder)
         for number in apply_changes(collections, changes, done):
             if number % _FLUSH_EVERY == 0:
                 _flush(collections)
-                _write_json(
-                    folder / _PROGRESS,
-                    {"generation": changes.generation, "done": number},
-                )
+                _write_json(folder / _PROGRESS, {"done": number})
         _flush(collections)
         _optimize(collections)
         verify_collections(collections, self._store)
-        self._write_note(_Note(name, changes.generation))
+        self._write_note(_Note(config, name, changes.generation))
         for other in self._folder.glob("build-*"):
             if other.name != name:
                 shutil.rmtree(other)
         return collections
 
-    def _resume(self, folder: Path, generation: int) -> tuple[Collections, int]:
+    def _resume(self, folder: Path) -> tuple[Collections, int]:
         """Open what a killed build left, or begin."""
         progress = _read_json(folder / _PROGRESS)
-        if progress.get("generation") == generation:
+        if progress:
             try:
                 return self._load(folder.name), progress["done"]
             except Exception:

@@ -290,7 +290,7 @@ class VectorStore:
         parts = [s.posts.take(s.alive) for s in small if len(s.alive)]
         if parts:
             kept += (self._write_segment(join_posts(parts), generation),)
-        self._advance(generation=generation, compacted=generation, segments=kept)
+        self._advance(generation=generation, compacted=self.generation, segments=kept)
         self._segments = {n: s for n, s in self._segments.items() if n not in names}
         self.__dict__.pop("places", None)
         self._remove_rests()
