@@ -143,7 +143,7 @@ def check_mathml(text: str) -> None:
 def check_latex(text: str) -> None:
     """Read LaTeX."""
     trees = formulas.trees_from_latex(text)
-    if (trees.slt is None or trees.opt is None) and not trees.deviations:
+    if (trees.slt is None or trees.opt is None) and not trees.problems:
         raise ValueError("no tree and no reason")
     check_tree(trees.slt)
     check_tree(trees.opt)

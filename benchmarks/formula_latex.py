@@ -3,6 +3,7 @@ r"""Measure the LaTeX reader: parity with the reference trees, and speed.
     python benchmarks/formula_latex.py                   parity and speed
     python benchmarks/formula_latex.py --mismatches 30   and what differs, by class
     python benchmarks/formula_latex.py --pool 3000       and a sample of real posts
+    python benchmarks/formula_latex.py --fuzz 100000     and inputs made to break it
 
 Parity compares bracket strings with those of ``formula/parity_public.jsonl.gz`` (rows
 whose source is not ``crafted`` and whose reference has no error), as they are and after
@@ -126,9 +127,7 @@ def compare(name: str, rows: list[Row], mismatches: int) -> None:
             _print_mismatches(kind, rows_, mismatches)
 
 
-def _print_mismatches(
-    kind: str, rows: list[tuple[str, str, str]], count: int
-) -> None:
+def _print_mismatches(kind: str, rows: list[tuple[str, str, str]], count: int) -> None:
     classes: Counter[str] = Counter()
     examples: dict[str, list[tuple[str, str, str]]] = {}
     for row in rows:
@@ -174,6 +173,75 @@ def time_formulas(name: str, formulas: Iterable[str]) -> None:
     )
 
 
+_PIECES = (
+    *r"{ } ^ _ & \\ $ ( ) [ ] | < > = , . ; : ! ' ~ # % 1 2.5 x y d".split(),
+    *r"\left \right".split(),
+    *r"\frac \sqrt \sum \int \sin \log \lim \max \over \choose \limits \not".split(),
+    *r"\text{ \mathrm{ \mathbf \hat \overset \operatorname \mathop \boxed".split(),
+    *r"\left( \right) \left| \right| \left\{ \right. \langle \rangle \|".split(),
+    *r"\begin{matrix} \end{matrix} \begin{cases} \end{cases} \begin{aligned}".split(),
+    *r"\end{aligned} \begin{array}{cc} \end{array} \begin{gathered} \hline".split(),
+    *r"\newcommand{\a}[1]{#1#1} \a \def\b{ \b \quad \, \dots \pmod \to \iff".split(),
+    *("é", "\x00", "\ud800", "𝑥", "\xa0", r"\foo", r"\ ", "\\"),
+)
+
+
+def make_inputs(formulas: list[str], count: int, seed: int) -> Iterator[str]:
+    """Yield formulas cut, doubled, shuffled and mixed, and plain noise."""
+    rng = random.Random(seed)
+    for _ in range(count):
+        kind = rng.random()
+        if kind < 0.6:
+            yield _mutate(rng.choice(formulas), formulas, rng)
+        elif kind < 0.9:
+            yield " ".join(rng.choices(_PIECES, k=rng.randint(1, 40)))
+        else:
+            yield "".join(chr(rng.randrange(0x3000)) for _ in range(rng.randint(0, 40)))
+
+
+def _mutate(formula: str, formulas: list[str], rng: random.Random) -> str:
+    chars = list(formula)
+    for _ in range(rng.randint(1, 8)):
+        place = rng.randrange(len(chars) + 1)
+        kind = rng.randrange(4)
+        if kind == 0:
+            del chars[place : place + rng.randint(1, 5)]
+        elif kind == 1:
+            chars.insert(place, rng.choice(_PIECES))
+        elif kind == 2:
+            chars[place:place] = chars[place : place + rng.randint(1, 20)]
+        else:
+            other = rng.choice(formulas)
+            start = rng.randrange(len(other) + 1)
+            chars[place:place] = other[start : start + rng.randint(1, 30)]
+    return "".join(chars)
+
+
+def fuzz(formulas: list[str], count: int, seed: int) -> None:
+    """Print how many inputs crash, fail inside or take long."""
+    counts: Counter[str] = Counter()
+    slowest = 0.0
+    for text in make_inputs(formulas, count, seed):
+        begin = time.process_time()
+        try:
+            trees = trees_from_latex(text)
+            write(trees.slt), write(trees.opt)
+        except Exception as error:
+            counts["crashes"] += 1
+            print(f"crash {type(error).__name__} on {text!r}")
+            continue
+        seconds = time.process_time() - begin
+        slowest = max(slowest, seconds)
+        counts["over 1 s"] += seconds > 1
+        counts["internal errors"] += "internal_error" in trees.problems
+        counts["without trees"] += trees.slt is None
+    print(
+        f"fuzz, seed {seed}: {count} inputs, {counts['crashes']} crashes,"
+        f" {counts['internal errors']} internal errors, {counts['over 1 s']} over 1 s"
+        f" (slowest {slowest:.3f} s), {counts['without trees']} without trees"
+    )
+
+
 def main() -> None:
     """Run what the arguments ask for."""
     parser = argparse.ArgumentParser(
@@ -182,6 +250,7 @@ def main() -> None:
     parser.add_argument("--shared", type=Path, default=Path("../shared"))
     parser.add_argument("--mismatches", type=int, default=0, metavar="N")
     parser.add_argument("--pool", type=int, default=0, metavar="N")
+    parser.add_argument("--fuzz", type=int, default=0, metavar="N")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--no-speed", action="store_true")
     args = parser.parse_args()
@@ -191,6 +260,8 @@ def main() -> None:
     if args.pool:
         rows = read_pool(args.shared, args.pool, args.seed)
         compare(f"pool sample, seed {args.seed}", rows, args.mismatches)
+    if args.fuzz:
+        fuzz([row[0] for row in parity], args.fuzz, args.seed)
     if not args.no_speed:
         time_formulas("speed, parity formulas", (row[0] for row in parity))
         time_formulas("speed, topic formulas", read_topics(args.shared))

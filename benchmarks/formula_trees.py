@@ -226,7 +226,8 @@ def measure_latex(arguments: list[str]) -> None:
     """Hand over to the benchmark of the LaTeX reader, which stands beside this file."""
     import formula_latex
 
-    formula_latex.main(arguments)
+    sys.argv = ["formula_latex.py", *arguments]
+    formula_latex.main()
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ def command(post: str, env: str | None, data_root: str | None) -> None:
     Markdown, HTML, LaTeX or JSONL.
 
     \b
-      mathamr inspect 1001
+      mathamr inspect 1082
       mathamr inspect notes/primes.md
     """
     console = Console()

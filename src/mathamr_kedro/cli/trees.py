@@ -13,7 +13,7 @@ from mathamr_kedro import formula as formulas
 from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
 from mathamr_kedro.formula.svg_drawing import draw_trees
 from mathamr_kedro.formula.text_drawing import draw_text
-from mathamr_kedro.formula.tree import FormulaTrees
+from mathamr_kedro.formula.tree import BothTrees, FormulaTrees
 
 _TITLES = {"slt": "Symbol Layout Tree (SLT)", "opt": "Operator Tree (OPT)"}
 _CONTENT = re.compile(r"<(?:\w+:)?(?:apply|c[in]|csymbol|cerror|interval|set|list)\b")
@@ -35,7 +35,7 @@ def command(formula: str, mathml: bool, strings: bool, svg: Path | None) -> None
     FORMULA is LaTeX, e.g. '\frac{a}{b}'; `-` reads it from standard input.
     """
     text = sys.stdin.read() if formula == "-" else formula
-    trees: FormulaTrees
+    trees: BothTrees
     trees = _read_mathml(text) if mathml else formulas.trees_from_latex(text)
     for kind, tree in (("slt", trees.slt), ("opt", trees.opt)):
         click.secho(_TITLES[kind], bold=True)
@@ -43,7 +43,7 @@ def command(formula: str, mathml: bool, strings: bool, svg: Path | None) -> None
             click.echo("no tree\n")
         else:
             click.echo((tree.to_string() if strings else draw_text(tree)) + "\n")
-    for reason, count in sorted(Counter(trees.deviations).items()):
+    for reason, count in sorted(trees.problems.items()):
         click.echo(f"deviation: {reason} ({count})", err=True)
     if svg is not None:
         svg.parent.mkdir(parents=True, exist_ok=True)
@@ -59,4 +59,4 @@ def _read_mathml(text: str) -> FormulaTrees:
         slt = slt_from_mathml(text, counter=counter)
     if _CONTENT.search(text):
         opt = opt_from_mathml(text, counter=counter)
-    return FormulaTrees(slt, opt, tuple(counter.elements()))
+    return FormulaTrees(slt, opt, counter)

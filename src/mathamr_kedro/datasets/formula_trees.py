@@ -20,7 +20,7 @@ _STORE, _STATE = "trees.sqlite", "_state.json"
 class FormulaTreesDataset(AbstractDataset[Shard | EndOfShards, TreeStore]):
     """A folder with a :class:`~mathamr_kedro.formula.tree_store.TreeStore`.
 
-    Saves shards whose rows are a :class:`~mathamr_kedro.formula.tree_batches.TreeBatch`,
+    Saves shards whose rows are a :class:`~mathamr_kedro.formula.tree_building.TreeBatch`,
     each in one transaction, so a killed run leaves whole batches. Loads the store
     read-only. Trees made from other input are dropped.
     """
@@ -81,9 +81,9 @@ class TreesSoFar:
         with TreeStore(self._folder / _STORE) as store:
             return frozenset(store.finished_batches())
 
-    def find_missing(self, visual_ids: Iterable[str]) -> set[str]:
-        """Return the visual ids whose trees are not there yet."""
-        if not (self._folder / _STORE).is_file():
+    def find_missing(self, made_from: str, visual_ids: Iterable[str]) -> set[str]:
+        """Return the visual ids whose trees were not made from the same input yet."""
+        if read_state(self._folder)["made_from"] != made_from:
             return set(visual_ids)
         with TreeStore(self._folder / _STORE) as store:
             return store.missing_visuals(visual_ids)

@@ -235,7 +235,7 @@ def read_pair(pair: MathmlPair) -> FormulaTrees:
         slt = slt_from_mathml(pair.presentation, counter=counter)
     if pair.content:
         opt = opt_from_mathml(pair.content, counter=counter)
-    return FormulaTrees(slt, opt, tuple(counter.elements()))
+    return FormulaTrees(slt, opt, counter)
 
 
 def _refuse(formula: str, source: str) -> str:

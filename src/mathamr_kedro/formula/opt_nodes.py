@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mathamr_kedro.formula.conversion import Kids, Reader
 from mathamr_kedro.formula.failures import WrongArityError
+from mathamr_kedro.formula.labels import ERROR
 from mathamr_kedro.formula.node import (
     MOST_CHILDREN,
     NAMED_CHILDREN,
@@ -20,13 +21,15 @@ def drop_missing(kids: Kids) -> list[Node]:
 def make_node(label: str, children: list[Node], reader: Reader) -> Node:
     """Return a node; one with more children than its variant allows is split.
 
+    Published splitting covers unordered operators and errors, and fails in ``cft``.
+
     Raises:
-        WrongArityError: strict mode, and the node is not unordered.
+        WrongArityError: strict mode, where published splitting fails.
     """
     most = MOST_CHILDREN if reader.variant == "mathamr" else NAMED_CHILDREN
     if len(children) <= most:
         return make_operator(label, children)
-    if not label.startswith("U!"):
+    if reader.variant == "cft" or label[:2] not in ("U!", ERROR):
         reader.deviate(
             WrongArityError(
                 f"Expected at most {most} children of {label!r} (got {len(children)})"

@@ -22,7 +22,7 @@ from mathamr_kedro.formula.failures import (
 )
 from mathamr_kedro.formula.node import Node, make_operator
 
-LARGEST_COPY = 100_000
+LARGEST_COPY = 20_000
 """Nodes that shared parts of one formula may be copied into."""
 
 _SHARE = "$!share"

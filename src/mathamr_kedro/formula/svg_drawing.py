@@ -12,7 +12,7 @@ from html import escape
 
 from mathamr_kedro.formula.node import SLT_EDGES, Node
 from mathamr_kedro.formula.text_drawing import refuse_large
-from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
+from mathamr_kedro.formula.tree import BothTrees, FormulaTree
 
 _ROW = 58.0
 _HEIGHT = 26.0
@@ -79,7 +79,7 @@ def draw_tree(tree: FormulaTree) -> SvgDrawing:
     return _write(block)
 
 
-def draw_trees(trees: FormulaTrees, title: str = "") -> SvgDrawing:
+def draw_trees(trees: BothTrees, title: str = "") -> SvgDrawing:
     """Return both trees of a formula as one drawing, e.g. to show it in a notebook.
 
     Raises:

@@ -1,11 +1,11 @@
 """Trees drawn with box characters, for terminals and documentation.
 
 ```
-V!x ─n─ + ─n─ V!y        U!plus
-└─a─ N!2                 ├─0─ O!SUP
-                         │    ├─0─ V!x
-                         │    └─1─ N!2
-                         └─0─ V!y
+V!x ───n─ + ─n─ V!y        U!plus
+└─a─ N!2                   ├─0─ O!SUP
+                           │    ├─0─ V!x
+                           │    └─1─ N!2
+                           └─0─ V!y
 ```
 
 The baseline of a Symbol Layout Tree runs to the right; everything else hangs below its
@@ -16,10 +16,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
+from typing import TypeAlias
 
 from mathamr_kedro.errors import FormulaError
 from mathamr_kedro.formula.node import SLT_EDGES, Node
 from mathamr_kedro.formula.tree import FormulaTree
+
+Line: TypeAlias = tuple[str, int]
+"""A text, and how many columns of a terminal it takes."""
 
 LARGEST_DRAWING = 400
 """Nodes of the largest tree that is drawn."""
@@ -29,18 +33,15 @@ def draw_text(tree: FormulaTree) -> str:
     """Return the tree as lines of text.
 
     >>> print(draw_text(FormulaTree.from_string("[V!x[+[V!y]],a[N!2]]")))
-    V!x ─n─ + ─n─ V!y
+    V!x ───n─ + ─n─ V!y
     └─a─ N!2
 
     Raises:
         FormulaError: the tree has more than :data:`LARGEST_DRAWING` nodes.
     """
     refuse_large(tree)
-    if tree.kind == "slt":
-        lines = _draw_baseline(tree.root)
-    else:
-        lines = _draw_operator(tree.root)
-    return "\n".join(line.rstrip() for line in lines)
+    draw = _draw_baseline if tree.kind == "slt" else _draw_operator
+    return "\n".join(text.rstrip() for text, _ in draw(tree.root))
 
 
 def refuse_large(tree: FormulaTree) -> None:
@@ -56,8 +57,8 @@ def refuse_large(tree: FormulaTree) -> None:
         )
 
 
-def _draw_operator(node: Node) -> list[str]:
-    return [_show(node.label), *_hang(_list_opt_children(node), _draw_operator)]
+def _draw_operator(node: Node) -> list[Line]:
+    return [_show(node), *_hang(_list_opt_children(node), _draw_operator)]
 
 
 def _list_opt_children(node: Node) -> list[tuple[str, Node]]:
@@ -65,48 +66,55 @@ def _list_opt_children(node: Node) -> list[tuple[str, Node]]:
     return [("0" if unordered else edge, child) for edge, child in node.edges.items()]
 
 
-def _draw_baseline(head: Node) -> list[str]:
+def _draw_baseline(head: Node) -> list[Line]:
     """Draw one baseline: a line of symbols, and below it what hangs on each."""
-    columns: list[list[str]] = []
+    columns: list[list[Line]] = []
     node: Node | None = head
     while node is not None:
         below = [(e, node.edges[e]) for e in SLT_EDGES[1:] if e in node.edges]
-        columns.append([_show(node.label), *_hang(below, _draw_baseline)])
+        columns.append([_show(node), *_hang(below, _draw_baseline)])
         node = node.edges.get("n")
     return _join_columns(columns)
 
 
 def _hang(
-    children: list[tuple[str, Node]], draw: Callable[[Node], list[str]]
-) -> list[str]:
+    children: list[tuple[str, Node]], draw: Callable[[Node], list[Line]]
+) -> list[Line]:
     """Draw children one below the other, each behind its edge."""
-    lines: list[str] = []
+    lines: list[Line] = []
     for index, (edge, child) in enumerate(children):
         is_last = index == len(children) - 1
         first, *others = draw(child)
-        lines.append(f"{'└' if is_last else '├'}─{edge}─ {first}")
-        lines += [f"{' ' if is_last else '│'}    {line}" for line in others]
+        lines.append((f"{'└' if is_last else '├'}─{edge}─ {first[0]}", first[1] + 5))
+        rail = f"{' ' if is_last else '│'}    "
+        lines += [(rail + text, width + 5) for text, width in others]
     return lines
 
 
-def _join_columns(columns: list[list[str]]) -> list[str]:
+def _join_columns(columns: list[list[Line]]) -> list[Line]:
     """Put columns beside each other; their first lines are joined by ``─n─``."""
     height = max(len(column) for column in columns)
-    lines = [""] * height
+    texts = [""] * height
+    total = 0
     for index, column in enumerate(columns):
         is_last = index == len(columns) - 1
-        inner = max((_measure(line) for line in column[1:]), default=0) + 2
-        width = max(_measure(column[0]) + 5, inner)
+        gap = 0 if is_last else 2
+        width = max(width for _, width in column[1:]) + gap if column[1:] else 0
+        width = max(width, column[0][1] + (0 if is_last else 5))
         for row in range(height):
-            text = column[row] if row < len(column) else ""
+            text, own = column[row] if row < len(column) else ("", 0)
             if row == 0 and not is_last:
-                text += " " + "─" * (width - _measure(text) - 4) + "n─ "
-            lines[row] += text + " " * max(0, width - _measure(text))
-    return lines
+                text += f" {'─' * (width - own - 4)}n─ "
+            else:
+                text += " " * (width - own)
+            texts[row] += text
+        total += width
+    return [(text, total) for text in texts]
 
 
-def _show(label: str) -> str:
-    return label or "·"
+def _show(node: Node) -> Line:
+    label = node.label or "·"
+    return label, _measure(label)
 
 
 def _measure(text: str) -> int:

@@ -13,8 +13,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from mathamr_kedro.errors import FormulaError, suggest
 from mathamr_kedro.formula.bracket_strings import (
@@ -155,13 +155,24 @@ class FormulaTree:
         return self
 
 
+class BothTrees(Protocol):
+    """What every reader of whole formulas returns: both trees, and what was bent."""
+
+    @property
+    def slt(self) -> FormulaTree | None: ...  # noqa: D102
+    @property
+    def opt(self) -> FormulaTree | None: ...  # noqa: D102
+    @property
+    def problems(self) -> Mapping[str, int]: ...  # noqa: D102
+
+
 class FormulaTrees(NamedTuple):
     """Both trees of one formula, and what had to be bent to get them."""
 
     slt: FormulaTree | None
     opt: FormulaTree | None
-    deviations: tuple[str, ...] = ()
-    """Reasons, one per event, e.g. ``("unknown_tag:ms", "empty")``."""
+    problems: Mapping[str, int]
+    """Deviations by reason, e.g. ``{"unknown_tag:ms": 2}``."""
 
 
 def from_string(text: str, kind: str | None = None) -> FormulaTree:

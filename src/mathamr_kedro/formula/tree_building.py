@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from mathamr_kedro.formula.tree_rows import TreeRow, build_trees, read_deviations
 from mathamr_kedro.formula.tree_store import TreeStore
-from mathamr_kedro.records import Formula
+from mathamr_kedro.records import Formula, FormulaMention
+from mathamr_kedro.types import FormulaId, PostId, VisualId
+
+
+class TreeBatch(NamedTuple):
+    """Trees of new formulas, and all formulas with the visual ids they share."""
+
+    rows: list[TreeRow]
+    links: list[tuple[FormulaId, VisualId]]
 
 
 class BatchReport(NamedTuple):
@@ -21,6 +29,31 @@ class BatchReport(NamedTuple):
     deviations: Counter[str]
 
 
+def build_batch(
+    formulas: Iterable[Formula],
+    find_missing: Callable[[Iterable[VisualId]], set[VisualId]],
+    build: Callable[[Formula], TreeRow] = build_trees,
+) -> TreeBatch:
+    """Build the trees of the formulas whose visual ids the store does not know.
+
+    Trees are built once per visual id, from the first formula of the batch that shows
+    it; the others are linked.
+
+    Args:
+        formulas: any number that fits in memory.
+        find_missing: :meth:`.TreeStore.missing_visuals` of the store.
+        build: makes the row of one formula.
+    """
+    first_of: dict[VisualId, Formula] = {}
+    links: list[tuple[FormulaId, VisualId]] = []
+    for formula in formulas:
+        first_of.setdefault(formula.visual_id, formula)
+        links.append((formula.formula_id, formula.visual_id))
+    missing = find_missing(first_of)
+    rows = [build(f) for visual, f in first_of.items() if visual in missing]
+    return TreeBatch(rows, links)
+
+
 def fill_batch(
     store: TreeStore,
     name: str,
@@ -28,9 +61,6 @@ def fill_batch(
     build: Callable[[Formula], TreeRow] = build_trees,
 ) -> BatchReport | None:
     """Add the trees of a batch of formulas to the store.
-
-    Trees are built once per visual id, from the first formula of the batch that shows
-    it; the others are linked.
 
     Args:
         store: open for writing.
@@ -43,12 +73,7 @@ def fill_batch(
     """
     if name in store.finished_batches():
         return None
-    first_of: dict[str, Formula] = {}
-    for formula in formulas:
-        first_of.setdefault(formula.visual_id, formula)
-    missing = store.missing_visuals(first_of)
-    rows = [build(f) for visual, f in first_of.items() if visual in missing]
-    links = [(formula.formula_id, formula.visual_id) for formula in formulas]
+    rows, links = build_batch(formulas, store.missing_visuals, build)
     store.add_batch(name, rows, links)
     deviations: Counter[str] = Counter()
     for row in rows:
@@ -60,3 +85,38 @@ def fill_batch(
         without_opt=sum(row.opt is None for row in rows),
         deviations=deviations,
     )
+
+
+def formula_of_mention(mention: FormulaMention, owner: PostId) -> Formula:
+    """Return a formula that was found in a text as a row of the formula index."""
+    return Formula(
+        mention.formula_id,
+        owner,
+        owner,
+        "body",
+        None,
+        None,
+        mention.visual_id,
+        "",
+        mention.latex,
+        "",
+        "",
+    )
+
+
+def describe_store(store: TreeStore, most: int = 20) -> Mapping[str, Any]:
+    """Count the trees by source, those that are missing, and deviations by reason."""
+    sources: Counter[str] = Counter()
+    for (slt, opt), count in store.count_sources().items():
+        sources[f"slt_{slt or 'none'}"] += count
+        sources[f"opt_{opt or 'none'}"] += count
+    reasons: Counter[str] = Counter()
+    for row in store:
+        if row.deviations:
+            reasons.update(read_deviations(row.deviations))
+    return {
+        "distinct": len(store),
+        "formulas": store.count_formulas(),
+        "sources": dict(sorted(sources.items())),
+        "deviations": dict(reasons.most_common(most)),
+    }

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import mathamr_kedro.formula
 from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
-from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
+from mathamr_kedro.formula.tree import BothTrees, FormulaTree, FormulaTrees
 from mathamr_kedro.records import Formula
 from mathamr_kedro.types import FormulaId, VisualId
 
@@ -42,14 +42,14 @@ class TreeRow(NamedTuple):
         return FormulaTrees(
             FormulaTree.from_string(self.slt, "slt") if self.slt is not None else None,
             FormulaTree.from_string(self.opt, "opt") if self.opt is not None else None,
-            tuple(read_deviations(self.deviations).elements()),
+            read_deviations(self.deviations),
         )
 
 
 def build_trees(
     formula: Formula,
-    read_latex: Callable[[str], FormulaTrees] | None = None,
-    converted: FormulaTrees | None = None,
+    read_latex: Callable[[str], BothTrees] | None = None,
+    converted: BothTrees | None = None,
 ) -> TreeRow:
     """Return the row of a formula, each tree from the best source there is.
 
@@ -79,7 +79,7 @@ def build_trees(
         found = make()
         if found is None:
             continue
-        reasons.update(found.deviations)
+        reasons.update(found.problems)
         if slt is None and found.slt is not None:
             slt, slt_source = found.slt, source
         if opt is None and found.opt is not None:
@@ -96,8 +96,8 @@ def build_trees(
 
 
 def _read(
-    latex: str, read_latex: Callable[[str], FormulaTrees] | None
-) -> FormulaTrees | None:
+    latex: str, read_latex: Callable[[str], BothTrees] | None
+) -> BothTrees | None:
     if not latex.strip():
         return None
     read = read_latex or mathamr_kedro.formula.trees_from_latex

@@ -19,7 +19,7 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -87,6 +87,7 @@ class TreeStore:
 
     def __init__(self, path: str | Path, read_only: bool = False) -> None:
         self.path = Path(path)
+        self._read_only = read_only
         if read_only and not self.path.is_file():
             raise MissingInputError(
                 f"No formula-tree store at {str(self.path)!r}; run the ingestion first"
@@ -100,7 +101,7 @@ class TreeStore:
             check_same_thread=False,
         )
         try:
-            self._prepare(read_only)
+            self._prepare()
         except sqlite3.DatabaseError as exc:
             self._connection.close()
             raise MalformedInputError(
@@ -110,16 +111,16 @@ class TreeStore:
             self._connection.close()
             raise
 
-    def _prepare(self, read_only: bool) -> None:
+    def _prepare(self) -> None:
         run = self._connection.execute
         run(f"PRAGMA cache_size = -{CACHE_MEBIBYTES * 1024}")
         version = run("PRAGMA user_version").fetchone()[0]
-        if version not in (0, VERSION) or (read_only and version == 0):
+        if version not in (0, VERSION) or (self._read_only and version == 0):
             raise MalformedInputError(
                 f"Expected a formula-tree store of version {VERSION} at "
                 f"{str(self.path)!r} (got version {version}); make it anew"
             )
-        if not read_only:
+        if not self._read_only:
             run("PRAGMA journal_mode = WAL")
             run("PRAGMA synchronous = NORMAL")
             self._connection.executescript(
@@ -225,7 +226,11 @@ class TreeStore:
         return {(SOURCES[slt], SOURCES[opt]): count for slt, opt, count in found}
 
     def close(self) -> None:
-        """Close the file; the log of the last writes is folded into it."""
+        """Close the file; a writer leaves one plain file that any place can hold."""
+        if not self._read_only:
+            # Not while others read: then the log stays beside the file, and is read.
+            with suppress(sqlite3.OperationalError):
+                self._connection.execute("PRAGMA journal_mode = DELETE")
         self._connection.close()
 
     def __enter__(self) -> TreeStore:

@@ -30,7 +30,7 @@ class MultiVectors(NamedTuple):
     """The vectors of several posts, one post after another."""
 
     vectors: Tensor
-    """(P, k) of length 1; rows from ``ptr[-1]`` on are spare."""
+    """(P, k) of length 1; rows before ``ptr[0]`` and from ``ptr[-1]`` on are spare."""
     ptr: Tensor
     """(B + 1,) where each post starts."""
     kind: Tensor
@@ -60,14 +60,14 @@ class _MaxSim(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Tensor, q_ptr: Tensor, d: Tensor, d_ptr: Tensor) -> Tensor:
         bounds = d_ptr.tolist()
-        alive = int(q_ptr[-1])
-        lengths = q_ptr.diff()
+        first, end_of_queries = int(q_ptr[0]), int(q_ptr[-1])
+        mine, lengths = q[first:end_of_queries], q_ptr.diff()
         best, where = [], []
-        similar, start = q.new_empty(alive, 0), 0
+        similar, start = q.new_empty(len(mine), 0), bounds[0]
         for j, (a, b) in enumerate(pairwise(bounds)):
             if b - start > similar.shape[1]:  # products of as many documents as fit
-                end = _last_that_fits(bounds, j, alive)
-                similar, start = q[:alive] @ d[a:end].T, a
+                end = _last_that_fits(bounds, j, len(mine))
+                similar, start = mine @ d[a:end].T, a
             value, index = similar[:, a - start : b - start].max(1)
             best.append(value)
             where.append(index + a)
@@ -75,6 +75,7 @@ class _MaxSim(torch.autograd.Function):
             torch.stack(best, 1), "mean", lengths=lengths, unsafe=True
         )
         ctx.save_for_backward(q, d, torch.stack(where, 1), lengths)
+        ctx.first = first
         return scores
 
     @staticmethod
@@ -85,11 +86,12 @@ class _MaxSim(torch.autograd.Function):
         rows = max(1, _CHUNK // len(d))
         for a in range(0, len(where), rows):
             part = slice(a, min(a + rows, len(where)))
+            token = slice(ctx.first + part.start, ctx.first + part.stop)
             # Each token has one partner in each document: no position twice.
             spread = q.new_zeros(part.stop - a, len(d))
             spread.scatter_(1, where[part], share[part])
-            d_q[part] = spread @ d
-            d_d += spread.T @ q[part]
+            d_q[token] = spread @ d
+            d_d += spread.T @ q[token]
         return d_q, None, d_d, None
 
 

@@ -187,7 +187,7 @@ class _FusedMaxSim(torch.autograd.Function):
         by_document = grad.T.contiguous()
         token = torch.arange(tokens, device=q.device, dtype=q_ptr.dtype)
         query_of = torch.searchsorted(q_ptr[1:], token, right=True, out_int32=True)
-        alive = query_of < queries
+        alive = (query_of < queries) & (token >= q_ptr[0])
         query_of = query_of.clamp(max=queries - 1)
         share = torch.where(alive, 1.0 / q_ptr.diff()[query_of], 0.0)
         d_q = torch.empty_like(q)

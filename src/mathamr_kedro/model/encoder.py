@@ -71,13 +71,15 @@ class RelationalEncoder(nn.Module):
                 h, weight, self.root, self.bias, shift, *norm, graph
             )
             return fused
-        for i in range(len(self.root)):
-            x = F.layer_norm(h, h.shape[1:], self.norm_weight[i], self.norm_bias[i])
-            layer = (weight[i], self.root[i], self.bias[i])
-            layer_shift = None if shift is None else shift[i]
-            update = backend.convolve(x, *layer, layer_shift, graph)
+        # Unbound at once: indexing one by one would make a gradient of full size each.
+        stacked = (weight, self.root, self.bias, self.norm_weight, self.norm_bias)
+        shifts = [None] * len(weight) if shift is None else shift.unbind()
+        layers = zip(*(t.unbind() for t in stacked), shifts, strict=True)
+        for i, (w, root, bias, norm_weight, norm_bias, s) in enumerate(layers):
+            x = F.layer_norm(h, h.shape[1:], norm_weight, norm_bias)
+            update = backend.convolve(x, w, root, bias, s, graph)
             if self.attends:
-                update = update + self._attend(x, i, weight[i], batch)
+                update = update + self._attend(x, i, w, batch)
             h = h + F.gelu(update)
         return h
 
@@ -93,14 +95,14 @@ class RelationalEncoder(nn.Module):
         """What changes at virtual nodes when attention replaces their mean."""
         n, nodes = len(x), batch.virtual_node
         kind = batch.node_type[nodes.clamp(max=n - 1)] - self.schema.num_node_types
-        kind = kind.clamp(min=0, max=len(KIND_NAMES) - 1).long()
+        kind = kind.clamp(min=0, max=len(KIND_NAMES) - 1)
         owner = batch.member_of.clamp(max=max(len(nodes) - 1, 0))
         query = gather_rows(self.query[layer], kind[owner])
         scores = (gather_rows(x, batch.member) * query).sum(1, keepdim=True)
         scores = scores / x.shape[1] ** 0.5
         change = attend_members(x, scores, batch) - mean_members(x, batch)
-        into = torch.tensor(self.schema.virtual_relations, device=x.device)
-        matrices = weight[into + self.schema.num_forward]
-        products = torch.einsum("vd,kde->kve", change, matrices)
-        mine = F.one_hot(kind, len(KIND_NAMES)).T[..., None].to(x.dtype)
-        return place_rows((products * mine).sum(0), nodes, n)
+        update = torch.zeros_like(change)
+        for k, relation in enumerate(self.schema.virtual_relations):
+            product = change @ weight[relation + self.schema.num_forward]
+            update = torch.where((kind == k)[:, None], product, update)
+        return place_rows(update, nodes, n)

@@ -30,7 +30,7 @@ Dropped edges leave :math:`\mathcal{N}_i^r`: the mean is over the edges that rem
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -122,6 +122,19 @@ def build_plan(batch: GraphBatch, keep: Tensor | None = None) -> RowPlan:
         member=batch.member.clamp(max=max(n - 1, 0)),
         member_weight=member_weight,
     )
+
+
+def trim_plan(plan: RowPlan) -> RowPlan:
+    """Cut off what belongs to spare entries; waits for the device."""
+    ends = torch.stack([plan.relation_ptr[-1], plan.node_ptr[-1], plan.member_ptr[-1]])
+    rows, incidences, members = ends.tolist()
+    lengths = (
+        (rows, ("gather", "scatter", "scale", "shift", "relation")),
+        (incidences, ("out_row", "out_weight", "in_row")),
+        (members, ("member", "member_weight")),
+    )
+    cut = {name: getattr(plan, name)[:n] for n, names in lengths for name in names}
+    return replace(plan, **cut)
 
 
 def _pointers(ascending: Tensor, count: int) -> Tensor:

@@ -16,7 +16,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from mathamr_kedro.graph.batches import GraphBatch
-from mathamr_kedro.model.row_plan import RowPlan, build_plan
+from mathamr_kedro.model.row_plan import RowPlan, build_plan, trim_plan
 
 _BLOCK = 32
 
@@ -118,8 +118,8 @@ class TorchBackend:
         self._round = torch.bfloat16 if precision == "bf16" else None
 
     def prepare(self, batch: GraphBatch, keep: Tensor | None = None) -> SortedRows:
-        """Plan the rows of a batch that has no spare entries."""
-        plan = build_plan(batch, keep)
+        """Plan the rows of a batch."""
+        plan = trim_plan(build_plan(batch, keep))
         on_cpu = plan.gather.device.type == "cpu"
         return SortedRows(plan, (LoopProducts if on_cpu else BlockProducts)(plan))
 

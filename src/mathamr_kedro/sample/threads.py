@@ -2,7 +2,8 @@
 
 Texts are light Markdown: paragraphs between blank lines, ``$..$`` and ``$$..$$``,
 ``**bold**``, ``*emphasis*``, ```code```, ``[text](url)``, lines that start with ``- ``
-(list), ``1. `` (numbered list) or ``> `` (quote).
+(list), ``1. `` (numbered list) or ``> `` (quote). A text that starts with ``<`` is
+HTML already (:mod:`mathamr_kedro.sample.markdown_html`).
 """
 
 from __future__ import annotations

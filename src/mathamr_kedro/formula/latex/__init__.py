@@ -4,23 +4,29 @@ r"""LaTeX to both formula trees, without any program beside Python.
 >>> trees.slt.to_string(), trees.opt.to_string()
 ('[O!divide,o[V!a],u[N!2]]', '[O!divide,0[V!𝑎],1[N!2]]')
 >>> trees_from_latex(r"\foo + 1").problems
-{'undefined:\\foo': 1}
+{'undefined:foo': 1}
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import logging
 
 from mathamr_kedro.formula.latex.commands import list_entries
 from mathamr_kedro.formula.latex.layout_tree import build_slt
-from mathamr_kedro.formula.latex.macros import ExpansionLimitError, expand_macros
+from mathamr_kedro.formula.latex.macros import (
+    ExpansionLimitError,
+    expand_macros,
+    has_definitions,
+)
 from mathamr_kedro.formula.latex.nodes import Item
 from mathamr_kedro.formula.latex.operator_tree import build_opt
 from mathamr_kedro.formula.latex.reader import Reader, TooDeepError
 from mathamr_kedro.formula.latex.tokens import END, clean_source, split_tokens
-from mathamr_kedro.formula.tree import FormulaTree
+from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
 
-__all__ = ["LONGEST", "LatexTrees", "trees_from_latex"]
+_logger = logging.getLogger(__name__)
+
+__all__ = ["LONGEST", "trees_from_latex"]
 
 LONGEST = 20_000
 """Characters a formula may have."""
@@ -28,29 +34,22 @@ LONGEST = 20_000
 _NOTHING = frozenset({END})
 
 
-class LatexTrees(NamedTuple):
-    """Both trees of a formula, and what stood in the way."""
-
-    slt: FormulaTree | None
-    """Symbol Layout Tree; None if the formula is empty or beyond the limits."""
-    opt: FormulaTree | None
-    """Operator Tree; None where the other is."""
-    problems: dict[str, int]
-    """Reasons and how often each was met, e.g. ``{"unparsed": 1}``."""
-
-    @property
-    def deviations(self) -> tuple[str, ...]:
-        """The problems as reasons, one per event."""
-        return tuple(r for r, count in self.problems.items() for _ in range(count))
-
-
-def trees_from_latex(latex: str) -> LatexTrees:
+def trees_from_latex(latex: str) -> FormulaTrees:
     r"""Return the Symbol Layout Tree and the Operator Tree of a formula.
 
     The trees are those of LaTeXML 0.8.7 and the published converters for formulas that
     both can read. This function never raises: what it cannot read becomes an error
     node, and formulas that are empty, too long or too deep have no trees; ``problems``
-    says why.
+    says why:
+
+    ====================  ==========================================================
+    ``undefined:name``    a command nobody defined; ``E!`` in the tree
+    ``unparsed``          a row the grammar cannot read; fragments in the tree
+    ``unknown_environment``, ``missing_*``, ``stray_*``  repaired
+    ``empty``, ``too_long``, ``too_deep``, ``expansion_limit``  no trees
+    ``work_limit``        a row given up as fragments after too many steps
+    ``internal_error``    a defect of this reader; please report it
+    ====================  ==========================================================
 
     Args:
         latex: a formula as people write it, with or without dollars.
@@ -62,7 +61,7 @@ def trees_from_latex(latex: str) -> LatexTrees:
             slt = build_slt(item)
             if slt is not None:
                 opt = build_opt(item)
-                return LatexTrees(
+                return FormulaTrees(
                     FormulaTree("slt", slt), FormulaTree("opt", opt), problems
                 )
             problems["empty"] = 1
@@ -70,7 +69,11 @@ def trees_from_latex(latex: str) -> LatexTrees:
         problems["too_deep"] = 1
     except ExpansionLimitError:
         problems["expansion_limit"] = 1
-    return LatexTrees(None, None, problems)
+    except Exception:
+        # A defect here must not stop the reading of a whole collection.
+        _logger.exception("Failed to read the formula %r", latex[:200])
+        problems["internal_error"] = 1
+    return FormulaTrees(None, None, problems)
 
 
 def _read(latex: str, problems: dict[str, int]) -> Item | None:
@@ -82,7 +85,9 @@ def _read(latex: str, problems: dict[str, int]) -> Item | None:
     if not source:
         problems["empty"] = 1
         return None
-    tokens = expand_macros(split_tokens(source), problems)
+    tokens = split_tokens(source)
+    if has_definitions(source):
+        tokens = expand_macros(tokens, problems)
     reader = Reader(tokens, list_entries, problems)
     boxes = reader.read_boxes(_NOTHING)
     return reader.make_item(boxes, punctuated=True)

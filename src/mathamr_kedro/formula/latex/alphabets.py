@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 
 class Font(NamedTuple):
-    """A font of math mode: family, series, shape, and ``\\boldsymbol``."""
+    r"""A font of math mode: family, series, shape, and ``\boldsymbol``."""
 
     family: str
     bold: bool = False
@@ -111,8 +111,9 @@ def restyle(text: str, variant: str) -> str | None:
     letters = _ALPHABETS.get(variant)
     if letters is None:
         return None
-    styled = [letters.get(char) for char in text]
-    return None if None in styled else "".join(styled)  # type: ignore[arg-type]
+    if not all(char in letters for char in text):
+        return None
+    return "".join(letters[char] for char in text)
 
 
 @lru_cache(maxsize=4096)
@@ -145,7 +146,7 @@ def find_variant(font: Font) -> str:
 
 
 def merge_fonts(current: Font, selected: Font) -> Font:
-    """Return the font after a font command; only ``\\boldsymbol`` outlives others.
+    r"""Return the font after a font command; only ``\boldsymbol`` outlives others.
 
     >>> merge_fonts(Font("math", True, True, True), FONTS["rm"])
     Font(family='serif', bold=True, italic=False, forced=True)
@@ -156,5 +157,5 @@ def merge_fonts(current: Font, selected: Font) -> Font:
 
 
 def embolden(font: Font) -> Font:
-    """Return the font inside ``\\boldsymbol``."""
+    r"""Return the font inside ``\boldsymbol``."""
     return font._replace(bold=True, forced=True)

@@ -9,8 +9,10 @@ a < b = c     relate       multirelation(a, <, b, =, c)
 
 from __future__ import annotations
 
-from mathamr_kedro.formula.latex.nodes import App, Dual, Item, Row, Script, ScriptMark
-from mathamr_kedro.formula.latex.symbols import ABSENT, Symbol, with_role
+from typing import Any
+
+from mathamr_kedro.formula.latex.nodes import App, Dual, Item, Row, Script
+from mathamr_kedro.formula.latex.symbols import Symbol, with_role
 
 
 def _operator(meaning: str) -> Symbol:
@@ -74,9 +76,9 @@ def _find_operator(meaning: str) -> Symbol:
 def get_text(item: Item) -> str:
     """Return what an item shows, as far as fences and separators go."""
     if item.__class__ is Symbol:
-        return item.text  # type: ignore[union-attr]
+        return item.text
     if item.__class__ is Row:
-        return "".join(map(get_text, item.items))  # type: ignore[union-attr]
+        return "".join(map(get_text, item.items))
     return ""
 
 
@@ -143,8 +145,8 @@ def is_same_operator(one: Item, other: Item) -> bool:
         one.__class__ is Symbol
         and other.__class__ is Symbol
         and one.meaning == other.meaning
-        and one.text == other.text  # type: ignore[union-attr]
-        and one.name == other.name  # type: ignore[union-attr]
+        and one.text == other.text
+        and one.name == other.name
     )
 
 
@@ -173,21 +175,24 @@ def multiply(op: Item, left: Item, right: Item, first: Item | None = None) -> It
         first: the first factor of the product; anything else on the left was made
             here, and may be extended in place.
     """
-    if left.__class__ is App and is_same_operator(left.op, op):  # type: ignore[union-attr]
+    if left.__class__ is App and is_same_operator(left.op, op):
         if left is not first and first is not None:
-            left.args.append(right)  # type: ignore[union-attr]
+            left.args.append(right)
             return left
-        return App(op, [*left.args, right])  # type: ignore[union-attr]
+        return App(op, [*left.args, right])
     return App(op, [left, right])
 
 
-def attach_script(base: Item, mark: ScriptMark, place: str = "") -> Script:
-    """Return ``base`` with the script of ``mark``, at the place both ask for."""
+def attach_script(base: Item, mark: Any, place: str = "") -> Script:
+    """Return ``base`` with the script of a mark, at the place both ask for."""
     level = mark.level
     base_place = base.place or "post"
     base_level = level
     if base.__class__ is Script:
-        base_level = base.level  # type: ignore[union-attr]
+        if base.outer:
+            base_place = base.outer
+        else:
+            base_level = base.level
     if not place:
         if mark.floats:
             place = "pre"
@@ -197,24 +202,22 @@ def attach_script(base: Item, mark: ScriptMark, place: str = "") -> Script:
             place = mark.place or "post"
     script = Script(base, mark.script, mark.up, place, level)
     if base.__class__ is Script:
-        if base.floats:  # type: ignore[union-attr]
+        if base.floats:
             script.level = script.bump = level + 1
-        elif base.bump:  # type: ignore[union-attr]
-            script.level = base.bump  # type: ignore[union-attr]
+        elif base.bump:
+            script.level = base.bump
     script.floats = mark.floats
     return script
 
 
-def decorate(op: Item, mark: ScriptMark) -> Script:
+def decorate(op: Item, mark: Any) -> Script:
     """Return an operator with a script, still an operator."""
     script = attach_script(op, mark)
     script.role = op.role
     return script
 
 
-def evaluate_at(
-    base: Item, bar: Item, lower: ScriptMark | None, upper: ScriptMark | None
-) -> Item:
+def evaluate_at(base: Item, bar: Item, lower: Any, upper: Any) -> Item:
     """Return ``base |_lower^upper``."""
     drawing: Item = Row([base, as_role(bar, "CLOSE")])
     args = [base]
@@ -228,7 +231,7 @@ def evaluate_at(
 def as_role(item: Item, role: str) -> Item:
     """Return a symbol in another role; anything else as it is."""
     if item.__class__ is Symbol:
-        return with_role(item, role)  # type: ignore[arg-type]
+        return with_role(item, role)
     return item
 
 
@@ -246,23 +249,18 @@ def turn_bar(item: Item, role: str) -> Item:
     key = (item, role)
     if key not in _bars:
         kind = "PUNCT" if role == "PUNCT" else "OPEN"
-        text = _BAR_GLYPHS[kind].get(item.text, item.text)  # type: ignore[union-attr]
+        text = _BAR_GLYPHS[kind].get(item.text, item.text)
         bar = Symbol(role, text, item.meaning, item.name)
         if len(_bars) > 1000:
             return bar
-        _bars[key] = bar  # type: ignore[index]
-    return _bars[key]  # type: ignore[index]
+        _bars[key] = bar
+    return _bars[key]
 
 
-def read_two_part_relation(first: Symbol, second: Symbol) -> Symbol:
+def read_two_part_relation(first: Item, second: Item) -> Symbol:
     """Return ``<=`` and ``>>`` typed as two characters."""
     if first.meaning == second.meaning:
         meaning = f"much-{first.meaning}"
     else:
         meaning = f"{first.meaning}-or-{second.meaning}"
-    return Symbol("RELOP", first.text + second.text, meaning)
-
-
-def drop_absent_tail(stuff: list[Item]) -> list[Item]:
-    """Return the list without a placeholder at its end."""
-    return stuff[:-1] if len(stuff) > 1 and stuff[-1] is ABSENT else stuff
+    return Symbol("RELOP", get_text(first) + get_text(second), meaning)

@@ -33,7 +33,7 @@ def arrange_fragments(items: list[Item]) -> list[Item]:
     arranged: list[Item] = []
     for item in rows[0]:
         if item.__class__ is Row and item.role == _MADE_HERE:
-            arranged += item.items  # type: ignore[union-attr]
+            arranged += item.items
         else:
             arranged.append(item)
     return arranged
@@ -61,19 +61,25 @@ def _attach_scripts(items: list[Item]) -> list[Item]:
             while before:
                 item = attach_script(item, before.pop(), "pre")  # noqa: PLW2901
             result.append(item)
-        elif item.floats:  # type: ignore[union-attr]
-            before.append(item)  # type: ignore[arg-type]
+        elif item.floats:
+            before.append(item)
         elif before and items[place - 1] is before[-1]:
-            before.append(item)  # type: ignore[arg-type]
+            before.append(item)
         elif result:
-            result[-1] = attach_script(result[-1], item)  # type: ignore[arg-type]
+            result[-1] = attach_script(result[-1], item)
         else:
             result.append(item)
-    if len(before) == 1:
-        result.append(before[0])
-    elif before:
-        base: Item = ABSENT
-        for mark in reversed(before):
-            base = attach_script(base, mark, "post")
-        result.append(base)
+    if before:
+        result.append(_attach_to_nothing(before))
     return result
+
+
+def _attach_to_nothing(marks: list[ScriptMark]) -> Item:
+    """Return scripts at the end of a row, which have nothing to stand before."""
+    base: Item = marks.pop()
+    if marks and not base.floats:  # type: ignore[union-attr]
+        base = attach_script(ABSENT, base, "post")
+        base = attach_script(base, marks.pop(), "post")
+    while marks:
+        base = attach_script(base, marks.pop(), "pre")
+    return base

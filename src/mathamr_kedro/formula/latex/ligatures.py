@@ -8,7 +8,9 @@ r"""Neighbours that are one symbol: digits of a number, letters of a name, dots.
 
 from __future__ import annotations
 
-from mathamr_kedro.formula.latex.alphabets import STICKY
+from typing import Any, TypeGuard
+
+from mathamr_kedro.formula.latex.alphabets import STICKY, Font
 from mathamr_kedro.formula.latex.nodes import Hint, Item
 from mathamr_kedro.formula.latex.symbols import SYMBOLS, Symbol, number, with_font
 
@@ -22,17 +24,24 @@ _CENTERED_DOTS = Symbol("ID", "⋯", name="cdots")
 _DOUBLE_FACTORIAL = Symbol("POSTFIX", "!!", "double-factorial")
 _ASSIGN = Symbol("RELOP", ":=", "assign")
 
+LONGEST_WORD = 200
+"""Characters that a number or a name may have; longer ones stay in pieces."""
+
 _TRIPLES = {_DOT: _DOTS, _CDOT: _CENTERED_DOTS}
-_PAIRS = {(_BANG, _BANG): _DOUBLE_FACTORIAL, (_COLON, _EQUALS): _ASSIGN}
+_PAIRS: dict[tuple[object, Symbol], Symbol] = {
+    (_BANG, _BANG): _DOUBLE_FACTORIAL,
+    (_COLON, _EQUALS): _ASSIGN,
+}
 _SECONDS = frozenset({_BANG, _EQUALS})
 
 
-def append_symbol(row: list[Item], symbol: Symbol) -> None:
+def append_symbol(row: list[Any], symbol: Symbol) -> None:
     """Append a symbol to a row and join it with what stands before it."""
     row.append(symbol)
     if symbol in _SECONDS:
-        if len(row) > 1 and (row[-2], symbol) in _PAIRS:
-            row[-2:] = [_PAIRS[row[-2], symbol]]  # type: ignore[index]
+        joined = _PAIRS.get((row[-2], symbol)) if len(row) > 1 else None
+        if joined is not None:
+            row[-2:] = [joined]
     elif symbol in _TRIPLES:
         if len(row) > 2 and row[-2] is symbol and row[-3] is symbol:
             row[-3:] = [_TRIPLES[symbol]]
@@ -48,53 +57,66 @@ def join_neighbours(items: list[Item]) -> list[Item]:
     row: list[Item] = []
     for item in items:
         if item.__class__ is Symbol:
-            append_symbol(row, item)  # type: ignore[arg-type]
+            append_symbol(row, item)
         else:
             row.append(item)
     return row
 
 
-def _is_word_part(item: Item) -> bool:
+def _is_word_part(item: object) -> TypeGuard[Symbol]:
     return (
         item.__class__ is Symbol
         and item.role in ("UNKNOWN", "NUMBER")
-        and item.name is None  # type: ignore[union-attr]
-        and item.font.family in STICKY  # type: ignore[union-attr]
-        and item.text.isalnum()  # type: ignore[union-attr]
-        and item.text.isascii()  # type: ignore[union-attr]
+        and item.name is None
+        and item.font.family in STICKY
+        and item.text.isalnum()
+        and item.text.isascii()
     )
 
 
-def _join_word(row: list[Item], symbol: Symbol) -> None:
+def _join_word(row: list[Any], symbol: Symbol) -> None:
     """Join letters and digits of one upright font, if a letter is first."""
     start = len(row) - 1
+    room = LONGEST_WORD - len(symbol.text)
     while start:
         item = row[start - 1]
-        if not _is_word_part(item) or item.font != symbol.font:  # type: ignore[union-attr]
+        if not _is_word_part(item) or item.font != symbol.font:
+            break
+        room -= len(item.text)
+        if room < 0:
             break
         start -= 1
     if start < len(row) - 1:
-        text = "".join(item.text for item in row[start:])  # type: ignore[union-attr]
+        text = "".join(item.text for item in row[start:])
         if not text[0].isdigit():
             row[start:] = [with_font(text, symbol.font)]
+        elif len(symbol.text) > 1 and symbol.role == "UNKNOWN":
+            # a name behind a number was joined too early: its letters come apart
+            row[-1:] = [_make_character(char, symbol.font) for char in symbol.text]
 
 
-def _join_number(row: list[Item], symbol: Symbol) -> None:
+def _make_character(char: str, font: Font) -> Symbol:
+    return number(char, char, font) if char.isdigit() else with_font(char, font)
+
+
+def _join_number(row: list[Any], symbol: Symbol) -> None:
     """Join digits, periods and small spaces into one number."""
     start = len(row) - 1
     text, value = symbol.text, symbol.meaning or ""
     while start:
         item = row[start - 1]
         if item.__class__ is Symbol:
-            if item.role == "NUMBER" and item.font == symbol.font:  # type: ignore[union-attr]
+            if len(item.text) + len(text) > LONGEST_WORD:
+                break
+            if item.role == "NUMBER" and item.font == symbol.font:
                 value = (item.meaning or "") + value
             elif item.role == "PERIOD":
                 value = "." + value
             else:
                 break
-            text = item.text + text  # type: ignore[union-attr]
-        elif item.__class__ is Hint and item.char:  # type: ignore[union-attr]
-            text = item.char + text  # type: ignore[union-attr]
+            text = item.text + text
+        elif item.__class__ is Hint and item.char and len(text) < LONGEST_WORD:
+            text = item.char + text
         else:
             break
         start -= 1

@@ -47,6 +47,11 @@ class Macro(NamedTuple):
     default: list[str] | None = None
 
 
+def has_definitions(latex: str) -> bool:
+    """Return whether a formula may define macros; a quick look."""
+    return "def" in latex or "command" in latex or r"\let" in latex or "Op" in latex
+
+
 def expand_macros(tokens: list[str], problems: dict[str, int]) -> list[str]:
     """Return the tokens with all macros that the formula defines expanded.
 
@@ -195,4 +200,3 @@ def _fill(body: list[str], values: list[list[str]]) -> list[str]:
         if len(filled) > MOST_TOKENS:
             raise ExpansionLimitError
     return filled
-

@@ -75,10 +75,20 @@ class Script:
         role: role of the base where the base is an operator.
     """
 
-    __slots__ = ("base", "bump", "floats", "level", "place", "role", "script", "up")
+    __slots__ = (
+        "base",
+        "bump",
+        "floats",
+        "level",
+        "outer",
+        "place",
+        "role",
+        "script",
+        "up",
+    )
     meaning: str | None = None
 
-    def __init__(  # noqa: PLR0913 - a record
+    def __init__(
         self,
         base: Item,
         script: Item,
@@ -95,6 +105,7 @@ class Script:
         self.role = role
         self.floats = False
         self.bump = 0
+        self.outer = ""  # where further scripts stand, if not at the same place
 
     def __repr__(self) -> str:
         return f"Script({self.base!r}, {'^' if self.up else '_'}{self.script!r})"
@@ -195,8 +206,8 @@ class Enclosed:
 
     @property
     def role(self) -> str | None:
-        """The role of what is enclosed."""
-        return self.inner.role
+        """The role of what is enclosed; a script in a box is no script any more."""
+        return None if self.inner.__class__ is ScriptMark else self.inner.role
 
 
 class Hint:

@@ -36,13 +36,24 @@ _ERROR = "E!"
 def build_opt(item: Item) -> Node:
     """Return the root of the Operator Tree of an item."""
     if item.__class__ is Symbol:
-        return Node(item.opt)  # type: ignore[union-attr]
+        return Node(item.opt)
     return _BUILDERS[item.__class__](item)
+
+
+def _build_all(items: list[Item]) -> list[Node]:
+    """Return the trees of several items; most are symbols, and need no call."""
+    return [
+        Node(item.opt) if item.__class__ is Symbol else _BUILDERS[item.__class__](item)
+        for item in items
+    ]
 
 
 def _make_node(label: str, children: list[Node]) -> Node:
     """Return a node over children; too many are split in halves."""
     node = Node(label)
+    if len(children) == 2:
+        node.edges = {"0": children[0], "1": children[1]}
+        return node
     if len(children) > MOST_CHILDREN:
         half = (len(children) + 1) // 2
         children = [
@@ -57,13 +68,13 @@ def _build_app(app: App) -> Node:
     """Return an application; long sums are walked along their left side."""
     spine = [app]
     first = app.args[0] if app.args else None
-    while first.__class__ is App and _is_plain(first):  # type: ignore[arg-type]
-        spine.append(first)  # type: ignore[arg-type]
-        first = first.args[0] if first.args else None  # type: ignore[union-attr]
-    node = None
+    while first.__class__ is App and _is_plain(first):
+        spine.append(first)
+        first = first.args[0] if first.args else None
+    node = _apply(spine.pop(), None)
     for part in reversed(spine):
         node = _apply(part, node)
-    return node  # type: ignore[return-value]
+    return node
 
 
 def _is_plain(app: App) -> bool:
@@ -75,19 +86,19 @@ def _apply(app: App, first: Node | None) -> Node:
     """Return the operator over its operands; the first may be built already."""
     op = app.op
     if op.__class__ is Symbol:
-        special = _SPECIAL.get(op.meaning)  # type: ignore[arg-type]
+        special = _SPECIAL.get(op.meaning)
         if special is not None:
             return special(app)
     if first is None:
-        children = [build_opt(arg) for arg in app.args]
+        children = _build_all(app.args)
     else:
-        children = [first, *(build_opt(arg) for arg in app.args[1:])]
+        children = [first, *_build_all(app.args[1:])]
     return _apply_operator(op, children)
 
 
 def _apply_operator(op: Item, children: list[Node]) -> Node:
     if op.__class__ is Symbol:
-        label = op.opt  # type: ignore[union-attr]
+        label = op.opt
         return _make_node("F!" + label[2:] if label[0] == "V" else label, children)
     operator = build_opt(op)
     label = operator.label
@@ -104,8 +115,8 @@ def _build_script(script: Script) -> Node:
     chain = [script]
     base = script.base
     while base.__class__ is Script:
-        chain.append(base)  # type: ignore[arg-type]
-        base = base.base  # type: ignore[union-attr]
+        chain.append(base)
+        base = base.base
     node = build_opt(base)
     for part in reversed(chain):
         node = _make_node(
@@ -128,7 +139,7 @@ def _build_relations(app: App) -> Node:
 
 def _group(kind: str) -> Callable[[App], Node]:
     def build(app: App) -> Node:
-        children = [build_opt(arg) for arg in app.args]
+        children = _build_all(app.args)
         return _make_node(f"M!{kind}-{len(children)}", children)
 
     return build
@@ -136,7 +147,7 @@ def _group(kind: str) -> Callable[[App], Node]:
 
 def _labelled(label: str) -> Callable[[App], Node]:
     def build(app: App) -> Node:
-        return _make_node(label, [build_opt(arg) for arg in app.args])
+        return _make_node(label, _build_all(app.args))
 
     return build
 
@@ -149,18 +160,18 @@ def _reversed(label: str) -> Callable[[App], Node]:
 
 
 def _build_root(app: App) -> Node:
-    children = [build_opt(arg) for arg in app.args]
+    children = _build_all(app.args)
     degree = Node("N!2") if len(children) == 1 else children[0]
     return _make_node("O!root", [children[-1], degree])
 
 
 def _build_integral(app: App) -> Node:
-    children = [build_opt(arg) for arg in app.args]
+    children = _build_all(app.args)
     return _make_node("O!int", [*children, Node(_BLANK), Node(_BLANK)])
 
 
 def _build_negated(app: App) -> Node:
-    inner = _make_node("U!approx", [build_opt(arg) for arg in app.args])
+    inner = _make_node("U!approx", _build_all(app.args))
     return _make_node("O!not", [inner])
 
 
@@ -213,7 +224,7 @@ def _build_row(row: Row) -> Node:
 
 def _build_fragment(item: Item) -> Node:
     if item.__class__ is Symbol and item.role == "UNKNOWN":
-        return Node("-!" + clean_label(item.text.lower()))  # type: ignore[union-attr]
+        return Node("-!" + clean_label(item.text.lower()))
     return build_opt(item)
 
 

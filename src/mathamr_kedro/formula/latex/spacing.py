@@ -26,8 +26,8 @@ def settle_hints(items: list[Item]) -> list[Item]:
     for item in items:
         if item.__class__ is Hint:
             if settled and settled[-1].role != "OPEN":
-                width += item.width  # type: ignore[union-attr]
-                phantom = phantom or item.phantom  # type: ignore[union-attr]
+                width += item.width
+                phantom = phantom or item.phantom
             continue
         if width:
             _separate(settled, width, phantom)

@@ -111,7 +111,7 @@ class Symbol:
         "text",
     )
 
-    def __init__(  # noqa: PLR0913 - a record
+    def __init__(
         self,
         role: str,
         text: str,
@@ -128,7 +128,10 @@ class Symbol:
         self.place = place
         self.key = meaning or name or text or role
         variant = find_variant(font)
-        self.slt = _draw(role, text, variant, name or meaning or "")
+        if meaning == "absent":
+            self.slt = "W!"
+        else:
+            self.slt = _draw(role, text, variant, name or meaning or "")
         self.opt = _name(role, text, meaning, variant, name)
 
     def __repr__(self) -> str:
@@ -195,24 +198,34 @@ def letter(char: str, font: Font) -> Symbol:
     return Symbol("UNKNOWN", char, font=choose_font(char, font))
 
 
-@lru_cache(maxsize=8192)
 def with_font(text: str, font: Font) -> Symbol:
     """Return a name without a role, drawn in exactly ``font``."""
-    return Symbol("UNKNOWN", text, font=font)
+    return _keep("UNKNOWN", text, None, font)
+
+
+def number(text: str, value: str, font: Font = ROMAN) -> Symbol:
+    """Return a number drawn as ``text`` (``1 000``) and worth ``value``."""
+    return _keep("NUMBER", text, value, font)
+
+
+def _keep(role: str, text: str, meaning: str | None, font: Font) -> Symbol:
+    """Return a symbol, the same one each time if it is short."""
+    make = _kept if len(text) <= _LONGEST_KEPT else _kept.__wrapped__
+    return make(role, text, meaning, font)
+
+
+_LONGEST_KEPT = 40
 
 
 @lru_cache(maxsize=8192)
-def number(text: str, value: str, font: Font = ROMAN) -> Symbol:
-    """Return a number drawn as ``text`` (``1 000``) and worth ``value``."""
-    return Symbol("NUMBER", text, value, font=font)
+def _kept(role: str, text: str, meaning: str | None, font: Font) -> Symbol:
+    return Symbol(role, text, meaning, font=font)
 
 
 @lru_cache(maxsize=8192)
 def with_role(symbol: Symbol, role: str, place: str = "") -> Symbol:
     """Return the symbol in another role, e.g. a bar that opens."""
-    return Symbol(
-        role, symbol.text, symbol.meaning, symbol.name, symbol.font, place
-    )
+    return Symbol(role, symbol.text, symbol.meaning, symbol.name, symbol.font, place)
 
 
 @lru_cache(maxsize=1024)
@@ -242,7 +255,7 @@ def in_font(symbol: Symbol, font: Font) -> Symbol:
 
 def _list_commands() -> dict[str, Symbol]:
     """Return the symbols of ``symbols.json`` by command."""
-    table = {}
+    table: dict[str, Symbol] = {}
     for role, rows in _DATA["symbols"].items():
         for commands, text, *rest in rows:
             meaning, name = (*rest, None, None)[:2]
@@ -267,4 +280,3 @@ INVISIBLE_TIMES = Symbol("MULOP", "\u2062", "times")
 INVISIBLE_COMMA = Symbol("PUNCT", "\u2063")
 INVISIBLE_PLUS = Symbol("ADDOP", "\u2064", "plus")
 ABSENT = Symbol("UNKNOWN", "", "absent")
-ABSENT.slt = "W!"

@@ -1,7 +1,8 @@
 r"""LaTeX as a list of tokens.
 
 ```
-\frac{a}2 \text{if }    ->    ['\\frac', '{', 'a', '}', '2', '\\text', '{', 'i', 'f', ' ', '}']
+\frac{a}2      ['\\frac', '{', 'a', '}', '2', '']
+\text{a b}     ['\\text', '{', 'a', ' ', 'b', '}', '']
 ```
 
 A token is a command with its backslash, or one character. Spaces are tokens only in
@@ -16,27 +17,28 @@ import re
 END = ""
 """The token after the last one."""
 
-_MATH = re.compile(r"\\[A-Za-z]+|\\.|[^ ]", re.DOTALL)
+_MATH = re.compile(r"\\[A-Za-z]+|\\.|[^ \t\n\r\f\v]", re.DOTALL)
 _BLANKS = re.compile(r"[ \t\n\r\f\v]+")
 _MIXED = re.compile(r"\\[A-Za-z]+|\\.|.", re.DOTALL)
 _HAS_TEXT = re.compile(r"\\(?:text|mbox|hbox|fbox|intertext|emph|textcolor)")
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%[^\n]*")
 _ASCII_BLANKS = " \t\n\r\f\v"
+_OUTER_STARTS = ("$", "\\")
 _OUTER = (("$$", "$$"), ("$", "$"), (r"\[", r"\]"), (r"\(", r"\)"))
 
 
 def clean_source(latex: str) -> str:
-    r"""Return the formula without entities, comments, dollars and line breaks.
+    r"""Return the formula without entities, comments and dollars.
 
-    >>> clean_source("$$ a &lt; b % note\n + c $$")
-    'a < b + c'
+    >>> clean_source("$$ a &lt; b $$ % note")
+    'a < b'
     """
     if "&" in latex:
         latex = html.unescape(latex)
     if "%" in latex:
         latex = _COMMENT.sub(r"\1", latex)
     latex = latex.strip(_ASCII_BLANKS)
-    for opening, closing in _OUTER:
+    for opening, closing in _OUTER if latex[:1] in _OUTER_STARTS else ():
         if (
             latex.startswith(opening)
             and latex.endswith(closing)
@@ -44,9 +46,10 @@ def clean_source(latex: str) -> str:
         ):
             latex = latex[len(opening) : -len(closing)]
             break
-    trimmed = _BLANKS.sub(" ", latex).strip(" ")
+    trimmed = latex.strip(_ASCII_BLANKS)
     # a backslash before the last space is a command, "\ "
-    return trimmed + " " if trimmed.endswith("\\") else trimmed
+    backslashes = len(trimmed) - len(trimmed.rstrip("\\"))
+    return trimmed + " " if backslashes % 2 else trimmed
 
 
 def split_tokens(latex: str) -> list[str]:
@@ -55,7 +58,9 @@ def split_tokens(latex: str) -> list[str]:
     >>> split_tokens(r"\frac{a}2")
     ['\\frac', '{', 'a', '}', '2', '']
     """
-    pattern = _MIXED if _HAS_TEXT.search(latex) else _MATH
-    tokens = pattern.findall(latex)
+    if _HAS_TEXT.search(latex):
+        tokens = _MIXED.findall(_BLANKS.sub(" ", latex))
+    else:
+        tokens = _MATH.findall(latex)
     tokens.append(END)
     return tokens

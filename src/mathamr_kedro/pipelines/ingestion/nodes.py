@@ -40,7 +40,7 @@ from mathamr_kedro.corpus.threads import Answers, PostHead, Threads
 from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.datasets.formula_trees import TreesSoFar
 from mathamr_kedro.datasets.sharded_table import ShardedTable
-from mathamr_kedro.formula.tree_batches import (
+from mathamr_kedro.formula.tree_building import (
     build_batch,
     describe_store,
     formula_of_mention,
@@ -191,7 +191,8 @@ def build_formula_trees(
     )
     new = (batch for batch in batches if batch[0] not in finished)
     for name, read in report_progress(new, "batches of formula trees"):
-        batch = build_batch(_formulas_of(read()), so_far.find_missing)
+        find_missing = partial(so_far.find_missing, made_from)
+        batch = build_batch(_formulas_of(read()), find_missing)
         yield Shard(name, made_from, batch, {"written": len(batch.rows)})
     yield EndOfShards(made_from)
 

@@ -1,0 +1,301 @@
+"""One relational layer, forward and backward: our backends against PyG's layers.
+
+    python benchmarks/convolution.py [--device cuda]
+    python benchmarks/convolution.py --check [--device cuda]
+
+``--check`` compares with float64: single layers, fused layers and MaxSim with our
+reference loop, and every gradient of a training step with PyG's ``RGCNConv``; and it
+repeats each three times bit by bit. It needs no time limits, so it also serves as the
+test of the Triton kernels on a machine with a GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import sys
+import time
+from collections.abc import Callable
+from functools import cache
+
+import graph_source
+import numpy as np
+import torch
+from pyg_twin import PygBackend, PygTwin
+from torch import Tensor
+from torch_geometric.nn import FastRGCNConv, RGCNConv
+
+from mathamr_kedro.graph.batches import GraphBatch
+from mathamr_kedro.graph.device_shards import BatchSize, DeviceShards, measure_batches
+from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.learning.augmentation import AugmentationConfig, augment
+from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
+from mathamr_kedro.learning.maxsim import MultiVectors, maxsim, padded_maxsim
+from mathamr_kedro.learning.step import split_pairs
+from mathamr_kedro.model.backends import choose_backend
+from mathamr_kedro.model.config import ComputeConfig, ModelConfig
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+
+LIMITS = {"fp32": 2e-6, "tf32": 5e-3, "bf16": 2e-2}
+FAILURES: list[str] = []
+
+
+def relative(mine: Tensor, truth: Tensor) -> float:
+    """Norm of the difference over the norm of the truth."""
+    truth = truth.double().cpu()
+    return ((mine.double().cpu() - truth).norm() / truth.norm()).item()
+
+
+def report(name: str, error: float, limit: float, repeats: bool) -> None:
+    """Print one check."""
+    good = error <= limit and repeats
+    print(
+        f"{name:<46}{error:>10.1e}{limit:>10.0e}  "
+        f"{'repeats' if repeats else 'DIFFERS'}  {'ok' if good else 'FAILED'}",
+        flush=True,
+    )
+    if not good:
+        FAILURES.append(name)
+
+
+def run_three_times(
+    compute: Callable[[], list[Tensor]],
+) -> tuple[list[Tensor], bool]:
+    """The result, and whether two more computations give the same bits."""
+    first, *others = (compute() for _ in range(3))
+    same = all(torch.equal(a, b) for o in others for a, b in zip(first, o, strict=True))
+    return first, same
+
+
+def pad_batch(shards: GraphShards, ids: np.ndarray, device: str) -> GraphBatch:
+    """The batch as buckets make it: of fixed size, with spare entries."""
+    sizes = measure_batches(shards, ids[None])[0]
+    room = BatchSize(*(int(s * 1.2) + 70 for s in sizes))
+    on_device = DeviceShards(shards, torch.device(device))
+    return on_device.assemble(torch.from_numpy(ids).to(device), room)
+
+
+def check_layer(shards: GraphShards, device: str, precision: str) -> None:
+    """One convolution with edge attributes and dropped edges."""
+    ids = np.arange(6)
+    batch = shards.assemble(ids)
+    n, r, d = batch.num_nodes, shards.schema.num_relations, 64
+    torch.manual_seed(0)
+    shapes = ((n, d), (r, d, d), (d, d), (d,), (r, d))
+    layer = [torch.randn(s, dtype=torch.float64) / s[-1] ** 0.5 for s in shapes]
+    grad = torch.randn(n, d, dtype=torch.float64)
+    key = torch.tensor(5)
+    _, keep = augment(batch, AugmentationConfig(), key)
+
+    def run(name: str, dtype: torch.dtype, where: str) -> list[Tensor]:
+        backend = choose_backend(name, precision, torch.device(where), d)
+        mine = [t.to(where, dtype).requires_grad_() for t in layer]
+        kept = None if keep is None else keep.to(where)
+        out = backend.convolve(*mine, backend.prepare(batch.to(where), kept))
+        return [out, *torch.autograd.grad(out, mine, grad.to(where, dtype))]
+
+    truth = run("reference", torch.float64, "cpu")
+    mine, same = run_three_times(lambda: run("auto", torch.float32, device))
+    error = max(relative(a, b) for a, b in zip(mine, truth, strict=True))
+    report(f"layer with gradients, {precision}", error, LIMITS[precision], same)
+
+
+@cache
+def reference_model(shards: GraphShards) -> tuple[MathAMRPlus, MathAMRPlus, Tensor]:
+    """A model, its float64 twin after a backward pass, and the vectors of the twin."""
+    torch.manual_seed(0)
+    model = MathAMRPlus(ModelConfig(num_bases=16), shards.schema)
+    for p in (model.encoder.norm_weight, model.encoder.norm_bias, model.encoder.bias):
+        torch.nn.init.normal_(p, std=0.5)
+    twin = copy.deepcopy(model).double()
+    twin.computed_by(ComputeConfig(backend="reference"))
+    truth = twin(shards.assemble(np.arange(6)))
+    truth.backward(_gradient(truth))
+    return model, twin, truth.detach()
+
+
+def _gradient(like: Tensor) -> Tensor:
+    torch.manual_seed(3)
+    return torch.randn(like.shape, dtype=torch.float64)
+
+
+def check_model(shards: GraphShards, device: str, precision: str, padded: bool) -> None:
+    """All layers and the head, with every option that the kernels know."""
+    ids = np.arange(6)
+    start, twin, truth = reference_model(shards)
+    model = copy.deepcopy(start).to(device)
+    model.computed_by(ComputeConfig(precision=precision))
+    plain = shards.assemble(ids)
+    batch = pad_batch(shards, ids, device) if padded else plain.to(device)
+
+    def run() -> list[Tensor]:
+        model.zero_grad()
+        out = model(batch)[: len(truth)]
+        out.backward(_gradient(truth).to(device, torch.float32))
+        return [out.detach(), *(p.grad.clone() for p in model.parameters())]
+
+    mine, same = run_three_times(run)
+    expected = [truth, *(p.grad for p in twin.parameters())]
+    error = max(relative(a, b) for a, b in zip(mine, expected, strict=True))
+    name = f"four layers, {precision}{', with spare entries' if padded else ''}"
+    report(name, error, LIMITS[precision], same)
+
+
+def check_maxsim(device: str, precision: str) -> None:
+    """Ragged MaxSim against its padded twin."""
+    torch.manual_seed(0)
+
+    def draw(posts: int, width: int = 32) -> MultiVectors:
+        ptr = torch.nn.functional.pad(torch.randint(1, 60, (posts,)).cumsum(0), (1, 0))
+        vectors = torch.randn(int(ptr[-1]) + 9, width, dtype=torch.float64)
+        zeros = torch.zeros(len(vectors), dtype=torch.int32)
+        unit = torch.nn.functional.normalize(vectors, dim=1)
+        return MultiVectors(unit, ptr.int(), zeros, zeros)
+
+    queries, documents = draw(40), draw(70)
+    grad = torch.randn(40, 70, dtype=torch.float64)
+
+    def run(dtype: torch.dtype, where: str) -> list[Tensor]:
+        q, d = (
+            p._replace(
+                vectors=p.vectors.to(where, dtype).requires_grad_(), ptr=p.ptr.to(where)
+            )
+            for p in (queries, documents)
+        )
+        score = padded_maxsim if dtype == torch.float64 else maxsim
+        args = () if dtype == torch.float64 else (precision,)
+        out = score(q, d, *args)
+        inputs = [q.vectors, d.vectors]
+        return [out, *torch.autograd.grad(out, inputs, grad.to(where, dtype))]
+
+    truth = run(torch.float64, "cpu")
+    mine, same = run_three_times(lambda: run(torch.float32, device))
+    # Rounding may turn a near tie of two partners, which moves a whole gradient.
+    error = relative(mine[0], truth[0])
+    report(f"MaxSim scores, {precision}", error, LIMITS[precision], same)
+    error = max(relative(a, b) for a, b in zip(mine[1:], truth[1:], strict=True))
+    limit = 2e-6 if precision == "fp32" else 5e-2
+    report(f"MaxSim gradients, {precision}", error, limit, same)
+
+
+@cache
+def pyg_step(shards: GraphShards) -> tuple[MathAMRPlus, float, dict[str, Tensor]]:
+    """A model, and the loss and gradients of a step by PyG in float64."""
+    torch.manual_seed(0)
+    model = MathAMRPlus(ModelConfig(edge_attributes=False), shards.schema)
+    twin = PygTwin(model, "rgcn").double()
+    batch = shards.assemble(np.arange(16))
+    loss = ContrastiveLoss(LossConfig(beta=0.3)).double()
+    truth = loss(*split_pairs(batch, twin(batch), 8)).loss
+    truth.backward()
+    return model, truth.item(), twin.stacked_gradients()
+
+
+def check_step(shards: GraphShards, device: str, precision: str) -> None:
+    """Loss and gradients of a training step against PyG's RGCNConv in float64."""
+    start, truth, expected = pyg_step(shards)
+    model = copy.deepcopy(start).to(device)
+    model.computed_by(ComputeConfig(precision=precision))
+    loss = ContrastiveLoss(LossConfig(beta=0.3), precision).to(device)
+    batch = shards.assemble(np.arange(16)).to(device)
+
+    def run() -> list[Tensor]:
+        model.zero_grad()
+        value = loss(*split_pairs(batch, model(batch), 8)).loss
+        value.backward()
+        grads = dict(model.named_parameters())
+        return [value.detach(), *(grads[n].grad.clone() for n in expected)]
+
+    (value, *mine), same = run_three_times(run)
+    error = abs(value.item() - truth) / truth
+    report(f"loss against RGCNConv, {precision}", error, LIMITS[precision], same)
+    pairs = zip(expected, mine, strict=True)
+    errors = {name: relative(grad, expected[name]) for name, grad in pairs}
+    worst = max(errors, key=errors.__getitem__)
+    name = f"gradients against RGCNConv, {precision} ({worst.split('.')[-1]})"
+    report(name, errors[worst], LIMITS[precision], same)
+
+
+def check(shards: GraphShards, device: str) -> None:
+    """Run all checks; ends the process with an error if one fails."""
+    precisions = ("fp32", "tf32", "bf16") if device == "cuda" else ("fp32", "bf16")
+    print(f"{'check':<46}{'error':>10}{'limit':>10}")
+    for precision in precisions:
+        check_layer(shards, device, precision)
+        check_model(shards, device, precision, padded=False)
+        if device == "cuda":
+            check_model(shards, device, precision, padded=True)
+        check_maxsim(device, precision)
+        check_step(shards, device, precision)
+    if FAILURES:
+        sys.exit(f"{len(FAILURES)} checks failed: {'; '.join(FAILURES)}")
+
+
+def measure(compute: Callable[[], object], device: str) -> float:
+    """Milliseconds of one computation: CPU time, or wall time on a GPU."""
+    compute()
+    clock = time.process_time if device == "cpu" else time.perf_counter
+    repeats = 3 if device == "cpu" else 20
+    if device == "cuda":
+        torch.cuda.synchronize()
+    started = clock()
+    for _ in range(repeats):
+        compute()
+    if device == "cuda":
+        torch.cuda.synchronize()
+    return (clock() - started) / repeats * 1e3
+
+
+def compare_speed(shards: GraphShards, args: argparse.Namespace) -> None:
+    """Print milliseconds of a layer with 64 bases for each way to compute it."""
+    device, d, bases = args.device, 64, 64
+    ids = np.random.default_rng(0).choice(len(shards), 2 * args.pairs)
+    batch = shards.assemble(ids).to(device)
+    n, r = batch.num_nodes, shards.schema.num_relations
+    torch.manual_seed(0)
+    x = torch.randn(n, d, device=device, requires_grad=True)
+    grad = torch.randn(n, d, device=device)
+    theirs = {
+        "PyG FastRGCNConv": FastRGCNConv(d, d, r, num_bases=bases).to(device),
+        "PyG RGCNConv": RGCNConv(d, d, r, num_bases=bases).to(device),
+    }
+    conv = theirs["PyG FastRGCNConv"]
+    graph = PygBackend().prepare(batch)
+    print(f"{args.pairs} pairs, {n:,} nodes, {len(graph[1]):,} directed edges")
+    names = ["torch"] if device == "cpu" else ["torch", "triton"]
+    for name in names:
+        backend = choose_backend(name, "fp32", torch.device(device), d)
+        prepared = backend.prepare(batch)
+
+        def ours(backend=backend, prepared=prepared) -> None:
+            weight = (conv.comp @ conv.weight.flatten(1)).view(r, d, d)
+            out = backend.convolve(x, weight, conv.root, conv.bias, None, prepared)
+            out.backward(grad)
+
+        print(f"{f'ours, {name}':<24}{measure(ours, device):>10.2f} ms", flush=True)
+    for name, layer in theirs.items():
+        time_taken = measure(
+            lambda layer=layer: layer(x, *graph).backward(grad), device
+        )
+        print(f"{name:<24}{time_taken:>10.2f} ms", flush=True)
+
+
+def main() -> None:
+    """Check or compare."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    graph_source.add_arguments(parser, graphs=400)
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--pairs", type=int, default=32)
+    parser.add_argument("--check", action="store_true", help="correctness, not speed")
+    args = parser.parse_args()
+    if args.device == "cpu":
+        torch.set_num_threads(1)
+    with graph_source.open_graphs(args) as shards:
+        if args.check:
+            check(shards, args.device)
+        else:
+            compare_speed(shards, args)
+
+
+if __name__ == "__main__":
+    main()

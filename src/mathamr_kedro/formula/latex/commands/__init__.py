@@ -1,0 +1,200 @@
+r"""The commands of math mode, and what each token means in each font.
+
+A token means a symbol, or a handler: a function that takes the reader, which stands
+behind the token, and the boxes read so far; it takes its arguments and appends what
+they make.
+"""
+
+from __future__ import annotations
+
+import string
+from functools import lru_cache
+
+from mathamr_kedro.formula.latex.alphabets import MATH, STICKY, Font, choose_font
+from mathamr_kedro.formula.latex.boxes import Box, Entry, Handler, append_group
+from mathamr_kedro.formula.latex.commands import (
+    environments,
+    fences,
+    fonts,
+    fractions,
+    operators,
+    spaces,
+    stacks,
+    words,
+)
+from mathamr_kedro.formula.latex.ligatures import append_symbol, read_number
+from mathamr_kedro.formula.latex.nodes import Hint
+from mathamr_kedro.formula.latex.reader import (
+    CLOSE_GROUP,
+    DISPLAY,
+    SCRIPT,
+    SCRIPTSCRIPT,
+    TEXT,
+    Reader,
+)
+from mathamr_kedro.formula.latex.symbols import (
+    SYMBOLS,
+    Symbol,
+    in_font,
+    letter,
+    number,
+)
+
+__all__ = ["list_entries"]
+
+
+def _read_braces(reader: Reader, boxes: list[Box]) -> None:
+    inner = reader.read_scope(CLOSE_GROUP)
+    if not reader.skip_if("}"):
+        reader.note("missing_brace")
+    append_group(boxes, inner, braced=True)
+
+
+def _read_closing_brace(reader: Reader, boxes: list[Box]) -> None:
+    reader.note("stray_brace")
+
+
+def _read_dollar(reader: Reader, boxes: list[Box]) -> None:
+    """Read a dollar that ends the formula before its end."""
+    reader.note("stray_dollar")
+    reader.i = len(reader.tokens) - 1
+
+
+def _read_ampersand(reader: Reader, boxes: list[Box]) -> None:
+    """Read an ampersand outside of a table; the first in a row is shown."""
+    reader.note("stray_ampersand")
+    if _AMPERSAND not in boxes:
+        boxes.append(_AMPERSAND)
+
+
+_AMPERSAND = letter("&", MATH)
+
+
+def _ignore(reader: Reader, boxes: list[Box]) -> None:
+    pass
+
+
+def _ignore_argument(reader: Reader, boxes: list[Box]) -> None:
+    reader.skip_if("*")
+    reader.take_raw_argument()
+
+
+def _ignore_option(reader: Reader, boxes: list[Box]) -> None:
+    reader.take_raw_option()
+
+
+def _script(up: bool) -> Handler:
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        reader.read_script(boxes, up)
+
+    return read
+
+
+def _read_primes(reader: Reader, boxes: list[Box]) -> None:
+    """Read ``''``, and join a superscript after it."""
+    tokens = [r"\prime"]
+    while reader.skip_if("'"):
+        tokens.append(r"\prime")
+    if reader.skip_if("^"):
+        tokens += reader.take_tokens()
+    reader.read_made_script(boxes, tokens)
+
+
+def _read_digit(reader: Reader, boxes: list[Box]) -> None:
+    text, reader.i = read_number(reader.tokens, reader.i - 1)
+    symbol = number(text, text, choose_font("1", reader.font))
+    if boxes and boxes[-1].role in _BEFORE_DIGITS:
+        append_symbol(boxes, symbol)
+    else:
+        boxes.append(symbol)
+
+
+_BEFORE_DIGITS = frozenset({"NUMBER", "PERIOD", "UNKNOWN", Hint.role})
+"""Roles of what a digit may join with."""
+
+
+def _joined(symbol: Symbol) -> Handler:
+    """Return the handler of a symbol that may join with the one before it."""
+
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        if boxes:
+            append_symbol(boxes, symbol)
+        else:
+            boxes.append(symbol)
+
+    return read
+
+
+def _styled(style: int) -> Handler:
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        reader.style = style
+
+    return read
+
+
+_DOTS = (Symbol("ID", "…", name="dots"), Symbol("ID", "⋯", name="dots"))
+_DOTS_BETWEEN = frozenset({"ADDOP", "BINOP", "MULOP", "RELOP"})
+
+
+def _read_dots(reader: Reader, boxes: list[Box]) -> None:
+    r"""Read ``\dots``: centred before an operator, low elsewhere."""
+    following = SYMBOLS.get(reader.peek())
+    boxes.append(_DOTS[following is not None and following.role in _DOTS_BETWEEN])
+
+
+_IGNORED = (
+    r" \tiny \scriptsize \footnotesize \small \normalsize \large \Large \LARGE \huge"
+    r" \Huge \nonumber \notag \relax \space \strut \mathstrut \displaylimits \nobreak"
+    r" \allowbreak \break \noindent \hfill \hfil \hss \centering \protect \par \null"
+    r" \/ \@ \- \DOTSB \DOTSI \DOTSX \nobreakdash \newline \boldmath \leavevmode"
+    r" \unskip \ignorespaces \nolinebreak \linebreak"
+).split()
+
+_BASE: dict[str, Entry] = {
+    **SYMBOLS,
+    **fractions.HANDLERS,
+    **stacks.HANDLERS,
+    **operators.HANDLERS,
+    **fences.HANDLERS,
+    **environments.HANDLERS,
+    **words.HANDLERS,
+    **spaces.HANDLERS,
+    **fonts.HANDLERS,
+    **dict.fromkeys(_IGNORED, _ignore),
+    **dict.fromkeys(string.digits, _read_digit),
+    **{token: _joined(SYMBOLS[token]) for token in (".", "!", "=", r"\cdot")},
+    " ": _ignore,
+    "{": _read_braces,
+    "}": _read_closing_brace,
+    "$": _read_dollar,
+    "&": _read_ampersand,
+    **dict.fromkeys(("^", r"\sp"), _script(True)),
+    **dict.fromkeys(("_", r"\sb"), _script(False)),
+    **dict.fromkeys(("'", "’"), _read_primes),
+    r"\dots": _read_dots,
+    r"\displaystyle": _styled(DISPLAY),
+    r"\textstyle": _styled(TEXT),
+    r"\scriptstyle": _styled(SCRIPT),
+    r"\scriptscriptstyle": _styled(SCRIPTSCRIPT),
+    **dict.fromkeys(
+        (r"\label", r"\tag", r"\vspace", r"\raisetag", r"\leftroot", r"\uproot"),
+        _ignore_argument,
+    ),
+    r"\displaybreak": _ignore_option,
+}
+
+
+@lru_cache(maxsize=64)
+def list_entries(font: Font) -> dict[str, Entry]:
+    """Return what each token means while ``font`` is selected."""
+    if font == MATH:
+        return _BASE
+    table = dict(_BASE)
+    for token, symbol in SYMBOLS.items():
+        entry = table[token]
+        if entry.__class__ is Symbol and (font.forced or symbol.role == "UNKNOWN"):
+            table[token] = in_font(symbol, font)
+    for token in string.ascii_letters:
+        symbol = letter(token, font)
+        table[token] = _joined(symbol) if font.family in STICKY else symbol
+    return table

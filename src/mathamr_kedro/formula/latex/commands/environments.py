@@ -1,0 +1,297 @@
+r"""Environments: matrices, cases, arrays, aligned and gathered formulas.
+
+```
+\begin{pmatrix} a & b \\ c & d \end{pmatrix}     an Array between parentheses
+\begin{cases} a & x > 0 \\ b \end{cases}         values and conditions in one list
+\begin{aligned} a &= b \\ &= c \end{aligned}     a table whose cells are half formulas
+```
+"""
+
+from __future__ import annotations
+
+import re
+
+from mathamr_kedro.formula.latex.boxes import Box, Group, Handler, is_empty, pour
+from mathamr_kedro.formula.latex.commands.fences import make_fence
+from mathamr_kedro.formula.latex.composition import CASES
+from mathamr_kedro.formula.latex.nodes import (
+    App,
+    Array,
+    Dual,
+    Hint,
+    Item,
+    Row,
+    Text,
+    Undefined,
+)
+from mathamr_kedro.formula.latex.reader import DISPLAY, SCRIPT, TEXT, Reader
+from mathamr_kedro.formula.latex.symbols import SYMBOLS, Symbol
+from mathamr_kedro.formula.latex.tokens import END
+
+_CELL_ENDS = frozenset({"&", r"\\", r"\cr", r"\end", "}", END})
+_RULES = frozenset({r"\hline", r"\toprule", r"\midrule", r"\bottomrule"})
+_MATRIX = Symbol("UNKNOWN", "", "matrix")
+_DETERMINANT = Symbol("UNKNOWN", "", "determinant")
+_NORM = Symbol("UNKNOWN", "", "norm")
+_LIST = Symbol("UNKNOWN", "", "list")
+
+_BAR = {role: Symbol(role, "|") for role in ("OPEN", "CLOSE")}
+_DOUBLE_BAR = {role: Symbol(role, "∥") for role in ("OPEN", "CLOSE")}
+
+Cells = list[list[list[Box]]]
+
+
+def read_environment(reader: Reader, boxes: list[Box]) -> None:
+    r"""Read ``\begin{...} ... \end{...}``."""
+    name = reader.take_raw_argument().strip()
+    build = _ENVIRONMENTS.get(name.removesuffix("*"))
+    if build is None:
+        reader.note("unknown_environment", name)
+        boxes.append(Undefined(name))
+        _read_transparent(reader, boxes)
+    else:
+        build(reader, boxes)
+
+
+def read_stray_end(reader: Reader, boxes: list[Box]) -> None:
+    r"""Read an ``\end{...}`` that ends nothing."""
+    reader.note("stray_end", reader.take_raw_argument())
+
+
+def _read_transparent(reader: Reader, boxes: list[Box]) -> None:
+    """Read an environment whose content stands for itself."""
+    inner = reader.read_scope(_TRANSPARENT_ENDS)
+    if inner:
+        boxes.append(Group(inner, braced=False))
+    _take_end(reader)
+
+
+_TRANSPARENT_ENDS = frozenset({r"\end", "}", END})
+
+
+def _take_end(reader: Reader) -> None:
+    if reader.skip_if(r"\end"):
+        reader.take_raw_argument()
+    else:
+        reader.note("missing_end")
+
+
+def _read_cells(reader: Reader, style: int, columns: int = 1) -> Cells:
+    """Return the boxes of all cells, rows at the end dropped if they are empty.
+
+    Args:
+        reader: behind the begin of the environment.
+        style: style of the cells.
+        columns: columns that were announced; a rule makes an empty row of so many.
+    """
+    rows: Cells = []
+    row: list[list[Box]] = []
+    while True:
+        while not row and reader.peek() in _RULES:
+            reader.i += 1
+            rows.append([[] for _ in range(columns)])
+        row.append(reader.read_scope(_CELL_ENDS, style=style))
+        token = reader.peek()
+        if token == "&":
+            reader.i += 1
+            continue
+        rows.append(row)
+        row = []
+        if token not in (r"\\", r"\cr"):
+            break
+        reader.i += 1
+        if reader.peek() == "*":
+            reader.i += 1
+        reader.take_raw_option()
+    while rows and all(all(map(is_empty, cell)) for cell in rows[-1]):
+        rows.pop()
+    return rows
+
+
+def _make_cell(reader: Reader, cell: list[Box]) -> Item | None:
+    if not cell:
+        return None
+    return reader.make_item(cell, punctuated=True)
+
+
+def _make_array(
+    reader: Reader, cells: Cells, columns: int = 0, role: str | None = None
+) -> Array:
+    rows = [
+        [_make_cell(reader, cell) for cell in row] + [None] * max(0, columns - len(row))
+        for row in cells
+    ]
+    return Array(rows, role)
+
+
+def _matrix(
+    opening: Item | None = None,
+    closing: Item | None = None,
+    op: Symbol | None = None,
+    style: int = TEXT,
+) -> Handler:
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        reader.take_raw_option()
+        array = _make_array(reader, _read_cells(reader, style))
+        _take_end(reader)
+        content: Item = App(_MATRIX, [array])
+        if op is not None:
+            content = App(op, [content])
+        row = [part for part in (opening, array, closing) if part is not None]
+        boxes.append(Dual(content, Row(row)))
+
+    return read
+
+
+def _small_matrix(reader: Reader, boxes: list[Box]) -> None:
+    array = _make_array(reader, _read_cells(reader, SCRIPT))
+    _take_end(reader)
+    boxes.append(array)
+
+
+def _array(reader: Reader, boxes: list[Box]) -> None:
+    reader.take_raw_option()
+    columns = _count_columns(reader.take_raw_argument())
+    cells = _read_cells(reader, TEXT, columns)
+    _take_end(reader)
+    boxes.append(_make_array(reader, cells, columns, "ARRAY"))
+
+
+def _count_columns(template: str) -> int:
+    """Return how many columns a template announces.
+
+    >>> _count_columns("l|c@{x}r"), _count_columns("*{3}{c}p{2cm}")
+    (3, 4)
+    """
+    for times, inner in _REPEATS.findall(template):
+        count = min(int(times), _MOST_COLUMNS)
+        template = template.replace(f"*{{{times}}}{{{inner}}}", inner * count, 1)
+    return min(len(_COLUMNS.findall(_ARGUMENTS.sub("", template))), _MOST_COLUMNS)
+
+
+_MOST_COLUMNS = 100
+_REPEATS = re.compile(r"\*\{(\d{1,4})\}\{([^{}]*)\}")
+_ARGUMENTS = re.compile(r"\{[^{}]*\}")
+_COLUMNS = re.compile(r"[lcrpmbX]")
+
+
+def _braced(build: Handler) -> Handler:
+    r"""Return the handler of plain TeX, ``\matrix{a & b \cr c & d}``."""
+
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        inner = reader.take_tokens()[1:-1]
+        saved = reader.tokens, reader.i
+        reader.tokens, reader.i = [*inner, r"\end", "{", "}", END], 0
+        build(reader, boxes)
+        reader.tokens, reader.i = saved
+
+    return read
+
+
+def _equations(reader: Reader, boxes: list[Box]) -> None:
+    r"""Read ``\eqalign{a &= b \cr c &= d}``."""
+    cells = _read_cells(reader, DISPLAY)
+    _take_end(reader)
+    boxes.append(_make_array(reader, cells, 2))
+
+
+def _aligned(has_count: bool = False) -> Handler:
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        if has_count:
+            reader.take_raw_argument()
+        reader.take_raw_option()
+        array = _make_array(reader, _read_cells(reader, DISPLAY))
+        _take_end(reader)
+        boxes.append(array)
+
+    return read
+
+
+def _gathered(reader: Reader, boxes: list[Box]) -> None:
+    """Read lines that are one formula: the table is drawn, the whole is read."""
+    reader.take_raw_option()
+    cells = _read_cells(reader, DISPLAY)
+    _take_end(reader)
+    array = _make_array(reader, cells)
+    items: list[Box] = []
+    for row in cells:
+        for cell in row:
+            _append_cell(items, pour(cell))
+    whole = reader.make_item(items, punctuated=True) if items else SYMBOLS["."]
+    boxes.append(Dual(whole, array))
+
+
+def _append_cell(items: list[Box], cell: list[Item]) -> None:
+    """Append a line; an operator repeated at the break counts once."""
+    if cell and cell[0].__class__ is Hint:
+        cell = cell[1:]
+    if cell and cell[-1].__class__ is Hint:
+        cell = cell[:-1]
+    if items and cell and items[-1] is cell[0] and cell[0].role in _REPEATED:
+        items.pop()
+    items += cell
+
+
+_REPEATED = frozenset({"ADDOP", "MULOP", "RELOP"})
+
+
+def _cases(reader: Reader, boxes: list[Box]) -> None:
+    cells = _read_cells(reader, TEXT)
+    _take_end(reader)
+    array = _make_array(reader, cells, 2)
+    content = App(
+        CASES,
+        [_OTHERWISE if cell is None else cell for row in array.rows for cell in row],
+    )
+    boxes.append(Dual(content, Row([make_fence(r"\{", "OPEN"), array])))
+
+
+_OTHERWISE = Text(["otherwise"])
+
+
+def _subarray(reader: Reader, boxes: list[Box]) -> None:
+    reader.take_raw_argument()
+    array = _make_array(reader, _read_cells(reader, SCRIPT))
+    _take_end(reader)
+    boxes.append(Dual(App(_LIST, [array]), array))
+
+
+def read_substack(reader: Reader, boxes: list[Box]) -> None:
+    r"""Read ``\substack{i \\ j}``."""
+    if not reader.skip_if("{"):
+        boxes += reader.read_argument()
+        return
+    array = _make_array(reader, _read_cells(reader, SCRIPT))
+    if not reader.skip_if("}"):
+        reader.note("missing_brace")
+    boxes.append(Dual(App(_LIST, [array]), array))
+
+
+_ENVIRONMENTS: dict[str, Handler] = {
+    "matrix": _matrix(),
+    "pmatrix": _matrix(make_fence("(", "OPEN"), make_fence(")", "CLOSE")),
+    "bmatrix": _matrix(make_fence("[", "OPEN"), make_fence("]", "CLOSE")),
+    "Bmatrix": _matrix(make_fence(r"\{", "OPEN"), make_fence(r"\}", "CLOSE")),
+    "vmatrix": _matrix(_BAR["OPEN"], _BAR["CLOSE"], _DETERMINANT),
+    "Vmatrix": _matrix(_DOUBLE_BAR["OPEN"], _DOUBLE_BAR["CLOSE"], _NORM),
+    "smallmatrix": _small_matrix,
+    "array": _array,
+    "cases": _cases,
+    "subarray": _subarray,
+    **dict.fromkeys(
+        ("aligned", "align", "eqnarray", "flalign", "split", "IEEEeqnarray"), _aligned()
+    ),
+    **dict.fromkeys(("alignat", "alignedat", "xalignat"), _aligned(has_count=True)),
+    **dict.fromkeys(("gathered", "gather", "multline"), _gathered),
+    **dict.fromkeys(("equation", "displaymath", "math"), _read_transparent),
+}
+
+HANDLERS: dict[str, Handler] = {
+    r"\begin": read_environment,
+    r"\end": read_stray_end,
+    r"\substack": read_substack,
+    r"\cases": _braced(_cases),
+    r"\matrix": _braced(_ENVIRONMENTS["matrix"]),
+    r"\pmatrix": _braced(_ENVIRONMENTS["pmatrix"]),
+    **dict.fromkeys((r"\eqalign", r"\eqalignno", r"\leqalignno"), _braced(_equations)),
+}

@@ -1,0 +1,92 @@
+"""Node masking and edge dropout (thesis 3.4.4), repeatable without hidden state.
+
+Each number is a hash of (seed, step, stream, position), so a step draws the same
+numbers on a CPU and on a GPU, in a captured CUDA graph, and after a training went on
+from a checkpoint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph.batches import GraphBatch
+
+_MASK = 0xFFFFFFFF
+_NODES, _FORWARD, _INVERSE = 1, 2, 3
+
+
+@dataclass(frozen=True)
+class AugmentationConfig:
+    """How much training graphs are disturbed; the defaults are Table 4.5's."""
+
+    node_mask: float = 0.1
+    """Probability that a content node's type becomes MASK."""
+    edge_dropout: float = 0.1
+    """Probability that a directed content edge is left out."""
+
+    def __post_init__(self) -> None:
+        for name in ("node_mask", "edge_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ConfigurationError(
+                    f"Expected {name} in [0, 1) (got {getattr(self, name)!r})"
+                )
+
+
+def _mix(x: Tensor) -> Tensor:
+    """Spread 32 bits over 32 bits."""
+    x = ((x ^ (x >> 16)) * 0x7FEB352D) & _MASK
+    x = ((x ^ (x >> 15)) * 0x846CA68B) & _MASK
+    return x ^ (x >> 16)
+
+
+def draw_uniform(key: Tensor, stream: int, count: int) -> Tensor:
+    """(count,) numbers in [0, 1), a pure function of key, stream and position.
+
+    Args:
+        key: int64 scalar, unlike for each step; see :func:`step_key`.
+        stream: separates draws of one step.
+        count: how many.
+    """
+    position = torch.arange(count, device=key.device)
+    start = _mix((key + stream * 0x9E3779B9) & _MASK)
+    return (_mix(_mix(position ^ start) ^ (start >> 3)) >> 8).float() * 2.0**-24
+
+
+def step_key(seed: int, step: int, rank: int = 0) -> int:
+    """The key of one step of one process of a training."""
+    key = torch.tensor(0x9E3779B9)
+    for part in (seed, step, rank):
+        key = _mix((key * 5 + part) & _MASK)
+    return int(key)
+
+
+def augment(
+    batch: GraphBatch, config: AugmentationConfig, key: Tensor
+) -> tuple[GraphBatch, Tensor | None]:
+    """Mask nodes and drop edges; virtual nodes and their edges stay.
+
+    Each directed edge is dropped on its own, an edge and its inverse apart. Dropped
+    edges leave the neighbourhood, so means are over the edges that remain.
+
+    Returns:
+        the batch with masked node types, and (2 E,) which directed edges stay.
+    """
+    is_virtual = batch.is_virtual()
+    if config.node_mask > 0:
+        drawn = draw_uniform(key, _NODES, batch.num_nodes)
+        masked = (drawn < config.node_mask) & ~is_virtual
+        types = torch.where(masked, batch.schema.mask_type, batch.node_type)
+        batch = replace(batch, node_type=types)
+    if config.edge_dropout == 0:
+        return batch, None
+    last = max(batch.num_nodes - 1, 0)
+    ends = (batch.source.clamp(max=last), batch.target.clamp(max=last))
+    fixed = is_virtual[ends[0]] | is_virtual[ends[1]]
+    # Two streams, so that spare edges between the halves change no draw.
+    count = batch.source.numel()
+    halves = [draw_uniform(key, stream, count) for stream in (_FORWARD, _INVERSE)]
+    return batch, torch.cat([(h >= config.edge_dropout) | fixed for h in halves])

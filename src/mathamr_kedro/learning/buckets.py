@@ -1,0 +1,58 @@
+"""Fixed sizes for batches of random graphs.
+
+A captured CUDA graph needs fixed shapes, but the graphs of a batch have any size. A
+bucket is a fixed size into which a batch fits; most batches fit into the first, and a
+few more buckets, each 1.6 times as large, take the rest. Buckets depend on the data and
+the batches alone, so a training that goes on takes the same ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr_kedro.graph.device_shards import BatchSize, measure_batches
+from mathamr_kedro.graph.tensor_shards import GraphShards
+
+_QUANTILE = 0.95
+_GROWTH = 1.6
+_MULTIPLE = 64
+
+
+class Bucket(NamedTuple):
+    """Room for one batch."""
+
+    level: int
+    size: BatchSize
+    query_room: int
+    """Vectors of all queries together."""
+
+
+class Buckets:
+    """Chooses the bucket of each batch."""
+
+    def __init__(
+        self, shards: GraphShards, batches: NDArray[Any], num_queries: int
+    ) -> None:
+        self._shards, self._num_queries = shards, num_queries
+        self._base = np.quantile(self._measure(batches), _QUANTILE, axis=0)
+
+    def _measure(self, batches: NDArray[Any]) -> NDArray[np.int64]:
+        """(batches, 6) sizes of whole batches, and the vectors of their queries."""
+        whole = measure_batches(self._shards, batches)
+        queries = measure_batches(self._shards, batches[:, : self._num_queries])
+        return np.concatenate([whole, queries[:, -1:]], 1)
+
+    def choose(self, batches: NDArray[Any]) -> list[Bucket]:
+        """The smallest bucket that each batch fits into."""
+        ratio = (self._measure(batches) / np.maximum(self._base, 1)).max(1)
+        level = np.ceil(np.log(np.maximum(ratio, 1)) / np.log(_GROWTH) - 1e-9)
+        return [self.bucket(int(k)) for k in level]
+
+    def bucket(self, level: int) -> Bucket:
+        """The bucket of one level."""
+        room = np.ceil(self._base * _GROWTH**level / _MULTIPLE) + 1
+        sizes = (room * _MULTIPLE).astype(int).tolist()
+        return Bucket(level, BatchSize(*sizes[:-1]), sizes[-1])

@@ -1,0 +1,153 @@
+"""Training steps from shards that are on the device, captured as CUDA graphs.
+
+A step at batch size 32 is some hundred kernels of a few microseconds each; launching
+them one by one takes longer than running them. A CUDA graph launches all at once:
+assembly, augmentation, both passes, clipping and AdamW.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from mathamr_kedro.graph.batches import GraphBatch
+from mathamr_kedro.graph.device_shards import DeviceShards
+from mathamr_kedro.learning.buckets import Bucket
+from mathamr_kedro.learning.step import MEASURES, TrainingStep
+
+_CAPTURED_LEVELS = 3
+"""Larger buckets are rare; their steps run without a graph."""
+_WARM_UP = 3
+
+
+class ResidentSteps:
+    """Runs the steps of an epoch from data that is on the device already.
+
+    ::
+
+        steps.load_epoch(positions, keys, rates)      # one row, key and rate per step
+        for i, bucket in enumerate(buckets):
+            steps.run(i, bucket)
+        measures = steps.measures(len(buckets))
+    """
+
+    def __init__(
+        self,
+        step: TrainingStep,
+        shards: DeviceShards,
+        num_queries: int,
+        *,
+        capture: bool,
+        compile_plan: bool = False,
+    ) -> None:
+        self._step, self._shards, self._num_queries = step, shards, num_queries
+        self._device = step.learning_rate.device
+        self._graphs: dict[int, torch.cuda.CUDAGraph] = {}
+        self._capture_levels = _CAPTURED_LEVELS if capture else 0
+        self._pool = torch.cuda.graph_pool_handle() if capture else None
+        self._number = torch.zeros(1, dtype=torch.int64, device=self._device)
+        self._room = 0
+        self._compile = compile_plan
+        self._arrange: dict[int, Callable[..., tuple[GraphBatch, object]]] = {}
+
+    def load_epoch(self, positions: Tensor, keys: Tensor, rates: Tensor) -> None:
+        """Copy what the steps of an epoch read to the device.
+
+        Args:
+            positions: (steps, graphs) positions in the shards, queries first.
+            keys: (steps,) keys of the augmentation.
+            rates: (steps,) learning rates.
+        """
+        count = len(positions)
+        if count > self._room:  # graphs hold addresses: new tensors need new graphs
+            self._graphs.clear()
+            self._room = count
+            self._positions, self._keys, self._rates = (
+                t.to(self._device, copy=True) for t in (positions, keys, rates)
+            )
+            self._measures = self._rates.new_zeros(count, len(MEASURES))
+        else:
+            self._positions[:count] = positions.to(self._device)
+            self._keys[:count] = keys.to(self._device)
+            self._rates[:count] = rates.to(self._device)
+
+    def run(self, number: int, bucket: Bucket) -> None:
+        """Do step ``number`` of the loaded epoch."""
+        if bucket.level >= self._capture_levels:
+            self._number.fill_(number)
+            self._do_step(bucket)
+            return
+        if bucket.level not in self._graphs:
+            self._graphs[bucket.level] = self._capture(number, bucket)
+        self._number.fill_(number)
+        self._graphs[bucket.level].replay()
+
+    def measures(self, count: int) -> Tensor:
+        """(count, measures) of the first steps of the epoch, on the CPU."""
+        return self._measures[:count].cpu()
+
+    def _do_step(self, bucket: Bucket) -> None:
+        step, n = self._step, self._number
+        step.learning_rate.copy_(self._rates.index_select(0, n)[0])
+        batch, graph = self._arranged(bucket)
+        measures = step.learn(batch, graph, self._num_queries, bucket.query_room)
+        self._measures.index_copy_(0, n, measures[None])
+
+    def _arranged(self, bucket: Bucket) -> tuple[GraphBatch, object]:
+        def arrange(positions: Tensor, key: Tensor) -> tuple[GraphBatch, object]:
+            batch = self._shards.assemble(positions, bucket.size)
+            return self._step.arrange(batch, key)
+
+        if bucket.level not in self._arrange:
+            worth_it = self._compile and bucket.level < self._capture_levels
+            self._arrange[bucket.level] = (
+                torch.compile(arrange, dynamic=False) if worth_it else arrange
+            )
+        # Indexing by a tensor of one element would ask the device for its value.
+        row = (
+            t.index_select(0, self._number)[0] for t in (self._positions, self._keys)
+        )
+        return self._arrange[bucket.level](*row)
+
+    def _capture(self, number: int, bucket: Bucket) -> torch.cuda.CUDAGraph:
+        """Capture a step; weights and optimizer are as before afterwards."""
+        saved = _snapshot(self._step)
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(_WARM_UP):
+                self._number.fill_(number)
+                self._do_step(bucket)
+        torch.cuda.current_stream().wait_stream(side)
+        self._step.optimizer.zero_grad(set_to_none=True)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=self._pool):
+            self._do_step(bucket)
+        _restore(self._step, saved)
+        return graph
+
+
+def _tensors(step: TrainingStep) -> list[Tensor]:
+    """Parameters and the state of the optimizer, in a fixed order."""
+    state = step.optimizer.state
+    inner = [
+        state[p][name]
+        for p in step.parameters
+        for name in ("step", "exp_avg", "exp_avg_sq")
+        if p in state
+    ]
+    return [p.data for p in step.parameters] + inner
+
+
+def _snapshot(step: TrainingStep) -> list[Tensor]:
+    return [t.clone() for t in _tensors(step)]
+
+
+def _restore(step: TrainingStep, saved: list[Tensor]) -> None:
+    """Write values back in place, so that captured addresses stay right."""
+    tensors = _tensors(step)
+    saved += [torch.zeros_like(t) for t in tensors[len(saved) :]]  # fresh optimizer
+    for tensor, value in zip(tensors, saved, strict=True):
+        tensor.copy_(value)

@@ -1,0 +1,135 @@
+"""One training step: augment, encode, compare, learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph.batches import GraphBatch
+from mathamr_kedro.learning.augmentation import AugmentationConfig, augment
+from mathamr_kedro.learning.losses import ContrastiveLoss, LossValue
+from mathamr_kedro.learning.maxsim import MultiVectors
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+
+MEASURES = ("loss", "accuracy", "grad_norm", "temperature")
+"""What a step returns, in this order."""
+
+
+@dataclass(frozen=True)
+class OptimizerConfig:
+    """AdamW with a cosine schedule; the defaults are Table 4.5's."""
+
+    learning_rate: float = 1e-4
+    min_learning_rate: float = 1e-5
+    weight_decay: float = 1e-3
+    clip_norm: float = 1.0
+    """Largest norm of all gradients together; 0 clips nothing."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_learning_rate <= self.learning_rate:
+            raise ConfigurationError(
+                f"Expected min_learning_rate in [0, {self.learning_rate}] "
+                f"(got {self.min_learning_rate!r})"
+            )
+        for name in ("weight_decay", "clip_norm"):
+            if getattr(self, name) < 0:
+                raise ConfigurationError(
+                    f"Expected {name} of at least 0 (got {getattr(self, name)!r})"
+                )
+
+
+def split_pairs(
+    batch: GraphBatch, vectors: Tensor, num_queries: int, query_room: int | None = None
+) -> tuple[MultiVectors, MultiVectors]:
+    """Take apart the vectors of a batch: queries first, then all documents.
+
+    Args:
+        batch: queries first.
+        vectors: (P, k) of its representatives.
+        num_queries: how many graphs are queries.
+        query_room: vectors that all queries together have at most, where the batch has
+            a fixed size; asked from the device otherwise.
+    """
+    ptr = batch.representative_ptr
+    room = int(ptr[num_queries]) if query_room is None else query_room
+    everything = (vectors, batch.representative_kind, batch.representative_label)
+    z, kind, label = (t[:room] for t in everything)
+    queries = MultiVectors(z, ptr[: num_queries + 1], kind, label)
+    return queries, MultiVectors(vectors, ptr[num_queries:], *everything[1:])
+
+
+class TrainingStep:
+    """The model, the loss and the optimizer, and how they work together."""
+
+    def __init__(
+        self,
+        model: MathAMRPlus,
+        loss: ContrastiveLoss,
+        optimizer_config: OptimizerConfig,
+        augmentation: AugmentationConfig,
+    ) -> None:
+        self.model, self.loss, self.augmentation = model, loss, augmentation
+        self.parameters = [
+            p for m in (model, loss) for p in m.parameters() if p.requires_grad
+        ]
+        device = self.parameters[0].device
+        self.clip_norm = optimizer_config.clip_norm
+        self.learning_rate = torch.tensor(
+            optimizer_config.learning_rate, device=device, dtype=torch.float32
+        )
+        self.optimizer = torch.optim.AdamW(
+            self.parameters,
+            lr=self.learning_rate,
+            weight_decay=optimizer_config.weight_decay,
+            fused=True,
+            capturable=device.type == "cuda",
+        )
+
+    def arrange(self, batch: GraphBatch, key: Tensor) -> tuple[GraphBatch, Any]:
+        """Augment a batch and prepare it for the backend."""
+        batch, keep = augment(batch, self.augmentation, key)
+        return batch, self.model.backend.prepare(batch, keep)
+
+    def compare(
+        self, batch: GraphBatch, graph: Any, num_queries: int, query_room: int | None
+    ) -> LossValue:
+        """Encode an arranged batch and compute its loss."""
+        vectors = self.model.encode(batch, graph)
+        return self.loss(*split_pairs(batch, vectors, num_queries, query_room))
+
+    def learn(
+        self,
+        batch: GraphBatch,
+        graph: Any,
+        num_queries: int,
+        query_room: int | None = None,
+    ) -> Tensor:
+        """Do one step on an arranged batch; returns :data:`MEASURES`."""
+        value = self.compare(batch, graph, num_queries, query_room)
+        self.optimizer.zero_grad(set_to_none=True)
+        value.loss.backward()
+        norm = self.clip()
+        temperature = self.loss.temperature.detach()
+        self.optimizer.step()
+        return torch.stack([value.loss.detach(), value.accuracy, norm, temperature])
+
+    def clip(self) -> Tensor:
+        """Clip the gradients; returns their norm before."""
+        limit = self.clip_norm if self.clip_norm > 0 else torch.inf
+        return nn.utils.clip_grad_norm_(self.parameters, limit)
+
+    def run(self, batch: GraphBatch, key: int, num_queries: int) -> Tensor:
+        """Augment a batch of any size and learn from it."""
+        device = batch.node_type.device
+        arranged = self.arrange(batch, torch.tensor(key, device=device))
+        return self.learn(*arranged, num_queries)
+
+    @torch.no_grad()
+    def validate(self, batch: GraphBatch, num_queries: int) -> LossValue:
+        """Compute the loss of a batch as it is."""
+        graph = self.model.backend.prepare(batch)
+        return self.compare(batch, graph, num_queries, None)

@@ -1,0 +1,70 @@
+from functools import partial
+
+import pytest
+from kedro.io import DatasetError
+
+from mathamr_kedro.datasets.formula_trees import FormulaTreesDataset, TreesSoFarDataset
+from mathamr_kedro.formula.tree_building import build_batch, describe_store
+from mathamr_kedro.records import Formula
+from mathamr_kedro.shards import EndOfShards, Shard
+
+
+def formula(number, visual_id, latex="x"):
+    markup = f"<mi>{latex}</mi>", f"<ci>{latex}</ci>"
+    head = (str(number), "1", "1", "answer", None, None, visual_id, "", latex)
+    return Formula(*head, *(f"<math>{m}</math>" for m in markup))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return str(tmp_path / "trees")
+
+
+@pytest.fixture
+def dataset(folder):
+    return FormulaTreesDataset(filepath=folder)
+
+
+def save(dataset, folder, name, formulas, made_from="a"):
+    so_far = TreesSoFarDataset(filepath=folder).load()
+    batch = build_batch(formulas, partial(so_far.find_missing, made_from))
+    dataset.save(Shard(name, made_from, batch, {}))
+    return batch
+
+
+def test_save_and_load(dataset, folder):
+    save(dataset, folder, "1", [formula(1, "70"), formula(2, "70"), formula(3, "71")])
+    second = save(dataset, folder, "2", [formula(4, "71"), formula(5, "72")])
+    dataset.save(EndOfShards("a"))
+    assert [row.visual_id for row in second.rows] == ["72"]
+    store = dataset.load()
+    assert store.trees("4").slt.to_string() == "[V!x]"
+    assert store.trees("2") == store.trees_of_visual("70")
+    assert describe_store(store)["sources"] == {"opt_cmml": 3, "slt_pmml": 3}
+
+
+def test_exists(dataset, folder):
+    save(dataset, folder, "1", [formula(1, "70")])
+    assert not dataset.exists()
+    dataset.save(EndOfShards("a"))
+    assert dataset.exists()
+
+
+def test_load_missing_file(dataset):
+    with pytest.raises(DatasetError, match="missing or unfinished"):
+        dataset.load()
+
+
+def test_finished_batches_count_for_the_same_input_alone(dataset, folder):
+    save(dataset, folder, "1", [formula(1, "70")])
+    so_far = TreesSoFarDataset(filepath=folder).load()
+    assert so_far.finished("a") == {"1"}
+    assert so_far.finished("b") == frozenset()
+
+
+def test_other_input_starts_anew(dataset, folder):
+    save(dataset, folder, "1", [formula(1, "70")])
+    save(dataset, folder, "1", [formula(9, "70"), formula(8, "99")], made_from="b")
+    dataset.save(EndOfShards("b"))
+    assert [row.visual_id for row in dataset.load()] == ["70", "99"]
+    assert dataset.load().trees("1") is None

@@ -1,0 +1,60 @@
+"""Trees as text."""
+
+from __future__ import annotations
+
+import pytest
+
+from mathamr_kedro.errors import FormulaError
+from mathamr_kedro.formula import FormulaTree
+from mathamr_kedro.formula.text_drawing import LARGEST_DRAWING, draw_text
+
+
+def draw(text):
+    return draw_text(FormulaTree.from_string(text)).splitlines()
+
+
+def test_baseline_runs_to_the_right():
+    assert draw("[V!x[+[V!y]],a[N!2]]") == [
+        "V!x ───n─ + ─n─ V!y",
+        "└─a─ N!2",
+    ]
+
+
+def test_what_hangs_below_pushes_the_baseline_apart():
+    assert draw("[O!divide[+],o[V!a[V!b]],u[V!c]]") == [
+        "O!divide ──────n─ +",
+        "├─o─ V!a ─n─ V!b",
+        "└─u─ V!c",
+    ]
+
+
+def test_operators_grow_downwards():
+    assert draw("[U!plus,0[O!SUP,0[V!x],1[N!2]],1[V!y]]") == [
+        "U!plus",
+        "├─0─ O!SUP",
+        "│    ├─0─ V!x",
+        "│    └─1─ N!2",
+        "└─0─ V!y",
+    ]
+
+
+def test_symbols_without_a_label_are_dots():
+    assert draw("[O!root,w[V!a[[V!b]]]]")[1] == "└─w─ V!a ─n─ · ─n─ V!b"
+
+
+def test_wide_characters_keep_columns_straight():
+    lines = draw("[T!数[+[V!x,a[N!2]]]]")
+    assert lines[0].index("V!x") - 1 == lines[1].index("└") - 2
+
+
+def test_very_large_trees_are_refused():
+    tree = FormulaTree.from_string("[V!x" * 500 + "]" * 500)
+    with pytest.raises(FormulaError, match=str(LARGEST_DRAWING)):
+        draw_text(tree)
+
+
+@pytest.mark.parametrize("edge", ["n", "w", "0"])
+def test_largest_tree_is_drawn(edge):
+    mark = "" if edge == "n" else "," + edge
+    text = f"[V!x{mark}" * (LARGEST_DRAWING - 1) + "[V!x" + "]" * LARGEST_DRAWING
+    assert draw_text(FormulaTree.from_string(text))

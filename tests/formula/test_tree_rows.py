@@ -1,0 +1,94 @@
+"""Rows: which source each tree comes from."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+import mathamr_kedro.formula
+from mathamr_kedro.formula import FormulaTree, FormulaTrees
+from mathamr_kedro.formula.tree_rows import (
+    TreeRow,
+    build_trees,
+    read_deviations,
+    write_deviations,
+)
+from mathamr_kedro.records import Formula
+
+SLT = FormulaTree.from_string("[V!latex]", "slt")
+OPT = FormulaTree.from_string("[V!latex]", "opt")
+PMML, CMML = "<math><mi>p</mi></math>", "<math><ci>c</ci></math>"
+
+
+def formula(latex="x", presentation="", content=""):
+    return Formula(
+        *("12", "3", "3", "question", None, None, "7", ""), latex, presentation, content
+    )
+
+
+def read_latex(latex):
+    return FormulaTrees(SLT, OPT, {"from_latex": 1})
+
+
+@pytest.mark.parametrize(
+    ("presentation", "content", "sources"),
+    [
+        (PMML, CMML, ("pmml", "cmml")),
+        (PMML, "", ("pmml", "latex")),
+        ("", CMML, ("latex", "cmml")),
+        ("", "", ("latex", "latex")),
+        ("<math/>", "<math/>", ("latex", "latex")),
+    ],
+)
+def test_each_tree_comes_from_its_best_source(presentation, content, sources):
+    row = build_trees(formula("x", presentation, content), read_latex)
+    assert (row.slt_source, row.opt_source) == sources
+    assert row.slt == ("[V!p]" if sources[0] == "pmml" else "[V!latex]")
+    assert row.opt == ("[V!c]" if sources[1] == "cmml" else "[V!latex]")
+    assert (row.formula_id, row.visual_id) == ("12", "7")
+
+
+def test_latexml_stands_before_the_latex_reader():
+    converted = FormulaTrees(FormulaTree.from_string("[V!m]"), None, {"empty": 1})
+    row = build_trees(formula(), read_latex, converted)
+    assert (row.slt, row.slt_source) == ("[V!m]", "latexml")
+    assert (row.opt, row.opt_source) == ("[V!latex]", "latex")
+    assert row.deviations == "empty=1 from_latex=1"
+
+
+def test_latex_is_not_read_when_both_cells_are_there():
+    def fail(latex):
+        raise AssertionError("not needed")
+
+    assert build_trees(formula("x", PMML, CMML), fail).deviations == ""
+
+
+def test_formula_without_anything_has_no_trees():
+    row = build_trees(formula(latex=" "), read_latex)
+    assert (row.slt, row.opt, row.slt_source, row.opt_source) == (None, None, "", "")
+
+
+def test_reader_of_the_package_is_the_default(monkeypatch):
+    monkeypatch.setitem(vars(mathamr_kedro.formula), "trees_from_latex", read_latex)
+    assert build_trees(formula()).slt == "[V!latex]"
+
+
+def test_cells_are_spelt_as_arqmath_has_them():
+    row = build_trees(formula("x", "<math><mo>−</mo></math>", CMML), read_latex)
+    assert row.slt == "[-]"
+
+
+def test_row_gives_the_trees_back():
+    row = TreeRow("1", "2", "[V!x,a[N!2]]", None, "pmml", "", "empty=2")
+    trees = row.trees()
+    assert trees.slt == FormulaTree.from_string("[V!x,a[N!2]]")
+    assert trees.opt is None
+    assert trees.problems == {"empty": 2}
+
+
+def test_deviations_survive_their_line():
+    counts = Counter({"unknown_tag:a=b": 3, "empty": 1, "odd reason": 2})
+    line = write_deviations(counts)
+    assert line == "empty=1 odd_reason=2 unknown_tag:a=b=3"
+    assert read_deviations(line)["unknown_tag:a=b"] == 3

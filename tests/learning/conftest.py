@@ -1,0 +1,31 @@
+"""Small random graphs and a small model for training."""
+
+from __future__ import annotations
+
+import pytest
+
+from mathamr_kedro.graph.random_graphs import (
+    GraphShape,
+    RandomGraphs,
+    write_random_shards,
+)
+from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.graph.tensors import GraphSchema
+from mathamr_kedro.model.config import ModelConfig
+
+SCHEMA = GraphSchema(
+    num_node_types=40, num_forward=9, mask_type=1, virtual_relations=(5, 6, 7)
+)
+
+
+@pytest.fixture(scope="session")
+def shards(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("graphs") / "shards"
+    graphs = RandomGraphs(SCHEMA, GraphShape(median_nodes=12, spread=0.5), seed=4)
+    write_random_shards(folder, 40, graphs)
+    return GraphShards(folder)
+
+
+@pytest.fixture(scope="session")
+def model_config():
+    return ModelConfig(hidden_dim=16, projection_dim=8, num_layers=2, num_bases=3)

@@ -1,0 +1,44 @@
+"""Every batch fits into its bucket, and most into the first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mathamr_kedro.graph.device_shards import measure_batches
+from mathamr_kedro.learning.buckets import Buckets
+
+
+def draw_batches(shards, steps=200, graphs=8):
+    rng = np.random.default_rng(0)
+    return np.stack([rng.choice(len(shards), graphs) for _ in range(steps)])
+
+
+def test_batches_fit(shards):
+    batches = draw_batches(shards)
+    chosen = Buckets(shards, batches, 4).choose(batches)
+    sizes = measure_batches(shards, batches)
+    queries = measure_batches(shards, batches[:, :4])[:, -1]
+    for bucket, size, query in zip(chosen, sizes, queries, strict=True):
+        assert all(need <= room for need, room in zip(size, bucket.size, strict=True))
+        assert query <= bucket.query_room
+
+
+def test_most_batches_take_the_first_bucket(shards):
+    batches = draw_batches(shards)
+    levels = [b.level for b in Buckets(shards, batches, 4).choose(batches)]
+    assert np.mean(np.array(levels) == 0) > 0.75
+    assert max(levels) < 3
+
+
+def test_a_large_batch_takes_a_large_bucket(shards):
+    buckets = Buckets(shards, draw_batches(shards), 4)
+    largest = int(np.argmax(shards.arrays["sizes"][:, 0]))
+    (bucket,) = buckets.choose(np.full((1, 8), largest))
+    assert bucket.level > 0
+    assert bucket.size.node >= 8 * shards.arrays["sizes"][largest, 0]
+
+
+def test_buckets_depend_on_the_batches_alone(shards):
+    batches = draw_batches(shards)
+    one, two = (Buckets(shards, batches, 4).choose(batches[:9]) for _ in range(2))
+    assert one == two

@@ -1,0 +1,188 @@
+"""Losses against their equations."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.learning.losses import (
+    ContrastiveLoss,
+    LossConfig,
+    formula_nce,
+    info_nce,
+)
+from mathamr_kedro.learning.maxsim import MultiVectors, padded_maxsim
+
+FORMULA, SENTENCE, DOCUMENT = range(3)
+
+
+def draw(posts, seed=0):
+    """posts: a list of (kind, label) per post; a vector is drawn for each."""
+    torch.manual_seed(seed)
+    flat = [item for post in posts for item in post]
+    vectors = F.normalize(torch.randn(len(flat), 16), dim=1).requires_grad_()
+    ptr = F.pad(torch.tensor([len(p) for p in posts]).cumsum(0), (1, 0)).int()
+    kind, label = torch.tensor(flat, dtype=torch.int32).T
+    return MultiVectors(vectors, ptr, kind, label)
+
+
+def pairs():
+    queries = draw([
+        [(FORMULA, 7), (FORMULA, 8), (DOCUMENT, 0)],
+        [(SENTENCE, 0), (DOCUMENT, 0)],
+        [(FORMULA, 9), (DOCUMENT, 0)],
+    ])  # fmt: skip
+    documents = draw([
+        [(FORMULA, 7), (FORMULA, 7), (DOCUMENT, 0)],
+        [(FORMULA, 8), (DOCUMENT, 0)],
+        [(FORMULA, 5), (SENTENCE, 0), (DOCUMENT, 0)],
+    ], seed=1)  # fmt: skip
+    return queries, documents
+
+
+def slow_nce(scores, tau):
+    """Eq. 3.6."""
+    total = 0.0
+    for i in range(len(scores)):
+        terms = [math.exp(s / tau) for s in scores[i].tolist()]
+        total -= math.log(terms[i] / sum(terms))
+    return total / len(scores)
+
+
+def loss_of(config, queries, documents):
+    return ContrastiveLoss(config)(queries, documents).loss.item()
+
+
+def test_info_nce_is_equation_3_6():
+    scores = torch.randn(4, 6)
+    loss = info_nce(scores, torch.tensor(0.5), both_directions=False)
+    assert loss.item() == pytest.approx(slow_nce(scores, 0.5), rel=1e-5)
+
+
+def test_both_directions_average_rows_and_columns():
+    scores = torch.randn(4, 6)
+    loss = info_nce(scores, torch.tensor(0.5), both_directions=True)
+    there, back = slow_nce(scores, 0.5), slow_nce(scores[:, :4].T, 0.5)
+    assert loss.item() == pytest.approx((there + back) / 2, rel=1e-5)
+
+
+def test_maxsim_loss_uses_normalised_scores():
+    queries, documents = pairs()
+    expected = slow_nce(padded_maxsim(queries, documents), 0.05)
+    assert loss_of(LossConfig(), queries, documents) == pytest.approx(
+        expected, rel=1e-4
+    )
+
+
+def test_normalisation_can_be_left_out():
+    queries, documents = pairs()
+    lengths = queries.ptr.diff()[:, None]
+    expected = slow_nce(padded_maxsim(queries, documents) * lengths, 0.05)
+    config = LossConfig(normalise_scores=False)
+    assert loss_of(config, queries, documents) == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.3, 1.0])
+def test_document_loss_is_mixed_in_by_beta(beta):
+    queries, documents = pairs()
+    multi = slow_nce(padded_maxsim(queries, documents), 0.05)
+    single = slow_nce(queries.documents() @ documents.documents().T, 0.05)
+    expected = beta * multi + (1 - beta) * single
+    config = LossConfig(beta=beta)
+    assert loss_of(config, queries, documents) == pytest.approx(expected, rel=1e-4)
+
+
+def test_single_vector_objective_uses_documents_alone():
+    queries, documents = pairs()
+    expected = slow_nce(queries.documents() @ documents.documents().T, 0.05)
+    config = LossConfig(objective="single_vector")
+    assert loss_of(config, queries, documents) == pytest.approx(expected, rel=1e-4)
+
+
+def test_temperature_is_learned_as_exp_t():
+    queries, documents = pairs()
+    loss = ContrastiveLoss(LossConfig(initial_temperature=0.2))
+    assert loss.temperature.item() == pytest.approx(0.2)
+    loss(queries, documents).loss.backward()
+    step = 1e-3
+    scores = padded_maxsim(queries, documents)
+    up, down = (slow_nce(scores, 0.2 * math.exp(s)) for s in (step, -step))
+    slope = (up - down) / (2 * step)
+    assert loss.log_temperature.grad.item() == pytest.approx(slope, rel=1e-3)
+
+
+def test_temperature_can_be_fixed():
+    queries, documents = pairs()
+    loss = ContrastiveLoss(LossConfig(learn_temperature=False))
+    loss(queries, documents).loss.backward()
+    assert loss.log_temperature.grad is None
+
+
+def test_accuracy_counts_right_first_places():
+    queries, documents = pairs()
+    value = ContrastiveLoss(LossConfig())(queries, documents)
+    first = padded_maxsim(queries, documents).argmax(1)
+    expected = (first == torch.arange(3)).float().mean()
+    assert value.accuracy == expected
+    assert ContrastiveLoss(LossConfig())(queries, queries).accuracy == 1
+
+
+def test_further_documents_are_negatives():
+    queries, documents = pairs()
+    first_two = queries._replace(ptr=queries.ptr[:3])
+    expected = slow_nce(padded_maxsim(first_two, documents), 0.05)
+    assert loss_of(LossConfig(), first_two, documents) == pytest.approx(
+        expected, rel=1e-4
+    )
+
+
+def test_formulas_of_a_pair_that_look_the_same_attract():
+    queries, documents = pairs()
+    tau = torch.tensor(1.0)
+    mine = formula_nce(queries, documents, tau)
+    # Only formula 7 of query 0 stands in its document, twice; the others there are
+    # formulas 8 and 5. Formula 8 stands in another pair, formula 9 nowhere.
+    terms = (queries.vectors @ documents.vectors.T / tau)[0].exp()
+    positive = terms[0] + terms[1]
+    expected = -torch.log(positive / (positive + terms[3] + terms[5]))
+    assert mine.item() == pytest.approx(expected.item(), rel=1e-4)
+
+
+def test_equal_formula_of_another_pair_is_no_negative():
+    queries = draw([[(FORMULA, 7)], [(FORMULA, 7)]])
+    documents = draw([[(FORMULA, 7)], [(FORMULA, 7)]], seed=1)
+    loss = formula_nce(queries, documents, torch.tensor(0.1))
+    assert loss.item() == pytest.approx(0, abs=1e-6)
+
+
+def test_formula_loss_without_partners_is_zero_with_zero_gradient():
+    queries, documents = draw([[(FORMULA, 1)]]), draw([[(FORMULA, 2)]], seed=1)
+    loss = formula_nce(queries, documents, torch.tensor(0.1))
+    loss.backward()
+    assert loss.item() == 0
+    assert not queries.vectors.grad.any()
+
+
+def test_formula_weight_adds_the_formula_loss():
+    queries, documents = pairs()
+    plain = loss_of(LossConfig(), queries, documents)
+    weighted = loss_of(LossConfig(formula_weight=0.5), queries, documents)
+    extra = formula_nce(queries, documents, torch.tensor(0.05)).item()
+    assert weighted == pytest.approx(plain + 0.5 * extra, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"beta": 1.5}, r"beta in \[0, 1\]"),
+        ({"initial_temperature": 0.0}, "initial_temperature above 0"),
+        ({"formula_weight": -1.0}, "formula_weight of at least 0"),
+    ],
+)
+def test_impossible_losses_are_refused(changes, message):
+    with pytest.raises(ConfigurationError, match=message):
+        LossConfig(**changes)

@@ -1,0 +1,149 @@
+"""Ragged MaxSim against a double loop and its padded twin."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from itertools import pairwise
+
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+
+from mathamr_kedro.learning.maxsim import (
+    MultiVectors,
+    maxsim,
+    pad_vectors,
+    padded_maxsim,
+)
+
+
+def draw(lengths, spare=0, width=16, seed=0):
+    torch.manual_seed(seed)
+    count = sum(lengths) + spare
+    vectors = F.normalize(torch.randn(count, width, dtype=torch.float64), dim=1)
+    ptr = F.pad(torch.tensor(lengths).cumsum(0), (1, 0)).int()
+    zeros = torch.zeros(count, dtype=torch.int32)
+    return MultiVectors(vectors.requires_grad_(), ptr, zeros, zeros)
+
+
+def loop(queries, documents):
+    """Eq. 3.4 and 3.7, one pair at a time."""
+
+    def posts(p):
+        ptr = p.ptr.tolist()
+        return [p.vectors[a:b] for a, b in pairwise(ptr)]
+
+    scores = [
+        [sum(max(t @ s for s in d) for t in q) / len(q) for d in posts(documents)]
+        for q in posts(queries)
+    ]
+    return torch.stack([torch.stack(row) for row in scores])
+
+
+def gradients(scores, queries, documents):
+    torch.manual_seed(9)
+    weight = torch.randn(scores.shape, dtype=torch.float64).to(scores.dtype)
+    return torch.autograd.grad(scores, [queries.vectors, documents.vectors], weight)
+
+
+@pytest.mark.parametrize("spare", [0, 3])
+def test_ragged_equals_loop_and_padded_twin(spare):
+    queries, documents = (
+        draw([3, 1, 5, 2], spare),
+        draw([4, 1, 20, 2, 3], spare, seed=1),
+    )
+    mine = maxsim(queries, documents)
+    for other in (loop(queries, documents), padded_maxsim(queries, documents)):
+        assert torch.allclose(mine, other)
+        pairs = zip(
+            gradients(mine, queries, documents),
+            gradients(other, queries, documents),
+            strict=True,
+        )
+        assert all(torch.allclose(a, b) for a, b in pairs)
+        mine = maxsim(queries, documents)
+
+
+def test_small_chunks_change_nothing(monkeypatch):
+    queries, documents = draw([3, 1, 5, 2]), draw([4, 1, 20, 2, 3], seed=1)
+    whole = maxsim(queries, documents)
+    expected = gradients(whole, queries, documents)
+    monkeypatch.setattr("mathamr_kedro.learning.maxsim._CHUNK", 60)
+    parts = maxsim(queries, documents)
+    assert torch.allclose(whole, parts)
+    pairs = zip(gradients(parts, queries, documents), expected, strict=True)
+    assert all(torch.allclose(a, b) for a, b in pairs)
+
+
+def test_one_vector_each_is_the_cosine():
+    queries, documents = draw([1, 1, 1]), draw([1, 1], seed=1)
+    expected = queries.vectors @ documents.vectors.T
+    assert torch.allclose(maxsim(queries, documents), expected)
+
+
+def test_maxsim_is_not_symmetric():
+    queries, documents = draw([3, 2]), draw([4, 1], seed=1)
+    there, back = maxsim(queries, documents), maxsim(documents, queries)
+    assert not torch.allclose(there, back.T)
+
+
+def test_padding_marks_real_vectors():
+    posts = draw([2, 3])
+    padded, is_real = pad_vectors(posts)
+    assert padded.shape == (2, 3, 16)
+    assert is_real.tolist() == [[True, True, False], [True, True, True]]
+    assert torch.equal(padded[is_real], posts.vectors)
+
+
+def test_posts_may_stand_anywhere_among_the_vectors():
+    both = draw([3, 1, 5, 2, 4], spare=2)
+    queries = both._replace(ptr=both.ptr[:3])
+    documents = both._replace(ptr=both.ptr[2:])
+    apart = (
+        MultiVectors(both.vectors[a:b], ptr, both.kind[a:b], both.label[a:b])
+        for a, b, ptr in ((0, 4, both.ptr[:3]), (4, 15, both.ptr[2:] - 4))
+    )
+    expected = loop(*apart)
+    mine = maxsim(queries, documents)
+    assert torch.allclose(mine, expected)
+    there, back = (
+        torch.autograd.grad(scores.square().sum(), both.vectors)[0]
+        for scores in (mine, expected)
+    )
+    assert torch.allclose(there, back)
+    assert torch.allclose(maxsim(documents, queries), loop(documents, queries))
+
+
+def test_document_vector_is_the_last_of_each_post():
+    posts = draw([2, 3], spare=2)
+    assert torch.equal(posts.documents(), posts.vectors[[1, 4]])
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("triton") is None
+    or not (torch.cuda.is_available() or os.environ.get("TRITON_INTERPRET")),
+    reason="needs triton, and a GPU or TRITON_INTERPRET=1",
+)
+@pytest.mark.filterwarnings("ignore:Conversion of an array")
+def test_kernels_equal_the_padded_twin():
+    from mathamr_kedro.learning.triton_maxsim import fused_maxsim
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    queries, documents = draw([3, 1, 5], 2), draw([4, 20, 2, 3], 3, seed=1)
+    truth = padded_maxsim(queries, documents)
+    expected = gradients(truth, queries, documents)
+    q, d = (
+        p._replace(
+            vectors=p.vectors.detach().float().to(device).requires_grad_(),
+            ptr=p.ptr.to(device),
+        )
+        for p in (queries, documents)
+    )
+    mine = fused_maxsim(q.vectors, q.ptr, d.vectors, d.ptr, "fp32")
+    assert torch.allclose(mine.double().cpu(), truth, atol=1e-6)
+    torch.manual_seed(9)
+    weight = torch.randn(mine.shape, dtype=torch.float64).float().to(device)
+    got = torch.autograd.grad(mine, [q.vectors, d.vectors], weight)
+    for a, b in zip(got, expected, strict=True):
+        assert torch.allclose(a.double().cpu(), b, atol=1e-6)

@@ -1,0 +1,173 @@
+"""Training steps: the same from the host and from fixed-size batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph.device_shards import DeviceShards
+from mathamr_kedro.learning.augmentation import AugmentationConfig, step_key
+from mathamr_kedro.learning.buckets import Buckets
+from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
+from mathamr_kedro.learning.resident import ResidentSteps
+from mathamr_kedro.learning.step import OptimizerConfig, TrainingStep, split_pairs
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+
+PAIRS = 4
+
+
+def make_step(shards, model_config, **changes):
+    torch.manual_seed(0)
+    model = MathAMRPlus(model_config, shards.schema)
+    loss = ContrastiveLoss(LossConfig(beta=0.3))
+    settings = {"learning_rate": 1e-2, "min_learning_rate": 1e-3} | changes
+    return TrainingStep(model, loss, OptimizerConfig(**settings), AugmentationConfig())
+
+
+def draw_batches(shards, steps=5):
+    rng = np.random.default_rng(0)
+    return np.stack([rng.choice(len(shards), 2 * PAIRS, False) for _ in range(steps)])
+
+
+def train(step, shards, batches):
+    return torch.stack([
+        step.run(shards.assemble(row), step_key(0, i), PAIRS)
+        for i, row in enumerate(batches)
+    ])  # fmt: skip
+
+
+def test_loss_falls_on_one_batch(shards, model_config):
+    step = make_step(shards, model_config)
+    batches = np.repeat(draw_batches(shards, 1), 60, axis=0)
+    losses = train(step, shards, batches)[:, 0]
+    assert losses[-10:].mean() < 0.5 * losses[:10].mean()
+
+
+def test_training_twice_gives_the_same_bits(shards, model_config):
+    ends = []
+    for _ in range(2):
+        step = make_step(shards, model_config)
+        train(step, shards, draw_batches(shards))
+        ends.append([p.detach().clone() for p in step.parameters])
+    assert all(torch.equal(a, b) for a, b in zip(*ends, strict=True))
+
+
+def test_temperature_learns_with_the_weights(shards, model_config):
+    step = make_step(shards, model_config)
+    before = step.loss.temperature.item()
+    train(step, shards, draw_batches(shards))
+    assert step.loss.temperature.item() != before
+
+
+def test_gradients_are_clipped(shards, model_config):
+    step = make_step(shards, model_config, clip_norm=1e-3)
+    measures = train(step, shards, draw_batches(shards, 1))
+    norm = torch.stack([p.grad.norm() for p in step.parameters]).norm()
+    assert measures[0, 2] > 1e-2  # before clipping
+    assert norm.item() == pytest.approx(1e-3, rel=1e-3)
+
+
+def test_zero_clips_nothing(shards, model_config):
+    step = make_step(shards, model_config, clip_norm=0.0)
+    measures = train(step, shards, draw_batches(shards, 1))
+    norm = torch.stack([p.grad.norm() for p in step.parameters]).norm()
+    assert norm.item() == pytest.approx(measures[0, 2].item(), rel=1e-4)
+
+
+def test_queries_and_documents_are_taken_apart(shards, model_config):
+    step = make_step(shards, model_config)
+    batch = shards.assemble(range(8))
+    vectors = step.model(batch)
+    ptr = batch.representative_ptr
+    queries, documents = split_pairs(batch, vectors, 3)
+    assert torch.equal(queries.vectors, vectors[: ptr[3]])
+    assert documents.ptr.tolist() == ptr[3:].tolist()
+    roomy, _ = split_pairs(batch, vectors, 3, query_room=int(ptr[3]) + 2)
+    assert len(roomy.vectors) == int(ptr[3]) + 2
+
+
+def test_validation_changes_nothing(shards, model_config):
+    step = make_step(shards, model_config)
+    before = [p.detach().clone() for p in step.parameters]
+    batch = shards.assemble(range(8))
+    one, two = (step.validate(batch, 4).loss for _ in range(2))
+    assert one == two
+    pairs = zip(before, step.parameters, strict=True)
+    assert all(torch.equal(a, b) for a, b in pairs)
+
+
+def test_fixed_size_steps_equal_steps_from_the_host(shards, model_config):
+    batches = draw_batches(shards)
+    host = make_step(shards, model_config)
+    expected = train(host, shards, batches)
+    step = make_step(shards, model_config)
+    resident = ResidentSteps(
+        step, DeviceShards(shards, torch.device("cpu")), PAIRS, capture=False
+    )
+    buckets = Buckets(shards, batches, PAIRS).choose(batches)
+    keys = torch.tensor([step_key(0, i) for i in range(len(batches))])
+    rates = torch.full((len(batches),), 1e-2)
+    resident.load_epoch(torch.from_numpy(batches), keys, rates)
+    for i, bucket in enumerate(buckets):
+        resident.run(i, bucket)
+    assert torch.allclose(resident.measures(len(batches)), expected, rtol=1e-4)
+    pairs = zip(step.parameters, host.parameters, strict=True)
+    assert all(torch.allclose(a, b, atol=2e-5) for a, b in pairs)
+
+
+def test_an_epoch_can_be_loaded_again(shards, model_config):
+    step = make_step(shards, model_config)
+    resident = ResidentSteps(
+        step, DeviceShards(shards, torch.device("cpu")), PAIRS, capture=False
+    )
+    batches = draw_batches(shards)
+    buckets = Buckets(shards, batches, PAIRS).choose(batches)
+    keys, rates = torch.arange(5), torch.zeros(5)
+    for rows in (slice(0, 5), slice(1, 3)):
+        resident.load_epoch(torch.from_numpy(batches[rows]), keys[rows], rates[rows])
+        resident.run(0, buckets[rows.start])
+    fresh = make_step(shards, model_config)
+    expected = fresh.run(shards.assemble(batches[1]), 1, PAIRS)
+    assert resident.measures(1)[0, 0].item() == pytest.approx(expected[0].item(), 1e-4)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("compile_plan", [False, True])
+def test_captured_steps_equal_steps_from_the_host(shards, model_config, compile_plan):
+    device = torch.device("cuda")
+    batches = draw_batches(shards)
+    host = make_step(shards, model_config)
+    expected = train(host, shards, batches)
+    torch.manual_seed(0)
+    model = MathAMRPlus(model_config, shards.schema).to(device)
+    loss = ContrastiveLoss(LossConfig(beta=0.3)).to(device)
+    config = OptimizerConfig(learning_rate=1e-2, min_learning_rate=1e-3)
+    step = TrainingStep(model, loss, config, AugmentationConfig())
+    resident = ResidentSteps(
+        step,
+        DeviceShards(shards, device),
+        PAIRS,
+        capture=True,
+        compile_plan=compile_plan,
+    )
+    buckets = Buckets(shards, batches, PAIRS).choose(batches)
+    keys = torch.tensor([step_key(0, i) for i in range(len(batches))])
+    resident.load_epoch(torch.from_numpy(batches), keys, torch.full((5,), 1e-2))
+    for i, bucket in enumerate(buckets):
+        resident.run(i, bucket)
+    assert torch.allclose(resident.measures(5), expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"min_learning_rate": 1.0}, "min_learning_rate in"),
+        ({"weight_decay": -1.0}, "weight_decay of at least 0"),
+        ({"clip_norm": -1.0}, "clip_norm of at least 0"),
+    ],
+)
+def test_impossible_optimizers_are_refused(changes, message):
+    with pytest.raises(ConfigurationError, match=message):
+        OptimizerConfig(**changes)
