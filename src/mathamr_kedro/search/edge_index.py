@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -106,7 +105,8 @@ class EdgeIndex(QdrantIndex):
 
     def size(self) -> IndexSize:
         """Return how much it holds, and its size on disk."""
-        used = sum(f.stat().st_size for f in self._folder.rglob("*") if f.is_file())
+        files = (f.stat() for f in self._folder.rglob("*") if f.is_file())
+        used = 512 * sum(f.st_blocks for f in files)  # files have holes
         return super().size()._replace(num_bytes=used)
 
     def close(self) -> None:
@@ -163,7 +163,9 @@ class EdgeIndex(QdrantIndex):
                 _flush(collections)
                 _write_json(folder / _PROGRESS, {"done": number})
         _flush(collections)
-        _optimize(collections)
+        for collection in collections:
+            if isinstance(collection, EdgeCollection):
+                collection.optimize()
         verify_collections(collections, self._store)
         self._write_note(_Note(config, name, changes.generation))
         for other in self._folder.glob("build-*"):
@@ -203,12 +205,6 @@ def _flush(collections: Collections) -> None:
     for collection in collections:
         if isinstance(collection, EdgeCollection):
             collection.flush()
-
-
-def _optimize(collections: Collections) -> None:
-    # Both at once: one waits for the disk while the other computes.
-    with ThreadPoolExecutor(len(collections)) as pool:
-        list(pool.map(lambda c: c.optimize(), collections))
 
 
 def _read_json(path: Path) -> dict[str, Any]:

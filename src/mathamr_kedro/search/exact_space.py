@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mathamr_kedro.model.backends import can_use_triton
 from mathamr_kedro.search.maxsim import (
     PackedPosts,
     QueryBatch,
@@ -54,26 +55,29 @@ class ExactSpace:
         self._dtype: ScanType = dtype
         self._parts: list[_Part] = []
         self._order = torch.empty(0, dtype=torch.int64, device=self.device)
+        self._numbers = self._order.cpu()
 
     def __len__(self) -> int:
         return len(self._order)
 
     def add(self, rows: NDArray, ptr: NDArray[np.int64]) -> None:
         """Add items: their vectors and where those of each item start."""
-        if len(ptr) < 2:
+        self.add_items(RaggedRows(torch.from_numpy(rows), torch.from_numpy(ptr)))
+
+    def add_items(self, items: RaggedRows) -> None:
+        """Add items given as tensors."""
+        if not len(items):
             return
-        items = RaggedRows(
-            torch.from_numpy(rows).to(self.device),
-            torch.from_numpy(ptr).to(self.device),
-        )
+        items = RaggedRows(items.rows.to(self.device), items.ptr.to(self.device))
         scanner = self._pack(items)
         self._parts.append(_Part(items, scanner, len(self)))
         self._order = torch.cat([self._order, scanner.order + len(self)])
+        self._numbers = self._order.cpu()
 
     def _pack(self, items: RaggedRows) -> Scanner:
-        if self.device.type == "cuda":
+        if can_use_triton(self.device, items.rows.shape[1]):
             kernels = import_module("mathamr_kedro.search.maxsim_triton")
-            packed: Scanner = kernels.BucketedPosts(items)
+            packed: Scanner = kernels.BlockedPosts(items)
             return packed
         return PackedPosts(items, self._dtype)
 
@@ -128,8 +132,7 @@ class ExactSpace:
             return torch.from_numpy(ranks).to(places.device)[place]
 
         best = choose_best(scores, depth, slack, rescore, rank)
-        order = self._order.cpu()
-        return [Best(order[b.places], b.scores) for b in best]
+        return [Best(self._numbers[b.places], b.scores) for b in best]
 
     def score(
         self, queries: QueryBatch, which: NDArray[np.int64], items: NDArray[np.int64]

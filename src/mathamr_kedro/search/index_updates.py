@@ -109,7 +109,7 @@ def _compare_sample(
             expected = np.asarray(point.vectors[space], dtype=np.float32)
             if not np.allclose(vectors, expected, rtol=0, atol=1e-6):
                 raise MalformedInputError(
-                    f"Expected the vectors of post {point.payload['post']!r} in the "
-                    "index as they are in the store; delete the index and build it anew"
+                    f"Expected the vectors of post {str(point.payload['post'])!r} in "
+                    "the index as in the store; delete the index and build it anew"
                 )
     logger.info("%d posts read back from the index as they are in the store", len(keys))

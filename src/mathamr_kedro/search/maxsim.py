@@ -1,4 +1,4 @@
-r"""Exact MaxSim of ragged queries against every post of a collection, on the CPU.
+r"""Exact MaxSim of ragged queries against every post of a collection, by torch.
 
 .. math:: \tilde{S}(Q, D) = \frac{1}{|q|} \sum_i \max_j q_i^\top d_j
           \quad (3.4, 3.7)
@@ -104,7 +104,8 @@ class PackedPosts:
         lengths = posts.ptr.diff()
         self.order = torch.argsort(lengths, stable=True)
         """(N,) the post at each place of the scores."""
-        cuts = list(_cut_blocks(lengths[self.order].numpy(), columns))
+        rising = lengths[self.order].cpu().numpy()
+        cuts = list(_cut_blocks(rising, columns))
         self._blocks = [self._pack(posts, lengths, a, b) for a, b in cuts]
         self._room = max((b.matrix.shape[1] for b in self._blocks), default=0)
 
@@ -113,7 +114,7 @@ class PackedPosts:
     ) -> _Block:
         chosen = self.order[first:last]
         longest = int(lengths[chosen[-1]])
-        turn = torch.arange(longest)[:, None]
+        turn = torch.arange(longest, device=chosen.device)[:, None]
         index = posts.ptr[chosen] + torch.minimum(turn, lengths[chosen] - 1)
         vectors = posts.rows[index.flatten()].to(self.dtype)  # (longest * posts, k)
         return _Block(vectors.T.contiguous(), longest, first, last)
@@ -122,8 +123,8 @@ class PackedPosts:
         """(Q, N) scores of all posts, in the order of :attr:`order`."""
         weights = queries.weights()
         tokens = queries.tokens.to(self.dtype)
-        scores = torch.zeros(len(queries), len(self.order))
-        room = torch.empty(min(len(tokens), _TOKENS) * self._room, dtype=self.dtype)
+        scores = weights.new_zeros(len(queries), len(self.order))
+        room = tokens.new_empty(min(len(tokens), _TOKENS) * self._room)
         for block in self._blocks:
             out = scores[:, block.first : block.last]
             for a in range(0, len(tokens), _TOKENS):

@@ -3,7 +3,7 @@
 ::
 
     collection  id                       vectors            payload
-    posts       1801                     doc, all           post "1801", type "answer"
+    posts       1801                     doc, all           post 1801, type "answer"
     formulas    1801 * 2^20 + 3          formula            post, formula, visual
 
 Ids follow from the post and the place of the formula in it, so that writing a post a
@@ -41,7 +41,7 @@ class Point(NamedTuple):
     point_id: PointId
     vectors: dict[str, Any]
     """Name of the space to a vector or a list of vectors, as plain lists."""
-    payload: dict[str, str]
+    payload: dict[str, Any]
 
 
 class Found(NamedTuple):
@@ -49,7 +49,11 @@ class Found(NamedTuple):
 
     point_id: PointId
     score: float
-    payload: dict[str, str]
+    payload: dict[str, Any]
+
+    def name(self, entry: str) -> str:
+        """Return an id from the payload."""
+        return str(self.payload[entry])
 
 
 class PointCollection(Protocol):
@@ -117,9 +121,20 @@ def formula_point_id(key: PostId, place: int) -> PointId:
     return number * _PLACES + place
 
 
-def _as_number(key: PostId) -> int | None:
-    is_number = key.isascii() and key.isdigit() and len(key) <= 12
-    return int(key) if is_number and (key == "0" or key[0] != "0") else None
+def as_payload(name: str) -> int | str:
+    """Return an id as Qdrant stores it: numbers as numbers, which is twice as fast.
+
+    >>> as_payload("17"), as_payload("0017"), as_payload("q_17")
+    (17, '0017', 'q_17')
+    """
+    number = _as_number(name)
+    return name if number is None else number
+
+
+def _as_number(key: str) -> int | None:
+    if key.isdigit() and len(key) <= 12 and (key[0] != "0" or key == "0"):
+        return int(key) if key.isascii() else None
+    return None
 
 
 def post_points(posts: PostVectors) -> Iterator[Point]:
@@ -142,7 +157,7 @@ def post_points(posts: PostVectors) -> Iterator[Point]:
         named: dict[str, Any] = {"all": vectors.tolist()}
         if documents[place] >= 0:
             named["doc"] = rows[documents[place]].tolist()
-        payload = {"post": key, "type": POST_TYPES[posts.post_types[place]]}
+        payload = {"post": as_payload(key), "type": POST_TYPES[posts.post_types[place]]}
         yield Point(post_point_id(key), named, payload)
 
 
@@ -167,7 +182,11 @@ def formula_points(posts: PostVectors) -> Iterator[Point]:
             yield Point(
                 formula_point_id(key, place),
                 {"formula": row},
-                {"post": key, "formula": formula, "visual": visual},
+                {
+                    "post": as_payload(key),
+                    "formula": as_payload(formula),
+                    "visual": as_payload(visual),
+                },
             )
 
 

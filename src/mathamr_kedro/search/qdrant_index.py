@@ -153,7 +153,7 @@ class _Search(NamedTuple):
 
     collection: PointCollection
     space: str
-    name: str
+    by: str
     """Entry of the payload that breaks ties."""
     depth: int
     mode: SearchMode
@@ -164,14 +164,14 @@ class _Search(NamedTuple):
         return self.name_posts(self._best(query))
 
     def name_posts(self, found: list[Found]) -> Hits:
-        return Hits([f.payload["post"] for f in found], _scores(found))
+        return Hits([f.name("post") for f in found], _scores(found))
 
     def formulas(self, query: Vectors) -> FormulaHits:
         found = self._best(query)
         return FormulaHits(
-            [f.payload["formula"] for f in found],
-            [f.payload["visual"] for f in found],
-            [f.payload["post"] for f in found],
+            [f.name("formula") for f in found],
+            [f.name("visual") for f in found],
+            [f.name("post") for f in found],
             _scores(found),
         )
 
@@ -200,7 +200,7 @@ class _Search(NamedTuple):
             rows = self.collection.fetch(ids, self.space)
             return [_true_score(query, row) for row in rows]
 
-        names = [f.payload[self.name] for f in found]
+        names = [f.name(self.by) for f in found]
         order, scores = settle_list(names, scores, _slack(query), rescore)
         pairs = zip(order, scores.tolist(), strict=True)
         return [found[i]._replace(score=s) for i, s in pairs][: self.depth]
