@@ -112,9 +112,10 @@ def report(result: dict) -> None:
         print(f"{node:28}{count:12,}{seconds[node]:9.1f}{rate:11,.0f}")
     print(f"{'whole stage, posts':28}{result['posts']:12,}{total:9.1f}"
           f"{result['posts'] / total:11,.0f}")  # fmt: skip
-    print(
-        f"\npeak memory {result['peak_mb']:,.0f} MB, wall time {result['wall']:,.0f} s"
-    )
+    print("\npeak memory so far, MB, after each node")
+    for node, peak in result["peaks_mb"].items():
+        print(f"{node:28}{peak:12,.0f}")
+    print(f"\nwall time {result['wall']:,.0f} s")
 
 
 if __name__ == "__main__":
