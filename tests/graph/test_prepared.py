@@ -137,7 +137,8 @@ def test_the_report_shows_vocabulary_and_graphs(tmp_path: Path) -> None:
     assert statistics["virtual_nodes_per_graph"] == 2  # a sentence and the document
     report = write_preparation_report(statistics)
     assert "| graph.formula_mode | both |" in report
-    assert "| Coverage | 100.00% |" in report
+    assert "| Coverage of the graphs counted | 100.00% |" in report
+    assert "| Coverage of all posts | 100.00% |" in report
     assert "| Pairs without a graph | 2 |" in report
     assert draw_vocabulary(statistics).data[0].y[-1] == 1
 

@@ -105,7 +105,8 @@ def write_preparation_report(statistics: Mapping[str, Any]) -> str:
         ("Node types (normalised)", vocabulary["normalised_types"]),
         ("… numbers that share a token", vocabulary["rare_numbers"]),
         ("Node types (normalised + truncated)", vocabulary["types"]),
-        ("Coverage", f"{vocabulary['coverage']:.2%}"),
+        ("Coverage of the graphs counted", f"{vocabulary['coverage']:.2%}"),
+        ("Coverage of all posts", f"{statistics['coverage_of_posts']:.2%}"),
         ("Relation types (raw)", vocabulary["raw_relations"]),
         ("Relation types (total)", vocabulary["relations"]),
     ]
