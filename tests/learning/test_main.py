@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
+
+import torch
 
 from mathamr_kedro.learning.__main__ import main
+from mathamr_kedro.learning.checkpoints import CHECKPOINT
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.weights import load_model
 
@@ -38,6 +42,32 @@ def test_errors_are_one_line(shards, tmp_path, caplog):
     assert main(write_inputs(shards, tmp_path, {"epochs": 2})) == 1
     assert "did you mean 'num_epochs'" in caplog.text
     assert "Traceback" not in caplog.text
+
+
+def test_killed_process_goes_on_to_the_same_weights(shards, tmp_path):
+    config = CONFIG | {"num_epochs": 40, "patience": 0, "checkpoint_seconds": 0}
+    for name in ("whole", "killed"):
+        (tmp_path / name).mkdir()
+    whole, killed = (
+        write_inputs(shards, tmp_path / name, config) for name in ("whole", "killed")
+    )
+    checkpoint = tmp_path / "killed" / "out" / CHECKPOINT
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mathamr_kedro.learning", *killed],
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 120
+    while not checkpoint.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    assert process.wait() != 0  # it was not done yet
+    assert main(killed) == main(whole) == 0
+    ends = [
+        torch.load(tmp_path / name / "out" / CHECKPOINT, weights_only=True)["tensors"]
+        for name in ("whole", "killed")
+    ]
+    for name, value in ends[0]["model"].items():
+        assert torch.equal(value, ends[1]["model"][name]), name
 
 
 def test_nothing_but_torch_and_numpy_is_imported():

@@ -150,8 +150,10 @@ def _copy(values: NDArray[Any], device: torch.device) -> Tensor:
     if device.type != "cuda":
         return torch.from_numpy(signed.copy())  # files are not to be written to
     out = torch.empty(signed.shape, dtype=_TORCH_TYPES[signed.itemsize], device=device)
+    if signed.size == 0:
+        return out
     # Pinned memory in two halves: one is filled while the other is on its way.
-    rows = max(1, _STAGING // max(signed[:1].nbytes, 1))
+    rows = max(1, _STAGING // signed[:1].nbytes)
     halves = [
         torch.empty(
             (min(rows, len(signed)), *signed.shape[1:]), dtype=out.dtype
