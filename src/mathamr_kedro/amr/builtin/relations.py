@@ -1,0 +1,216 @@
+"""Which tokens' fragments are joined, and how: pairs and their features.
+
+Only pairs that are near in the skeleton, reduced to tokens with a fragment, are looked
+at; ``kind`` says how near:
+
+```
+       a          01  a governs b              11  b and c are siblings
+     ╱   ╲        02  a governs d's governor   12  c is an uncle of d
+    b     c
+    │
+    d
+```
+
+A pair's label is a role from the upper to the lower token, the role and ``~`` for the
+other direction, or ``-`` for no edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from mathamr_kedro.amr.builtin.concepts import VALUES
+from mathamr_kedro.amr.builtin.fragments import Fragment
+from mathamr_kedro.amr.builtin.lexicon import Lexicon
+from mathamr_kedro.amr.builtin.skeleton import Skeleton
+from mathamr_kedro.amr.builtin.words import is_frame
+
+NO_EDGE = "-"
+BACKWARD = "~"
+_WORDY = frozenset({"ADP", "SCONJ", "PART", "ADV"})
+_MARKS = frozenset({"if", "that", "to", "whether"})
+_WH_TAGS = frozenset({"WDT", "WP", "WRB", "WP$"})
+
+
+class Pair(NamedTuple):
+    """Two tokens; ``upper`` is nearer to the root, or earlier."""
+
+    upper: int
+    lower: int
+    kind: str
+    path: str
+    between: int
+    """The token of the fragment between them, -1 if there is none."""
+
+
+def orient(pair: Pair, label: str) -> tuple[int, str, int]:
+    """Return source, role and target of a labelled pair."""
+    if label.endswith(BACKWARD):
+        return pair.lower, label[:-1], pair.upper
+    return pair.upper, label, pair.lower
+
+
+class Reduced:
+    """The skeleton reduced to tokens that have a fragment; constants govern nothing.
+
+    Attributes:
+        parents: token to its governor, -1 for those that have none.
+        paths: token to the labels on the way to its governor.
+        children: token to its dependents.
+    """
+
+    def __init__(self, skeleton: Skeleton, fragments: Mapping[int, Fragment]) -> None:
+        self._skeleton = skeleton
+        self._kept = {i for i, f in fragments.items() if f.concept not in VALUES}
+        self.parents: dict[int, int] = {}
+        self.paths: dict[int, str] = {}
+        self.children: dict[int, list[int]] = {i: [] for i in [-1, *fragments]}
+        for i in fragments:
+            parent, path = self._climb(i)
+            self.parents[i] = parent
+            self.paths[i] = path
+            self.children[parent].append(i)
+
+    def _climb(self, i: int) -> tuple[int, str]:
+        skeleton = self._skeleton
+        parts = [skeleton.labels[i]]
+        parent = skeleton.parents[i]
+        while parent >= 0 and parent not in self._kept:
+            label = skeleton.labels[parent]
+            if skeleton.tokens[parent].pos in _WORDY:
+                label = f"{label}:{skeleton.words[parent]}"
+            parts.append(label)
+            parent = skeleton.parents[parent]
+        return parent, "<".join(parts[:4])
+
+    def list_pairs(self) -> list[Pair]:
+        """Return the pairs to look at."""
+        paths, children_of = self.paths, self.children
+        pairs: list[Pair] = []
+        for upper, children in children_of.items():
+            for n, b in enumerate(children):
+                path = paths[b]
+                if upper >= 0:
+                    pairs.append(Pair(upper, b, "01", path, -1))
+                    for d in children_of[b]:
+                        pairs.append(Pair(upper, d, "02", f"{paths[d]}<<{path}", b))
+                for c in children[n + 1 :]:
+                    pairs.append(Pair(b, c, "11", f"{path}^{paths[c]}", upper))
+                for c in children:
+                    if c != b:
+                        for d in children_of[c]:
+                            way = f"{path}^{paths[c]}>>{paths[d]}"
+                            pairs.append(Pair(b, d, "12", way, c))
+        return pairs
+
+    def measure_depth(self, i: int) -> int:
+        """Return the number of governors above a token."""
+        depth = 0
+        while self.parents[i] >= 0:
+            i = self.parents[i]
+            depth += 1
+        return depth
+
+
+class Facts(NamedTuple):
+    """What the features ask about one token with a fragment."""
+
+    concept: str
+    kind: str
+    tag: str
+    roles: str
+    lemma: str
+    marks: str
+    shape: str
+
+
+def collect_facts(
+    skeleton: Skeleton, fragments: Mapping[int, Fragment], lexicon: Lexicon
+) -> dict[int, Facts]:
+    """Collect the facts of all tokens that have a fragment."""
+    facts: dict[int, Facts] = {}
+    words, labels, tokens = skeleton.words, skeleton.labels, skeleton.tokens
+    for i, fragment in fragments.items():
+        concept = fragment.concept
+        marks = "|".join(
+            words[c]
+            for c in skeleton.children[i]
+            if (labels[c] in ("mark", "aux") and words[c] in _MARKS)
+            or tokens[c].tag in _WH_TAGS
+        )
+        facts[i] = Facts(
+            concept=concept,
+            kind=_name_kind(fragment),
+            tag=tokens[i].tag,
+            roles=lexicon.frames.get(concept, "-"),
+            lemma=tokens[i].lemma.lower(),
+            marks=marks,
+            shape=skeleton.describe_arguments(i),
+        )
+    return facts
+
+
+def _name_kind(fragment: Fragment) -> str:
+    concept = fragment.concept
+    kind = "f" if is_frame(concept) else concept if concept in ("and", "or") else "n"
+    return kind + "+" if len(fragment.concepts) > 1 else kind
+
+
+def describe_pair(pair: Pair, facts: Mapping[int, Facts]) -> list[str]:
+    """Return the features of a pair."""
+    a, b = facts[pair.upper], facts[pair.lower]
+    k = pair.kind
+    p = k + pair.path
+    order = "<" if pair.upper < pair.lower else ">"
+    kinds = f"{a.kind},{b.kind}"
+    names = [
+        p,
+        f"1{p}|{a.concept}",
+        f"2{p}|{b.concept}",
+        f"3{p}|{kinds}",
+        f"4{p}|{a.tag}",
+        f"5{p}|{b.tag}",
+        f"6{p}|{a.tag}|{b.tag}",
+        f"7{k}|{a.concept}|{b.concept}",
+        f"8{p}|{a.shape}|{a.kind}",
+        f"9{p}|{a.roles}|{a.shape}",
+        f"A{p}|{b.marks}|{b.kind}",
+        f"B{k}|{kinds}|{order}",
+        f"C{k}|{a.concept}",
+        f"D{k}|{b.concept}",
+        f"E{p}|{order}|{kinds}",
+        f"F{p}|{a.lemma}",
+        f"G{p}|{b.lemma}",
+        f"H{p}|{b.shape}|{b.kind}",
+        f"I{p}|{b.roles}|{b.shape}",
+        f"J{k}|{a.concept}|{b.tag}|{order}",
+    ]
+    if pair.between >= 0:
+        c = facts[pair.between]
+        names += [
+            f"K{p}|{c.concept}",
+            f"L{p}|{c.kind}|{kinds}",
+            f"M{k}|{c.concept}|{a.tag}|{b.tag}",
+            f"N{p}|{c.concept}|{a.kind}|{b.concept}",
+        ]
+    return names
+
+
+def describe_top(i: int, reduced: Reduced, facts: Mapping[int, Facts]) -> list[str]:
+    """Return the features by which the top of a graph is chosen."""
+    depth = min(reduced.measure_depth(i), 3)
+    fact = facts[i]
+    parent = reduced.parents[i]
+    above = facts[parent].concept if parent >= 0 else "^"
+    path = reduced.paths[i]
+    return [
+        f"d{depth}{len(reduced.children[-1]) == 1}",
+        f"p{depth}{path}",
+        f"t{depth}{fact.tag}",
+        f"k{depth}{fact.kind}",
+        f"c{depth}{fact.concept}",
+        f"h{depth}{above}",
+        f"a{above}{path}",
+        f"s{depth}{fact.shape}{fact.kind}",
+    ]
