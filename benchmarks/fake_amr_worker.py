@@ -23,6 +23,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import queue
 import re
 import signal
 import sys
@@ -125,6 +126,13 @@ def start(seconds: float) -> int | None:
     return None
 
 
+def read_requests(requests: queue.Queue[str]) -> None:
+    """Read lines until the pipe closes, which ends the process whatever it does."""
+    for line in sys.stdin:
+        requests.put(line)
+    os._exit(0)
+
+
 def main() -> int:
     """Answer requests until the pipe closes."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
@@ -133,8 +141,10 @@ def main() -> int:
     code = start(options.heartbeat_s)
     if code is not None:
         return code
-    for line in sys.stdin:
-        request = json.loads(line)
+    requests: queue.Queue[str] = queue.Queue()
+    threading.Thread(target=read_requests, args=(requests,), daemon=True).start()
+    while True:
+        request = json.loads(requests.get())
         number = hearts["current"] = request["id"]
         faults = [
             fault
@@ -146,7 +156,6 @@ def main() -> int:
             answers = [answer_chunk(chunk) for chunk in request["chunks"]]
             send(type="result", id=number, answers=answers)
         hearts["last"], hearts["current"] = number, None
-    return 0
 
 
 if __name__ == "__main__":

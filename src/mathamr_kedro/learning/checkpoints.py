@@ -7,7 +7,7 @@
       model/          the best model so far (see mathamr_kedro.model.weights)
       history.json    one record per epoch
 
-Files are written beside their place and renamed, so a killed training leaves whole ones.
+Files are written beside their place and renamed: a killed training leaves whole ones.
 """
 
 from __future__ import annotations

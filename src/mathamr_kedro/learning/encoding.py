@@ -34,7 +34,7 @@ class EncodedPosts(NamedTuple):
     positions: NDArray[np.int64]
     """Of the posts in the shards."""
     vectors: NDArray[np.float32]
-    """(P, k) of length 1."""
+    """(P, k) of length 1; from a GPU in pinned memory, so copy what is to stay."""
     ptr: NDArray[np.int32]
     """Where the vectors of each post start."""
     kind: NDArray[np.int32]

@@ -57,6 +57,8 @@ class ResidentSteps:
         self._number = torch.zeros(1, dtype=torch.int64, device=self._device)
         self._room = 0
         self._compile = compile_plan
+        if compile_plan:  # torch compiles one function for a few trainings only
+            torch.compiler.reset()
         self._arrange: dict[int, Callable[..., tuple[GraphBatch, object]]] = {}
         self._buckets: Sequence[Bucket] = ()
 
@@ -95,8 +97,9 @@ class ResidentSteps:
             self._number.fill_(number)
             self._do_step(bucket)
             return
-        if bucket.level not in self._graphs:
-            self._capture_missing()
+        if bucket.level not in self._graphs and not self._try_capture():
+            self.run(number)
+            return
         self._number.fill_(number)
         self._graphs[bucket.level].replay()
 
@@ -136,22 +139,34 @@ class ResidentSteps:
         self._arrange[bucket.level] = arrange
         return arrange(*row)
 
-    def _capture_missing(self) -> None:
-        """Capture all buckets of the loaded epoch, the largest first.
+    def _try_capture(self) -> bool:
+        """Capture what is missing; whether that worked.
 
         Weights, optimizer and measures are as before afterwards.
         """
+        saved, measures = _snapshot(self._step), self._measures.clone()
+        try:
+            self._capture_missing()
+        except torch.OutOfMemoryError:
+            raise
+        except RuntimeError as exc:  # some operation cannot be captured
+            reason = str(exc).strip().split("\n")[0]
+            logger.warning("steps run without CUDA graphs: %s", reason)
+            self._capture_levels = 0
+        _restore(self._step, saved)
+        self._measures.copy_(measures)
+        return self._capture_levels > 0
+
+    def _capture_missing(self) -> None:
+        """Capture all buckets of the loaded epoch, the largest first."""
         first = {b.level: (i, b) for i, b in reversed(list(enumerate(self._buckets)))}
         missing = [
             first[level]
             for level in sorted(first, reverse=True)
             if level < self._capture_levels and level not in self._graphs
         ]
-        saved, measures = _snapshot(self._step), self._measures.clone()
         for number, bucket in missing:
             self._graphs[bucket.level] = self._capture(number, bucket)
-        _restore(self._step, saved)
-        self._measures.copy_(measures)
 
     def _capture(self, number: int, bucket: Bucket) -> torch.cuda.CUDAGraph:
         side = torch.cuda.Stream()

@@ -155,7 +155,10 @@ class ProcessPool:
     """Processes of this machine, each at the other end of a pipe.
 
     They are new programs, so they share no lock, GPU context or thread with the caller,
-    and they end themselves when the caller dies, however that happens.
+    and they end themselves when the caller dies, however that happens. The pools of the
+    standard library cannot replace it: ``concurrent.futures`` gives up as a whole when
+    a process dies, ``multiprocessing.Pool`` waits for its answer for ever, and neither
+    ends a task that hangs.
     """
 
     def __init__(self, function: Function) -> None:

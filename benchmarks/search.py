@@ -1,0 +1,343 @@
+"""Measure search: exactness, speed of the engines, building, graphs, kills, GPU.
+
+One part or several, e.g. ``python benchmarks/search.py speed build --posts 33771``;
+the GPU's figures by ``python benchmarks/search.py gpu --device cuda``. Times are CPU
+time of the process (all its threads) and wall time; both sides of a comparison are
+measured in one run, on the same vectors, one query at a time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+import search_data
+import torch
+
+from mathamr_kedro.search.exact_index import ExactIndex
+from mathamr_kedro.search.index import HnswParameters, SearchMode
+from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
+from mathamr_kedro.search.vectors import VectorStore
+
+ENCODER = "random"
+PARTS = ("twin", "speed", "build", "graphs", "kills", "gpu")
+
+
+def measure(calls: Iterable[Callable[[], object]]) -> tuple[float, float]:
+    """Return the median CPU and wall time of calls, in milliseconds."""
+    cpu, wall = [], []
+    for call in calls:
+        c, w = time.process_time(), time.perf_counter()
+        call()
+        cpu.append(1e3 * (time.process_time() - c))
+        wall.append(1e3 * (time.perf_counter() - w))
+    return statistics.median(cpu), statistics.median(wall)
+
+
+def make_store(folder: Path, posts: PostVectors, per_commit: int = 4000) -> VectorStore:
+    """Write posts to a new store."""
+    with VectorStore.open(folder, ENCODER, posts.width) as store:
+        for a in range(0, len(posts), per_commit):
+            places = np.arange(a, min(a + per_commit, len(posts)))
+            store.commit(posts.take(places))
+    return VectorStore(folder)
+
+
+def draw_trouble(name: str, rng: np.random.Generator) -> list[PostEntry]:
+    """Draw posts of one kind of trouble."""
+    posts = []
+    for key in range(300):
+        formulas = 0 if name == "zero formulas" else int(rng.integers(0, 9))
+        sentences = 0 if name == "one vector" else int(rng.integers(1, 9))
+        formulas = 0 if name == "one vector" else formulas
+        rows = rng.standard_normal((formulas + sentences + 1, 32))
+        if name == "duplicates" and key % 3 and key:
+            posts.append(posts[-1]._replace(key=str(key)))
+            continue
+        ids = [f"{key}-{i}" for i in range(formulas)]
+        kinds = [0] * formulas + [1] * sentences + [2]
+        numbers = [*range(formulas), *range(sentences), 0]
+        posts.append(PostEntry(str(key), "answer", rows, kinds, numbers, ids, ids))
+    return posts
+
+
+def check_twin(options: argparse.Namespace) -> bool:
+    """Compare exact MaxSim with a double loop in float64."""
+    print("\nexact MaxSim against a double loop in float64 (300 posts, 20 queries)")
+    good = True
+    for name in ("random", "one vector", "duplicates", "zero formulas"):
+        rng = np.random.default_rng(5)
+        posts = draw_trouble(name, rng)
+        with tempfile.TemporaryDirectory() as folder:
+            store = make_store(Path(folder), PostVectors.of(posts), 100)
+            index = ExactIndex(store)
+            same, worst = 0, 0.0
+            for query in draw_trouble("random", rng)[:20]:
+                matrix = query.vectors / np.linalg.norm(query.vectors, axis=1)[:, None]
+                (hits,) = index.search_maxsim([matrix.astype(np.float32)], 1000)
+                order, scores = loop_over(store, matrix.astype(np.float32))
+                same += hits.keys == order
+                worst = max(worst, float(np.abs(hits.scores - scores).max()))
+        good &= same == 20 and worst < 1e-6
+        print(f"  {name:14s} {same}/20 rankings equal, largest difference {worst:.1e}")
+    return good
+
+
+def loop_over(store: VectorStore, query: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """Return all posts in the true order, and their scores."""
+    scores = {}
+    for post in store.read(list(store.keys())).entries():
+        total = 0.0
+        for q in query.astype(np.float64):
+            total += max(float(q @ d) for d in post.vectors.astype(np.float64))
+        scores[post.key] = total / len(query)
+    order = sorted(scores, key=lambda k: (-round(scores[k], 9), len(k), k))
+    return order, np.array([scores[k] for k in order])
+
+
+def compare_engines(options: argparse.Namespace) -> bool:
+    """Measure exact MaxSim of three engines on the same posts."""
+    from qdrant_client import QdrantClient
+
+    from mathamr_kedro.search.edge_index import EdgeIndex
+    from mathamr_kedro.search.server_index import build_server_index
+
+    print(
+        f"\nexact MaxSim, {options.posts} posts x 16 vectors x 32, one query at a "
+        f"time, {torch.get_num_threads()} threads: CPU ms (wall ms) a query"
+    )
+    warnings.filterwarnings("ignore", "Local mode|Payload indexes")
+    posts = search_data.draw_posts(options.posts)
+    queries = [q.vectors for q in search_data.draw_queries(options.queries)]
+    with tempfile.TemporaryDirectory() as folder:
+        store = make_store(Path(folder) / "vectors", posts)
+        exact = ExactIndex(store)
+        half = ExactIndex(store, dtype="bfloat16")
+        edge = EdgeIndex.open(Path(folder) / "edge", store)
+        engines = {"exact float32": exact, "exact bfloat16": half, "edge": edge}
+        if options.local:
+            client = QdrantClient(":memory:")
+            engines["client, local mode"] = build_server_index(client, store, "mine")
+        times = {name: time_engine(engine, queries) for name, engine in engines.items()}
+        for name, (ten, thousand) in times.items():
+            print(
+                f"  {name:20s} top 10 {ten[0]:8.2f} ({ten[1]:8.2f})   top 1000 "
+                f"{thousand[0]:8.2f} ({thousand[1]:8.2f})"
+            )
+        good = True
+        for name, least in (("edge", 1.0), ("client, local mode", 14.0)):
+            if name in times:
+                ratios = [
+                    times[name][i][0] / times["exact float32"][i][0] for i in (0, 1)
+                ]
+                good &= min(ratios) >= least
+                print(
+                    f"  exact is {ratios[0]:.1f} / {ratios[1]:.1f} times faster than "
+                    f"{name} (top 10 / 1000; asked for {least:g})"
+                )
+        same = sum(
+            exact.search_maxsim([q], 1000)[0].keys
+            == edge.search_maxsim([q], 1000)[0].keys
+            for q in queries
+        )
+        print(f"  edge and exact: {same}/{len(queries)} rankings of 1000 are equal")
+        edge.close()
+    return good and same == len(queries)
+
+
+def time_engine(engine, queries: list[np.ndarray]) -> list[tuple[float, float]]:
+    """Return CPU and wall time for 10 and for 1000 results, after one warm-up."""
+    times = []
+    for depth in (10, 1000):
+        engine.search_maxsim(queries[:1], depth)
+        times.append(
+            measure(
+                [lambda q=q, d=depth: engine.search_maxsim([q], d) for q in queries]
+            )
+        )
+    return times
+
+
+def measure_building(options: argparse.Namespace) -> bool:
+    """Measure how fast stores and indexes are built, and how large they are."""
+    from mathamr_kedro.search.edge_index import EdgeIndex
+
+    count = options.posts
+    posts = search_data.draw_posts(count)
+    graphs = time_graphs()
+    print(f"\nbuilding, {count} posts, {len(posts.formula_ids)} formulas")
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        stages = {
+            "store of vectors": lambda: make_store(root / "vectors", posts),
+            "exact, in memory": lambda: warm(ExactIndex(VectorStore(root / "vectors"))),
+            "edge, graph on doc": lambda: EdgeIndex.open(
+                root / "edge", VectorStore(root / "vectors")
+            ).close(),
+            "edge, opened again": lambda: EdgeIndex.open(
+                root / "edge", VectorStore(root / "vectors")
+            ).close(),
+        }
+        rates = {}
+        for name, stage in stages.items():
+            c, w = time.process_time(), time.perf_counter()
+            stage()
+            c, w = time.process_time() - c, time.perf_counter() - w
+            rates[name] = count / (c - sum(graphs) / 2)
+            print(
+                f"  {name:20s} {c:7.2f} CPU s, {w:7.2f} wall s: {count / c:9.0f} posts "
+                "per CPU second"
+            )
+        for name in ("vectors", "edge"):
+            size = sum(
+                f.stat().st_size for f in (root / name).rglob("*") if f.is_file()
+            )
+            print(f"  {name} on disk: {size / 1e6:.1f} MB, {size / count:.0f} B a post")
+        rate = rates["edge, graph on doc"]
+        print(
+            f"  edge: graphs take {sum(graphs):.2f} of these CPU s and use both cores: "
+            f"{rate:.0f} posts/s on two idle cores (derived)"
+        )
+    return rate >= 2000
+
+
+def time_graphs() -> list[float]:
+    """Note the CPU seconds of each building of graphs from now on."""
+    from mathamr_kedro.search.edge_collection import EdgeCollection
+
+    seconds: list[float] = []
+    optimize = EdgeCollection.optimize
+
+    def timed(self: EdgeCollection) -> None:
+        start = time.process_time()
+        optimize(self)
+        seconds.append(time.process_time() - start)
+
+    EdgeCollection.optimize = timed  # type: ignore[method-assign]
+    return seconds
+
+
+def warm(index: ExactIndex) -> None:
+    """Search once in every space, so that all are packed."""
+    query = search_data.draw_queries(1)[0]
+    index.search_maxsim([query.vectors], 10)
+    index.search_documents([query.document()], 10)
+    index.search_formulas([query.document()], 10)
+    print(f"  packed vectors in memory: {index.size().num_bytes / 1e6:.1f} MB")
+
+
+def measure_graphs(options: argparse.Namespace) -> bool:
+    """Measure the overlap of HNSW searches with exact ones."""
+    from mathamr_kedro.search.edge_index import EdgeIndex
+
+    count = options.graph_posts
+    centres = search_data.draw_centres(32)
+    print(f"\nHNSW (ef 128, m 16) against exact, {count} posts of crowded vectors")
+    posts = search_data.draw_posts(count, centres=centres)
+    queries = search_data.draw_queries(options.queries, centres=centres)
+    hnsw = HnswParameters(doc_m=16, all_m=16, formula_m=16)
+    with tempfile.TemporaryDirectory() as folder:
+        store = make_store(Path(folder) / "vectors", posts)
+        c = time.process_time()
+        index = EdgeIndex.open(Path(folder) / "edge", store, hnsw)
+        print(f"  built in {time.process_time() - c:.1f} CPU s, all three graphs")
+        truth = ExactIndex(store)
+        good = True
+        for depth in (10, 100, 1000):
+            shares = [overlap(index, truth, q, depth) for q in queries]
+            cells = []
+            for i, name in enumerate(("maxsim", "doc", "formula")):
+                column = [s[i] for s in shares]
+                share = statistics.mean(s for s, _ in column)
+                cpu = statistics.median(t for _, t in column)
+                cells.append(f"{name} {share:.3f} ({cpu:.2f} CPU ms)")
+                good &= depth < 1000 or share >= 0.9
+            print(f"  asked for {depth:4d}: top 10 in common: {', '.join(cells)}")
+        index.close()
+    return good
+
+
+def overlap(index, truth, query: PostEntry, depth: int) -> list[tuple[float, float]]:
+    """Return the share of the true top 10 found, and CPU time, in each space."""
+    mode, document = SearchMode(exact=False, hnsw_ef=128), query.document()
+    results = []
+    for search, argument in (
+        ("search_maxsim", query.vectors),
+        ("search_documents", document),
+        ("search_formulas", document),
+    ):
+        c = time.process_time()
+        (found,) = getattr(index, search)([argument], depth, mode)
+        c = 1e3 * (time.process_time() - c)
+        (true,) = getattr(truth, search)([argument], 10)
+        results.append((len(set(found[0][:10]) & set(true[0])) / 10, c))
+    return results
+
+
+def kill_processes(options: argparse.Namespace) -> bool:
+    """Kill a process that writes and indexes, many times."""
+    from search_kills import run_kills
+
+    print(f"\n{options.kills} kills at random moments while indexing and updating")
+    with tempfile.TemporaryDirectory() as folder:
+        faults = run_kills(options.kills, seed=0, folder=Path(folder))
+    print("\n".join(f"  {fault}" for fault in faults))
+    return not faults
+
+
+def measure_gpu(options: argparse.Namespace) -> bool:
+    """Measure exact searches on a GPU."""
+    from search_gpu import measure_formulas, measure_posts
+
+    good = measure_posts(options.device, options.gpu_posts)
+    return measure_formulas(options.device, options.gpu_formulas) and good
+
+
+RUN = {
+    "twin": check_twin,
+    "speed": compare_engines,
+    "build": measure_building,
+    "graphs": measure_graphs,
+    "kills": kill_processes,
+    "gpu": measure_gpu,
+}
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    parser.add_argument(
+        "parts", nargs="*", choices=[*PARTS, []], help="what to measure"
+    )
+    parser.add_argument("--posts", type=int, default=33_771, help="thesis 4.4.1")
+    parser.add_argument("--graph-posts", type=int, default=4000)
+    parser.add_argument("--queries", type=int, default=20)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--local", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--device", default="cpu", help="for the part gpu: cuda")
+    parser.add_argument("--gpu-posts", type=int, default=1_365_254, help="thesis 4.5")
+    parser.add_argument("--gpu-formulas", type=int, default=21_947_328)
+    options = parser.parse_args()
+    if unknown := set(options.parts).difference(PARTS):
+        parser.error(f"no part {min(unknown)!r}")
+    torch.set_num_threads(options.threads)
+    parts = options.parts or [p for p in PARTS if p != "gpu"]
+    results = {part: RUN[part](options) for part in parts}
+    print(
+        "\n"
+        + ", ".join(f"{p} {'ok' if good else 'NOT'}" for p, good in results.items())
+    )
+    raise SystemExit(not all(results.values()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""From vectors to ranked lists: stores, indexes, strategies, fusion, explanation."""

@@ -1,0 +1,89 @@
+r"""Terms for BM25: the words of a text, the tokens of LaTeX, the tuples of trees.
+
+::
+
+    text     Prove that FORMULA_0 is irrational.     FORMULA_0 = \sqrt{2}
+    terms    prove that $\sqrt $2 is irrat
+
+Words are stemmed (Porter). Tokens of formulas carry a ``$``, so that the variable ``a``
+is not the article; braces and what only places symbols say nothing and are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from nltk.stem.porter import PorterStemmer
+
+from mathamr_kedro.formula.tree import BothTrees
+from mathamr_kedro.records import FormulaMention
+
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+")
+_LATEX = re.compile(r"\\[A-Za-z]+\*?|\\.|\d+(?:\.\d+)?|[^\s{}$&]")
+_PLACING = frozenset(
+    r"\left \right \big \Big \bigg \Bigg \bigl \bigr \Bigl \Bigr \displaystyle "
+    r"\textstyle \limits \nolimits \, \; \: \! \quad \qquad \ \\".split()
+)
+_stemmer = PorterStemmer()
+
+
+@cache
+def _stem(word: str) -> str:
+    return str(_stemmer.stem(word))
+
+
+def split_words(text: str) -> list[str]:
+    """Return the stemmed words of a text.
+
+    >>> split_words("Primes are never-ending")
+    ['prime', 'are', 'never', 'end']
+    """
+    return [_stem(word) for word in _WORD.findall(text.lower())]
+
+
+def split_latex(latex: str) -> list[str]:
+    r"""Return the tokens of a formula.
+
+    >>> split_latex(r"\left( \frac{1}{2} \right)")
+    ['$(', '$\\frac', '$1', '$2', '$)']
+    """
+    return [f"${t}" for t in _LATEX.findall(latex) if t not in _PLACING]
+
+
+def split_text(text: str, formula_map: Sequence[FormulaMention]) -> list[str]:
+    """Return the terms of a clean text with its formulas in their places."""
+    terms: list[str] = []
+    end = 0
+    for mention in sorted(formula_map, key=lambda m: m.start):
+        terms += split_words(text[end : mention.start])
+        terms += split_latex(mention.latex)
+        end = mention.end
+    return terms + split_words(text[end:])
+
+
+def restore_latex(text: str, formula_map: Iterable[FormulaMention]) -> str:
+    """Return a clean text with ``$LaTeX$`` instead of the placeholders.
+
+    >>> mention = FormulaMention("FORMULA_0", "17", "4", "y^2", start=2, end=11)
+    >>> restore_latex("x FORMULA_0.", [mention])
+    'x $y^2$.'
+    """
+    parts: list[str] = []
+    end = 0
+    for mention in sorted(formula_map, key=lambda m: m.start):
+        parts += [text[end : mention.start], f"${mention.latex}$"]
+        end = mention.end
+    return "".join([*parts, text[end:]])
+
+
+def list_tuples(trees: BothTrees, window: int = 1) -> list[str]:
+    """Return the tuples of both trees of a formula, without their location."""
+    terms = []
+    for kind, tree in (("slt", trees.slt), ("opt", trees.opt)):
+        if tree is not None:
+            terms += [
+                f"{kind} {p.first} {p.second} {p.path}" for p in tree.tuples(window)
+            ]
+    return terms

@@ -1,0 +1,163 @@
+"""The best of many scores in the true order, from scores that are nearly right.
+
+A scan in single precision is off by at most some *slack*. Two posts nearer to each
+other than twice that are scored again in double precision; all others stand in the
+right order already::
+
+    scan, slack 0.1    a .90   b .72   c .61   d .20        (depth 2)
+    again              a .90   b .65   c .66   -            b and c were too near
+    result             a c
+
+Scores equal to nine decimals are ties: the shorter id comes first, then the smaller
+one (``"9"`` before ``"17"``). Every engine and every device follows this rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+DECIMALS = 9
+"""Scores equal to so many decimals are ties."""
+
+TRUSTED = 1e-5
+"""Scores that may be off by more are all computed again, not only near ones."""
+
+Rescore: TypeAlias = Callable[[Tensor, Tensor], Tensor]
+"""(M,) query numbers, rising, and (M,) places to (M,) true scores in float64."""
+
+Rank: TypeAlias = Callable[[Tensor], Tensor]
+"""Places to their ranks among each other where scores are equal."""
+
+
+class Best(NamedTuple):
+    """The best places of one query, best first."""
+
+    places: Tensor
+    scores: Tensor
+    """float64"""
+
+
+def choose_best(
+    scores: Tensor, depth: int, slack: float, rescore: Rescore, rank: Rank
+) -> list[Best]:
+    """Return the ``depth`` best places of each query in the true order.
+
+    Args:
+        scores: (Q, N) nearly right scores; ``-inf`` for what may not be returned.
+        depth: how many.
+        slack: how far a score may be from the true one.
+        rescore: gives true scores.
+        rank: decides ties.
+    """
+    count, size = scores.shape
+    depth = min(depth, size)
+    if depth == 0:
+        none = Best(torch.empty(0, dtype=torch.int64), torch.empty(0).double())
+        return [none] * count
+    taken = min(size, depth + max(32, depth // 16))
+    top, places = torch.topk(scores, taken, dim=1)
+    floor = top[:, depth - 1] - 2 * slack
+    # Where even the last one taken may belong to the best, more must be looked at.
+    last = top[:, -1]
+    unsure = (last >= floor) & (last > -torch.inf) & (taken < size)
+    settle = _Settle(depth, slack, rescore, rank)
+    results = settle(top, places, torch.arange(count, device=scores.device))
+    for q in unsure.nonzero().flatten().tolist():
+        near = (scores[q] >= floor[q]).nonzero().flatten()
+        falling, order = torch.sort(scores[q, near], descending=True)
+        which = torch.tensor([q], device=scores.device)
+        results[q] = settle(falling[None], near[order][None], which)[0]
+    return results
+
+
+class _Settle(NamedTuple):
+    depth: int
+    slack: float
+    rescore: Rescore
+    rank: Rank
+
+    def __call__(self, top: Tensor, places: Tensor, which: Tensor) -> list[Best]:
+        """Order (R, M) falling scores of the queries ``which`` (R,)."""
+        exact = top.double()
+        near = (top[:, :-1] - top[:, 1:]) <= 2 * self.slack  # -inf - -inf is no number
+        tied = torch.zeros_like(top, dtype=torch.bool)
+        tied[:, :-1] |= near
+        tied[:, 1:] |= near
+        if self.slack > TRUSTED:
+            tied |= top > -torch.inf
+        row, column = tied.nonzero(as_tuple=True)
+        if len(row):
+            exact[row, column] = self.rescore(which[row], places[row, column])
+        exact = exact.round(decimals=DECIMALS)
+        order = torch.argsort(exact, dim=1, descending=True, stable=True)
+        exact, places = exact.gather(1, order), places.gather(1, order)
+        if bool((exact[:, 1:] == exact[:, :-1]).any()):
+            by_rank = torch.argsort(self.rank(places), dim=1)
+            again = torch.argsort(
+                exact.gather(1, by_rank), dim=1, descending=True, stable=True
+            )
+            order = by_rank.gather(1, again)
+            exact, places = exact.gather(1, order), places.gather(1, order)
+        exact, places = exact[:, : self.depth].cpu(), places[:, : self.depth].cpu()
+        kept = (exact > -torch.inf).sum(1).tolist()
+        return [Best(p[:n], e[:n]) for p, e, n in zip(places, exact, kept, strict=True)]
+
+
+def rank_ids(ids: Sequence[str]) -> NDArray[np.int64]:
+    """Return the rank of each id where scores are equal.
+
+    >>> rank_ids(["17", "9", "170"]).tolist()
+    [1, 0, 2]
+    """
+    encoded = np.array([i.encode() for i in ids] or [b""])[: len(ids)]
+    lengths = np.array([len(i) for i in ids], dtype=np.int64)
+    ranks = np.empty(len(ids), dtype=np.int64)
+    ranks[np.lexsort((encoded, lengths))] = np.arange(len(ids))
+    return ranks
+
+
+def sort_hits(ids: Iterable[str], scores: Iterable[float]) -> list[tuple[str, float]]:
+    """Order scored ids by the rule of this module.
+
+    >>> sort_hits(["17", "9", "4"], [0.5, 0.5, 0.7])
+    [('4', 0.7), ('9', 0.5), ('17', 0.5)]
+    """
+    pairs = ((i, round(float(s), DECIMALS)) for i, s in zip(ids, scores, strict=True))
+    return sorted(pairs, key=lambda pair: (-pair[1], len(pair[0]), pair[0]))
+
+
+def settle_list(
+    ids: Sequence[str],
+    scores: NDArray[np.float64],
+    slack: float,
+    rescore: Callable[[list[int]], Sequence[float]],
+) -> tuple[list[int], NDArray[np.float64]]:
+    """Put one list of nearly right scores into the true order.
+
+    Args:
+        ids: of the results, for ties.
+        scores: falling, or nearly so.
+        slack: how far a score may be from the true one.
+        rescore: gives the true scores of places.
+
+    Returns:
+        The places in their true order, and their scores.
+    """
+    falling = np.argsort(-scores, kind="stable")
+    near = -np.diff(scores[falling]) <= 2 * slack
+    tied = np.zeros(len(scores), dtype=np.bool_)
+    tied[:-1] |= near
+    tied[1:] |= near
+    exact = scores.copy()
+    places = falling[tied].tolist()
+    if places:
+        exact[places] = rescore(places)
+    exact = np.round(exact, DECIMALS)
+    order = np.lexsort((rank_ids(ids), -exact))
+    return order.tolist(), exact[order]

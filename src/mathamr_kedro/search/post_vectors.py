@@ -1,0 +1,282 @@
+"""The vectors of posts: several of each, of three kinds, formulas with their ids.
+
+A post with two formulas in two sentences, and a post with one sentence::
+
+    key      type      vectors                       formula ids   visual ids
+    "1801"   answer    F0 F1 S0 S1 D                 "55"  "56"    "7"  "4"
+    "1802"   answer    S0 D
+
+    ptr      0 5 7
+    kinds    0 0 1 1 2 1 2         numbers  0 1 0 1 0 0 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr_kedro.errors import MalformedInputError, suggest
+from mathamr_kedro.graph.tensors import DOCUMENT, FORMULA, KIND_NAMES
+from mathamr_kedro.search.array_file import Arrays
+from mathamr_kedro.search.text_column import TextColumn, join_columns, spread_ranges
+from mathamr_kedro.types import FormulaId, PostId, VisualId
+
+POST_TYPES = ("question", "answer", "document", "topic")
+
+Vectors: TypeAlias = NDArray[Any]
+"""(P, k), each row of length 1; float32 or float16."""
+
+
+class PostEntry(NamedTuple):
+    """One post, its vectors in the order formulas, sentences, document."""
+
+    key: PostId
+    post_type: str
+    vectors: Vectors
+    kinds: Sequence[int]
+    numbers: Sequence[int]
+    """``n`` of ``FORMULA_n``, or the number of the sentence."""
+    formula_ids: Sequence[FormulaId] = ()
+    """Of the formula vectors, in their order."""
+    visual_ids: Sequence[VisualId] = ()
+    returnable: Sequence[bool] | None = None
+    """Whether Task 2 may return each formula (``d`` formulas: no); all if absent."""
+
+    def document(self) -> Vectors | None:
+        """(k,) the document vector; none where the structure has no document node."""
+        places = np.flatnonzero(np.asarray(self.kinds) == DOCUMENT)
+        return self.vectors[places[-1]] if len(places) else None
+
+    def formula(self, formula_id: FormulaId) -> Vectors:
+        """(k,) the vector of one formula: the query of a Task 2 topic.
+
+        Raises:
+            MalformedInputError: the post has no vector for that formula.
+        """
+        if formula_id not in self.formula_ids:
+            hint = suggest(formula_id, list(self.formula_ids))
+            raise MalformedInputError(
+                f"Expected a vector for formula {formula_id!r} of post {self.key!r}"
+                f"{hint}"
+            )
+        places = np.flatnonzero(np.asarray(self.kinds) == FORMULA)
+        return self.vectors[places[list(self.formula_ids).index(formula_id)]]
+
+
+@dataclass(frozen=True, eq=False)
+class PostVectors:
+    """The vectors of many posts as flat arrays, in memory or mapped from a file."""
+
+    keys: TextColumn
+    post_types: NDArray[np.uint8]
+    """(N,) index into :data:`POST_TYPES`."""
+    ptr: NDArray[np.int64]
+    """(N + 1,) where the vectors of each post start."""
+    vectors: Vectors
+    kinds: NDArray[np.uint8]
+    numbers: NDArray[np.uint32]
+    formula_ids: TextColumn
+    visual_ids: TextColumn
+    returnable: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, posts: Sequence[PostEntry], dtype: str = "float32") -> PostVectors:
+        """Lay out posts; vectors are scaled to length 1.
+
+        Raises:
+            MalformedInputError: a post is no vectors, a vector cannot be scaled, or
+                ids do not fit the formula vectors.
+        """
+        counts = [len(p.kinds) for p in posts]
+        rows = [np.asarray(p.vectors, dtype=np.float64) for p in posts]
+        vectors = np.concatenate(rows) if rows else np.zeros((0, 0))
+        flags = [
+            [True] * len(p.formula_ids) if p.returnable is None else p.returnable
+            for p in posts
+        ]
+        built = cls(
+            keys=TextColumn.of(p.key for p in posts),
+            post_types=np.array([_code(p) for p in posts], dtype=np.uint8),
+            ptr=np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]),
+            vectors=scale_to_length_one(vectors).astype(dtype),
+            kinds=np.array([k for p in posts for k in p.kinds], dtype=np.uint8),
+            numbers=np.array([n for p in posts for n in p.numbers], dtype=np.uint32),
+            formula_ids=TextColumn.of(i for p in posts for i in p.formula_ids),
+            visual_ids=TextColumn.of(i for p in posts for i in p.visual_ids),
+            returnable=np.array([f for flag in flags for f in flag], dtype=np.bool_),
+        )
+        built.check()
+        return built
+
+    def check(self) -> None:
+        """Raise :class:`MalformedInputError` where arrays do not fit each other."""
+        total, formulas = len(self.vectors), int((self.kinds == FORMULA).sum())
+        found = {
+            "ptr": (len(self.ptr) - 1, len(self.keys)),
+            "post_types": (len(self.post_types), len(self.keys)),
+            "ptr[-1]": (int(self.ptr[-1]), total),
+            "kinds": (len(self.kinds), total),
+            "numbers": (len(self.numbers), total),
+            "formula_ids": (len(self.formula_ids), formulas),
+            "visual_ids": (len(self.visual_ids), formulas),
+            "returnable": (len(self.returnable), formulas),
+        }
+        for name, (got, expected) in found.items():
+            if got != expected:
+                raise MalformedInputError(
+                    f"Expected {expected} for {name} of vectors (got {got})"
+                )
+        if (np.diff(self.ptr) < 1).any():
+            place = int(np.flatnonzero(np.diff(self.ptr) < 1)[0])
+            raise MalformedInputError(
+                f"Expected at least one vector for post {self.keys[place]!r} (got none)"
+            )
+        if (self.kinds >= len(KIND_NAMES)).any():
+            raise MalformedInputError(f"Expected kinds among {KIND_NAMES}")
+        if len(set(self.keys)) != len(self.keys):
+            raise MalformedInputError("Expected each post once in a batch of vectors")
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector, the ``k`` of Eq. 3.4."""
+        return self.vectors.shape[1]
+
+    @cached_property
+    def formula_ptr(self) -> NDArray[np.int64]:
+        """(N + 1,) where the formulas of each post start among all formulas."""
+        sums = np.concatenate([[0], np.cumsum(self.kinds == FORMULA, dtype=np.int64)])
+        return sums[self.ptr]
+
+    @cached_property
+    def formula_rows(self) -> NDArray[np.int64]:
+        """(F,) row of each formula vector."""
+        return np.flatnonzero(self.kinds == FORMULA)
+
+    @cached_property
+    def formula_posts(self) -> NDArray[np.int64]:
+        """(F,) post of each formula."""
+        return np.repeat(np.arange(len(self)), np.diff(self.formula_ptr))
+
+    @cached_property
+    def document_rows(self) -> NDArray[np.int64]:
+        """(N,) row of each document vector, -1 for a post without one."""
+        rows = np.full(len(self), -1, dtype=np.int64)
+        found = np.flatnonzero(self.kinds == DOCUMENT)
+        rows[np.searchsorted(self.ptr, found, side="right") - 1] = found
+        return rows
+
+    def entry(self, place: int) -> PostEntry:
+        """Return one post."""
+        a, b = self.ptr[place : place + 2]
+        first, last = self.formula_ptr[place : place + 2]
+        formulas = np.arange(first, last)
+        return PostEntry(
+            self.keys[place],
+            POST_TYPES[self.post_types[place]],
+            self.vectors[a:b],
+            self.kinds[a:b].tolist(),
+            self.numbers[a:b].tolist(),
+            list(self.formula_ids.take(formulas)),
+            list(self.visual_ids.take(formulas)),
+            self.returnable[first:last].tolist(),
+        )
+
+    def entries(self) -> Iterator[PostEntry]:
+        """Yield all posts."""
+        for place in range(len(self)):
+            yield self.entry(place)
+
+    def take(self, places: Sequence[int] | NDArray[Any]) -> PostVectors:
+        """Return the posts at ``places``, in that order."""
+        chosen = np.asarray(places, dtype=np.int64)
+        counts = self.ptr[chosen + 1] - self.ptr[chosen]
+        rows = spread_ranges(self.ptr[chosen], counts)
+        first = self.formula_ptr[chosen]
+        formulas = spread_ranges(first, self.formula_ptr[chosen + 1] - first)
+        return PostVectors(
+            self.keys.take(chosen),
+            self.post_types[chosen],
+            np.concatenate([[0], np.cumsum(counts)]),
+            self.vectors[rows],
+            self.kinds[rows],
+            self.numbers[rows],
+            self.formula_ids.take(formulas),
+            self.visual_ids.take(formulas),
+            self.returnable[formulas],
+        )
+
+    def to_arrays(self) -> Arrays:
+        """Return everything as named arrays."""
+        arrays: Arrays = {}
+        for name, value in self._fields():
+            if isinstance(value, TextColumn):
+                arrays |= {f"{name}.text": value.text, f"{name}.ends": value.ends}
+            else:
+                arrays[name] = value
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> PostVectors:
+        """Undo :meth:`to_arrays`."""
+        columns = ("keys", "formula_ids", "visual_ids")
+        values: dict[str, Any] = {
+            name: TextColumn(arrays[f"{name}.text"], arrays[f"{name}.ends"])
+            for name in columns
+        }
+        values |= {k: v for k, v in arrays.items() if "." not in k}
+        return cls(**values)
+
+    def _fields(self) -> Iterator[tuple[str, Any]]:
+        for name in PostVectors.__dataclass_fields__:
+            yield name, getattr(self, name)
+
+
+def join_posts(parts: Sequence[PostVectors]) -> PostVectors:
+    """Put batches of posts one after another."""
+    shifts = np.cumsum([0] + [len(p.vectors) for p in parts])
+    tails = [p.ptr[1:] + s for p, s in zip(parts, shifts, strict=False)]
+    return PostVectors(
+        join_columns([p.keys for p in parts]),
+        np.concatenate([p.post_types for p in parts]),
+        np.concatenate([np.zeros(1, dtype=np.int64), *tails]),
+        np.concatenate([p.vectors for p in parts]),
+        np.concatenate([p.kinds for p in parts]),
+        np.concatenate([p.numbers for p in parts]),
+        join_columns([p.formula_ids for p in parts]),
+        join_columns([p.visual_ids for p in parts]),
+        np.concatenate([p.returnable for p in parts]),
+    )
+
+
+def scale_to_length_one(vectors: Vectors) -> NDArray[np.float64]:
+    """Divide each row by its length.
+
+    Raises:
+        MalformedInputError: a row is zero or not finite.
+    """
+    exact = np.asarray(vectors, dtype=np.float64)
+    lengths = np.linalg.norm(exact, axis=-1, keepdims=True)
+    bad = ~np.isfinite(lengths) | (lengths == 0)
+    if bad.any():
+        raise MalformedInputError(
+            f"Expected vectors with a direction (row {int(np.argmax(bad))} has length "
+            f"{float(lengths.flat[int(np.argmax(bad))])!r})"
+        )
+    return exact / lengths
+
+
+def _code(post: PostEntry) -> int:
+    if post.post_type not in POST_TYPES:
+        raise MalformedInputError(
+            f"Expected a post type among {list(POST_TYPES)} for post {post.key!r} "
+            f"(got {post.post_type!r}){suggest(post.post_type, POST_TYPES)}"
+        )
+    return POST_TYPES.index(post.post_type)

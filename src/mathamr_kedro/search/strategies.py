@@ -1,0 +1,157 @@
+"""From queries to ranked lists: six ways to find posts, one to find formulas.
+
+==========  ================================================  =======================
+retrieval   what is compared (thesis 3.5.2)                   search
+==========  ================================================  =======================
+single      document vector with document vector              exact or hnsw
+rerank      the same for candidates, then MaxSim of these     exact or hnsw, then exact
+maxsim      MaxSim over all vectors                           exact or hnsw
+==========  ================================================  =======================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.search.index import (
+    EXACT,
+    FormulaHits,
+    Hits,
+    PostTypes,
+    SearchMode,
+    VectorIndex,
+    document_vector,
+)
+from mathamr_kedro.search.post_vectors import PostEntry, Vectors
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """How posts are found for Task 1."""
+
+    retrieval: Literal["single", "rerank", "maxsim"] = "maxsim"
+    search: Literal["exact", "hnsw"] = "exact"
+    candidates: int = 1000
+    """The ``k`` of ``rerank``: 1000 and 5000 in Tables 4.15 and 4.16."""
+    hnsw_ef: int = 128
+    """Thesis 3.5.2."""
+    depth: int = 1000
+    """Posts returned; ARQMath counts 1000."""
+    post_types: tuple[str, ...] = ()
+    """Types of post that may be returned; empty: all. Task 1 asks for answers."""
+
+    def __post_init__(self) -> None:
+        for name in ("candidates", "hnsw_ef", "depth"):
+            if getattr(self, name) < 1:
+                raise ConfigurationError(
+                    f"Expected {name} of at least 1 (got {getattr(self, name)!r})"
+                )
+
+    @property
+    def name(self) -> str:
+        """Name for tables and run files.
+
+        >>> Strategy("rerank", "hnsw", candidates=5000).name
+        'rerank-5000-hnsw'
+        """
+        middle = f"-{self.candidates}" if self.retrieval == "rerank" else ""
+        return f"{self.retrieval}{middle}-{self.search}"
+
+    @property
+    def mode(self) -> SearchMode:
+        """How candidates are found."""
+        return SearchMode(self.search == "exact", self.hnsw_ef)
+
+    @property
+    def types(self) -> PostTypes:
+        """Types that may be returned."""
+        return frozenset(self.post_types) or None
+
+
+def thesis_strategies(depth: int = 1000) -> tuple[Strategy, ...]:
+    """Return the rows of Table 4.16, in its order."""
+    rows: list[tuple[Literal["single", "rerank", "maxsim"], int]] = [
+        ("maxsim", 1000), ("rerank", 5000), ("rerank", 1000), ("single", 1000),
+    ]  # fmt: skip
+    searches: tuple[Literal["exact", "hnsw"], ...] = ("exact", "hnsw")
+    return tuple(
+        Strategy(retrieval, search, candidates, depth=depth)
+        for retrieval, candidates in rows
+        for search in searches
+    )
+
+
+def find_posts(
+    index: VectorIndex, queries: Sequence[PostEntry], strategy: Strategy
+) -> list[Hits]:
+    """Return the best posts for each query (Task 1)."""
+    if not queries:
+        return []
+    depth, mode, types = strategy.depth, strategy.mode, strategy.types
+    match strategy.retrieval:
+        case "single":
+            documents = [document_vector(q) for q in queries]
+            return index.search_documents(documents, depth, mode, types)
+        case "rerank":
+            return index.search_reranked(
+                queries, strategy.candidates, depth, mode, types
+            )
+        case "maxsim":
+            matrices = [q.vectors for q in queries]
+            return index.search_maxsim(matrices, depth, mode, types)
+
+
+def find_formulas(
+    index: VectorIndex,
+    queries: Sequence[Vectors],
+    depth: int = 1000,
+    mode: SearchMode = EXACT,
+) -> list[FormulaHits]:
+    """Return the best formulas for each query, each visual id once (Task 2).
+
+    A visual id stands where its best instance stands. Formulas that are not in the
+    posts (``d`` in the formula index) are never returned.
+
+    Args:
+        index: where to search.
+        queries: one vector each: the formula node of a topic.
+        depth: how many visual ids.
+        mode: how to search.
+    """
+    results: list[FormulaHits | None] = [None] * len(queries)
+    waiting = list(range(len(queries)))
+    fetch = 2 * depth
+    while waiting:
+        found = index.search_formulas([queries[i] for i in waiting], fetch, mode)
+        again = []
+        for i, hits in zip(waiting, found, strict=True):
+            results[i] = keep_first_instances(hits, depth)
+            is_short = len(results[i].formula_ids) < depth  # type: ignore[union-attr]
+            if is_short and len(hits.formula_ids) == fetch:
+                again.append(i)
+        waiting, fetch = again, 4 * fetch
+    return [r for r in results if r is not None]
+
+
+def keep_first_instances(hits: FormulaHits, depth: int) -> FormulaHits:
+    """Keep the best instance of each visual id.
+
+    >>> import numpy as np
+    >>> scores = np.array([0.9, 0.8, 0.7])
+    >>> hits = FormulaHits(["1", "2", "3"], ["70", "70", "71"], ["a", "b", "c"], scores)
+    >>> keep_first_instances(hits, 10).formula_ids
+    ['1', '3']
+    """
+    first: dict[str, int] = {}
+    for place, visual in enumerate(hits.visual_ids):
+        first.setdefault(visual, place)
+    kept = list(first.values())[:depth]
+    return FormulaHits(
+        [hits.formula_ids[i] for i in kept],
+        [hits.visual_ids[i] for i in kept],
+        [hits.post_ids[i] for i in kept],
+        hits.scores[kept],
+    )
