@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import penman
 import pytest
 from hypothesis import given, settings
@@ -150,3 +153,16 @@ def test_amr_graphs_are_laid_out_and_given_back() -> None:
 def test_a_string_of_another_tool_is_taken_as_it_is() -> None:
     assert read_label(r'"a\qb"') == r"a\qb"
     assert read_label("f%28x%29") == "f(x)"
+
+
+@pytest.mark.shared
+def test_real_amr_graphs_are_read_as_the_library_reads_them(shared: Path) -> None:
+    text = (shared / "collection/amr/lpp.txt").read_text(encoding="utf-8")
+    blocks = [re.sub(r"(?m)^#.*\n", "", block) for block in text.split("\n\n")]
+    graphs = [block for block in blocks if block.startswith("(")]
+    assert len(graphs) == 1562
+    for block in graphs:
+        graph = read_math_graph(block)
+        read = penman.decode(block, model=amr_model)
+        assert set(read.triples) == list_triples(graph)
+        assert read_math_graph(format_math_graph(graph)) == graph

@@ -62,6 +62,7 @@ def test_a_file_gives_its_records_back_and_finds_one(tmp_path: Path) -> None:
     write_records([SERIES, other], path)
     assert list(read_records(path)) == [SERIES, other]
     assert find_record(path, "25") == other
+    assert find_record(path, "255") == SERIES
     assert find_record(path, "2") is None
 
 

@@ -14,16 +14,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
-
-from nltk.stem.porter import PorterStemmer
+from functools import cache, lru_cache
+from typing import Any
 
 from mathamr_kedro.graph.math_graph import read_placeholder
 from mathamr_kedro.graph.penman_graph import read_label
 from mathamr_kedro.graph.vocabulary import URL, classify_number
 
 _FRAME = re.compile(r".+-\d{2,3}")
-_STEMMER = PorterStemmer()
 
 
 def normalise_symbol(atom: str) -> str:
@@ -54,4 +52,12 @@ def normalise_concept(atom: str) -> str:
 
 @lru_cache(maxsize=100_000)
 def _stem(word: str) -> str:
-    return _STEMMER.stem(word)
+    return _load_stemmer().stem(word)
+
+
+@cache
+def _load_stemmer() -> Any:
+    # Importing nltk takes seconds, and workers that only read graphs never stem.
+    from nltk.stem.porter import PorterStemmer  # noqa: PLC0415
+
+    return PorterStemmer()

@@ -12,9 +12,7 @@ so graphs are read once, and another vocabulary of the same graphs costs little.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 
 from mathamr_kedro.graph.normalise import normalise_concept, normalise_symbol
 from mathamr_kedro.graph.tensors import GraphSchema
@@ -81,17 +79,6 @@ class RawNumbering(Numbering):
     def _add(self, kind: str, atom: str) -> int:
         self.labels.append((kind, atom))
         return len(self.labels) - 1
-
-    def save(self, path: Path) -> None:
-        """Write labels and roles in the order of their numbers."""
-        content = {"labels": self.labels, "roles": list(self.roles)}
-        path.write_text(json.dumps(content))
-
-
-def read_numbering(path: Path) -> tuple[list[tuple[str, str]], list[str]]:
-    """Read what :meth:`RawNumbering.save` wrote: labels and roles."""
-    content = json.loads(path.read_text())
-    return [(kind, atom) for kind, atom in content["labels"]], content["roles"]
 
 
 def normalise_label(kind: str, atom: str) -> str:

@@ -166,11 +166,12 @@ def read_blocks(path: Path) -> Iterator[str]:
 
 def find_record(path: Path, graph_id: str) -> GraphRecord | None:
     """Return the record of an id in a file, or ``None``."""
-    wanted = f"# ::id {_format_value(graph_id)}"
-    for block in read_blocks(path):
-        if wanted in block and read_record(block).graph_id == graph_id:
-            return read_record(block)
-    return None
+    content = b"\n" + path.read_bytes()
+    start = content.find(f"\n# ::id {_format_value(graph_id)}\n".encode())
+    if start < 0:
+        return None
+    block, _, _ = content[start + 1 :].partition(b"\n\n")
+    return read_record(block.decode())
 
 
 def _format_value(value: str) -> str:

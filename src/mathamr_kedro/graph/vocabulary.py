@@ -224,6 +224,15 @@ class RelationVocabulary:
             return self._ids.get(f"{match[1]}{nearest}", 0)
         return 0
 
+    @property
+    def directed_roles(self) -> tuple[str, ...]:
+        """All relations by number: the forward ones, then their inverses with a star.
+
+        >>> RelationVocabulary.build({"ARG0": 1}).directed_roles[6:8]
+        ('unknown*', 'ARG0*')
+        """
+        return (*self.roles, *(f"{role}*" for role in self.roles))
+
     def __len__(self) -> int:
         return len(self.roles)
 

@@ -10,7 +10,15 @@ import pytest
 
 from mathamr_kedro.graph.configuration import PreprocessingParameters
 from mathamr_kedro.graph.pyg_data import from_pyg, to_pyg
-from tests.pipelines.graph_world import FIRST, open_session, run_stage, write_inputs
+from mathamr_kedro.graph.record_arrays import RecordArrays
+from mathamr_kedro.graph.tree_lookup import StoredTrees
+from tests.pipelines.graph_world import (
+    FIRST,
+    TOPIC,
+    open_session,
+    run_stage,
+    write_inputs,
+)
 
 HALF = {"pairs": {"train_share": 0.5}, "vocabulary": {"rare_numbers_below": 1}}
 
@@ -78,6 +86,12 @@ def test_equal_formulas_have_equal_labels(prepared) -> None:
         first.representative_label[1]
         == prepared.topics.graph(0).representative_label[0]
     )
+
+
+def test_a_record_alone_gives_the_arrays_of_the_stage(prepared, catalog) -> None:
+    arrays = RecordArrays(prepared, StoredTrees(catalog.load("formula_trees").path))
+    assert arrays(FIRST[0]) == prepared.posts.graph(0)
+    assert arrays(TOPIC) == prepared.topics.graph(0)
 
 
 def test_reports_are_written(catalog) -> None:
