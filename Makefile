@@ -26,7 +26,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@touch $(STAMP)
 
 demo: $(STAMP)  ## Set up and run the main job on the embedded sample.
-	$(BIN)/kedro run
+	$(BIN)/kedro run --env demo
 	$(BIN)/mathamr summary
 
 test: check unit  ## Set up and run all checks and tests (what CI runs).
