@@ -142,7 +142,7 @@ class ShardFolder:
         os.replace(part, file)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Shard:
     """One finished piece of a table on its way to a :class:`ShardFolder`."""
 
@@ -150,6 +150,15 @@ class Shard:
     made_from: str
     rows: Any
     counts: Mapping[str, int]
+
+    def take_rows(self) -> Any:
+        """Return the rows and forget them.
+
+        A generator node with several outputs is split by ``itertools.tee``, which
+        holds on to the last 57 pieces; without their rows they take no memory.
+        """
+        rows, self.rows = self.rows, None
+        return rows
 
 
 @dataclass(frozen=True)

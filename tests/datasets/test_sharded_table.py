@@ -35,6 +35,12 @@ def test_save_and_load(dataset):
     assert list(table.to_pandas(["post_id"])["post_id"]) == ["1", "2"]
 
 
+def test_saved_shard_lets_its_rows_go(dataset):
+    shard = Shard("posts-0", "a", list(POSTS), {})
+    dataset.save(shard)
+    assert shard.rows is None
+
+
 def test_exists(dataset):
     assert not dataset.exists()
     dataset.save(Shard("posts-0", "a", POSTS, {}))

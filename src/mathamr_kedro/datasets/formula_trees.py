@@ -47,7 +47,7 @@ class FormulaTreesDataset(AbstractDataset[Shard | EndOfShards, TreeStore]):
             self._start_anew(data.made_from)
         with TreeStore(self._folder / _STORE) as store:
             if isinstance(data, Shard):
-                store.add_batch(data.name, data.rows.rows, data.rows.links)
+                store.add_batch(data.name, *data.take_rows())
         self._write_state(data.made_from, isinstance(data, EndOfShards))
 
     def _start_anew(self, made_from: str) -> None:

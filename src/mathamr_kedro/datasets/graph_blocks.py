@@ -90,7 +90,8 @@ class GraphBlocksDataset(AbstractDataset[VariantShard, GraphBlocks]):
         if isinstance(shard, EndOfShards):
             folder.complete(shard.made_from)
         else:
-            folder.write(shard.name, shard.made_from, shard.counts, shard.rows.save)
+            block = shard.take_rows()
+            folder.write(shard.name, shard.made_from, shard.counts, block.save)
 
     def _exists(self) -> bool:
         return Path(self._path).is_dir()

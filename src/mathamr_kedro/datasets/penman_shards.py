@@ -93,7 +93,7 @@ class PenmanShardsDataset(AbstractDataset[Shard | EndOfShards, PenmanShards]):
         if isinstance(data, EndOfShards):
             self._folder.complete(data.made_from)
             return
-        rows = data.rows
+        rows = data.take_rows()
 
         def write(path: Path) -> None:
             if isinstance(rows, str):

@@ -113,8 +113,8 @@ class ShardedTableDataset(AbstractDataset[Shard | EndOfShards, ShardedTable]):
         if isinstance(data, EndOfShards):
             self._folder.complete(data.made_from)
             return
-        is_table = isinstance(data.rows, pa.Table)
-        table = data.rows if is_table else table_of(self._record, data.rows)
+        rows = data.take_rows()
+        table = rows if isinstance(rows, pa.Table) else table_of(self._record, rows)
         self._folder.write(
             data.name,
             data.made_from,
