@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from mathamr_kedro.amr.builtin.concepts import (
     FORMULA,
@@ -73,6 +74,15 @@ class Models:
     tops: Ranker
     name_types: Classifier
 
+    @cached_property
+    def silent(self) -> frozenset[str]:
+        """Frequent words that practically never give anything."""
+        return frozenset(
+            key
+            for key, labels in self.memory.items()
+            if labels.get(NOTHING, 0.0) > max(30.0, 0.98 * sum(labels.values()))
+        )
+
 
 def parse_skeleton(skeleton: Skeleton, models: Models) -> AMRGraph:
     """Return the graph of a sentence."""
@@ -84,7 +94,11 @@ def label_tokens(skeleton: Skeleton, models: Models) -> list[str]:
     """Choose the best label of each token."""
     labels: list[str] = []
     for i, token in enumerate(skeleton.tokens):
-        remembered = models.memory.get(make_key(token), {})
+        key = make_key(token)
+        if key in models.silent:
+            labels.append(NOTHING)
+            continue
+        remembered = models.memory.get(key, {})
         candidates = find_candidates(skeleton, i, models.lexicon, remembered)
         if len(candidates) == 1:
             labels.append(next(iter(candidates)))
@@ -154,7 +168,7 @@ def build_graph(skeleton: Skeleton, labels: Sequence[str], models: Models) -> AM
         return AMRGraph("x", {"x": format_symbol(word)}, [])
     reduced = Reduced(skeleton, fragments)
     facts = collect_facts(skeleton, fragments, models.lexicon)
-    pairs = reduced.list_pairs()
+    pairs = reduced.list_pairs(models.relations.features)
     scores = models.relations.score([describe_pair(pair, facts) for pair in pairs])
     roles = models.relations.labels
     restrain_scores(scores, pairs, roles, fragments, models.lexicon)

@@ -61,6 +61,8 @@ WEIGHTS = {"prose": 2.0, "lpp": 1.0, "qald9": 1.0, "bio": 0.3}
 _SMALLEST_WEIGHT = 0.06
 _SMALLEST_ASSOCIATION = 0.15
 _RARE_ROLE = 3
+_RARE_SHARE = 0.02
+"""Labels that are less than this share of a word's labels are forgotten."""
 
 
 class Example(NamedTuple):
@@ -114,7 +116,14 @@ def remember(examples: Sequence[Example]) -> dict[str, dict[str, float]]:
             if corpus == "bio" and (label == NAME or label.startswith("(")):
                 continue
             memory[make_key(token)][label] += WEIGHTS[corpus]  # type: ignore[assignment]
-    return {key: dict(labels) for key, labels in memory.items()}
+    return {
+        key: {
+            label: round(count, 1)
+            for label, count in labels.items()
+            if count >= _RARE_SHARE * labels.total()
+        }
+        for key, labels in memory.items()
+    }
 
 
 def list_concept_choices(

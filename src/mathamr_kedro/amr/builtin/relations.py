@@ -17,7 +17,7 @@ other direction, or ``-`` for no edge.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import NamedTuple
 
 from mathamr_kedro.amr.builtin.concepts import VALUES
@@ -84,25 +84,39 @@ class Reduced:
             parent = skeleton.parents[parent]
         return parent, "<".join(parts[:4])
 
-    def list_pairs(self) -> list[Pair]:
-        """Return the pairs to look at."""
-        paths, children_of = self.paths, self.children
+    def list_pairs(self, known: Container[str] | None = None) -> list[Pair]:
+        """Return the pairs to look at.
+
+        Args:
+            known: ways worth a look, as ``kind + path``; where it is given, pairs that
+                are not next to each other are left out unless their way is known.
+        """
         pairs: list[Pair] = []
-        for upper, children in children_of.items():
+        for upper, children in self.children.items():
             for n, b in enumerate(children):
-                path = paths[b]
                 if upper >= 0:
-                    pairs.append(Pair(upper, b, "01", path, -1))
-                    for d in children_of[b]:
-                        pairs.append(Pair(upper, d, "02", f"{paths[d]}<<{path}", b))
+                    pairs.append(Pair(upper, b, "01", self.paths[b], -1))
                 for c in children[n + 1 :]:
-                    pairs.append(Pair(b, c, "11", f"{path}^{paths[c]}", upper))
-                for c in children:
-                    if c != b:
-                        for d in children_of[c]:
-                            way = f"{path}^{paths[c]}>>{paths[d]}"
-                            pairs.append(Pair(b, d, "12", way, c))
-        return pairs
+                    way = f"{self.paths[b]}^{self.paths[c]}"
+                    pairs.append(Pair(b, c, "11", way, upper))
+        distant = self._list_distant_pairs()
+        if known is not None:
+            distant = (pair for pair in distant if pair.kind + pair.path in known)
+        return [*pairs, *distant]
+
+    def _list_distant_pairs(self) -> Iterator[Pair]:
+        paths = self.paths
+        for c, nephews in self.children.items():
+            if c < 0 or not nephews:
+                continue
+            upper = self.parents[c]
+            for d in nephews:
+                if upper >= 0:
+                    yield Pair(upper, d, "02", f"{paths[d]}<<{paths[c]}", c)
+                for b in self.children[upper]:
+                    if b != c:
+                        way = f"{paths[b]}^{paths[c]}>>{paths[d]}"
+                        yield Pair(b, d, "12", way, c)
 
     def measure_depth(self, i: int) -> int:
         """Return the number of governors above a token."""
