@@ -18,10 +18,26 @@ _COLOURS = {"question": "#3b6ea8", "answer": "#d98032", "document": "#5a9a5a"}
 
 def write_graph_report(statistics: Mapping[str, Any]) -> str:
     """Return the statistics of a collection in the order of the thesis' Table 4.2."""
+    parts = [
+        f"# Math graphs ({statistics['mode']})",
+        write_table(("Statistic", "Value"), _list_table_4_2(statistics)),
+        "## Parts",
+        write_table(("Statistic", "Value"), _list_parts(statistics["all"])),
+    ]
+    if statistics.get("notes"):
+        parts += [
+            "## Notes",
+            "Posts that have a graph, with a defect worth knowing.",
+            write_table(("Reason", "Posts"), list(statistics["notes"].items())),
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _list_table_4_2(statistics: Mapping[str, Any]) -> list[tuple[str, Any]]:
     everything = statistics["all"]
     by_type = statistics["by_post_type"]
     processed = statistics["posts_processed"]
-    rows: list[tuple[str, Any]] = [
+    return [
         ("Posts processed", processed),
         ("Successful graphs", _with_share(statistics["graphs"], processed)),
         ("Failed posts", _with_share(statistics["failed_posts"], processed)),
@@ -45,33 +61,19 @@ def write_graph_report(statistics: Mapping[str, Any]) -> str:
         ("Vocabulary node types (raw)", statistics["raw_node_types"]),
         ("Vocabulary relation types (raw)", statistics["raw_relations"]),
     ]
-    lost = everything["lost_formulas"]
-    more = [
+
+
+def _list_parts(everything: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    lost = _with_share(everything["lost_formulas"], everything["formulas"])
+    return [
         ("Formulas", everything["formulas"]),
-        (
-            "Formulas that the AMR lost (hung by `:math`)",
-            _with_share(lost, everything["formulas"]),
-        ),
+        ("Formulas that the AMR lost (hung by `:math`)", lost),
         ("Formulas per graph", everything["formulas_per_graph"]),
         ("Sentences per graph", everything["sentences_per_graph"]),
         ("OPT nodes per graph", everything["opt_nodes_per_graph"]),
         ("SLT nodes per graph", everything["slt_nodes_per_graph"]),
         ("Largest graph", everything["largest_graph"]),
     ]
-    notes = statistics.get("notes", {})
-    parts = [
-        f"# Math graphs ({statistics['mode']})",
-        write_table(("Statistic", "Value"), rows),
-        "## Parts",
-        write_table(("Statistic", "Value"), more),
-    ]
-    if notes:
-        parts += [
-            "## Notes",
-            "Posts that have a graph, with a defect worth knowing.",
-            write_table(("Reason", "Posts"), list(notes.items())),
-        ]
-    return "\n\n".join(parts) + "\n"
 
 
 def draw_graph_sizes(statistics: Mapping[str, Any]) -> go.Figure:

@@ -7,7 +7,7 @@ other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from mathamr_kedro.graph.math_graph import FormulaPart, MathGraph, Triple
@@ -54,35 +54,24 @@ def build_variant(
     ]
     formulas = graph.formulas if variant.formula_mode != "none" else []
     sentences = find_sentences(graph)
-    virtual: list[VirtualNode] = []
     auxiliary: list[tuple[int, int]] = []
+    virtual: list[VirtualNode] = []
+    for_formulas: Sequence[int] = [number[part.node] for part in formulas]
+    for_sentences: Sequence[int] = [number[root] for root in sentences.roots]
     if variant.structure == "hierarchy":
-        virtual = [
-            *(
-                VirtualNode(FORMULA, [number[n] for n in _tree_nodes(part, variant)])
-                for part in formulas
-            ),
-            *(
-                VirtualNode(SENTENCE, [number[n] for n in members])
-                for members in sentences.members
-            ),
-        ]
-        first = {"formula": len(nodes), "sentence": len(nodes) + len(formulas)}
-        in_order = [first[k] + i for k, i in order_parts(formulas, sentences)]
+        gathered = [_tree_nodes(part, variant) for part in formulas]
+        virtual = _build_hierarchy(gathered, sentences.members, number)
+        for_formulas = range(len(nodes), len(nodes) + len(formulas))
+        for_sentences = range(len(nodes) + len(formulas), len(nodes) + len(virtual) - 1)
+        virtual_of = {"formula": for_formulas, "sentence": for_sentences}
+        in_order = [virtual_of[kind][i] for kind, i in order_parts(formulas, sentences)]
         auxiliary = link_in_order(in_order, variant.auxiliary_edges)
-        below = range(len(nodes), len(nodes) + len(virtual))
-        virtual.append(VirtualNode(DOCUMENT, [*below, 0]))
-        stand_for_formulas = below[: len(formulas)]
-        stand_for_sentences = below[len(formulas) :]
-    else:
-        if variant.structure != "none":
-            virtual = [VirtualNode(DOCUMENT, range(len(nodes)))]
-        stand_for_formulas = [number[part.node] for part in formulas]  # type: ignore[assignment]
-        stand_for_sentences = [number[root] for root in sentences.roots]  # type: ignore[assignment]
+    elif variant.structure != "none":
+        virtual = [VirtualNode(DOCUMENT, range(len(nodes)))]
     chosen = choose_representatives(
         variant.structure,
-        stand_for_formulas,
-        stand_for_sentences,
+        for_formulas,
+        for_sentences,
         len(nodes) + len(virtual) - 1 if virtual else None,
         [(labels or {}).get(part.number, 0) for part in formulas],
     )
@@ -91,6 +80,20 @@ def build_variant(
         for r in chosen
     ]
     return VariantGraph(nodes, edges, virtual, auxiliary, representatives)
+
+
+def _build_hierarchy(
+    formulas: Sequence[Sequence[int]],
+    sentences: Sequence[Sequence[int]],
+    number: Mapping[int, int],
+) -> list[VirtualNode]:
+    """Return the virtual nodes over the nodes of formulas and of sentences."""
+    virtual = [
+        *(VirtualNode(FORMULA, [number[n] for n in nodes]) for nodes in formulas),
+        *(VirtualNode(SENTENCE, [number[n] for n in nodes]) for nodes in sentences),
+    ]
+    below = range(len(number), len(number) + len(virtual))
+    return [*virtual, VirtualNode(DOCUMENT, [*below, 0])]
 
 
 def _keep_nodes(graph: MathGraph, variant: GraphVariant) -> list[int]:
