@@ -12,7 +12,7 @@ import qdrant_edge as qe
 
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.search.index import HnswParameters, PostTypes, SearchMode
-from mathamr_kedro.search.points import Found, Point, PointId
+from mathamr_kedro.search.points import FirstStep, Found, Point, PointId
 from mathamr_kedro.search.post_vectors import Vectors
 
 
@@ -56,20 +56,27 @@ class EdgeCollection:
         )
         return _found(self._shard.query(request))
 
-    def search_prefetched(
-        self, query: Vectors, first: Vectors, candidates: int, limit: int,
-        mode: SearchMode, types: PostTypes,
-    ) -> list[Found]:  # fmt: skip
-        """Find candidates near ``first`` in ``doc``, order them by MaxSim."""
-        nearest = qe.Prefetch(
-            limit=candidates,
-            query=qe.Query.Nearest(first.tolist(), using="doc"),
-            params=_parameters(mode),
-            filter=_filter(types, None),
-        )
+    def search_candidates(
+        self,
+        query: Vectors,
+        first: Sequence[FirstStep],
+        limit: int,
+        mode: SearchMode,
+        types: PostTypes,
+    ) -> list[Found]:
+        """Find candidates in several searches, order their union by exact MaxSim."""
+        prefetches = [
+            qe.Prefetch(
+                limit=step.limit,
+                query=qe.Query.Nearest(step.query.tolist(), using=step.space),
+                params=_parameters(mode),
+                filter=_filter(types, None),
+            )
+            for step in first
+        ]
         request = qe.QueryRequest(
             limit=limit,
-            prefetches=[nearest],
+            prefetches=prefetches,
             query=qe.Query.Nearest(query.tolist(), using="all"),
             with_payload=True,
         )

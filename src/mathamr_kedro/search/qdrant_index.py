@@ -23,7 +23,7 @@ from mathamr_kedro.search.index import (
     round_query,
 )
 from mathamr_kedro.search.ordering import settle_list
-from mathamr_kedro.search.points import Found, PointCollection, post_point_id
+from mathamr_kedro.search.points import FirstStep, Found, PointCollection, post_point_id
 from mathamr_kedro.search.post_vectors import PostEntry, Vectors
 from mathamr_kedro.types import PostId
 
@@ -68,10 +68,23 @@ class QdrantIndex:
         mode: SearchMode = EXACT,
         types: PostTypes = None,
     ) -> list[Hits]:
-        """Find posts by MaxSim over all their vectors."""
+        """Find posts by MaxSim over all their vectors.
+
+        With a graph, each vector of the query looks for ``hnsw_ef`` candidates of its
+        own; their union is scored exactly (thesis 3.5.2).
+        """
         self._check(mode, types, "all")
+        rounded = [round_query(q, self._dtype) for q in queries]
         search = _Search(self._collections.posts, "all", "post", depth, mode, types)
-        return [search.posts(round_query(q, self._dtype)) for q in queries]
+        if mode.exact:
+            return [search.posts(q) for q in rounded]
+        hits = []
+        for query in rounded:
+            # Few vectors must find more each, or the list could not be filled.
+            each = max(mode.hnsw_ef, 2 * depth // len(query) + 1)
+            first = [FirstStep(vector[None], "all", each) for vector in query]
+            hits.append(search.candidates(query, first))
+        return hits
 
     def rerank(
         self, queries: Sequence[Vectors], candidates: Sequence[Sequence[PostId]]
@@ -106,16 +119,15 @@ class QdrantIndex:
         if mode.exact:
             return rerank_documents(self, queries, candidates, depth, mode, types)
         self._check(mode, types, "doc")
-        posts = self._collections.posts
+        search = _Search(
+            self._collections.posts, "all", "post", min(candidates, depth), mode, types
+        )
         hits = []
         for entry in queries:
             query = round_query(entry.vectors, self._dtype)
-            first = round_query(document_vector(entry), self._dtype)
-            found = posts.search_prefetched(
-                query, first, candidates, min(candidates, depth), mode, types
-            )
-            search = _Search(posts, "all", "post", depth, mode, types)
-            hits.append(search.name_posts(search.settle(query, found)))
+            document = round_query(document_vector(entry), self._dtype)
+            first = [FirstStep(document, "doc", candidates)]
+            hits.append(search.candidates(query, first))
         return hits
 
     def search_formulas(
@@ -161,9 +173,15 @@ class _Search(NamedTuple):
     only: Sequence[str | int] | None = None
 
     def posts(self, query: Vectors) -> Hits:
-        return self.name_posts(self._best(query))
+        return self._name_posts(self._best(query))
 
-    def name_posts(self, found: list[Found]) -> Hits:
+    def candidates(self, query: Vectors, first: Sequence[FirstStep]) -> Hits:
+        found = self.collection.search_candidates(
+            query, first, self.depth, self.mode, self.types
+        )
+        return self._name_posts(self._settle(query, found))
+
+    def _name_posts(self, found: list[Found]) -> Hits:
         return Hits([f.name("post") for f in found], _scores(found))
 
     def formulas(self, query: Vectors) -> FormulaHits:
@@ -188,9 +206,9 @@ class _Search(NamedTuple):
             if found[-1].score < found[self.depth - 1].score - doubt:
                 break
             limit *= 4
-        return self.settle(query, found)
+        return self._settle(query, found)
 
-    def settle(self, query: Vectors, found: list[Found]) -> list[Found]:
+    def _settle(self, query: Vectors, found: list[Found]) -> list[Found]:
         """Put found points into the true order; scores become means (Eq. 3.7)."""
         terms = len(np.atleast_2d(query))
         scores = np.array([f.score for f in found], dtype=np.float64) / terms

@@ -16,7 +16,7 @@ from qdrant_client.http.exceptions import (
 
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.search.index import HnswParameters, PostTypes, SearchMode
-from mathamr_kedro.search.points import Found, Point, PointId
+from mathamr_kedro.search.points import FirstStep, Found, Point, PointId
 from mathamr_kedro.search.post_vectors import Vectors
 from mathamr_kedro.search.retrying import Retry
 
@@ -74,20 +74,27 @@ class ServerCollection:
             query_filter=_filter(types, only),
         )
 
-    def search_prefetched(
-        self, query: Vectors, first: Vectors, candidates: int, limit: int,
-        mode: SearchMode, types: PostTypes,
-    ) -> list[Found]:  # fmt: skip
-        """Find candidates near ``first`` in ``doc``, order them by MaxSim."""
-        nearest = models.Prefetch(
-            query=first.tolist(),
-            using="doc",
-            limit=candidates,
-            params=_parameters(mode),
-            filter=_filter(types, None),
-        )
+    def search_candidates(
+        self,
+        query: Vectors,
+        first: Sequence[FirstStep],
+        limit: int,
+        mode: SearchMode,
+        types: PostTypes,
+    ) -> list[Found]:
+        """Find candidates in several searches, order their union by exact MaxSim."""
+        prefetches = [
+            models.Prefetch(
+                query=step.query.tolist(),
+                using=step.space,
+                limit=step.limit,
+                params=_parameters(mode),
+                filter=_filter(types, None),
+            )
+            for step in first
+        ]
         return self._query(
-            prefetch=nearest, query=query.tolist(), using="all", limit=limit
+            prefetch=prefetches, query=query.tolist(), using="all", limit=limit
         )
 
     def _query(self, **request: Any) -> list[Found]:
