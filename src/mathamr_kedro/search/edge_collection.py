@@ -59,24 +59,21 @@ class EdgeCollection:
     def search_candidates(
         self,
         query: Vectors,
-        first: Sequence[FirstStep],
+        first: FirstStep,
         limit: int,
         mode: SearchMode,
         types: PostTypes,
     ) -> list[Found]:
-        """Find candidates in several searches, order their union by exact MaxSim."""
-        prefetches = [
-            qe.Prefetch(
-                limit=step.limit,
-                query=qe.Query.Nearest(step.query.tolist(), using=step.space),
-                params=_parameters(mode),
-                filter=_filter(types, None),
-            )
-            for step in first
-        ]
+        """Find candidates in one space, order them by exact MaxSim."""
+        nearest = qe.Prefetch(
+            limit=first.limit,
+            query=qe.Query.Nearest(first.query.tolist(), using=first.space),
+            params=_parameters(mode),
+            filter=_filter(types, None),
+        )
         request = qe.QueryRequest(
             limit=limit,
-            prefetches=prefetches,
+            prefetches=[nearest],
             query=qe.Query.Nearest(query.tolist(), using="all"),
             with_payload=True,
         )

@@ -90,12 +90,12 @@ class PointCollection(Protocol):
     def search_candidates(
         self,
         query: Vectors,
-        first: Sequence[FirstStep],
+        first: FirstStep,
         limit: int,
         mode: SearchMode,
         types: PostTypes,
     ) -> list[Found]:
-        """Find candidates in several searches, order their union by exact MaxSim."""
+        """Find candidates in one space, order them by exact MaxSim."""
 
     def fetch(self, point_ids: Sequence[PointId], space: str) -> list[Vectors]:
         """Return the vectors of points, in the given order."""

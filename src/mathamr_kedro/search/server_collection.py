@@ -77,24 +77,21 @@ class ServerCollection:
     def search_candidates(
         self,
         query: Vectors,
-        first: Sequence[FirstStep],
+        first: FirstStep,
         limit: int,
         mode: SearchMode,
         types: PostTypes,
     ) -> list[Found]:
-        """Find candidates in several searches, order their union by exact MaxSim."""
-        prefetches = [
-            models.Prefetch(
-                query=step.query.tolist(),
-                using=step.space,
-                limit=step.limit,
-                params=_parameters(mode),
-                filter=_filter(types, None),
-            )
-            for step in first
-        ]
+        """Find candidates in one space, order them by exact MaxSim."""
+        nearest = models.Prefetch(
+            query=first.query.tolist(),
+            using=first.space,
+            limit=first.limit,
+            params=_parameters(mode),
+            filter=_filter(types, None),
+        )
         return self._query(
-            prefetch=prefetches, query=query.tolist(), using="all", limit=limit
+            prefetch=nearest, query=query.tolist(), using="all", limit=limit
         )
 
     def _query(self, **request: Any) -> list[Found]:
