@@ -85,18 +85,20 @@ def run_pipeline(folder: Path) -> dict[str, object]:
         kind="arqmath", root=str(folder / "raw"), files=files | _FILES
     )
     seconds: dict[str, float] = {}
+    peaks: dict[str, float] = {}
     wall = time.perf_counter()
     for step in pipelines["ingestion"].nodes:
         started = time.process_time()
         SequentialRunner().run(pipelines["ingestion"].only_nodes(step.name), catalog)
         seconds[step.name] = time.process_time() - started
+        peaks[step.name] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {
         "seconds": seconds,
         "wall": time.perf_counter() - wall,
         "posts": catalog.load("posts").counts["written"],
         "formulas": catalog.load("formulas").counts["written"],
         "comments": catalog.load("comments").counts["written"],
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peaks_mb": peaks,
     }
 
 
@@ -110,9 +112,10 @@ def report(result: dict) -> None:
         print(f"{node:28}{count:12,}{seconds[node]:9.1f}{rate:11,.0f}")
     print(f"{'whole stage, posts':28}{result['posts']:12,}{total:9.1f}"
           f"{result['posts'] / total:11,.0f}")  # fmt: skip
-    print(
-        f"\npeak memory {result['peak_mb']:,.0f} MB, wall time {result['wall']:,.0f} s"
-    )
+    print("\npeak memory so far, MB, after each node")
+    for node, peak in result["peaks_mb"].items():
+        print(f"{node:28}{peak:12,.0f}")
+    print(f"\nwall time {result['wall']:,.0f} s")
 
 
 if __name__ == "__main__":

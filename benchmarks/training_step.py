@@ -108,10 +108,11 @@ def prepare_captured(case: Case, shards: GraphShards, args) -> Callable[[int], N
         torch.from_numpy(batches),
         torch.tensor([step_key(0, i) for i in range(case.steps)]),
         torch.full((case.steps,), RATES.learning_rate),
+        buckets,
     )
 
     def run(i: int) -> None:
-        steps.run(i, buckets[i])
+        steps.run(i)
 
     run.weights = model.state_dict  # type: ignore[attr-defined]
     return run

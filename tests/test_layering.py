@@ -11,7 +11,8 @@ import pytest
 import mathamr_kedro
 
 DOMAIN = {
-    "amr", "corpus", "sample", "formula", "graph", "learning", "metrics", "model", "search",
+    "amr", "corpus", "sample", "formula",
+    "graph", "learning", "metrics", "model", "search",
     "stats", "errors", "parameters", "records", "shards", "types",
 }  # fmt: skip
 BARE_GPU = {"learning", "model"}

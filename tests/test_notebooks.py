@@ -15,16 +15,19 @@ PROJECT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((PROJECT / "notebooks").glob("*.ipynb"))
 
 
+STAGES = ["ingestion", "amr_parsing", "graph_fusion", "preprocessing"]
+
+
 @pytest.fixture(scope="module")
-def ingested_sample():
+def prepared_sample():
     bootstrap_project(PROJECT)
     with KedroSession.create(PROJECT, env="test") as session:
-        session.run(pipeline_names=["ingestion"])
+        session.run(pipeline_names=STAGES)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_runs(path, ingested_sample, monkeypatch):
+def test_notebook_runs(path, prepared_sample, monkeypatch):
     monkeypatch.setenv("KEDRO_ENV", "test")
     notebook = nbformat.read(path, as_version=4)
     assert all(not cell.get("outputs") for cell in notebook.cells), "strip the outputs"

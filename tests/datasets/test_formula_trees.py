@@ -27,7 +27,11 @@ def dataset(folder):
 
 def save(dataset, folder, name, formulas, made_from="a"):
     so_far = TreesSoFarDataset(filepath=folder).load()
-    batch = build_batch(formulas, partial(so_far.find_missing, made_from))
+    batch = build_batch(
+        [(f.formula_id, f.visual_id) for f in formulas],
+        lambda places: [formulas[place] for place in places],
+        partial(so_far.find_missing, made_from),
+    )
     dataset.save(Shard(name, made_from, batch, {}))
     return batch
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.learning.encoding import encode_shards
+from mathamr_kedro.learning.encoding import _share_rooms, encode_shards
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 
 
@@ -37,3 +37,19 @@ def test_vectors_belong_to_their_post(shards, model):
 
 def test_nothing_to_encode(shards, model):
     assert list(encode_shards(model, shards, positions=[])) == []
+
+
+def test_batches_share_a_room_unless_one_is_far_larger():
+    sizes = np.array([[100] * 5, [104] * 5, [98] * 5, [300] * 5, [40] * 5])
+    rooms = _share_rooms(sizes, [8, 8, 8, 8, 3])
+    assert [room.node for room in rooms] == [104, 104, 104, 300, 40]
+
+
+@pytest.mark.gpu
+def test_stream_from_the_gpu_equals_the_cpu(shards, model):
+    expected = list(encode_shards(model, shards, batch_size=7))
+    mine = list(encode_shards(model.to("cuda"), shards, batch_size=7))
+    for a, b in zip(mine, expected, strict=True):
+        assert np.allclose(a.vectors, b.vectors, atol=1e-5)
+        assert a.ptr.tolist() == b.ptr.tolist()
+        assert a.kind.tolist() == b.kind.tolist()

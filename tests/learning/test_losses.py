@@ -167,6 +167,18 @@ def test_formula_loss_without_partners_is_zero_with_zero_gradient():
     assert not queries.vectors.grad.any()
 
 
+def test_formulas_before_the_first_post_do_not_count():
+    """Documents stand behind the queries of their batch, in one tensor."""
+    queries, documents = pairs()
+    tau = torch.tensor(1.0)
+    expected = formula_nce(queries, documents, tau)
+    columns = zip(queries, documents, strict=True)
+    vectors, _, kind, label = (torch.cat(both) for both in columns)
+    ptr = documents.ptr + len(queries.vectors)
+    behind = MultiVectors(vectors, ptr, kind, label)
+    assert formula_nce(queries, behind, tau).item() == pytest.approx(expected.item())
+
+
 def test_formula_weight_adds_the_formula_loss():
     queries, documents = pairs()
     plain = loss_of(LossConfig(), queries, documents)

@@ -41,14 +41,14 @@ def run(backend, graph, layer):
     """The output and all gradients of a fixed weighted sum of it."""
     out = backend.convolve(*layer, graph)
     torch.manual_seed(7)
-    grad = torch.randn(out.shape, dtype=torch.float64).to(out.dtype)
+    grad = torch.randn(out.shape, dtype=torch.float64).to(out)
     inputs = [t for t in layer if t is not None]
     return [out, *torch.autograd.grad(out, inputs, grad)]
 
 
 def largest_error(mine, truth):
     errors = [
-        ((a.double() - b).norm() / b.norm()).item()
+        ((a.double().cpu() - b).norm() / b.norm()).item()
         for a, b in zip(mine, truth, strict=True)
     ]
     return max(errors)
@@ -200,7 +200,7 @@ def test_triton_convolution_equals_the_reference(shards, triton_backend, shifted
         t if t is None else t.detach().to(device).requires_grad_()
         for t in layers[torch.float32]
     ]
-    mine = [t.cpu() for t in run(triton_backend, graph, layer)]
+    mine = run(triton_backend, graph, layer)
     assert largest_error(mine, truth) < 2e-6
 
 
@@ -226,6 +226,8 @@ def test_fused_layers_equal_the_reference(shards, attributes):
     mine.backward(grad.float().to(device))
     truth.backward(grad)
     assert torch.allclose(mine.cpu().double(), truth, atol=2e-6)
+    with torch.no_grad():
+        assert torch.equal(fused(batch.to(device)), mine)
     for (name, p), q in zip(fused.named_parameters(), model.parameters(), strict=True):
         error = (p.grad.cpu().double() - q.grad).norm() / q.grad.norm()
         assert error < 2e-6, name

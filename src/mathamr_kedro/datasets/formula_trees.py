@@ -20,7 +20,7 @@ _STORE, _STATE = "trees.sqlite", "_state.json"
 class FormulaTreesDataset(AbstractDataset[Shard | EndOfShards, TreeStore]):
     """A folder with a :class:`~mathamr_kedro.formula.tree_store.TreeStore`.
 
-    Saves shards whose rows are a :class:`~mathamr_kedro.formula.tree_building.TreeBatch`,
+    Saves shards whose rows are a :class:`.TreeBatch` of the formula package,
     each in one transaction, so a killed run leaves whole batches. Loads the store
     read-only. Trees made from other input are dropped.
     """

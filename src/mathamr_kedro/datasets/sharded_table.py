@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,23 +47,26 @@ class ShardedTable:
         """Return the files of the shards, in order."""
         return self._folder.files()
 
-    def shards(self) -> Iterator[tuple[Path, Callable[[], Iterator[Any]]]]:
-        """Yield each shard as its file and a reader of its records."""
-        for file in self.files():
-            yield file, partial(self._read, file)
+    def read_file(self, file: Path, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return one shard as an Arrow table, with the asked columns alone."""
+        return pq.read_table(file, columns=list(columns) if columns else None)
 
-    def _read(self, file: Path) -> Iterator[Any]:
-        yield from rows_of(self.record, pq.read_table(file))
+    def read_rows(self, file: Path, places: list[int] | None = None) -> Iterator[Any]:
+        """Yield the records of one shard, or those at some places."""
+        if places is not None and not places:
+            return
+        table = self.read_file(file)
+        yield from rows_of(self.record, table if places is None else table.take(places))
 
     def tables(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Yield the shards as Arrow tables, with the asked columns alone."""
         for file in self.files():
-            yield pq.read_table(file, columns=list(columns) if columns else None)
+            yield self.read_file(file, columns)
 
     def records(self) -> Iterator[Any]:
         """Yield all rows as records."""
-        for _, read in self.shards():
-            yield from read()
+        for file in self.files():
+            yield from self.read_rows(file)
 
     def find(self, column: str, value: str) -> Any | None:
         """Return the first row whose column has the value, or ``None``."""

@@ -19,9 +19,7 @@ from mathamr_kedro.formula.node import SLT_EDGES, Node
 
 _REVERSED_SLT_EDGES = SLT_EDGES[:0:-1]  # without "n", which stands unmarked
 # "[,e[" is an empty label with an edge, "[,[" the label of a separator.
-_TOKEN = re.compile(
-    r"\[((?:,(?![0-9A-Za-z]\[))?[^\[\],]*)|,(.)(?=\[)|\]", re.DOTALL
-)
+_TOKEN = re.compile(r"\[((?:,(?![0-9A-Za-z]\[))?[^\[\],]*)|,(.)(?=\[)|\]", re.DOTALL)
 
 
 def format_slt(root: Node) -> str:

@@ -30,28 +30,28 @@ class BatchReport(NamedTuple):
 
 
 def build_batch(
-    formulas: Iterable[Formula],
+    links: Sequence[tuple[FormulaId, VisualId]],
+    read: Callable[[list[int]], Iterable[Formula]],
     find_missing: Callable[[Iterable[VisualId]], set[VisualId]],
     build: Callable[[Formula], TreeRow] = build_trees,
 ) -> TreeBatch:
     """Build the trees of the formulas whose visual ids the store does not know.
 
     Trees are built once per visual id, from the first formula of the batch that shows
-    it; the others are linked.
+    it; the others are linked. Markup is read for those alone.
 
     Args:
-        formulas: any number that fits in memory.
+        links: formula id and visual id of every formula of the batch.
+        read: returns the formulas at some places of ``links``.
         find_missing: :meth:`.TreeStore.missing_visuals` of the store.
         build: makes the row of one formula.
     """
-    first_of: dict[VisualId, Formula] = {}
-    links: list[tuple[FormulaId, VisualId]] = []
-    for formula in formulas:
-        first_of.setdefault(formula.visual_id, formula)
-        links.append((formula.formula_id, formula.visual_id))
-    missing = find_missing(first_of)
-    rows = [build(f) for visual, f in first_of.items() if visual in missing]
-    return TreeBatch(rows, links)
+    first_at: dict[VisualId, int] = {}
+    for place, (_, visual_id) in enumerate(links):
+        first_at.setdefault(visual_id, place)
+    missing = find_missing(first_at)
+    places = [place for visual_id, place in first_at.items() if visual_id in missing]
+    return TreeBatch([build(formula) for formula in read(places)], list(links))
 
 
 def fill_batch(
@@ -73,7 +73,12 @@ def fill_batch(
     """
     if name in store.finished_batches():
         return None
-    rows, links = build_batch(formulas, store.missing_visuals, build)
+    rows, links = build_batch(
+        [(formula.formula_id, formula.visual_id) for formula in formulas],
+        lambda places: [formulas[place] for place in places],
+        store.missing_visuals,
+        build,
+    )
     store.add_batch(name, rows, links)
     deviations: Counter[str] = Counter()
     for row in rows:

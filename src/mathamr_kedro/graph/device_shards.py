@@ -19,6 +19,9 @@ from mathamr_kedro.graph.tensor_files import GROUPS
 from mathamr_kedro.graph.tensor_shards import GraphShards
 
 _SIGNED = {1: np.uint8, 2: np.int16, 4: np.int32}
+_TORCH_TYPES = {1: torch.uint8, 2: torch.int16, 4: torch.int32}
+_STAGING = 1 << 24
+"""Bytes of pinned memory for each half of a copy to a GPU."""
 
 
 class BatchSize(NamedTuple):
@@ -142,10 +145,33 @@ def _spread(start: Tensor, count: Tensor, room: int) -> _Spread:
 
 
 def _copy(values: NDArray[Any], device: torch.device) -> Tensor:
+    """Copy an array to a device, without a second copy of all of it on the host."""
     signed = np.ascontiguousarray(values).view(_SIGNED[values.itemsize])
-    if not signed.flags.writeable:  # torch refuses to promise not to write
-        signed = signed.copy()
-    return torch.from_numpy(signed).to(device)
+    if device.type != "cuda":
+        return torch.from_numpy(signed.copy())  # files are not to be written to
+    out = torch.empty(signed.shape, dtype=_TORCH_TYPES[signed.itemsize], device=device)
+    if signed.size == 0:
+        return out
+    # Pinned memory in two halves: one is filled while the other is on its way.
+    rows = max(1, _STAGING // signed[:1].nbytes)
+    halves = [
+        torch.empty(
+            (min(rows, len(signed)), *signed.shape[1:]), dtype=out.dtype
+        ).pin_memory()
+        for _ in range(2)
+    ]
+    sent: list[torch.cuda.Event | None] = [None, None]
+    for i, a in enumerate(range(0, len(signed), rows)):
+        part, event = signed[a : a + rows], sent[i % 2]
+        if event is not None:
+            event.synchronize()
+        half = halves[i % 2][: len(part)]
+        half.numpy()[...] = part
+        out[a : a + rows].copy_(half, non_blocking=True)
+        event = sent[i % 2] = torch.cuda.Event()
+        event.record()
+    torch.cuda.current_stream(device).synchronize()
+    return out
 
 
 def _unsigned(values: Tensor) -> Tensor:

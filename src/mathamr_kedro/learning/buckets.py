@@ -2,8 +2,9 @@
 
 A captured CUDA graph needs fixed shapes, but the graphs of a batch have any size. A
 bucket is a fixed size into which a batch fits; most batches fit into the first, and a
-few more buckets, each 1.6 times as large, take the rest. Buckets depend on the data and
-the batches alone, so a training that goes on takes the same ones.
+few more buckets, each some percent larger, take the rest. The more graphs a batch has,
+the less batches differ, and the closer buckets are. Buckets depend on the data and the
+batches alone, so a training that goes on takes the same ones.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from mathamr_kedro.graph.device_shards import BatchSize, measure_batches
 from mathamr_kedro.graph.tensor_shards import GraphShards
 
 _QUANTILE = 0.95
-_GROWTH = 1.6
+_GROWTH = (1.04, 1.6)
 _MULTIPLE = 64
 
 
@@ -37,7 +38,11 @@ class Buckets:
         self, shards: GraphShards, batches: NDArray[Any], num_queries: int
     ) -> None:
         self._shards, self._num_queries = shards, num_queries
-        self._base = np.quantile(self._measure(batches), _QUANTILE, axis=0)
+        sizes = self._measure(batches)
+        self._base = np.quantile(sizes, _QUANTILE, axis=0)
+        largest = (sizes / np.maximum(self._base, 1)).max()
+        # Two steps of growth reach the largest of these batches.
+        self._growth = float(np.clip(np.sqrt(largest), *_GROWTH))
 
     def _measure(self, batches: NDArray[Any]) -> NDArray[np.int64]:
         """(batches, 6) sizes of whole batches, and the vectors of their queries."""
@@ -48,11 +53,11 @@ class Buckets:
     def choose(self, batches: NDArray[Any]) -> list[Bucket]:
         """The smallest bucket that each batch fits into."""
         ratio = (self._measure(batches) / np.maximum(self._base, 1)).max(1)
-        level = np.ceil(np.log(np.maximum(ratio, 1)) / np.log(_GROWTH) - 1e-9)
+        level = np.ceil(np.log(np.maximum(ratio, 1)) / np.log(self._growth) - 1e-9)
         return [self.bucket(int(k)) for k in level]
 
     def bucket(self, level: int) -> Bucket:
         """The bucket of one level."""
-        room = np.ceil(self._base * _GROWTH**level / _MULTIPLE) + 1
+        room = np.ceil(self._base * self._growth**level / _MULTIPLE) + 1
         sizes = (room * _MULTIPLE).astype(int).tolist()
         return Bucket(level, BatchSize(*sizes[:-1]), sizes[-1])

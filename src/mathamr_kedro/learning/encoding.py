@@ -1,7 +1,13 @@
-"""Encoding many graphs with a trained model, in a stream of batches."""
+"""Encoding many graphs with a trained model, in a stream of batches.
+
+On a GPU nothing waits: the shards are on the device, batches of one size are assembled
+there, results go to pinned memory, and the host fetches a result while the device works
+on the ones behind it.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -10,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph.batches import GraphBatch
 from mathamr_kedro.graph.device_shards import BatchSize, DeviceShards, measure_batches
 from mathamr_kedro.graph.tensor_shards import GraphShards
@@ -17,6 +24,8 @@ from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 
 _BATCH = {"cpu": 64, "cuda": 4096}
 _SHARE_OF_MEMORY = 0.5
+_AHEAD = 2
+"""Batches that the device works on while the host fetches an older one."""
 
 
 class EncodedPosts(NamedTuple):
@@ -25,13 +34,70 @@ class EncodedPosts(NamedTuple):
     positions: NDArray[np.int64]
     """Of the posts in the shards."""
     vectors: NDArray[np.float32]
-    """(P, k) of length 1."""
+    """(P, k) of length 1; from a GPU in pinned memory, so copy what is to stay."""
     ptr: NDArray[np.int32]
     """Where the vectors of each post start."""
     kind: NDArray[np.int32]
     """(P,) formula, sentence or document."""
     number: NDArray[np.uint32]
     """(P,) n of FORMULA_n, or number of the sentence."""
+
+
+class ShardSource:
+    """Batches on a device, from a copy of the shards there if it fits."""
+
+    def __init__(self, shards: GraphShards, device: torch.device) -> None:
+        self.shards, self.device = shards, device
+        self.on_device: DeviceShards | None = None
+        if device.type == "cuda":
+            free, _ = torch.cuda.mem_get_info(device)
+            if DeviceShards.count_bytes(shards) < _SHARE_OF_MEMORY * free:
+                self.on_device = DeviceShards(shards, device)
+
+    def require_device(self) -> DeviceShards:
+        """The copy on the device, which must be there."""
+        if self.on_device is None:
+            raise ConfigurationError(
+                f"Expected the graphs to fit on {str(self.device)!r}; use steps 'eager'"
+            )
+        return self.on_device
+
+    @property
+    def batch_size(self) -> int:
+        """Graphs to encode at once on this device."""
+        return _BATCH.get(self.device.type, _BATCH["cpu"])
+
+    def batches(self, parts: Sequence[NDArray[np.int64]]) -> Iterator[GraphBatch]:
+        """Assemble one batch after another; those on a GPU may have spare entries."""
+        if self.on_device is None:
+            for part in parts:
+                yield self.shards.assemble(part).to(self.device)
+            return
+        if not parts:
+            return
+        # One copy for all: a copy from ordinary memory would wait for the device.
+        chosen = torch.from_numpy(np.concatenate(parts)).to(self.device)
+        sizes = [measure_batches(self.shards, part[None])[0] for part in parts]
+        rooms = _share_rooms(np.stack(sizes), [len(part) for part in parts])
+        split = chosen.split([len(part) for part in parts])
+        for positions, room in zip(split, rooms, strict=True):
+            yield self.on_device.assemble(positions, room)
+
+
+def _share_rooms(sizes: NDArray[np.int64], graphs: list[int]) -> list[BatchSize]:
+    """Room for each batch: one for all whose number of graphs is the usual one.
+
+    Equal sizes let torch reuse memory instead of asking the driver for new blocks.
+    Batches far above the median keep a room of their own.
+    """
+    usual = np.array(graphs) == max(graphs)
+    middle = np.median(sizes[usual], axis=0)
+    near = usual & (sizes <= 1.25 * np.maximum(middle, 1)).all(1)
+    largest = sizes[near].max(0) if near.any() else sizes.max(0)
+    return [
+        BatchSize(*(largest if same else own).tolist())
+        for own, same in zip(sizes, near, strict=True)
+    ]
 
 
 def encode_shards(
@@ -48,52 +114,57 @@ def encode_shards(
         positions: which of them; all if ``None``.
         batch_size: graphs at once; fitted to the device if ``None``.
     """
-    device = model.head.inner.weight.device
-    size = batch_size or _BATCH.get(device.type, _BATCH["cpu"])
+    source = ShardSource(shards, model.head.inner.weight.device)
+    size = batch_size or source.batch_size
     chosen = np.arange(len(shards)) if positions is None else np.asarray(positions)
+    chosen = chosen.astype(np.int64)
     parts = [chosen[a : a + size] for a in range(0, len(chosen), size)]
-    source = _Source(shards, device)
-    waiting: tuple[NDArray[np.int64], Tensor] | None = None
-    for part in parts:
+    waiting: deque[_Pending] = deque()
+    for part, batch in zip(parts, source.batches(parts), strict=True):
         with torch.no_grad():
-            batch = source.assemble(part)
             vectors = model.encode(batch, model.backend.prepare(batch))
-        # Fetch the last result only now, while the device is busy with this one.
-        if waiting is not None:
-            yield _fetch(shards, *waiting)
-        waiting = part, vectors
-    if waiting is not None:
-        yield _fetch(shards, *waiting)
+        waiting.append(_Pending(shards, part, vectors))
+        if len(waiting) > _AHEAD:
+            yield waiting.popleft().fetch()
+    while waiting:
+        yield waiting.popleft().fetch()
 
 
-class _Source:
-    """Batches on a device, from a copy of the shards there if it fits."""
+class _Pending:
+    """Vectors on their way from the device."""
 
-    def __init__(self, shards: GraphShards, device: torch.device) -> None:
-        self._shards, self._device = shards, device
-        self._copy: DeviceShards | None = None
-        if device.type == "cuda":
-            free, _ = torch.cuda.mem_get_info(device)
-            if DeviceShards.count_bytes(shards) < _SHARE_OF_MEMORY * free:
-                self._copy = DeviceShards(shards, device)
+    def __init__(
+        self, shards: GraphShards, positions: NDArray[np.int64], vectors: Tensor
+    ) -> None:
+        self._shards, self._positions = shards, positions
+        offsets = shards.offsets["representative"]
+        self._starts = offsets[positions]
+        self._counts = offsets[positions + 1] - self._starts
+        real = vectors[: int(self._counts.sum())].float()
+        self._arrived: torch.cuda.Event | None = None
+        if real.device.type == "cuda":
+            self._vectors = torch.empty(real.shape, pin_memory=True)
+            self._vectors.copy_(real, non_blocking=True)
+            self._arrived = torch.cuda.Event()
+            self._arrived.record()
+        else:
+            self._vectors = real
 
-    def assemble(self, positions: NDArray[np.int64]) -> GraphBatch:
-        if self._copy is None:
-            return self._shards.assemble(positions).to(self._device)
-        room = BatchSize(*measure_batches(self._shards, positions[None])[0].tolist())
-        return self._copy.assemble(torch.from_numpy(positions).to(self._device), room)
-
-
-def _fetch(
-    shards: GraphShards, positions: NDArray[np.int64], vectors: Tensor
-) -> EncodedPosts:
-    offsets = shards.offsets["representative"]
-    starts, ends = offsets[positions], offsets[positions + 1]
-    ptr = np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int32)
-    bounds = list(zip(starts.tolist(), ends.tolist(), strict=True))
-    kind, number = (
-        np.concatenate([shards.arrays[name][a:b] for a, b in bounds])
-        for name in ("representative_kind", "representative_number")
-    )
-    values = vectors.float().cpu().numpy()
-    return EncodedPosts(positions, values, ptr, kind.astype(np.int32), number)
+    def fetch(self) -> EncodedPosts:
+        """Wait for the vectors and say what they are."""
+        counts, positions = self._counts, self._positions
+        ptr = np.zeros(len(counts) + 1, dtype=np.int32)
+        np.cumsum(counts, out=ptr[1:])
+        element: slice | NDArray[np.int64]
+        if len(positions) and (np.diff(positions) == 1).all():
+            element = slice(int(self._starts[0]), int(self._starts[0]) + int(ptr[-1]))
+        else:
+            element = np.repeat(self._starts - ptr[:-1], counts) + np.arange(ptr[-1])
+        kind, number = (
+            self._shards.arrays[name][element]
+            for name in ("representative_kind", "representative_number")
+        )
+        if self._arrived is not None:
+            self._arrived.synchronize()
+        values = self._vectors.numpy()
+        return EncodedPosts(positions, values, ptr, kind.astype(np.int32), number)

@@ -110,7 +110,7 @@ def _formulas(posts: MultiVectors) -> tuple[Tensor, Tensor]:
     """Which vectors are labelled formulas, and the post of each vector."""
     place = torch.arange(len(posts.vectors), device=posts.ptr.device)
     post = torch.searchsorted(posts.ptr[1:], place.to(posts.ptr.dtype), right=True)
-    alive = post < len(posts.ptr) - 1
+    alive = (post < len(posts.ptr) - 1) & (place >= posts.ptr[0])
     return alive & (posts.kind == FORMULA) & (posts.label > 0), post
 
 

@@ -2,12 +2,17 @@
 
 A step at batch size 32 is some hundred kernels of a few microseconds each; launching
 them one by one takes longer than running them. A CUDA graph launches all at once:
-assembly, augmentation, both passes, clipping and AdamW.
+assembly, augmentation, both passes, clipping and AdamW. Compiling assembly and planning
+first (``torch.compile``) fuses many of those kernels.
+
+All graphs share one pool of memory. The largest is captured first, so the others fit
+into what it has taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -17,9 +22,11 @@ from mathamr_kedro.graph.device_shards import DeviceShards
 from mathamr_kedro.learning.buckets import Bucket
 from mathamr_kedro.learning.step import MEASURES, TrainingStep
 
+logger = logging.getLogger(__name__)
+
 _CAPTURED_LEVELS = 3
 """Larger buckets are rare; their steps run without a graph."""
-_WARM_UP = 3
+_WARM_UP = 2
 
 
 class ResidentSteps:
@@ -27,9 +34,9 @@ class ResidentSteps:
 
     ::
 
-        steps.load_epoch(positions, keys, rates)      # one row, key and rate per step
-        for i, bucket in enumerate(buckets):
-            steps.run(i, bucket)
+        steps.load_epoch(positions, keys, rates, buckets)   # a row of each per step
+        for i in range(len(buckets)):
+            steps.run(i)
         measures = steps.measures(len(buckets))
     """
 
@@ -50,17 +57,27 @@ class ResidentSteps:
         self._number = torch.zeros(1, dtype=torch.int64, device=self._device)
         self._room = 0
         self._compile = compile_plan
+        if compile_plan:  # torch compiles one function for a few trainings only
+            torch.compiler.reset()
         self._arrange: dict[int, Callable[..., tuple[GraphBatch, object]]] = {}
+        self._buckets: Sequence[Bucket] = ()
 
-    def load_epoch(self, positions: Tensor, keys: Tensor, rates: Tensor) -> None:
+    def load_epoch(
+        self,
+        positions: Tensor,
+        keys: Tensor,
+        rates: Tensor,
+        buckets: Sequence[Bucket],
+    ) -> None:
         """Copy what the steps of an epoch read to the device.
 
         Args:
             positions: (steps, graphs) positions in the shards, queries first.
             keys: (steps,) keys of the augmentation.
             rates: (steps,) learning rates.
+            buckets: room for each step.
         """
-        count = len(positions)
+        count, self._buckets = len(positions), buckets
         if count > self._room:  # graphs hold addresses: new tensors need new graphs
             self._graphs.clear()
             self._room = count
@@ -73,14 +90,16 @@ class ResidentSteps:
             self._keys[:count] = keys.to(self._device)
             self._rates[:count] = rates.to(self._device)
 
-    def run(self, number: int, bucket: Bucket) -> None:
+    def run(self, number: int) -> None:
         """Do step ``number`` of the loaded epoch."""
+        bucket = self._buckets[number]
         if bucket.level >= self._capture_levels:
             self._number.fill_(number)
             self._do_step(bucket)
             return
-        if bucket.level not in self._graphs:
-            self._graphs[bucket.level] = self._capture(number, bucket)
+        if bucket.level not in self._graphs and not self._try_capture():
+            self.run(number)
+            return
         self._number.fill_(number)
         self._graphs[bucket.level].replay()
 
@@ -100,20 +119,56 @@ class ResidentSteps:
             batch = self._shards.assemble(positions, bucket.size)
             return self._step.arrange(batch, key)
 
-        if bucket.level not in self._arrange:
-            worth_it = self._compile and bucket.level < self._capture_levels
-            self._arrange[bucket.level] = (
-                torch.compile(arrange, dynamic=False) if worth_it else arrange
-            )
         # Indexing by a tensor of one element would ask the device for its value.
-        row = (
+        row = [
             t.index_select(0, self._number)[0] for t in (self._positions, self._keys)
-        )
-        return self._arrange[bucket.level](*row)
+        ]
+        if bucket.level in self._arrange:
+            return self._arrange[bucket.level](*row)
+        if self._compile and bucket.level < self._capture_levels:
+            compiled = torch.compile(arrange, dynamic=False)
+            try:
+                arranged: tuple[GraphBatch, object] = compiled(*row)
+            except Exception as exc:  # compilers and drivers fail in many ways
+                reason = str(exc).strip().split("\n")[0]
+                logger.warning("steps are captured uncompiled: %s", reason)
+                self._compile = False
+            else:
+                self._arrange[bucket.level] = compiled
+                return arranged
+        self._arrange[bucket.level] = arrange
+        return arrange(*row)
+
+    def _try_capture(self) -> bool:
+        """Capture what is missing; whether that worked.
+
+        Weights, optimizer and measures are as before afterwards.
+        """
+        saved, measures = _snapshot(self._step), self._measures.clone()
+        try:
+            self._capture_missing()
+        except torch.OutOfMemoryError:
+            raise
+        except RuntimeError as exc:  # some operation cannot be captured
+            reason = str(exc).strip().split("\n")[0]
+            logger.warning("steps run without CUDA graphs: %s", reason)
+            self._capture_levels = 0
+        _restore(self._step, saved)
+        self._measures.copy_(measures)
+        return self._capture_levels > 0
+
+    def _capture_missing(self) -> None:
+        """Capture all buckets of the loaded epoch, the largest first."""
+        first = {b.level: (i, b) for i, b in reversed(list(enumerate(self._buckets)))}
+        missing = [
+            first[level]
+            for level in sorted(first, reverse=True)
+            if level < self._capture_levels and level not in self._graphs
+        ]
+        for number, bucket in missing:
+            self._graphs[bucket.level] = self._capture(number, bucket)
 
     def _capture(self, number: int, bucket: Bucket) -> torch.cuda.CUDAGraph:
-        """Capture a step; weights and optimizer are as before afterwards."""
-        saved = _snapshot(self._step)
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
@@ -122,10 +177,13 @@ class ResidentSteps:
                 self._do_step(bucket)
         torch.cuda.current_stream().wait_stream(side)
         self._step.optimizer.zero_grad(set_to_none=True)
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()  # what the warm-up held, the graph takes from its pool
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool):
             self._do_step(bucket)
-        _restore(self._step, saved)
+        # Gradients live in the pool; free them for the next capture.
+        self._step.optimizer.zero_grad(set_to_none=True)
         return graph
 
 

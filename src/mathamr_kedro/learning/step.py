@@ -13,6 +13,7 @@ from mathamr_kedro.graph.batches import GraphBatch
 from mathamr_kedro.learning.augmentation import AugmentationConfig, augment
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossValue
 from mathamr_kedro.learning.maxsim import MultiVectors
+from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 
 MEASURES = ("loss", "accuracy", "grad_norm", "temperature")
@@ -71,8 +72,10 @@ class TrainingStep:
         loss: ContrastiveLoss,
         optimizer_config: OptimizerConfig,
         augmentation: AugmentationConfig,
+        processes: Processes | None = None,
     ) -> None:
         self.model, self.loss, self.augmentation = model, loss, augmentation
+        self.processes = processes or Processes()
         self.parameters = [
             p for m in (model, loss) for p in m.parameters() if p.requires_grad
         ]
@@ -99,7 +102,8 @@ class TrainingStep:
     ) -> LossValue:
         """Encode an arranged batch and compute its loss."""
         vectors = self.model.encode(batch, graph)
-        return self.loss(*split_pairs(batch, vectors, num_queries, query_room))
+        posts = split_pairs(batch, vectors, num_queries, query_room)
+        return self.loss(*self.processes.gather_pairs(*posts))
 
     def learn(
         self,
@@ -112,6 +116,9 @@ class TrainingStep:
         value = self.compare(batch, graph, num_queries, query_room)
         self.optimizer.zero_grad(set_to_none=True)
         value.loss.backward()
+        self.processes.sum_gradients(
+            list(self.model.parameters()), list(self.loss.parameters())
+        )
         norm = self.clip()
         temperature = self.loss.temperature.detach()
         self.optimizer.step()
@@ -128,8 +135,22 @@ class TrainingStep:
         arranged = self.arrange(batch, torch.tensor(key, device=device))
         return self.learn(*arranged, num_queries)
 
-    @torch.no_grad()
-    def validate(self, batch: GraphBatch, num_queries: int) -> LossValue:
-        """Compute the loss of a batch as it is."""
-        graph = self.model.backend.prepare(batch)
-        return self.compare(batch, graph, num_queries, None)
+    def export_state(self) -> dict[str, Any]:
+        """Weights and the state of the optimizer, on the CPU."""
+        state = self.optimizer.state
+        return {
+            "model": _copy_to_cpu(self.model.state_dict()),
+            "loss": _copy_to_cpu(self.loss.state_dict()),
+            "optimizer": [_copy_to_cpu(state.get(p, {})) for p in self.parameters],
+        }
+
+    def import_state(self, values: dict[str, Any]) -> None:
+        """Continue from an exported state, before any step was captured."""
+        self.model.load_state_dict(values["model"])
+        self.loss.load_state_dict(values["loss"])
+        for p, state in zip(self.parameters, values["optimizer"], strict=True):
+            self.optimizer.state[p] = {n: v.to(p.device) for n, v in state.items()}
+
+
+def _copy_to_cpu(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: t.detach().cpu().clone() for name, t in tensors.items()}

@@ -14,8 +14,12 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from mathamr_kedro.model.triton_rows import tile_rows
+
 _TOKENS = 128
 _PARTNERS = 16
+_TILE = 32
+"""Vectors of a document whose gradient one program sums."""
 
 
 @triton.jit
@@ -77,7 +81,8 @@ def mean_tokens_kernel(
             other=0.0,
         )
         total += tl.sum(values, 1)
-    tl.store(out + i * num_documents + j, total / (end - start), mask=inside)
+    mean = tl.div_rn(total, tl.zeros_like(total) + (end - start))
+    tl.store(out + i * num_documents + j, mean, mask=inside)
 
 
 @triton.jit
@@ -127,7 +132,9 @@ def document_gradient_kernel(
     q,
     query_of,
     share,
-    d_ptr,
+    tile_document,
+    tile_start,
+    tile_end,
     out,
     num_tokens,
     num_queries,
@@ -136,13 +143,18 @@ def document_gradient_kernel(
     partners: tl.constexpr,
     precision: tl.constexpr,
 ):
-    """out[s] = sum of grad[j, query of t] share_t q_t over t with partner s."""
-    j = tl.program_id(0)
-    start = tl.load(d_ptr + j)
-    end = tl.load(d_ptr + j + 1)
-    k = tl.arange(0, width)
-    for first in range(start, end, partners):
-        s = first + tl.arange(0, partners)
+    """out[s] = sum of grad[j, query of t] share_t q_t over t with partner s.
+
+    One tile is a few vectors s of one document j, so long documents take several
+    programs instead of one long one.
+    """
+    tile = tl.program_id(0)
+    start = tl.load(tile_start + tile)
+    end = tl.load(tile_end + tile)
+    if start < end:
+        j = tl.load(tile_document + tile)
+        k = tl.arange(0, width)
+        s = start + tl.arange(0, partners)
         total = tl.zeros([partners, width], dtype=tl.float32)
         for a in range(0, num_tokens, tokens):
             t = a + tl.arange(0, tokens)
@@ -196,9 +208,11 @@ class _FusedMaxSim(torch.autograd.Function):
             q.shape[1], 8, 8, num_warps=4,
         )  # fmt: skip
         d_d = torch.zeros_like(d)
-        document_gradient_kernel[(documents,)](
-            by_document, partner, q, query_of, share, d_ptr, d_d, tokens, queries,
-            q.shape[1], _TOKENS, _PARTNERS, ctx.precision, num_warps=4,
+        tiles = tile_rows(d_ptr.diff(), d_ptr[:-1], _TILE, documents + len(d) // _TILE)
+        document_gradient_kernel[(tiles.start.numel(),)](
+            by_document, partner, q, query_of, share, tiles.relation, tiles.start,
+            tiles.end, d_d, tokens, queries, q.shape[1], _TOKENS, _TILE, ctx.precision,
+            num_warps=4,
         )  # fmt: skip
         return d_q, None, d_d, None, None
 

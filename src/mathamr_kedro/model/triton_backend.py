@@ -68,10 +68,14 @@ class TritonBackend:
     ) -> Tensor:
         """Run all layers of Eq. 3.1 at once; parameters are stacked by layer."""
         launch = Launcher(graph, h.shape[1], self._precision)
-        rounded = (t.to(self._type).contiguous() for t in (weight, root))
+        weight, root = (t.to(self._type).contiguous() for t in (weight, root))
         # The kernels count in plain rows, and sums of products come back transposed.
         shift = None if shift is None else shift.contiguous()
-        return _Layers.apply(h, *rounded, bias, shift, gamma, beta, launch)
+        if torch.is_grad_enabled():
+            return _Layers.apply(h, weight, root, bias, shift, gamma, beta, launch)
+        return _run_forward(
+            h, weight, root, bias, shift, gamma, beta, launch, keep=False
+        )[0]
 
 
 class _Convolution(torch.autograd.Function):
@@ -117,7 +121,7 @@ class _Convolution(torch.autograd.Function):
         d_weight, d_shift = launch.multiply_outer(
             x, x_pooled, grad, pooled, ctx.shifted
         )
-        d_bias = grad.sum(0, dtype=torch.float32)
+        d_bias = grad.sum(0, dtype=torch.float64).float()
         return (
             d_x,
             d_weight[:-1].to(weight.dtype),
@@ -126,6 +130,49 @@ class _Convolution(torch.autograd.Function):
             d_shift,
             None,
         )
+
+
+def _run_forward(  # noqa: PLR0913, PLR0917
+    h: Tensor,
+    weight: Tensor,
+    root: Tensor,
+    bias: Tensor,
+    shift: Tensor | None,
+    gamma: Tensor,
+    beta: Tensor,
+    launch: Launcher,
+    keep: bool,
+) -> tuple[Tensor, list[Tensor]]:
+    """Run all layers; returns what a backward pass needs if it is to be kept."""
+    plan, layers, n = launch.plan, len(weight), launch.plan.num_nodes
+    h = h.contiguous()
+    x = torch.empty_like(h, dtype=weight.dtype)
+    layer_norm_kernel[launch.node_grid()](
+        h, gamma[0], beta[0], x, n, EPS, launch.hidden, NODE_BLOCK, num_warps=4
+    )
+    states, inputs, pools, pres = [h], [x], [], []
+    for i in range(layers):
+        pooled = launch.sum_members(x, weighted=False)
+        rows = launch.multiply(
+            x, pooled, weight[i], None if shift is None else shift[i]
+        )
+        last, following = i == layers - 1, min(i + 1, layers - 1)
+        h_next = torch.empty_like(h)
+        pre = torch.empty_like(x) if keep else x
+        x_next = x if last else torch.empty_like(x)
+        end_layer_kernel[launch.node_grid()](
+            x, root[i], bias[i], rows, plan.node_ptr, plan.out_row, plan.out_weight,
+            h, gamma[following], beta[following], pre, h_next, x_next, n, EPS,
+            launch.hidden, NODE_BLOCK, launch.precision, last, keep, num_warps=4,
+        )  # fmt: skip
+        if keep:
+            pools.append(pooled)
+            pres.append(pre)
+            if not last:
+                states.append(h_next)
+                inputs.append(x_next)
+        h, x = h_next, x_next
+    return h, [*states, *inputs, *pools, *pres]
 
 
 class _Layers(torch.autograd.Function):
@@ -143,35 +190,12 @@ class _Layers(torch.autograd.Function):
         beta: Tensor,
         launch: Launcher,
     ) -> Tensor:
-        plan, layers, n = launch.plan, len(weight), launch.plan.num_nodes
-        h = h.contiguous()
-        x = torch.empty_like(h, dtype=weight.dtype)
-        layer_norm_kernel[launch.node_grid()](
-            h, gamma[0], beta[0], x, n, EPS, launch.hidden, NODE_BLOCK, num_warps=4
+        out, kept = _run_forward(
+            h, weight, root, bias, shift, gamma, beta, launch, keep=True
         )
-        states, inputs, pools, pres = [h], [x], [], []
-        for i in range(layers):
-            pooled = launch.sum_members(x, weighted=False)
-            rows = launch.multiply(
-                x, pooled, weight[i], None if shift is None else shift[i]
-            )
-            last, following = i == layers - 1, min(i + 1, layers - 1)
-            pre, h_next = torch.empty_like(x), torch.empty_like(h)
-            x_next = pre if last else torch.empty_like(x)
-            end_layer_kernel[launch.node_grid()](
-                x, root[i], bias[i], rows, plan.node_ptr, plan.out_row, plan.out_weight,
-                h, gamma[following], beta[following], pre, h_next, x_next, n, EPS,
-                launch.hidden, NODE_BLOCK, launch.precision, last, num_warps=4,
-            )  # fmt: skip
-            pools.append(pooled)
-            pres.append(pre)
-            if not last:
-                states.append(h_next)
-                inputs.append(x_next)
-            h, x = h_next, x_next
-        ctx.save_for_backward(weight, root, gamma, *states, *inputs, *pools, *pres)
+        ctx.save_for_backward(weight, root, gamma, *kept)
         ctx.launch, ctx.shifted = launch, shift is not None
-        return h
+        return out
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
@@ -205,7 +229,7 @@ class _Layers(torch.autograd.Function):
             )  # fmt: skip
             d_h, g = below, g_below
         stacked = torch.stack(weights[::-1])
-        d_gamma, d_beta, d_bias = part.sum(2)
+        d_gamma, d_beta, d_bias = part.sum(2, dtype=torch.float64).to(part.dtype)
         return (
             d_h,
             stacked[:, :-1].to(weight.dtype),

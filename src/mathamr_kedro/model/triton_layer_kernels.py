@@ -17,7 +17,9 @@ from mathamr_kedro.model.triton_kernels import add_rows
 def normalise(values, eps, hidden: tl.constexpr):
     """LayerNorm before its affine part, and the reciprocal standard deviation."""
     centred = values - (tl.sum(values, 1) / hidden)[:, None]
-    scale = 1.0 / tl.sqrt(tl.sum(centred * centred, 1) / hidden + eps)
+    # Rounded to nearest: a whole row shares the error of its scale, in every layer.
+    deviation = tl.sqrt_rn(tl.sum(centred * centred, 1) / hidden + eps)
+    scale = tl.div_rn(tl.zeros_like(deviation) + 1.0, deviation)
     return centred * scale[:, None], scale
 
 
@@ -82,8 +84,12 @@ def end_layer_kernel(
     block: tl.constexpr,
     precision: tl.constexpr,
     last: tl.constexpr,
+    keep: tl.constexpr,
 ):
-    """Pre = x root + bias + Q rows; h_next = h + gelu(pre); x_next = LN(h_next)."""
+    """Pre = x root + bias + Q rows; h_next = h + gelu(pre); x_next = LN(h_next).
+
+    ``pre`` is written only where a backward pass will ask for it.
+    """
     r = tl.program_id(0) * block + tl.arange(0, block)
     inside = r < num_nodes
     mine = inside[:, None]
@@ -94,7 +100,8 @@ def end_layer_kernel(
     total = tl.dot(states, tl.load(root + matrix), input_precision=precision)
     total += tl.load(bias + d)[None, :]
     total = add_rows(total, rows, ptr, column, weight, r, inside, d, hidden, True)
-    tl.store(pre + at, total.to(pre.dtype.element_ty), mask=mine)
+    if keep:
+        tl.store(pre + at, total.to(pre.dtype.element_ty), mask=mine)
     value = tl.load(h + at, mask=mine, other=0.0) + gelu(total)
     tl.store(h_next + at, value, mask=mine)
     if not last:

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
@@ -185,27 +186,34 @@ def build_formula_trees(
     made_from = fingerprint("trees", *(table.fingerprint for table in tables))
     finished = so_far.finished(made_from)
     batches = (
-        (f"{source}-{file.stem}", read)
+        (f"{source}-{file.stem}", table, file)
         for source, table in enumerate(tables)
-        for file, read in table.shards()
+        for file in table.files()
     )
     new = (batch for batch in batches if batch[0] not in finished)
-    for name, read in report_progress(new, "batches of formula trees"):
-        find_missing = partial(so_far.find_missing, made_from)
-        batch = build_batch(_formulas_of(read()), find_missing)
+    for name, table, file in report_progress(new, "batches of formula trees"):
+        links, read = _list_formulas(table, file)
+        batch = build_batch(links, read, partial(so_far.find_missing, made_from))
         yield Shard(name, made_from, batch, {"written": len(batch.rows)})
     yield EndOfShards(made_from)
 
 
-def _formulas_of(records: Iterable[Any]) -> Iterator[Formula]:
-    """Yield the formulas of an index, or those that stand in texts alone."""
-    for record in records:
-        if isinstance(record, Formula):
-            yield record
-            continue
-        for mention in record.formula_map:
-            if not mention.visual_id.isdigit():
-                yield formula_of_mention(mention, record[0])
+def _list_formulas(
+    table: ShardedTable, file: Path
+) -> tuple[list[tuple[str, str]], Callable[[list[int]], Iterable[Formula]]]:
+    """List the formulas of an index, or those that stand in texts alone."""
+    if table.record is Formula:
+        ids = table.read_file(file, ("formula_id", "visual_id"))
+        links = list(zip(*(ids[c].to_pylist() for c in ids.column_names), strict=True))
+        return links, partial(table.read_rows, file)
+    formulas = [
+        formula_of_mention(mention, record[0])
+        for record in table.read_rows(file)
+        for mention in record.formula_map
+        if not mention.visual_id.isdigit()
+    ]
+    links = [(formula.formula_id, formula.visual_id) for formula in formulas]
+    return links, lambda places: [formulas[place] for place in places]
 
 
 def pair_posts(posts: ShardedTable, parameters: Mapping[str, Any]) -> Shards:

@@ -1,0 +1,1 @@
+"""The parser that works everywhere: dependency parse, rules, small learned tables."""

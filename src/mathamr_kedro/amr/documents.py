@@ -1,0 +1,143 @@
+"""From the text of a post to one graph, or to the reason why there is none.
+
+```
+texts ─> chunks of all texts ─ batches ─> parser ─> chunk graphs ─> one graph per text
+                                 │  fails as a whole
+                                 └─> halves, until the bad chunk stands alone
+```
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS, split_chunks
+from mathamr_kedro.amr.graphs import (
+    AMRGraph,
+    ParseFailure,
+    find_missing_placeholders,
+    is_connected,
+)
+from mathamr_kedro.amr.merging import merge_graphs
+from mathamr_kedro.amr.parser import AMRParser, Chunk
+from mathamr_kedro.errors import GraphError, WorkerError
+
+logger = logging.getLogger(__name__)
+
+
+class ParsedDocument(NamedTuple):
+    """The graph of a text and what it lacks."""
+
+    graph: AMRGraph
+    missing: tuple[str, ...]
+    """Placeholders of the text without a node; graph fusion hangs them on the root."""
+    failures: tuple[ParseFailure, ...]
+    """Chunks that could not be parsed, while others could."""
+
+
+def parse_document(
+    text: str, parser: AMRParser, max_tokens: int = MAX_CHUNK_TOKENS
+) -> ParsedDocument | ParseFailure:
+    """Parse one text; see :func:`parse_documents`."""
+    return parse_documents([text], parser, max_tokens)[0]
+
+
+def parse_documents(
+    texts: Sequence[str],
+    parser: AMRParser,
+    max_tokens: int = MAX_CHUNK_TOKENS,
+    batch_size: int = 64,
+) -> list[ParsedDocument | ParseFailure]:
+    """Parse texts with formulas as ``FORMULA_n`` into document graphs.
+
+    Args:
+        texts: clean texts.
+        parser: the parser of chunks.
+        max_tokens: limit of a chunk.
+        batch_size: chunks per call of the parser, over the borders of texts.
+
+    Returns:
+        One result per text, in order. A text fails only if it holds nothing to parse
+        or if all of its chunks fail; then the reason is that of its chunks where they
+        agree on a time-out or a dead worker, else ``all_chunks_failed``.
+    """
+    chunks = [
+        (n, chunk)
+        for n, text in enumerate(texts)
+        for chunk in split_chunks(text, max_tokens)
+    ]
+    results: list[AMRGraph | ParseFailure] = []
+    for start in range(0, len(chunks), batch_size):
+        batch = [chunk for _, chunk in chunks[start : start + batch_size]]
+        results.extend(parse_isolating(parser, batch))
+    owners = (n for n, _ in chunks)
+    by_text = {
+        n: [result for _, result in group]
+        for n, group in groupby(
+            zip(owners, results, strict=True), key=lambda pair: pair[0]
+        )
+    }
+    return [_assemble(text, by_text.get(n, [])) for n, text in enumerate(texts)]
+
+
+def parse_isolating(
+    parser: AMRParser, chunks: Sequence[Chunk]
+) -> list[AMRGraph | ParseFailure]:
+    """Parse a batch; halve it when it fails as a whole until the bad input is alone."""
+    if not chunks:
+        return []
+    try:
+        results = parser.parse_chunks(chunks)
+        if len(results) != len(chunks):
+            raise WorkerError(
+                f"Expected {len(chunks)} results from parser {parser.name!r} "
+                f"(got {len(results)})"
+            )
+    except Exception as exc:
+        if len(chunks) == 1:
+            return [_describe(exc)]
+        logger.warning(
+            "%s failed on %d chunks, halving: %s", parser.name, len(chunks), exc
+        )
+        middle = len(chunks) // 2
+        return [
+            *parse_isolating(parser, chunks[:middle]),
+            *parse_isolating(parser, chunks[middle:]),
+        ]
+    return [_check(result) for result in results]
+
+
+def _describe(exc: Exception) -> ParseFailure:
+    detail = f"{type(exc).__name__}: {exc}"
+    if isinstance(exc, TimeoutError):
+        return ParseFailure("timeout", detail)
+    if isinstance(exc, WorkerError):
+        return ParseFailure("worker_died", detail)
+    if isinstance(exc, GraphError):
+        return ParseFailure("penman_error", detail)
+    return ParseFailure("all_chunks_failed", detail)
+
+
+def _check(result: AMRGraph | ParseFailure) -> AMRGraph | ParseFailure:
+    if isinstance(result, AMRGraph) and not is_connected(result):
+        detail = f"{len(result.nodes)} nodes do not hang together"
+        return ParseFailure("disconnected_graph", detail)
+    return result
+
+
+def _assemble(
+    text: str, results: Sequence[AMRGraph | ParseFailure]
+) -> ParsedDocument | ParseFailure:
+    if not results:
+        return ParseFailure("empty_text", "no words in the text")
+    graphs = [r for r in results if isinstance(r, AMRGraph)]
+    failures = tuple(r for r in results if isinstance(r, ParseFailure))
+    if not graphs:
+        reasons = {failure.reason for failure in failures}
+        shared = reasons.pop() if len(reasons) == 1 else "all_chunks_failed"
+        return ParseFailure(shared, "; ".join(f.detail for f in failures)[:500])
+    graph = merge_graphs(graphs)
+    return ParsedDocument(graph, find_missing_placeholders(text, graph), failures)

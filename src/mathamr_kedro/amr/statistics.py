@@ -1,0 +1,151 @@
+"""Statistics of AMR parsing, after Table 4.2 of the thesis."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from mathamr_kedro.amr.graph_sizes import measure_graph
+from mathamr_kedro.amr.graphs import PLACEHOLDER
+from mathamr_kedro.errors import MalformedInputError
+
+_BINS = (0, 10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000)
+
+
+class GraphStatistics:
+    """Counts graphs one by one; keeps numbers, not graphs."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, array[int]] = defaultdict(lambda: array("i"))
+        self._edges: dict[str, array[int]] = defaultdict(lambda: array("i"))
+        self._formulas: dict[str, array[int]] = defaultdict(lambda: array("i"))
+        self._sentences = array("i")
+        self._concepts: set[str] = set()
+        self._roles: Counter[str] = Counter()
+        self._missing = 0
+        self._whole = 0
+
+    def add(self, kind: str, graph: str, formulas: int, missing: int) -> None:
+        """Count one graph.
+
+        Args:
+            kind: ``question``, ``answer``, ...
+            graph: its PENMAN text.
+            formulas: number of placeholders of its text.
+            missing: how many of them have no node.
+        """
+        size = measure_graph(graph)
+        self._nodes[kind].append(len(size.concepts))
+        self._edges[kind].append(len(size.roles))
+        self._formulas[kind].append(formulas)
+        self._sentences.append(size.sentences)
+        self._concepts.update(c for c in size.concepts if not PLACEHOLDER.fullmatch(c))
+        self._roles.update(size.roles)
+        self._missing += missing
+        self._whole += not missing
+
+    def describe(self) -> dict[str, Any]:
+        """Return the counts."""
+        kinds = sorted(self._nodes)
+        formulas = sum(sum(values) for values in self._formulas.values())
+        nodes = _join(self._nodes)
+        return {
+            "graphs": {"total": len(nodes), **{k: len(self._nodes[k]) for k in kinds}},
+            "nodes_per_graph": _spreads(self._nodes),
+            "edges_per_graph": _spreads(self._edges),
+            "formulas_per_graph": _spreads(self._formulas),
+            "sentences_per_graph": _spread(np.array(self._sentences)),
+            "node_histogram": _histogram(nodes),
+            "node_types": len(self._concepts),
+            "relation_types": sum(not r.startswith("snt") for r in self._roles),
+            "relations": dict(self._roles.most_common(30)),
+            "placeholders": {
+                "total": formulas,
+                "kept": formulas - self._missing,
+                "kept_percent": _percent(formulas - self._missing, formulas),
+                "graphs_with_all": self._whole,
+            },
+        }
+
+
+def describe_outcomes(
+    graphs: int, reasons: Mapping[str, int], partial: Mapping[str, int]
+) -> dict[str, Any]:
+    """Return how many texts became graphs and why others did not.
+
+    Args:
+        graphs: number of graphs.
+        reasons: failed texts by reason.
+        partial: failed chunks by reason, of texts that have a graph all the same.
+    """
+    failed = sum(reasons.values())
+    return {
+        "processed": graphs + failed,
+        "graphs": graphs,
+        "graphs_percent": _percent(graphs, graphs + failed),
+        "failed": failed,
+        "failed_by_reason": dict(sorted(reasons.items())),
+        "chunks_lost_in_graphs": dict(sorted(partial.items())),
+    }
+
+
+def check_account(
+    shard: str, expected: Iterable[str], graphs: Iterable[str], failed: Iterable[str]
+) -> None:
+    """Refuse a shard in which a text was lost, doubled or made up.
+
+    Args:
+        shard: its name, for the message.
+        expected: ids that were to be parsed.
+        graphs: ids that have a graph.
+        failed: ids that have none.
+
+    Raises:
+        MalformedInputError: some id is not exactly once a graph or a failure.
+    """
+    wanted, found = Counter(expected), Counter(graphs)
+    found.update(failed)
+    if wanted != found:
+        wrong = sorted((wanted - found) | (found - wanted))
+        raise MalformedInputError(
+            f"The account of shard {shard!r} does not balance: {len(wrong)} ids are "
+            f"not exactly once a graph or a failure, e.g. {wrong[0]!r}; delete the "
+            "folder of the graphs and run the stage again"
+        )
+
+
+def _percent(part: int, whole: int) -> float:
+    return round(100 * part / whole, 2) if whole else 100.0
+
+
+def _join(values: Mapping[str, array[int]]) -> np.ndarray:
+    parts = [np.array(values[kind], np.int64) for kind in sorted(values)]
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _spreads(values: Mapping[str, array[int]]) -> dict[str, dict[str, float]]:
+    kinds = {kind: _spread(np.array(values[kind])) for kind in sorted(values)}
+    return {"all": _spread(_join(values)), **kinds}
+
+
+def _spread(values: np.ndarray) -> dict[str, float]:
+    if not len(values):
+        return {"mean": 0.0, "median": 0.0, "p90": 0.0, "max": 0}
+    return {
+        "mean": round(float(values.mean()), 2),
+        "median": float(np.median(values)),
+        "p90": round(float(np.percentile(values, 90)), 2),
+        "max": int(values.max()),
+    }
+
+
+def _histogram(values: np.ndarray) -> dict[str, int]:
+    counts = np.histogram(values, bins=[*_BINS, 10**9])[0]
+    names = [f"{a}-{b - 1}" for a, b in pairwise(_BINS)]
+    names.append(f"{_BINS[-1]}+")
+    return {n: int(count) for n, count in zip(names, counts, strict=True)}

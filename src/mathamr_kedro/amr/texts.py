@@ -1,0 +1,108 @@
+"""Texts to PENMAN, as a function that workers run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS
+from mathamr_kedro.amr.documents import ParsedDocument, parse_documents
+from mathamr_kedro.amr.graphs import AMRGraph, ParseFailure
+from mathamr_kedro.amr.parser import AMRParser, Chunk
+from mathamr_kedro.amr.parsers import ParserSettings, make_parser
+from mathamr_kedro.amr.penman_io import format_graph
+from mathamr_kedro.errors import ConfigurationError, GraphError, MissingInputError
+
+_CHUNKS_PER_CALL = 64
+
+
+class ParsedText(NamedTuple):
+    """The graph of a text as PENMAN."""
+
+    graph: str
+    missing: tuple[str, ...]
+    """Placeholders of the text without a node."""
+    failures: tuple[ParseFailure, ...]
+    """Chunks that could not be parsed, while others could."""
+
+
+@dataclass(frozen=True)
+class ParseTexts:
+    """From clean texts to graphs, one result per text.
+
+    It travels to workers as its settings alone; each process loads its parser once.
+    """
+
+    settings: ParserSettings
+    max_tokens: int = MAX_CHUNK_TOKENS
+
+    def prepare(self) -> None:
+        """Load the parser."""
+        _load_parser(self.settings)
+
+    def __call__(self, texts: Sequence[str]) -> list[ParsedText | ParseFailure]:
+        """Parse a batch of texts.
+
+        Raises:
+            ConfigurationError, MissingInputError: the parser can parse nothing at all.
+        """
+        parser = _load_parser(self.settings)
+        is_worker = self.settings.parser == "transition"
+        size = self.settings.transition.batch_size if is_worker else _CHUNKS_PER_CALL
+        results = parse_documents(texts, parser, self.max_tokens, size)
+        if parser.problem is not None:
+            raise parser.problem
+        return [format_result(result) for result in results]
+
+
+class _Watched:
+    """A parser that keeps the error after which nothing can be parsed any more.
+
+    Whoever isolates bad inputs would take it for the fault of one text after another.
+    """
+
+    def __init__(self, parser: AMRParser) -> None:
+        self._parser = parser
+        self.name = parser.name
+        self.problem: Exception | None = None
+
+    def parse_chunks(self, chunks: Sequence[Chunk]) -> list[AMRGraph | ParseFailure]:
+        if self.problem is not None:
+            raise self.problem
+        try:
+            return self._parser.parse_chunks(chunks)
+        except (ConfigurationError, MissingInputError) as exc:
+            self.problem = exc
+            raise
+
+
+@cache
+def _load_parser(settings: ParserSettings) -> _Watched:
+    return _Watched(make_parser(settings))
+
+
+def format_result(result: ParsedDocument | ParseFailure) -> ParsedText | ParseFailure:
+    """Write the graph; a graph that cannot be written is a failure."""
+    if isinstance(result, ParseFailure):
+        return ParseFailure(result.reason, make_printable(result.detail))
+    try:
+        text = format_graph(result.graph)
+        text.encode("utf-8")
+    except (GraphError, UnicodeEncodeError) as exc:
+        return ParseFailure("penman_error", make_printable(str(exc)))
+    failures = tuple(
+        ParseFailure(reason, make_printable(detail))
+        for reason, detail in result.failures
+    )
+    return ParsedText(text, result.missing, failures)
+
+
+def make_printable(text: str) -> str:
+    r"""Escape what UTF-8 cannot write.
+
+    >>> make_printable("a\ud800b")
+    'a\\ud800b'
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,9 @@
+"""The thesis' parser, transition-amr-parser, as a worker in an environment of its own.
+
+It needs Python 3.8 and an old torch, so it can never share a process with this project:
+
+```
+TransitionParser ─ JSON lines over pipes ─> worker.py (Python 3.8, one GPU)
+   starts, watches, restarts                   loads the weights, parses, answers
+```
+"""

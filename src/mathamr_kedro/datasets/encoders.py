@@ -1,0 +1,68 @@
+"""Trained encoders as a dataset: a folder for each training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kedro.io import AbstractDataset
+
+from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.learning.trainer import MODEL
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model.weights import load_model
+from mathamr_kedro.shards import fingerprint
+
+
+class EncoderStore:
+    """All trained encoders below one folder.
+
+    A training has a folder of its own, named by a hash of what decides its weights:
+    the same settings on the same graphs find their checkpoint, others start anew.
+    """
+
+    def __init__(self, base: Path) -> None:
+        self.base = Path(base)
+
+    def folder(self, settings: Mapping[str, Any], graphs: str) -> Path:
+        """Return the folder of a training, whether it is there or not.
+
+        Args:
+            settings: what decides the weights, of the training's configuration.
+            graphs: name and fingerprint of the prepared graphs.
+        """
+        return self.base / fingerprint(settings, graphs)
+
+    def open(self, name: str) -> MathAMRPlus:
+        """Load the best model of a training, for encoding."""
+        folder = self.base / name / MODEL
+        if not folder.is_dir():
+            raise MissingInputError(
+                f"No trained encoder in {str(folder)!r}; run the stage 'training'"
+            )
+        return load_model(folder)
+
+
+class EncodersDataset(AbstractDataset[None, EncoderStore]):
+    """The folder of all trained encoders; trainings write below it themselves."""
+
+    def __init__(
+        self, *, filepath: str, metadata: dict[str, Any] | None = None
+    ) -> None:
+        self._store = EncoderStore(Path(filepath))
+        self.metadata = metadata
+
+    def load(self) -> EncoderStore:
+        """Return the store."""
+        return self._store
+
+    def save(self, data: None) -> None:
+        """Never called: a training writes its own folder, checkpoint by checkpoint."""
+        raise ConfigurationError(f"{str(self._store.base)!r} is written by trainings")
+
+    def _exists(self) -> bool:
+        return True
+
+    def _describe(self) -> dict[str, Any]:
+        return {"filepath": str(self._store.base)}

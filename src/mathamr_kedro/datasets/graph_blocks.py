@@ -1,0 +1,99 @@
+"""Blocks of graphs as a dataset: a folder for each variant of the graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kedro.io import AbstractDataset
+
+from mathamr_kedro.graph.blocks import GraphBlock, load_keys
+from mathamr_kedro.shards import EndOfShards, Shard, ShardFolder
+
+SUFFIX = ".npz"
+
+
+@dataclass(frozen=True)
+class VariantShard:
+    """A shard on its way to the folder of a variant."""
+
+    variant: str
+    """Key of the variant."""
+    shard: Shard | EndOfShards
+
+
+class GraphBlocks:
+    """Blocks by variant; nothing is read before it is asked for."""
+
+    def __init__(self, base: Path) -> None:
+        self._base = Path(base)
+
+    def folder(self, variant: str) -> ShardFolder:
+        """Return the shards of a variant."""
+        return ShardFolder(self._base / variant, SUFFIX)
+
+    def finished(self, variant: str, made_from: str) -> frozenset[str]:
+        """Return the names of the blocks that were made from the same graphs."""
+        return self.folder(variant).finished(made_from)
+
+    def fingerprint(self, variant: str) -> str:
+        """Return what the blocks of a variant were made from."""
+        return self.folder(variant).read_list().fingerprint
+
+    def total(self, variant: str, count: str) -> int:
+        """Return a count over all blocks of a variant, e.g. ``"written"``."""
+        return self.folder(variant).total(count)
+
+    def blocks(self, variant: str) -> Iterator[GraphBlock]:
+        """Yield the blocks of a variant, in order.
+
+        Raises:
+            MissingInputError: they are not all there.
+        """
+        return map(GraphBlock.load, self.folder(variant).files())
+
+    def keys(self, variant: str) -> Iterator[str]:
+        """Yield the keys of all graphs of a variant."""
+        for file in self.folder(variant).files():
+            yield from load_keys(file)
+
+
+class GraphBlocksDataset(AbstractDataset[VariantShard, GraphBlocks]):
+    """Saves blocks of a variant as they come; loads :class:`GraphBlocks`.
+
+    Example of a catalog entry::
+
+        graph_blocks:
+          type: mathamr_kedro.datasets.graph_blocks.GraphBlocksDataset
+          filepath: data/04_feature/graph_blocks
+
+    A second entry on the same folder tells a node what is finished already.
+    """
+
+    def __init__(
+        self, *, filepath: str, metadata: dict[str, Any] | None = None
+    ) -> None:
+        self._blocks = GraphBlocks(Path(filepath))
+        self._path = filepath
+        self.metadata = metadata
+
+    def load(self) -> GraphBlocks:
+        """Return the blocks without reading them."""
+        return self._blocks
+
+    def save(self, data: VariantShard) -> None:
+        """Write one block, or note that all of a variant are there."""
+        folder = self._blocks.folder(data.variant)
+        shard = data.shard
+        if isinstance(shard, EndOfShards):
+            folder.complete(shard.made_from)
+        else:
+            folder.write(shard.name, shard.made_from, shard.counts, shard.rows.save)
+
+    def _exists(self) -> bool:
+        return Path(self._path).is_dir()
+
+    def _describe(self) -> dict[str, Any]:
+        return {"filepath": self._path}

@@ -1,0 +1,123 @@
+"""Graphs as PENMAN text in shards, written one by one, read one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kedro.io import AbstractDataset
+from kedro_datasets._typing import TablePreview
+
+from mathamr_kedro.graph.penman_records import (
+    SUFFIX,
+    GraphRecord,
+    find_record,
+    read_records,
+    write_records,
+)
+from mathamr_kedro.shards import EndOfShards, Shard, ShardFolder
+
+
+class PenmanShards:
+    """Graph records in shards; nothing is read before it is asked for."""
+
+    def __init__(self, folder: ShardFolder) -> None:
+        self._folder = folder
+
+    @property
+    def fingerprint(self) -> str:
+        """What the graphs were made from."""
+        return self._folder.read_list().fingerprint
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The account over all shards, e.g. ``{"read": 9, "written": 9}``."""
+        totals: dict[str, int] = {}
+        for shard in self._folder.read_list().counts.values():
+            for name, count in shard.items():
+                totals[name] = totals.get(name, 0) + count
+        return totals
+
+    def files(self) -> list[Path]:
+        """Return the files of the shards, in order."""
+        return self._folder.files()
+
+    def shards(self) -> list[tuple[str, Path]]:
+        """Return name and file of each shard, in order."""
+        return [(file.name.removesuffix(SUFFIX), file) for file in self.files()]
+
+    def records(self) -> Iterator[GraphRecord]:
+        """Yield all records."""
+        for file in self.files():
+            yield from read_records(file)
+
+    def find(self, graph_id: str) -> GraphRecord | None:
+        """Return the record of a post or topic, or ``None``."""
+        for file in self.files():
+            found = find_record(file, graph_id)
+            if found is not None:
+                return found
+        return None
+
+
+class PenmanShardsDataset(AbstractDataset[Shard | EndOfShards, PenmanShards]):
+    """Saves shards of graph records as they come; loads a :class:`PenmanShards`.
+
+    A generator node yields :class:`~mathamr_kedro.shards.Shard` objects and, last, an
+    :class:`~mathamr_kedro.shards.EndOfShards`. The rows of a shard are
+    :class:`~mathamr_kedro.graph.penman_records.GraphRecord` values, or the text of such
+    records where a worker has already written it. Example of a catalog entry::
+
+        amr_graphs:
+          type: mathamr_kedro.datasets.penman_shards.PenmanShardsDataset
+          filepath: data/03_primary/amr_graphs
+
+    Which shards are finished tells a ``FinishedShardsDataset`` on the same folder with
+    ``suffix: .amr.txt``.
+    """
+
+    def __init__(
+        self, *, filepath: str, metadata: dict[str, Any] | None = None
+    ) -> None:
+        self._folder = ShardFolder(filepath, SUFFIX)
+        self.metadata = metadata
+
+    def load(self) -> PenmanShards:
+        """Return the graphs without reading them."""
+        self._folder.files()  # refuses a missing or unfinished folder
+        return PenmanShards(self._folder)
+
+    def save(self, data: Shard | EndOfShards) -> None:
+        """Write one shard, or note that all are there."""
+        if isinstance(data, EndOfShards):
+            self._folder.complete(data.made_from)
+            return
+        rows = data.rows
+
+        def write(path: Path) -> None:
+            if isinstance(rows, str):
+                path.write_text(rows, encoding="utf-8", newline="\n")
+            else:
+                write_records(rows, path)
+
+        self._folder.write(data.name, data.made_from, data.counts, write)
+
+    def preview(self, nrows: int = 10) -> TablePreview:
+        """Show the first graphs in Kedro-Viz."""
+        rows: list[list[str]] = []
+        for record in self.load().records():
+            if len(rows) == nrows:
+                break
+            placeholders = ", ".join(m.placeholder for m in record.formula_map)
+            rows.append([record.graph_id, record.post_type, placeholders, record.graph])
+        columns = ["id", "post_type", "formulas", "graph"]
+        return TablePreview(
+            {"index": list(range(len(rows))), "columns": columns, "data": rows}
+        )
+
+    def _exists(self) -> bool:
+        return self._folder.read_list().complete
+
+    def _describe(self) -> dict[str, Any]:
+        return {"filepath": str(self._folder.path)}

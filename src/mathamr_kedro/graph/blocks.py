@@ -1,0 +1,241 @@
+"""Blocks: the graphs of one shard as flat arrays, on their way to a vocabulary.
+
+::
+
+    PENMAN shard ── build_block ──> block, numbered by itself ── count_labels ──┐
+                                                                            vocabulary
+    tensor shards <── GraphBlock.renumber <── block <───────────────────────────┘
+
+A block is one ``.npz`` file. It depends on the graphs and on the variant alone, so
+every vocabulary and every split of the training pairs can be made from the same blocks.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr_kedro.errors import GraphError, MathAMRError
+from mathamr_kedro.graph.array_building import ArrayBuilder
+from mathamr_kedro.graph.math_graph import read_placeholder
+from mathamr_kedro.graph.numbering import RAW_SCHEMA, RawNumbering
+from mathamr_kedro.graph.penman_graph import read_math_graph
+from mathamr_kedro.graph.penman_records import GraphRecord, read_records
+from mathamr_kedro.graph.tensor_files import GROUPS
+from mathamr_kedro.graph.tensors import GraphArrays, GraphSchema
+from mathamr_kedro.graph.virtual_nodes import GraphVariant
+
+_COLUMNS = tuple(name for names in GROUPS.values() for name in names)
+_FIRST_VIRTUAL = RAW_SCHEMA.num_node_types
+
+
+class BlockLabels(NamedTuple):
+    """What the numbers of a block mean."""
+
+    labels: list[tuple[str, str]]
+    """Kind (``concept`` or ``symbol``) and PENMAN atom of each node type."""
+    roles: list[str]
+
+
+class LabelCounts(NamedTuple):
+    """How often labels and roles stand in some graphs."""
+
+    graphs: int
+    labels: Counter[tuple[str, str]]
+    roles: Counter[str]
+
+
+class GraphBlock(NamedTuple):
+    """Graphs as flat arrays, one after another."""
+
+    keys: list[str]
+    post_types: list[str]
+    arrays: dict[str, NDArray[np.uint32]]
+    """``sizes`` and the files of :mod:`~mathamr_kedro.graph.tensor_files`."""
+    numbering: BlockLabels
+    failures: list[tuple[str, str]]
+    """Id and reason of each graph of the shard that is not here."""
+
+    @classmethod
+    def pack(
+        cls,
+        graphs: Iterable[tuple[str, str, GraphArrays]],
+        numbering: BlockLabels,
+        failures: Iterable[tuple[str, str]] = (),
+    ) -> GraphBlock:
+        """Put graphs one after another; each comes with its key and post type."""
+        keys: list[str] = []
+        post_types: list[str] = []
+        parts: dict[str, list[NDArray[np.uint32]]] = {name: [] for name in _COLUMNS}
+        sizes: list[list[int]] = []
+        for key, post_type, graph in graphs:
+            keys.append(key)
+            post_types.append(post_type)
+            row = {name: _read_column(graph, name) for name in _COLUMNS}
+            for name, values in row.items():
+                parts[name].append(values)
+            sizes.append([len(row[names[0]]) for names in GROUPS.values()])
+        arrays = {name: _concatenate(name, part) for name, part in parts.items()}
+        table = np.array(sizes, dtype=np.uint32).reshape(-1, len(GROUPS))
+        arrays["sizes"] = table
+        return cls(keys, post_types, arrays, numbering, list(failures))
+
+    def graphs(self) -> Iterator[tuple[str, GraphArrays]]:
+        """Yield key and arrays of each graph."""
+        ends = np.cumsum(self.arrays["sizes"], axis=0, dtype=np.int64).tolist()
+        starts = [[0] * len(GROUPS), *ends]
+        for key, start, end in zip(self.keys, starts, ends, strict=False):
+            values = {
+                name: self.arrays[name][a:b]
+                for (a, b), names in zip(
+                    zip(start, end, strict=True), GROUPS.values(), strict=True
+                )
+                for name in names
+            }
+            edge = values.pop("edge")
+            source, target, relation = edge[:, 0], edge[:, 1], edge[:, 2]
+            yield (
+                key,
+                GraphArrays(source=source, target=target, relation=relation, **values),
+            )
+
+    def renumber(
+        self,
+        types: NDArray[np.uint32],
+        relations: NDArray[np.uint32],
+        schema: GraphSchema,
+    ) -> GraphBlock:
+        """Return the block with the numbers of a vocabulary.
+
+        Args:
+            types: node type of each label of the block.
+            relations: relation of each role of the block.
+            schema: of the vocabulary.
+        """
+        raw = self.arrays["node_type"]
+        is_virtual = raw >= _FIRST_VIRTUAL
+        shift = _FIRST_VIRTUAL - schema.num_node_types
+        known = np.append(types, np.uint32(0))  # so that there is a number 0
+        node_type = np.where(
+            is_virtual, raw - shift, known[np.where(is_virtual, 0, raw)]
+        )
+        edge = self.arrays["edge"].copy()
+        edge[:, 2] = relations[edge[:, 2]] if len(edge) else 0
+        arrays = {**self.arrays, "node_type": node_type.astype(np.uint32), "edge": edge}
+        return self._replace(arrays=arrays)
+
+    def count_labels(self, chosen: Collection[str] | None = None) -> LabelCounts:
+        """Count labels and roles in the graphs with the chosen keys (``None``: all)."""
+        picked = np.array([chosen is None or key in chosen for key in self.keys], bool)
+        sizes = self.arrays["sizes"]
+        types = self.arrays["node_type"][np.repeat(picked, sizes[:, 0])]
+        relations = self.arrays["edge"][np.repeat(picked, sizes[:, 1]), 2]
+        labels, roles = self.numbering
+        return LabelCounts(
+            int(picked.sum()),
+            _count(types[types < _FIRST_VIRTUAL], labels),
+            _count(relations, roles),
+        )
+
+    def save(self, path: Path) -> None:
+        """Write the block to one file."""
+        text = {
+            "keys": self.keys,
+            "post_types": self.post_types,
+            "labels": self.numbering.labels,
+            "roles": self.numbering.roles,
+            "failures": self.failures,
+        }
+        raw = np.frombuffer(json.dumps(text).encode(), dtype=np.uint8)
+        with path.open("wb") as file:
+            np.savez(file, text=raw, **self.arrays)  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls, path: Path) -> GraphBlock:
+        """Read what :meth:`save` wrote."""
+        with np.load(path) as file:
+            arrays = {name: file[name] for name in ("sizes", *_COLUMNS)}
+            text = json.loads(file["text"].tobytes())
+        labels = [(kind, atom) for kind, atom in text["labels"]]
+        numbering = BlockLabels(labels, text["roles"])
+        failures = [(key, reason) for key, reason in text["failures"]]
+        return cls(text["keys"], text["post_types"], arrays, numbering, failures)
+
+
+def load_keys(path: Path) -> list[str]:
+    """Return the keys of the graphs in the file of a block."""
+    with np.load(path) as file:
+        return json.loads(file["text"].tobytes())["keys"]
+
+
+def build_block(path: Path, variant: GraphVariant) -> GraphBlock:
+    """Turn a shard of fused graphs into a block."""
+    numbering = RawNumbering()
+    builder = ArrayBuilder(numbering, variant)
+    graphs: list[tuple[str, str, GraphArrays]] = []
+    failures: list[tuple[str, str]] = []
+    for record in read_records(path):
+        try:
+            arrays = build_arrays(record, builder)
+        except MathAMRError as exc:
+            failures.append((record.graph_id, str(exc)))
+            continue
+        graphs.append((record.graph_id, record.post_type, arrays))
+    labels = BlockLabels(numbering.labels, list(numbering.roles))
+    return GraphBlock.pack(graphs, labels, failures)
+
+
+class BuildBlocks:
+    """Turns shards of fused graphs into blocks: what a worker of the stage does."""
+
+    def __init__(self, variant: GraphVariant) -> None:
+        self._variant = variant
+
+    def __call__(self, paths: Sequence[Path]) -> list[GraphBlock]:
+        """Return one block per file."""
+        return [build_block(path, self._variant) for path in paths]
+
+
+def build_arrays(record: GraphRecord, builder: ArrayBuilder) -> GraphArrays:
+    """Return the arrays of a fused record."""
+    return builder.build(read_math_graph(record.graph), label_formulas(record))
+
+
+def label_formulas(record: GraphRecord) -> dict[int, int]:
+    """Return a label above 0 per formula, equal for those that look the same."""
+    labels: dict[int, int] = {}
+    for mention in record.formula_map:
+        number = read_placeholder(mention.placeholder)
+        if number is None:
+            raise GraphError(
+                f"Expected placeholders FORMULA_n in the formula map of "
+                f"{record.graph_id!r} (got {mention.placeholder!r})"
+            )
+        # Surrogates may stand in the ids of a damaged collection.
+        visual = mention.visual_id.encode("utf-8", "surrogatepass")
+        labels[number] = zlib.crc32(visual) or 1
+    return labels
+
+
+def _read_column(graph: GraphArrays, name: str) -> NDArray[np.uint32]:
+    if name == "edge":
+        return np.stack([graph.source, graph.target, graph.relation], axis=1)
+    column: NDArray[np.uint32] = getattr(graph, name)
+    return column
+
+
+def _concatenate(name: str, parts: list[NDArray[np.uint32]]) -> NDArray[np.uint32]:
+    empty = np.empty((0, 3) if name == "edge" else 0, dtype=np.uint32)
+    return np.concatenate([empty, *parts])
+
+
+def _count(numbers: NDArray[np.uint32], names: list[Any]) -> Counter[Any]:
+    counts = np.bincount(numbers, minlength=len(names)).tolist()
+    return Counter({name: n for name, n in zip(names, counts, strict=True) if n})

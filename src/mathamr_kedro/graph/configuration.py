@@ -1,0 +1,51 @@
+"""Parameters of preprocessing: they say which graphs the later stages see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from mathamr_kedro.graph.pairs import SplitOptions
+from mathamr_kedro.graph.virtual_nodes import GraphVariant
+from mathamr_kedro.graph.vocabulary import VocabularyOptions
+from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.shards import fingerprint
+from mathamr_kedro.workers import WorkerSettings
+
+
+@dataclass(frozen=True)
+class PreprocessingParameters:
+    """What the stage reads from ``conf/<env>/parameters/preprocessing.yml``.
+
+    Other stages read it too, to find the graphs that were prepared with it.
+    """
+
+    graph: GraphVariant = field(default_factory=GraphVariant)
+    vocabulary: VocabularyOptions = field(default_factory=VocabularyOptions)
+    pairs: SplitOptions = field(default_factory=SplitOptions)
+    workers: WorkerSettings = field(default_factory=WorkerSettings)
+    """How the stage runs; never changes what it makes."""
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> PreprocessingParameters:
+        """Check what the configuration gave."""
+        return read_parameters(cls, values, where="preprocessing")
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the prepared graphs depend on, as plain values."""
+        return {
+            "graph": asdict(self.graph),
+            "vocabulary": asdict(self.vocabulary),
+            "pairs": asdict(self.pairs),
+        }
+
+    @property
+    def variant_key(self) -> str:
+        """The name of the folder of the blocks, which depend on the variant alone."""
+        return fingerprint(asdict(self.graph))
+
+    @property
+    def key(self) -> str:
+        """The name of the folder of the prepared graphs."""
+        return fingerprint(self.describe())

@@ -1,0 +1,259 @@
+"""Math graphs drawn as SVG, with their virtual nodes (thesis, Figures 3.1 and 3.2).
+
+Blue is the AMR, amber a formula, green its operator tree, orange its layout tree,
+violet a virtual node. Dotted borders are what a virtual node gathers; its members light
+up under the mouse in a page of :mod:`~mathamr_kedro.graph.drawing_page`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from mathamr_kedro.graph.math_graph import MathGraph
+from mathamr_kedro.graph.penman_graph import read_label
+from mathamr_kedro.graph.placement import HEIGHT, Box, place_nodes, shorten, surround
+from mathamr_kedro.graph.sentences import find_sentences
+from mathamr_kedro.graph.tensors import SENTENCE
+from mathamr_kedro.graph.variants import VariantGraph, build_variant
+from mathamr_kedro.graph.virtual_nodes import GraphVariant
+
+FILLS = {
+    "amr": "#dbeafe",
+    "formula": "#fde68a",
+    "opt": "#bbf7d0",
+    "slt": "#fed7aa",
+    "virtual": "#ddd6fe",
+}
+STROKES = {
+    "amr": "#3b82f6",
+    "formula": "#d97706",
+    "opt": "#16a34a",
+    "slt": "#ea580c",
+    "virtual": "#7c3aed",
+}
+_MARGIN = 18.0
+_PILL = 46.0
+_INDENT = 150.0
+"""Room for the document node at the left."""
+
+STYLE = """
+.g text{font:12px ui-monospace,Menlo,Consolas,monospace;fill:#111827}
+.g .role{font-size:10px;fill:#6b7280}
+.g .edge{fill:none;stroke:#94a3b8;stroke-width:1.2}
+.g .again{fill:none;stroke:#3b82f6;stroke-width:1.2;stroke-dasharray:4 3}
+.g .link{fill:none;stroke:#7c3aed;stroke-width:1;opacity:.28}
+.g .aux{fill:none;stroke:#db2777;stroke-width:1.4;stroke-dasharray:5 3}
+.g .area{fill-opacity:.16;stroke-dasharray:2 4;stroke-width:1.2}
+.g .vector rect{stroke-width:2.6}
+.g .hot rect{stroke:#db2777;stroke-width:3}
+"""
+
+
+class SvgDrawing(str):
+    """SVG text that notebooks show as a picture."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+def draw_math_graph(
+    graph: MathGraph, variant: GraphVariant | None = None
+) -> SvgDrawing:
+    """Return a graph as SVG, as a variant shows it.
+
+    >>> from mathamr_kedro.graph.penman_graph import read_math_graph
+    >>> draw_math_graph(read_math_graph("(s / set)"))[:4]
+    '<svg'
+    """
+    return _Drawing(graph, variant or GraphVariant()).write()
+
+
+class _Drawing:
+    """One drawing under way."""
+
+    def __init__(self, graph: MathGraph, variant: GraphVariant) -> None:
+        self._graph, self._variant = graph, variant
+        self._shown: VariantGraph = build_variant(graph, variant)
+        self._boxes = {
+            node: Box(b.left + _INDENT, b.top + 40, b.right + _INDENT, b.bottom + 40)
+            for node, b in place_nodes(graph, set(self._shown.nodes)).items()
+        }
+        self._pills = self._place_pills()
+
+    def write(self) -> SvgDrawing:
+        """Return the SVG text."""
+        around = surround(self._pills, self._pills)
+        whole = surround(self._boxes, self._boxes) or Box(0, 0, 0, 0)
+        whole = (whole if around is None else whole.join(around)).widen(_MARGIN)
+        size = f"{whole.right - whole.left:.0f}", f"{whole.bottom - whole.top:.0f}"
+        parts = [
+            *self._draw_areas(),
+            *self._draw_links(),
+            *self._draw_edges(),
+            *self._draw_nodes(),
+            *self._draw_pills(),
+        ]
+        return SvgDrawing(
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="g" width="{size[0]}" '
+            f'height="{size[1]}" viewBox="{whole.left:.0f} {whole.top:.0f} '
+            f'{size[0]} {size[1]}"><style>{STYLE}</style>' + "".join(parts) + "</svg>"
+        )
+
+    def _area_of(self, virtual: int) -> Box | None:
+        """Return the place of what a formula or sentence virtual node gathers."""
+        members = self._shown.virtual_nodes[virtual].members
+        return surround(self._boxes, [self._shown.nodes[m] for m in members])
+
+    def _place_pills(self) -> dict[int, Box]:
+        """Return the box of each virtual node, the document at the left."""
+        count = len(self._shown.virtual_nodes)
+        first = len(self._shown.nodes)
+        pills: dict[int, Box] = {}
+        for place in range(count - 1):
+            area = self._area_of(place) or Box(0, 0, 0, 0)
+            top = area.top - 19
+            pills[first + place] = Box(
+                area.left - 4, top, area.left + _PILL - 4, top + 15
+            )
+        if count:
+            pills[first + count - 1] = Box(8, 40, 8 + _PILL, 40 + HEIGHT)
+        return pills
+
+    def _draw_areas(self) -> Iterator[str]:
+        for part in self._graph.formulas:
+            for kind, tree in (("opt", part.opt), ("slt", part.slt)):
+                yield from _draw_area(surround(self._boxes, tree), kind)
+        if self._variant.structure != "hierarchy":
+            return
+        for place, virtual in enumerate(self._shown.virtual_nodes[:-1]):
+            name = "amr" if virtual.kind == SENTENCE else "virtual"
+            yield from _draw_area(self._area_of(place), name)
+
+    def _draw_links(self) -> Iterator[str]:
+        """Draw the edges of the document node, and auxiliary ones."""
+        if not self._pills:
+            return
+        document = self._pills[max(self._pills)]
+        root = self._boxes[0]
+        yield _draw_curve(
+            document.right, root.top + 11, root.left, root.top + 11, "link"
+        )
+        for number, pill in self._pills.items():
+            if number != max(self._pills):
+                middle = (pill.top + pill.bottom) / 2
+                yield _draw_curve(document.right, 51, pill.left, middle, "link")
+        for source, target in self._shown.auxiliary:
+            a, b = self._pills[source], self._pills[target]
+            yield _draw_curve(a.left, a.top + 8, b.left, b.top + 8, "aux", bow=-46)
+
+    def _draw_edges(self) -> Iterator[str]:
+        defined: set[int] = {0}
+        for holder, role, target in self._graph.lines:
+            is_new = target not in defined
+            defined.add(target)
+            if holder not in self._boxes or target not in self._boxes:
+                continue
+            a, b = self._boxes[holder], self._boxes[target]
+            middle = b.top + HEIGHT / 2
+            if not is_new:
+                yield _draw_curve(a.right, a.top + 11, b.left, middle, "again", bow=40)
+                continue
+            start = f"M{a.right:.1f} {middle:.1f}"
+            if b.top > a.top:
+                start = f"M{a.right - 8:.1f} {a.bottom:.1f}V{middle:.1f}"
+            yield f'<path class="edge" d="{start}H{b.left:.1f}"/>'
+            yield (
+                f'<text class="role" text-anchor="end" x="{b.left - 10:.1f}" '
+                f'y="{middle - 3:.1f}">{escape(role)}</text>'
+            )
+
+    def _draw_nodes(self) -> Iterator[str]:
+        kinds = self._find_kinds()
+        gathered = self._find_gathered()
+        vectors = {r.node for r in self._shown.representatives}
+        for place, node in enumerate(self._shown.nodes):
+            box = self._boxes[node]
+            label = read_label(self._graph.atoms[node])
+            kind = kinds[node]
+            style = "node vector" if place in vectors else "node"
+            yield (
+                f'<g class="{style}" data-v="{" ".join(map(str, gathered[place]))}">'
+                f"<title>{escape(label)}</title>"
+                + _draw_box(box, kind, shorten(label), rounded=4)
+                + "</g>"
+            )
+
+    def _draw_pills(self) -> Iterator[str]:
+        first = len(self._shown.nodes)
+        names = self._name_virtual_nodes()
+        vectors = {r.node for r in self._shown.representatives}
+        for number, box in self._pills.items():
+            label, title = names[number - first]
+            style = "pill vector" if number in vectors else "pill"
+            yield (
+                f'<g class="{style}" data-n="{number}"><title>{escape(title)}</title>'
+                + _draw_box(box, "virtual", label, rounded=8)
+                + "</g>"
+            )
+
+    def _name_virtual_nodes(self) -> list[tuple[str, str]]:
+        names: list[tuple[str, str]] = []
+        if self._variant.structure == "hierarchy":
+            modes = self._graph.formulas if self._variant.formula_mode != "none" else []
+            names += [
+                (f"F{part.number}", f"VIRTUAL_FORMULA of FORMULA_{part.number}")
+                for part in modes
+            ]
+            count = len(find_sentences(self._graph).roots)
+            names += [(f"S{n + 1}", f"VIRTUAL_SENTENCE {n + 1}") for n in range(count)]
+        return [*names, ("DOC", "VIRTUAL_DOCUMENT")]
+
+    def _find_kinds(self) -> list[str]:
+        kinds = ["amr"] * self._graph.num_nodes
+        for part in self._graph.formulas:
+            kinds[part.node] = "formula"
+            kinds[part.opt.start : part.opt.stop] = ["opt"] * len(part.opt)
+            kinds[part.slt.start : part.slt.stop] = ["slt"] * len(part.slt)
+        return kinds
+
+    def _find_gathered(self) -> dict[int, list[int]]:
+        """Return the virtual nodes of which each content node is a member."""
+        first = len(self._shown.nodes)
+        found: dict[int, list[int]] = {n: [] for n in range(first)}
+        for place, (_, members) in enumerate(self._shown.virtual_nodes):
+            for member in members:
+                if member < first:
+                    found[member].append(first + place)
+        return found
+
+
+def _draw_area(area: Box | None, kind: str) -> Iterator[str]:
+    if area is not None:
+        box = area.widen(6 if kind in ("opt", "slt") else 9)
+        yield (
+            f'<rect class="area" x="{box.left:.1f}" y="{box.top:.1f}" '
+            f'width="{box.right - box.left:.1f}" height="{box.bottom - box.top:.1f}" '
+            f'rx="8" fill="{FILLS[kind]}" stroke="{STROKES[kind]}"/>'
+        )
+
+
+def _draw_box(box: Box, kind: str, label: str, rounded: int) -> str:
+    middle = (box.left + box.right) / 2
+    height = box.bottom - box.top
+    width = box.right - box.left
+    return (
+        f'<rect x="{box.left:.1f}" y="{box.top:.1f}" width="{width:.1f}" '
+        f'height="{height:.1f}" rx="{rounded}" fill="{FILLS[kind]}" '
+        f'stroke="{STROKES[kind]}"/><text text-anchor="middle" x="{middle:.1f}" '
+        f'y="{box.top + height / 2 + 4:.1f}">{escape(label)}</text>'
+    )
+
+
+def _draw_curve(
+    x1: float, y1: float, x2: float, y2: float, style: str, bow: float = 30
+) -> str:
+    return (
+        f'<path class="{style}" d="M{x1:.1f} {y1:.1f}C{x1 + bow:.1f} {y1:.1f} '
+        f'{x2 - abs(bow):.1f} {y2:.1f} {x2:.1f} {y2:.1f}"/>'
+    )

@@ -1,0 +1,73 @@
+"""Training pairs: those whose graphs exist, in a training and a validation part."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.types import PostId
+
+Pair = tuple[PostId, PostId]
+"""A question and its answer."""
+
+
+@dataclass(frozen=True)
+class SplitOptions:
+    """How training pairs are chosen and split (thesis 3.4.5)."""
+
+    train_share: float = 0.9
+    seed: int = 42
+    most: int | None = None
+    """Pairs to draw for an experiment, e.g. 50,000 (thesis 4.3); ``None``: all."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.train_share <= 1:
+            raise ConfigurationError(
+                f"Expected train_share above 0 and at most 1 (got {self.train_share!r})"
+            )
+        if self.most is not None and self.most < 1:
+            raise ConfigurationError(
+                f"Expected at least one pair for 'most' (got {self.most!r})"
+            )
+
+
+class PairSplit(NamedTuple):
+    """Pairs to train on and pairs to stop by."""
+
+    train: list[Pair]
+    validation: list[Pair]
+    without_graph: int = 0
+    """Pairs left out because the question or the answer has no graph."""
+
+    @property
+    def training_posts(self) -> set[PostId]:
+        """Posts that training may see; the vocabulary is counted on their graphs."""
+        return {post for pair in self.train for post in pair}
+
+
+def split_pairs(
+    pairs: Iterable[Pair], graphs: Collection[PostId], options: SplitOptions
+) -> PairSplit:
+    """Shuffle the pairs whose graphs exist by the seed, and split them.
+
+    Args:
+        pairs: questions and answers; a repeated pair counts once.
+        graphs: ids of the posts that have a graph.
+        options: seed and shares.
+
+    >>> pairs = [(f"q{n}", f"a{n}") for n in range(10)]
+    >>> split = split_pairs(pairs, {post for pair in pairs for post in pair},
+    ...                     SplitOptions(seed=1))
+    >>> len(split.train), len(split.validation)
+    (9, 1)
+    """
+    distinct = list(dict.fromkeys(pairs))
+    whole = [pair for pair in distinct if pair[0] in graphs and pair[1] in graphs]
+    order = np.random.default_rng(options.seed).permutation(len(whole))
+    shuffled = [whole[place] for place in order.tolist()][: options.most]
+    middle = round(len(shuffled) * options.train_share)
+    return PairSplit(shuffled[:middle], shuffled[middle:], len(distinct) - len(whole))

@@ -1,0 +1,183 @@
+r"""Records of graph shards: text that anybody can read, and PENMAN tools too.
+
+```
+# ::id 255
+# ::post_type question
+# ::missing FORMULA_1
+# ::formula_map {"FORMULA_0": {"formula_id": "2618", "visual_id": "4097", ...}, ...}
+(c / converge-01
+  :polarity -
+  :ARG1 (s / series
+    :mod (f / FORMULA_0)))
+                                      <- an empty line ends a record
+```
+
+AMR parsing writes such records, graph fusion puts the trees of the formulas into them.
+Lines without a value (no missing placeholder, no formula) are left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from mathamr_kedro.errors import GraphError, MalformedInputError
+from mathamr_kedro.records import FormulaMention, Post, Topic
+
+SUFFIX = ".amr.txt"
+"""How the name of a shard ends."""
+
+
+class GraphRecord(NamedTuple):
+    """The graph of one post or topic, and the formulas that it names."""
+
+    graph_id: str
+    """Id of the post or of the topic."""
+    graph: str
+    """PENMAN text; a node ``FORMULA_n`` stands for a formula."""
+    post_type: str = "document"
+    """``question``, ``answer``, ``document`` or ``topic``."""
+    formula_map: tuple[FormulaMention, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Placeholders of the text that the AMR has no node for."""
+
+    @classmethod
+    def of_post(
+        cls, post: Post, graph: str, missing: Iterable[str] = ()
+    ) -> GraphRecord:
+        """Return the record of a post."""
+        return cls(
+            post.post_id, graph, post.post_type, post.formula_map, tuple(missing)
+        )
+
+    @classmethod
+    def of_topic(
+        cls, topic: Topic, graph: str, missing: Iterable[str] = ()
+    ) -> GraphRecord:
+        """Return the record of a topic."""
+        return cls(topic.topic_id, graph, "topic", topic.formula_map, tuple(missing))
+
+
+def format_record(record: GraphRecord) -> str:
+    r"""Return the text of a record, with the empty line that ends it.
+
+    >>> format_record(GraphRecord("7", "(s / sum-01)", "answer"))
+    '# ::id 7\n# ::post_type answer\n(s / sum-01)\n\n'
+
+    Raises:
+        GraphError: the graph is not PENMAN text without empty lines.
+    """
+    if not record.graph.startswith("(") or "\n\n" in record.graph:
+        raise GraphError(
+            f"Expected PENMAN text without empty lines for {record.graph_id!r} "
+            f"(got {record.graph[:80]!r})"
+        )
+    lines = [f"# ::id {_format_value(record.graph_id)}"]
+    lines.append(f"# ::post_type {_format_value(record.post_type)}")
+    if record.missing:
+        lines.append(f"# ::missing {' '.join(record.missing)}")
+    if record.formula_map:
+        lines.append(f"# ::formula_map {format_formula_map(record.formula_map)}")
+    lines.append(record.graph)
+    return "\n".join(lines) + "\n\n"
+
+
+def read_record(block: str) -> GraphRecord:
+    """Read the text of one record; the line order of the comments does not matter.
+
+    Raises:
+        MalformedInputError: a comment or the graph is missing or unreadable.
+    """
+    found: dict[str, str] = {}
+    rest = block
+    while rest.startswith("#"):
+        line, _, rest = rest.partition("\n")
+        key, _, value = line.removeprefix("# ::").partition(" ")
+        found[key] = value
+    if "id" not in found or not rest.startswith("("):
+        raise MalformedInputError(
+            f"Expected '# ::id ...' and a graph in a record (got {block[:80]!r})"
+        )
+    try:
+        return GraphRecord(
+            _read_value(found["id"]),
+            rest,
+            _read_value(found.get("post_type", "document")),
+            read_formula_map(found.get("formula_map", "{}")),
+            tuple(found.get("missing", "").split()),
+        )
+    except (ValueError, TypeError, AttributeError) as exc:
+        raise MalformedInputError(
+            f"Expected JSON in the comments of a record ({exc}; got {block[:80]!r})"
+        ) from exc
+
+
+def format_formula_map(formula_map: Iterable[FormulaMention]) -> str:
+    """Return the map from placeholders to formulas as one line of JSON."""
+    entries = {
+        mention.placeholder: dict(
+            zip(FormulaMention._fields[1:], mention[1:], strict=True)
+        )
+        for mention in formula_map
+    }
+    text = json.dumps(entries, ensure_ascii=False)
+    # Lone surrogates cannot be written as UTF-8, and some characters end a line.
+    return text if text.isprintable() else json.dumps(entries)
+
+
+def read_formula_map(line: str) -> tuple[FormulaMention, ...]:
+    """Undo :func:`format_formula_map`."""
+    return tuple(
+        FormulaMention(placeholder, **entry)
+        for placeholder, entry in json.loads(line).items()
+    )
+
+
+def write_records(records: Iterable[GraphRecord], path: Path) -> None:
+    """Write records to a file."""
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(map(format_record, records))
+
+
+def read_records(path: Path) -> Iterator[GraphRecord]:
+    """Yield the records of a file."""
+    for block in read_blocks(path):
+        try:
+            yield read_record(block)
+        except MalformedInputError as exc:
+            raise MalformedInputError(f"{exc} in {str(path)!r}") from exc
+
+
+def read_blocks(path: Path) -> Iterator[str]:
+    """Yield the texts of the records of a file, without the line breaks around them."""
+    with path.open(encoding="utf-8", newline="\n") as file:
+        lines: list[str] = []
+        for line in file:
+            if line != "\n":
+                lines.append(line)
+            elif lines:
+                yield "".join(lines).removesuffix("\n")
+                lines.clear()
+        if lines:
+            yield "".join(lines).removesuffix("\n")
+
+
+def find_record(path: Path, graph_id: str) -> GraphRecord | None:
+    """Return the record of an id in a file, or ``None``."""
+    wanted = f"# ::id {_format_value(graph_id)}"
+    for block in read_blocks(path):
+        if wanted in block and read_record(block).graph_id == graph_id:
+            return read_record(block)
+    return None
+
+
+def _format_value(value: str) -> str:
+    """Write a value as it is, or as JSON where it would not come back."""
+    is_plain = value.isprintable() and value == value.strip() and value[:1] != '"'
+    return value if is_plain and value else json.dumps(value)
+
+
+def _read_value(text: str) -> str:
+    return json.loads(text) if text.startswith('"') else text

@@ -1,0 +1,184 @@
+"""Reports on math graphs and prepared graphs, as Markdown and as figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+_REASONS = {
+    "all_chunks_failed": "All chunks failed to parse",
+    "disconnected_graph": "Disconnected graph",
+    "penman_error": "Penman decode error",
+    "graph_error": "Graph breaks an invariant",
+}
+_COLOURS = {"question": "#3b6ea8", "answer": "#d98032", "document": "#5a9a5a"}
+
+
+def write_graph_report(statistics: Mapping[str, Any]) -> str:
+    """Return the statistics of a collection in the order of the thesis' Table 4.2."""
+    everything = statistics["all"]
+    by_type = statistics["by_post_type"]
+    processed = statistics["posts_processed"]
+    rows: list[tuple[str, Any]] = [
+        ("Posts processed", processed),
+        ("Successful graphs", _with_share(statistics["graphs"], processed)),
+        ("Failed posts", _with_share(statistics["failed_posts"], processed)),
+        *(
+            (f"… {_REASONS.get(reason, reason.replace('_', ' '))}", count)
+            for reason, count in statistics["failures"].items()
+        ),
+        *((f"{kind.capitalize()} graphs", p["graphs"]) for kind, p in by_type.items()),
+        ("Training pairs", statistics["training_pairs"]),
+        ("Avg. nodes per graph (all)", everything["nodes_per_graph"]),
+        *(
+            (
+                f"… {kind}s",
+                f"{part['nodes_per_graph']:.1f} nodes, "
+                f"{part['formulas_per_graph']:.1f} formulas",
+            )
+            for kind, part in by_type.items()
+        ),
+        ("Avg. edges per graph", everything["edges_per_graph"]),
+        ("Median nodes per graph", everything["median_nodes"]),
+        ("Vocabulary node types (raw)", statistics["raw_node_types"]),
+        ("Vocabulary relation types (raw)", statistics["raw_relations"]),
+    ]
+    lost = everything["lost_formulas"]
+    more = [
+        ("Formulas", everything["formulas"]),
+        (
+            "Formulas that the AMR lost (hung by `:math`)",
+            _with_share(lost, everything["formulas"]),
+        ),
+        ("Formulas per graph", everything["formulas_per_graph"]),
+        ("Sentences per graph", everything["sentences_per_graph"]),
+        ("OPT nodes per graph", everything["opt_nodes_per_graph"]),
+        ("SLT nodes per graph", everything["slt_nodes_per_graph"]),
+        ("Largest graph", everything["largest_graph"]),
+    ]
+    notes = statistics.get("notes", {})
+    parts = [
+        f"# Math graphs ({statistics['mode']})",
+        write_table(("Statistic", "Value"), rows),
+        "## Parts",
+        write_table(("Statistic", "Value"), more),
+    ]
+    if notes:
+        parts += [
+            "## Notes",
+            "Posts that have a graph, with a defect worth knowing.",
+            write_table(("Reason", "Posts"), list(notes.items())),
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+def draw_graph_sizes(statistics: Mapping[str, Any]) -> go.Figure:
+    """Return a figure of the number of nodes per graph, by post type."""
+    bars = [
+        go.Bar(
+            name=kind,
+            x=[f"{low}–{2 * int(low) - 1}" for low in histogram],
+            y=list(histogram.values()),
+            marker_color=_COLOURS.get(kind, "#888888"),
+        )
+        for kind, histogram in statistics["size_histograms"].items()
+    ]
+    layout = {
+        "title": {"text": "Nodes per graph"},
+        "barmode": "stack",
+        "xaxis": {"title": {"text": "nodes"}, "type": "category"},
+        "yaxis": {"title": {"text": "graphs"}},
+        "template": "simple_white",
+    }
+    return go.Figure(bars, layout=layout)
+
+
+def write_preparation_report(statistics: Mapping[str, Any]) -> str:
+    """Return what preprocessing made of the graphs, as Markdown."""
+    vocabulary = statistics["vocabulary"]
+    rows = [
+        ("Graphs counted", vocabulary["graphs"]),
+        ("Nodes counted", vocabulary["nodes"]),
+        ("Node types (raw)", vocabulary["raw_types"]),
+        ("Node types (normalised)", vocabulary["normalised_types"]),
+        ("… numbers that share a token", vocabulary["rare_numbers"]),
+        ("Node types (normalised + truncated)", vocabulary["types"]),
+        ("Coverage of the graphs counted", f"{vocabulary['coverage']:.2%}"),
+        ("Coverage of all posts", f"{statistics['coverage_of_posts']:.2%}"),
+        ("Relation types (raw)", vocabulary["raw_relations"]),
+        ("Relation types (total)", vocabulary["relations"]),
+    ]
+    graphs = [
+        ("Graphs of posts", statistics["posts"]),
+        ("Graphs of topics", statistics["topics"]),
+        ("Graphs left out", statistics["failed"]),
+        ("Bytes per graph", statistics["bytes_per_graph"]),
+        ("Nodes per graph, without virtual ones", statistics["nodes_per_graph"]),
+        ("Virtual nodes per graph", statistics["virtual_nodes_per_graph"]),
+        ("Vectors per graph", statistics["representatives_per_graph"]),
+        ("Training pairs", statistics["train_pairs"]),
+        ("Validation pairs", statistics["validation_pairs"]),
+        ("Pairs without a graph", statistics["pairs_without_graph"]),
+    ]
+    settings = [
+        (f"{group}.{name}", "–" if value is None else str(value))
+        for group, values in statistics["configuration"].items()
+        for name, value in values.items()
+    ]
+    return (
+        "\n\n".join(
+            [
+                f"# Prepared graphs `{statistics['folder']}`",
+                write_table(("Parameter", "Value"), settings),
+                "## Vocabulary",
+                write_table(("Statistic", "Value"), rows),
+                "## Graphs and pairs",
+                write_table(("Statistic", "Value"), graphs),
+            ]
+        )
+        + "\n"
+    )
+
+
+def draw_vocabulary(statistics: Mapping[str, Any]) -> go.Figure:
+    """Return a figure of how many node types cover which share of the nodes."""
+    vocabulary = statistics["vocabulary"]
+    sizes, shares = zip(*vocabulary["coverage_by_size"], strict=True)
+    curve = go.Scatter(
+        x=sizes,
+        y=shares,
+        mode="lines+markers",
+        marker_color=_COLOURS["question"],
+        hovertemplate="%{x:,} types cover %{y:.2%}<extra></extra>",
+    )
+    layout = {
+        "title": {"text": "Share of nodes covered by the most frequent types"},
+        "xaxis": {"title": {"text": "node types"}, "type": "log"},
+        "yaxis": {"title": {"text": "share of nodes"}, "tickformat": ".0%"},
+        "template": "simple_white",
+    }
+    figure = go.Figure(curve, layout=layout)
+    figure.add_vline(x=vocabulary["types"], line_dash="dot", line_color="#888888")
+    return figure
+
+
+def write_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Return a Markdown table; numbers stand on the right."""
+    lines = [
+        "| " + " | ".join(head) + " |",
+        "|---" + "|---:" * (len(head) - 1) + "|",
+        *("| " + " | ".join(map(_format_cell, row)) + " |" for row in rows),
+    ]
+    return "\n".join(lines)
+
+
+def _format_cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.1f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _with_share(part: int, whole: int) -> str:
+    return f"{part:,} ({part / max(whole, 1):.1%})"

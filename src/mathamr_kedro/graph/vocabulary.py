@@ -1,0 +1,248 @@
+"""Vocabularies: numbers for node types and for relations.
+
+```
+node types   0 [UNK]  1 [MASK]  2 [URL]  3 [UNKNUM_INT]  4 [UNKNUM_DEC]  5 [UNKNUM_RAT]
+             6 the most frequent type, 7 the next, ...                     20,000 in all
+relations    0 unknown  1 the most frequent role, ...
+             then virtual_formula  virtual_sentence  virtual_document  auxiliary_vn
+```
+
+Both are counted on the training graphs. The inverse of a relation has no entry of its
+own: it is the relation plus their number (see :mod:`~mathamr_kedro.graph.tensors`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph.tensors import GraphSchema
+
+UNK, MASK, URL = "[UNK]", "[MASK]", "[URL]"
+RARE_NUMBERS = {
+    "integer": "[UNKNUM_INT]",
+    "decimal": "[UNKNUM_DEC]",
+    "rational": "[UNKNUM_RAT]",
+}
+SPECIAL_TYPES = (UNK, MASK, URL, *RARE_NUMBERS.values())
+
+UNKNOWN_ROLE = "unknown"
+VIRTUAL_ROLES = ("virtual_formula", "virtual_sentence", "virtual_document")
+AUXILIARY_ROLE = "auxiliary_vn"
+
+_SIGN, _INT = "[+-]?", r"(?:[0-9]{1,3}(?:[ ,][0-9]{3})+|[0-9]+)"
+_NUMBERS = {
+    "integer": re.compile(_SIGN + _INT),
+    "decimal": re.compile(
+        _SIGN + rf"(?:{_INT}?\.[0-9]+|{_INT}\.?)(?:[eE][+-]?[0-9]+)?"
+    ),
+    "rational": re.compile(rf"{_SIGN}{_INT} ?[/⁄] ?{_INT}"),
+}
+_NUMBERED = re.compile(r"(.*?)(\d+)")
+
+
+def classify_number(label: str) -> str | None:
+    """Return ``integer``, ``decimal`` or ``rational``, or ``None`` for no number.
+
+    Numbers of formulas (``N!2``) count like those of the text.
+
+    >>> [classify_number(label) for label in ("-12", "N!3.14", "1e-9", "N!1/2", "x2")]
+    ['integer', 'decimal', 'decimal', 'rational', None]
+    """
+    value = label[2:] if label.startswith("N!") else label
+    if not value or not (value[-1].isdigit() or value[-1] == "."):
+        return None
+    for kind, pattern in _NUMBERS.items():
+        if pattern.fullmatch(value):
+            return kind
+    return None
+
+
+@dataclass(frozen=True)
+class VocabularyOptions:
+    """Which labels get an embedding of their own (thesis 3.3.1 and Table 4.2)."""
+
+    size: int = 20_000
+    """Most node types, special ones among them."""
+    rare_numbers_below: int = 5
+    """Numbers that occur less often share a token of their kind (tau)."""
+    graphs: Literal["training", "all"] = "training"
+    """Graphs to count: those of the training pairs, or all of the collection."""
+
+    def __post_init__(self) -> None:
+        if self.size < len(SPECIAL_TYPES):
+            raise ConfigurationError(
+                f"Expected a vocabulary of at least {len(SPECIAL_TYPES)} types "
+                f"(got {self.size!r})"
+            )
+
+
+@dataclass(frozen=True)
+class VocabularyReport:
+    """How much of the training graphs a vocabulary covers."""
+
+    graphs: int
+    nodes: int
+    raw_types: int
+    """Distinct labels before anything was normalised."""
+    normalised_types: int
+    rare_numbers: int
+    """Distinct numbers that share a token now."""
+    types: int
+    """Types with an embedding, special ones among them."""
+    coverage: float
+    """Share of nodes whose type is not ``[UNK]``."""
+    raw_relations: int
+    relations: int
+    """With ``unknown``, virtual and auxiliary relations, and all their inverses."""
+    coverage_by_size: tuple[tuple[int, float], ...] = ()
+    """Pairs of n and the share of nodes that the n most frequent types cover."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+
+class NodeVocabulary:
+    """Numbers of node types."""
+
+    def __init__(self, types: Sequence[str]) -> None:
+        if tuple(types[: len(SPECIAL_TYPES)]) != SPECIAL_TYPES:
+            raise ConfigurationError(
+                f"Expected node types to begin with {list(SPECIAL_TYPES)} "
+                f"(got {list(types[:6])!r})"
+            )
+        self.types = tuple(types)
+        self._ids = {name: number for number, name in enumerate(self.types)}
+
+    @classmethod
+    def build(
+        cls, counts: Mapping[str, int], size: int, rare_below: int
+    ) -> NodeVocabulary:
+        """Keep the most frequent types.
+
+        Args:
+            counts: how often each normalised type occurs in the training graphs.
+            size: most types, special ones among them.
+            rare_below: a number that occurs less often gets no type of its own
+                (tau of thesis 3.3.1).
+
+        >>> counts = {"set": 9, "N!2": 7, "N!1729": 2, "map": 1}
+        >>> NodeVocabulary.build(counts, size=8, rare_below=5).types[6:]
+        ('set', 'N!2')
+        """
+        if size < len(SPECIAL_TYPES):
+            raise ConfigurationError(
+                f"Expected room for the {len(SPECIAL_TYPES)} special node types "
+                f"(got a vocabulary of {size!r})"
+            )
+        ranked = sorted(
+            (-count, name)
+            for name, count in counts.items()
+            if name not in SPECIAL_TYPES
+            and (count >= rare_below or classify_number(name) is None)
+        )
+        room = size - len(SPECIAL_TYPES)
+        return cls([*SPECIAL_TYPES, *(name for _, name in ranked[:room])])
+
+    def find(self, name: str) -> int:
+        """Return the number of a normalised type; numbers fall back by their kind.
+
+        >>> vocabulary = NodeVocabulary.build({"set": 9}, size=7, rare_below=5)
+        >>> [vocabulary.types[vocabulary.find(n)] for n in ("set", "map", "N!0.5")]
+        ['set', '[UNK]', '[UNKNUM_DEC]']
+        """
+        number = self._ids.get(name)
+        if number is not None:
+            return number
+        kind = classify_number(name)
+        return self._ids[UNK if kind is None else RARE_NUMBERS[kind]]
+
+    def __len__(self) -> int:
+        return len(self.types)
+
+    def save(self, path: Path) -> None:
+        """Write the types in order, as JSON."""
+        path.write_text(json.dumps(self.types, ensure_ascii=True, indent=0))
+
+    @classmethod
+    def load(cls, path: Path) -> NodeVocabulary:
+        """Read what :meth:`save` wrote."""
+        return cls(json.loads(path.read_text()))
+
+
+class RelationVocabulary:
+    """Numbers of forward relations."""
+
+    def __init__(self, roles: Sequence[str]) -> None:
+        self.roles = tuple(roles)
+        self._ids = {role: number for number, role in enumerate(self.roles)}
+        self._numbered: dict[str, list[int]] = {}
+        for role in self.roles:
+            match = _NUMBERED.fullmatch(role)
+            if match:
+                self._numbered.setdefault(match[1], []).append(int(match[2]))
+        for numbers in self._numbered.values():
+            numbers.sort()
+
+    @classmethod
+    def build(cls, counts: Mapping[str, int]) -> RelationVocabulary:
+        """Take all roles of the training graphs, the most frequent first.
+
+        >>> RelationVocabulary.build({"ARG0": 3, "mod": 5}).roles[:3]
+        ('unknown', 'mod', 'ARG0')
+        """
+        own = {UNKNOWN_ROLE, *VIRTUAL_ROLES, AUXILIARY_ROLE}
+        ranked = sorted((-n, role) for role, n in counts.items() if role not in own)
+        roles = [role for _, role in ranked]
+        return cls([UNKNOWN_ROLE, *roles, *VIRTUAL_ROLES, AUXILIARY_ROLE])
+
+    def find(self, role: str) -> int:
+        """Return the number of a role.
+
+        A numbered role that training never saw (``snt57``) counts as the largest
+        smaller one it saw.
+
+        >>> relations = RelationVocabulary.build({"snt1": 9, "snt2": 5, "mod": 7})
+        >>> [relations.roles[relations.find(r)] for r in ("mod", "snt57", "foo")]
+        ['mod', 'snt2', 'unknown']
+        """
+        number = self._ids.get(role)
+        if number is not None:
+            return number
+        match = _NUMBERED.fullmatch(role)
+        if match and match[1] in self._numbered:
+            known = self._numbered[match[1]]
+            place = bisect_left(known, int(match[2]))
+            nearest = known[max(place - 1, 0)]
+            return self._ids.get(f"{match[1]}{nearest}", 0)
+        return 0
+
+    def __len__(self) -> int:
+        return len(self.roles)
+
+    def save(self, path: Path) -> None:
+        """Write the roles in order, as JSON."""
+        path.write_text(json.dumps(self.roles, ensure_ascii=True, indent=0))
+
+    @classmethod
+    def load(cls, path: Path) -> RelationVocabulary:
+        """Read what :meth:`save` wrote."""
+        return cls(json.loads(path.read_text()))
+
+
+def make_schema(types: NodeVocabulary, relations: RelationVocabulary) -> GraphSchema:
+    """Return what the numbers in the tensors of these vocabularies mean."""
+    formula, sentence, document = (relations.find(role) for role in VIRTUAL_ROLES)
+    return GraphSchema(
+        num_node_types=len(types),
+        num_forward=len(relations),
+        mask_type=types.find(MASK),
+        virtual_relations=(formula, sentence, document),
+    )

@@ -1,0 +1,89 @@
+"""Everything that decides a training; the defaults are Table 4.5's."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from mathamr_kedro.errors import (
+    ConfigurationError,
+    MalformedInputError,
+    MissingInputError,
+)
+from mathamr_kedro.learning.augmentation import AugmentationConfig
+from mathamr_kedro.learning.losses import LossConfig
+from mathamr_kedro.learning.step import OptimizerConfig
+from mathamr_kedro.model.config import ComputeConfig, ModelConfig
+from mathamr_kedro.parameters import read_parameters
+
+StepsMode: TypeAlias = Literal["auto", "eager", "captured", "compiled"]
+"""How steps are launched; see :mod:`mathamr_kedro.learning.resident`."""
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """One training."""
+
+    model: ModelConfig = field(default_factory=ModelConfig)
+    loss: LossConfig = field(default_factory=LossConfig)
+    optimizer: OptimizerConfig = field(default_factory=OptimizerConfig)
+    augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
+    compute: ComputeConfig = field(default_factory=ComputeConfig)
+    batch_size: int = 32
+    """Pairs of a step, over all processes together; the others are the negatives."""
+    num_epochs: int = 7
+    patience: int = 3
+    """Epochs without a better validation loss before training ends; 0 never ends it."""
+    validation_share: float = 0.1
+    """Share of the pairs that is held out, where the pairs do not say which."""
+    seed: int = 0
+    hard_negatives: int = 0
+    """Mined negatives of each pair in a batch, from the third column of the pairs."""
+    pretrained_nodes: str | None = None
+    """``.npy`` file with a start vector for each node type; rows of zeros have none."""
+    steps: StepsMode = "auto"
+    """``auto`` captures steps as CUDA graphs where that works."""
+    checkpoint_seconds: float = 300.0
+    """Time between two checkpoints inside an epoch; each epoch ends with one."""
+    log_seconds: float = 10.0
+    """Time between two lines of progress."""
+
+    def __post_init__(self) -> None:
+        lowest = {
+            "batch_size": 2,
+            "num_epochs": 1,
+            "patience": 0,
+            "hard_negatives": 0,
+            "seed": 0,
+            "checkpoint_seconds": 0,
+            "log_seconds": 0,
+        }
+        for name, least in lowest.items():
+            if getattr(self, name) < least:
+                raise ConfigurationError(
+                    f"Expected {name} of at least {least} (got {getattr(self, name)!r})"
+                )
+        if not 0 <= self.validation_share < 1:
+            raise ConfigurationError(
+                f"Expected validation_share in [0, 1) (got {self.validation_share!r})"
+            )
+
+    def describe_result(self) -> dict[str, object]:
+        """The values that decide the weights; where and how fast is left out."""
+        values = asdict(self)
+        for name in ("compute", "steps", "checkpoint_seconds", "log_seconds"):
+            del values[name]
+        return values
+
+
+def read_config(path: Path) -> TrainingConfig:
+    """Read a training configuration from a JSON file."""
+    try:
+        values = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError as exc:
+        raise MissingInputError(f"Expected a configuration in {str(path)!r}") from exc
+    except ValueError as exc:
+        raise MalformedInputError(f"Expected JSON in {str(path)!r} ({exc})") from exc
+    return read_parameters(TrainingConfig, values, where="training")

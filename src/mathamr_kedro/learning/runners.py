@@ -1,0 +1,102 @@
+"""Choosing how the steps of a training are launched.
+
+==============  ====================================================================
+``eager``       batches from the host, kernel by kernel: any device, many processes
+``captured``    batches on the GPU, the whole step one CUDA graph
+``compiled``    the same, with assembly and planning compiled first
+==============  ====================================================================
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Protocol
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.learning.buckets import Buckets
+from mathamr_kedro.learning.config import StepsMode
+from mathamr_kedro.learning.encoding import ShardSource
+from mathamr_kedro.learning.host_steps import HostSteps
+from mathamr_kedro.learning.pairs import EpochPlan
+from mathamr_kedro.learning.resident import ResidentSteps
+from mathamr_kedro.learning.step import TrainingStep
+from mathamr_kedro.model.backends import can_use_triton
+
+logger = logging.getLogger(__name__)
+
+
+class Runner(Protocol):
+    """Runs the steps of an epoch."""
+
+    def load_epoch(self, positions: NDArray[Any], keys: Tensor, rates: Tensor) -> None:
+        """Take what the steps read: a row, a key and a learning rate for each."""
+
+    def run(self, number: int) -> None:
+        """Do one step."""
+
+    def measures(self, count: int) -> Tensor:
+        """(count, measures) of the first steps."""
+
+
+class CapturedRunner:
+    """Steps as CUDA graphs, each in the bucket that its batch fits into."""
+
+    def __init__(
+        self, step: TrainingStep, source: ShardSource, plan: EpochPlan, compiled: bool
+    ) -> None:
+        # Always from the first epoch, so that a training that goes on agrees.
+        self._buckets = Buckets(source.shards, plan.epoch(0), plan.batch_size)
+        self._steps = ResidentSteps(
+            step,
+            source.require_device(),
+            plan.batch_size,
+            capture=True,
+            compile_plan=compiled,
+        )
+
+    def load_epoch(self, positions: NDArray[Any], keys: Tensor, rates: Tensor) -> None:
+        """See :class:`Runner`."""
+        buckets = self._buckets.choose(positions)
+        self._steps.load_epoch(torch.from_numpy(positions), keys, rates, buckets)
+
+    def run(self, number: int) -> None:
+        """See :class:`Runner`."""
+        self._steps.run(number)
+
+    def measures(self, count: int) -> Tensor:
+        """See :class:`Runner`."""
+        return self._steps.measures(count)
+
+
+def make_runner(
+    mode: StepsMode, step: TrainingStep, source: ShardSource, plan: EpochPlan
+) -> Runner:
+    """Make the runner of a mode; ``auto`` takes the fastest that can run."""
+    obstacle = _find_obstacle(step, source)
+    if mode in ("captured", "compiled") and obstacle:
+        raise ConfigurationError(
+            f"Expected {obstacle} for steps {mode!r}; use steps 'auto'"
+        )
+    if mode == "eager" or obstacle:
+        if mode == "auto" and step.learning_rate.device.type == "cuda":
+            logger.warning("steps are not captured: that needs %s", obstacle)
+        return HostSteps(step, source.shards, plan.batch_size // step.processes.count)
+    return CapturedRunner(step, source, plan, compiled=mode != "captured")
+
+
+def _find_obstacle(step: TrainingStep, source: ShardSource) -> str | None:
+    """What capturing steps needs and does not have."""
+    device, model = step.learning_rate.device, step.model
+    needs = {
+        "a CUDA device": device.type == "cuda",
+        "one process": step.processes.count == 1,
+        "the Triton backend": model.backend.name == "triton",
+        "a projection_dim that Triton knows": device.type != "cuda"
+        or can_use_triton(device, model.config.projection_dim),
+        "graphs that fit on the GPU": source.on_device is not None,
+    }
+    return next((name for name, is_met in needs.items() if not is_met), None)

@@ -1,0 +1,307 @@
+"""Training from graphs and pairs to the best model.
+
+::
+
+    result = train(GraphShards(folder), pairs, TrainingConfig(), out_dir)
+    model = load_model(result.model_dir)
+
+A training that was stopped goes on when it is started again with the same arguments,
+and ends with the same weights, bit by bit, as one that was not.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.learning.augmentation import step_key
+from mathamr_kedro.learning.checkpoints import (
+    TrainingState,
+    load_checkpoint,
+    save_checkpoint,
+)
+from mathamr_kedro.learning.config import TrainingConfig
+from mathamr_kedro.learning.encoding import ShardSource
+from mathamr_kedro.learning.history import (
+    EpochRecord,
+    Progress,
+    ProgressCallback,
+    largest_memory,
+    log_progress,
+    write_history,
+)
+from mathamr_kedro.learning.losses import ContrastiveLoss
+from mathamr_kedro.learning.pairs import EpochPlan, TrainingPairs
+from mathamr_kedro.learning.processes import Processes, join_processes
+from mathamr_kedro.learning.runners import make_runner
+from mathamr_kedro.learning.schedule import cosine_rates
+from mathamr_kedro.learning.seeding import seed_everything
+from mathamr_kedro.learning.step import TrainingStep
+from mathamr_kedro.learning.validation import Validation
+from mathamr_kedro.model.backends import choose_device
+from mathamr_kedro.model.mathamr_plus import build_model, log_parameters
+from mathamr_kedro.model.weights import save_model
+from mathamr_kedro.shards import fingerprint
+
+logger = logging.getLogger(__name__)
+
+MODEL = "model"
+HISTORY = "history.json"
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """What a training brought."""
+
+    model_dir: Path
+    """The best model, for :func:`mathamr_kedro.model.weights.load_model`."""
+    history: tuple[EpochRecord, ...]
+    best_epoch: int
+    best_loss: float
+    """Validation loss of the best epoch (training loss where nothing is held out)."""
+    stopped_early: bool
+
+
+def train(
+    shards: GraphShards,
+    pairs: TrainingPairs,
+    config: TrainingConfig,
+    out_dir: Path,
+    progress: ProgressCallback | None = None,
+) -> TrainingResult:
+    """Train an encoder, or go on with a training that was stopped.
+
+    Args:
+        shards: the graphs.
+        pairs: which of them belong together.
+        config: everything else.
+        out_dir: gets the best model, the history and the last checkpoint.
+        progress: is told now and then how far the training is.
+    """
+    out_dir = Path(out_dir)
+    out_dir.mkdir(parents=True, exist_ok=True)
+    with join_processes(choose_device(config.compute)) as (processes, device):
+        trainer = Trainer(shards, pairs, config, processes, device)
+        return trainer.run(out_dir, progress)
+
+
+class _Clock(NamedTuple):
+    """Times of the last log line and the last checkpoint."""
+
+    logged: float
+    saved: float
+
+
+class Trainer:
+    """One training on one device."""
+
+    def __init__(
+        self,
+        shards: GraphShards,
+        pairs: TrainingPairs,
+        config: TrainingConfig,
+        processes: Processes,
+        device: torch.device,
+    ) -> None:
+        self.config, self.device = config, device
+        learn, held_out = pairs.split(config.validation_share, config.seed)
+        self.plan = EpochPlan(
+            learn, config.batch_size, config.hard_negatives, config.seed
+        )
+        if self.plan.batch_size % processes.count:
+            raise ConfigurationError(
+                f"Expected batch_size to be a multiple of {processes.count} processes "
+                f"(got {self.plan.batch_size!r})"
+            )
+        self.made_from = _identify(shards, pairs, config)
+        self.step = _make_step(shards, config, processes, device)
+        source = ShardSource(shards, device)
+        self.validation = Validation(held_out, source, self.plan.batch_size)
+        self.runner = make_runner(config.steps, self.step, source, self.plan)
+
+    def run(self, out_dir: Path, progress: ProgressCallback | None) -> TrainingResult:
+        """Train until the last epoch, or until nothing gets better."""
+        config, leads = self.config, self.step.processes.leads
+        state = load_checkpoint(out_dir, self.step, self.made_from)
+        if leads:
+            log_parameters(self.step.model)
+        if state is not None and leads:
+            logger.info("going on after epoch %d, step %d", state.epoch, state.step)
+        state = state or TrainingState()
+        while not state.is_finished(config.num_epochs, config.patience):
+            self._run_steps(state, out_dir, progress)
+            self._end_epoch(state, out_dir)
+        self.step.processes.wait()
+        return TrainingResult(
+            out_dir / MODEL,
+            tuple(state.history),
+            state.best_epoch,
+            state.best_loss,
+            stopped_early=state.epoch < config.num_epochs,
+        )
+
+    def _run_steps(
+        self, state: TrainingState, out_dir: Path, progress: ProgressCallback | None
+    ) -> None:
+        """Do the steps of an epoch that are left."""
+        steps, before = self.plan.steps, state.seconds
+        self._load_epoch(state.epoch)
+        started = time.perf_counter()
+        first, done = state.step, state.measures
+        clock = _Clock(started, started)
+        for i in range(first, steps):
+            self.runner.run(i)
+            now = time.perf_counter()
+            log_due = now - clock.logged >= self.config.log_seconds
+            save_due = now - clock.saved >= self.config.checkpoint_seconds
+            if not log_due and not save_due and i + 1 < steps:
+                continue
+            # Reading measures waits for the device.
+            fresh = self.runner.measures(i + 1)[first:]
+            state.step, state.measures = i + 1, torch.cat([done, fresh])
+            _check_finite(state)
+            state.seconds = before + time.perf_counter() - started
+            if log_due:
+                clock = clock._replace(logged=now)
+                self._tell(state, progress, i + 1 - first, state.seconds - before)
+            if save_due and i + 1 < steps:
+                clock = clock._replace(saved=now)
+                self._save(out_dir, state)
+
+    def _load_epoch(self, epoch: int) -> None:
+        config, steps, processes = self.config, self.plan.steps, self.step.processes
+        first = epoch * steps
+        keys = [step_key(config.seed, first + i, processes.rank) for i in range(steps)]
+        rates = cosine_rates(config.optimizer, first, steps, config.num_epochs * steps)
+        self.runner.load_epoch(
+            self.plan.epoch(epoch, processes.rank, processes.count),
+            torch.tensor(keys),
+            torch.from_numpy(rates).float(),
+        )
+
+    def _tell(
+        self,
+        state: TrainingState,
+        progress: ProgressCallback | None,
+        steps: int,
+        seconds: float,
+    ) -> None:
+        config, of_epoch = self.config, self.plan.steps
+        if not self.step.processes.leads:
+            return
+        left = (config.num_epochs - state.epoch) * of_epoch - state.step
+        told = Progress(
+            epoch=state.epoch + 1,
+            epochs=config.num_epochs,
+            step=state.step,
+            steps=of_epoch,
+            loss=float(state.measures[-20:, 0].mean()),
+            pairs_per_second=steps * self.plan.batch_size / seconds,
+            seconds_left=left * seconds / steps,
+        )
+        log_progress(told)
+        if progress is not None:
+            progress(told)
+
+    def _end_epoch(self, state: TrainingState, out_dir: Path) -> None:
+        """Validate, keep the best model, and write everything down."""
+        record = self._describe_epoch(state)
+        state.history.append(record)
+        state.epoch, state.step, state.seconds = state.epoch + 1, 0, 0.0
+        state.measures = state.measures[:0]
+        is_best = record.watched < state.best_loss
+        if is_best:
+            state.best_epoch, state.best_loss = state.epoch, record.watched
+        if not self.step.processes.leads:
+            return
+        logger.info(
+            "epoch %d: train loss %.4f, validation loss %s, accuracy %.3f, %.1f s%s",
+            record.epoch,
+            record.train_loss,
+            _format(record.validation_loss),
+            record.accuracy,
+            record.seconds,
+            ", best so far" if is_best else "",
+        )
+        if is_best:
+            save_model(out_dir / MODEL, self.step.model)
+        write_history(out_dir / HISTORY, state.history)
+        self._save(out_dir, state)
+
+    def _describe_epoch(self, state: TrainingState) -> EpochRecord:
+        steps, means = self.plan.steps, state.measures.double().mean(0)
+        loss, accuracy, norm, _ = means.tolist()
+        held_out = self.validation.run(self.step) if len(self.validation) else None
+        total = self.config.num_epochs * steps
+        last = (state.epoch + 1) * steps - 1
+        return EpochRecord(
+            epoch=state.epoch + 1,
+            step=last + 1,
+            train_loss=loss,
+            validation_loss=None if held_out is None else held_out.loss,
+            accuracy=accuracy,
+            validation_accuracy=None if held_out is None else held_out.accuracy,
+            temperature=float(state.measures[-1, 3]),
+            learning_rate=float(cosine_rates(self.config.optimizer, last, 1, total)[0]),
+            grad_norm=norm,
+            seconds=state.seconds,
+            pairs_per_second=steps * self.plan.batch_size / max(state.seconds, 1e-9),
+            memory_mib=largest_memory(self.device),
+        )
+
+    def _save(self, out_dir: Path, state: TrainingState) -> None:
+        if self.step.processes.leads:
+            save_checkpoint(out_dir, self.step, state, self.made_from)
+
+
+def _make_step(
+    shards: GraphShards,
+    config: TrainingConfig,
+    processes: Processes,
+    device: torch.device,
+) -> TrainingStep:
+    """Fresh weights from the seed; the same on every device and in every process."""
+    seed_everything(config.seed)
+    model = build_model(config.model, shards.schema, config.compute, device)
+    if config.pretrained_nodes is not None:
+        model.nodes.load_pretrained(_read_vectors(config.pretrained_nodes).to(device))
+    loss = ContrastiveLoss(config.loss, config.compute.precision).to(device)
+    return TrainingStep(model, loss, config.optimizer, config.augmentation, processes)
+
+
+def _read_vectors(path: str) -> torch.Tensor:
+    try:
+        return torch.from_numpy(np.load(path, allow_pickle=False)).float()
+    except FileNotFoundError as exc:
+        raise MissingInputError(
+            f"Expected vectors of node types in {path!r} (pretrained_nodes)"
+        ) from exc
+
+
+def _identify(shards: GraphShards, pairs: TrainingPairs, config: TrainingConfig) -> str:
+    """Digest of all that decides the weights."""
+    columns = [pairs.queries, pairs.documents, pairs.negatives, pairs.validation]
+    digests = [fingerprint(None if c is None else c.tolist()) for c in columns]
+    sizes = shards.arrays["sizes"].sum(0, dtype=np.int64).tolist()
+    return fingerprint(digests, len(shards), sizes, config.describe_result())
+
+
+def _check_finite(state: TrainingState) -> None:
+    if not math.isfinite(float(state.measures[-1, 0])):
+        raise ConfigurationError(
+            f"Expected a finite loss (got {float(state.measures[-1, 0])!r} in epoch "
+            f"{state.epoch + 1}, step {state.step}); lower optimizer.learning_rate"
+        )
+
+
+def _format(value: float | None) -> str:
+    return "none" if value is None else f"{value:.4f}"

@@ -1,0 +1,52 @@
+"""Wiring of the AMR parsing stage."""
+
+from __future__ import annotations
+
+from kedro.pipeline import Pipeline, node
+
+from mathamr_kedro.pipelines.amr_parsing import nodes
+
+_PARAMETERS = "params:amr_parsing"
+
+
+def create_pipeline(**kwargs: object) -> Pipeline:
+    """Return the AMR parsing stage: clean texts in, PENMAN graphs out."""
+    return Pipeline(
+        [
+            node(
+                nodes.parse_posts,
+                inputs=["posts", "amr_graphs_finished", _PARAMETERS],
+                outputs=["amr_post_failures", "amr_graphs"],
+                name="parse_posts",
+                tags="gpu",
+            ),
+            node(
+                nodes.parse_topics,
+                inputs=["topics", "topic_amr_graphs_finished", _PARAMETERS],
+                outputs=["amr_topic_failures", "topic_amr_graphs"],
+                name="parse_topics",
+                tags="gpu",
+            ),
+            node(
+                nodes.collect_parse_failures,
+                inputs=["amr_post_failures", "amr_topic_failures"],
+                outputs="amr_failures",
+                name="collect_parse_failures",
+            ),
+            node(
+                nodes.describe_parsing,
+                inputs={
+                    "posts": "posts",
+                    "topics": "topics",
+                    "graphs": "amr_graphs",
+                    "topic_graphs": "topic_amr_graphs",
+                    "failures": "amr_post_failures",
+                    "topic_failures": "amr_topic_failures",
+                    "parameters": _PARAMETERS,
+                },
+                outputs=["amr_statistics", "amr_report", "amr_figure"],
+                name="describe_parsing",
+            ),
+        ],
+        tags="amr_parsing",
+    )

@@ -1,0 +1,56 @@
+"""Wiring of the fusion stage."""
+
+from __future__ import annotations
+
+from kedro.pipeline import Pipeline, node
+
+from mathamr_kedro.pipelines.graph_fusion import nodes
+
+_PARAMETERS = "params:graph_fusion"
+
+
+def create_pipeline(**kwargs: object) -> Pipeline:
+    """Return the fusion stage: AMR graphs and formula trees in, math graphs out."""
+    return Pipeline(
+        [
+            node(
+                nodes.fuse_post_graphs,
+                inputs=[
+                    "amr_graphs",
+                    "formula_trees",
+                    "math_graphs_finished",
+                    _PARAMETERS,
+                ],
+                outputs=["math_graph_failures", "math_graphs"],
+                name="fuse_post_graphs",
+            ),
+            node(
+                nodes.fuse_topic_graphs,
+                inputs=[
+                    "topic_amr_graphs",
+                    "formula_trees",
+                    "topic_math_graphs_finished",
+                    _PARAMETERS,
+                ],
+                outputs=["topic_math_graph_failures", "topic_math_graphs"],
+                name="fuse_topic_graphs",
+            ),
+            node(
+                nodes.describe_math_graphs,
+                inputs={
+                    "math_graphs": "math_graphs",
+                    "amr_failures": "amr_post_failures",
+                    "fusion_failures": "math_graph_failures",
+                    "training_pairs": "training_pairs",
+                    "parameters": _PARAMETERS,
+                },
+                outputs=[
+                    "math_graph_statistics",
+                    "math_graph_report",
+                    "math_graph_figure",
+                ],
+                name="describe_math_graphs",
+            ),
+        ],
+        tags="graph_fusion",
+    )

@@ -1,0 +1,70 @@
+"""Wiring of the preprocessing stage."""
+
+from __future__ import annotations
+
+from kedro.pipeline import Pipeline, node
+
+from mathamr_kedro.pipelines.preprocessing import nodes
+
+_PARAMETERS = "params:preprocessing"
+
+
+def create_pipeline(**kwargs: object) -> Pipeline:
+    """Return the stage: math graphs and training pairs in, prepared graphs out."""
+    return Pipeline(
+        [
+            node(
+                nodes.build_post_blocks,
+                inputs=[
+                    "math_graphs",
+                    "graph_blocks_so_far",
+                    _PARAMETERS,
+                    "params:graph_fusion",
+                ],
+                outputs="graph_blocks",
+                name="build_post_blocks",
+            ),
+            node(
+                nodes.build_topic_blocks,
+                inputs=["topic_math_graphs", "topic_graph_blocks_so_far", _PARAMETERS],
+                outputs="topic_graph_blocks",
+                name="build_topic_blocks",
+            ),
+            node(
+                nodes.split_training_pairs,
+                inputs=["training_pairs", "graph_blocks", _PARAMETERS],
+                outputs="pair_split",
+                name="split_training_pairs",
+            ),
+            node(
+                nodes.count_vocabularies,
+                inputs=["graph_blocks", "pair_split", _PARAMETERS],
+                outputs="vocabularies",
+                name="count_vocabularies",
+            ),
+            node(
+                nodes.number_graphs,
+                inputs={
+                    "blocks": "graph_blocks",
+                    "topic_blocks": "topic_graph_blocks",
+                    "split": "pair_split",
+                    "vocabularies": "vocabularies",
+                    "training_pairs": "training_pairs",
+                    "parameters": _PARAMETERS,
+                },
+                outputs="prepared_graphs",
+                name="number_graphs",
+            ),
+            node(
+                nodes.describe_prepared_graphs,
+                inputs=["prepared_graphs", _PARAMETERS],
+                outputs=[
+                    "preprocessing_statistics",
+                    "preprocessing_report",
+                    "preprocessing_figure",
+                ],
+                name="describe_prepared_graphs",
+            ),
+        ],
+        tags="preprocessing",
+    )

@@ -1,0 +1,90 @@
+"""The training report: what was learnt, as Markdown and as a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+Record = Mapping[str, Any]
+
+_COLUMNS = (
+    ("Epoch", "epoch", "{:d}"),
+    ("Loss", "train_loss", "{:.4f}"),
+    ("Validation loss", "validation_loss", "{:.4f}"),
+    ("Accuracy", "accuracy", "{:.3f}"),
+    ("Validation accuracy", "validation_accuracy", "{:.3f}"),
+    ("Temperature", "temperature", "{:.4f}"),
+    ("Learning rate", "learning_rate", "{:.1e}"),
+    ("Gradient norm", "grad_norm", "{:.3f}"),
+    ("Seconds", "seconds", "{:.1f}"),
+    ("Pairs/s", "pairs_per_second", "{:,.0f}"),
+    ("Memory, MiB", "memory_mib", "{:,.0f}"),
+)
+
+
+def write_training_report(encoder: Record, history: Sequence[Record]) -> str:
+    """Return the history of a training as a Markdown page."""
+    head = "| " + " | ".join(title for title, _, _ in _COLUMNS) + " |"
+    rule = "|" + " ---: |" * len(_COLUMNS)
+    rows = [
+        "| " + " | ".join(_cell(record[key], form) for _, key, form in _COLUMNS) + " |"
+        for record in history
+    ]
+    stop = " (stopped early)" if encoder["stopped_early"] else ""
+    return "\n".join(
+        [
+            f"# Training of encoder `{encoder['folder']}`",
+            "",
+            f"{encoder['training_pairs']:,} pairs to learn from, "
+            f"{encoder['validation_pairs']:,} held out; prepared graphs "
+            f"`{encoder['prepared_graphs']}`.",
+            f"Best epoch {encoder['best_epoch']}, "
+            f"loss {encoder['best_loss']:.4f}{stop}.",
+            "",
+            head,
+            rule,
+            *rows,
+            "",
+        ]
+    )
+
+
+def draw_history(history: Sequence[Record]) -> go.Figure:
+    """Return losses and accuracies over the epochs."""
+    epochs = [record["epoch"] for record in history]
+    lines = (
+        ("train_loss", "loss", "#3b6ea8", "y"),
+        ("validation_loss", "validation loss", "#c8553d", "y"),
+        ("accuracy", "accuracy", "#9dbbd9", "y2"),
+        ("validation_accuracy", "validation accuracy", "#e8b4a8", "y2"),
+    )
+    traces = [
+        go.Scatter(
+            x=epochs,
+            y=[record[key] for record in history],
+            name=name,
+            line={"color": colour, "dash": "solid" if axis == "y" else "dot"},
+            yaxis=axis,
+        )
+        for key, name, colour, axis in lines
+    ]
+    return go.Figure(
+        traces,
+        layout={
+            "title": {"text": "Training"},
+            "xaxis": {"title": {"text": "epoch"}},
+            "yaxis": {"title": {"text": "loss"}},
+            "yaxis2": {
+                "title": {"text": "in-batch accuracy"},
+                "overlaying": "y",
+                "side": "right",
+                "range": [0, 1],
+            },
+        },
+    )
+
+
+def _cell(value: Any, form: str) -> str:
+    return "" if value is None else form.format(value)

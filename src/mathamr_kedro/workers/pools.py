@@ -1,0 +1,244 @@
+"""What runs batches: this process itself, or processes of this machine.
+
+A pool has slots; each slot holds one worker, started when its first batch comes. The
+pool tells what happened as events, and knows nothing of partitions or retries.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection, Pipe, wait
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.workers.slots import set_slot
+
+logger = logging.getLogger(__name__)
+
+_CHILD = Path(__file__).with_name("child.py")
+
+Function = Callable[[Sequence[Any]], Sequence[Any]]
+
+STOPPING = (ConfigurationError, MissingInputError)
+"""Errors that no other item would escape: they stop the run instead of failing one."""
+
+
+class Ready(NamedTuple):
+    """The worker has loaded what it needs."""
+
+
+class Finished(NamedTuple):
+    """The batch is done."""
+
+    results: Sequence[Any]
+
+
+class Raised(NamedTuple):
+    """The function raised; the worker lives on."""
+
+    detail: str
+
+
+class Stopping(NamedTuple):
+    """The function raised an error that concerns the whole run."""
+
+    error: Exception
+
+
+class Died(NamedTuple):
+    """The worker is gone."""
+
+    detail: str
+
+
+Event = Ready | Finished | Raised | Stopping | Died
+
+
+class Pool(Protocol):
+    """Slots that run batches."""
+
+    def submit(self, slot: int, batch: Sequence[Any]) -> None:
+        """Give an idle slot a batch; start its worker if there is none."""
+        ...
+
+    def wait(self, timeout: float | None) -> list[tuple[int, Event]]:
+        """Return what happened; wait for it, at most ``timeout`` seconds."""
+        ...
+
+    def stop(self, slot: int) -> None:
+        """End the worker of a slot at once; the next batch starts a new one."""
+        ...
+
+    def close(self) -> None:
+        """End all workers."""
+        ...
+
+
+def prepare(function: Function) -> Event:
+    """Call ``function.prepare()`` if there is one; return what came of it."""
+    try:
+        getattr(function, "prepare", lambda: None)()
+    except Exception as exc:
+        return _describe(exc)
+    return Ready()
+
+
+def call(function: Function, batch: Sequence[Any]) -> Event:
+    """Call the function on a batch; return what came of it."""
+    try:
+        results = list(function(batch))
+    except Exception as exc:
+        logger.debug("batch of %d failed", len(batch), exc_info=True)
+        return _describe(exc)
+    if len(results) != len(batch):
+        return Raised(f"Expected {len(batch)} results (got {len(results)})")
+    return Finished(results)
+
+
+def _describe(exc: Exception) -> Event:
+    if isinstance(exc, STOPPING):
+        return Stopping(exc)
+    return Raised(f"{type(exc).__name__}: {exc}")
+
+
+class InProcessPool:
+    """One slot, run by the caller's own process: no isolation, no start-up time."""
+
+    def __init__(self, function: Function) -> None:
+        self._function = function
+        self._batch: Sequence[Any] | None = None
+        self._is_prepared = False
+
+    def submit(self, slot: int, batch: Sequence[Any]) -> None:
+        """Keep the batch until somebody waits for it."""
+        self._batch = batch
+
+    def wait(self, timeout: float | None) -> list[tuple[int, Event]]:
+        """Run the batch."""
+        if not self._is_prepared:
+            self._is_prepared = True
+            set_slot(0)
+            return [(0, prepare(self._function))]
+        batch, self._batch = self._batch, None
+        return [(0, call(self._function, batch))] if batch is not None else []
+
+    def stop(self, slot: int) -> None:
+        """Prepare the function anew for the next batch."""
+        self._is_prepared = False
+
+    def close(self) -> None:
+        """There is no worker to end."""
+
+
+class _Worker(NamedTuple):
+    process: subprocess.Popen[bytes]
+    connection: Connection
+    alive: int
+    """Open file whose end tells the worker that we are gone."""
+
+    def bury(self) -> None:
+        """Kill it if it still lives, and close what belonged to it."""
+        self.process.kill()
+        self.process.wait()
+        self.connection.close()
+        os.close(self.alive)
+
+
+class ProcessPool:
+    """Processes of this machine, each at the other end of a pipe.
+
+    They are new programs, so they share no lock, GPU context or thread with the caller,
+    and they end themselves when the caller dies, however that happens. The pools of the
+    standard library cannot replace it: ``concurrent.futures`` gives up as a whole when
+    a process dies, ``multiprocessing.Pool`` waits for its answer for ever, and neither
+    ends a task that hangs.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self._function = function
+        self._workers: dict[int, _Worker] = {}
+        self._waiting: dict[int, Sequence[Any]] = {}  # for their worker to be ready
+        self._busy: set[int] = set()
+
+    def submit(self, slot: int, batch: Sequence[Any]) -> None:
+        """Send the batch, or start the worker first."""
+        self._busy.add(slot)
+        if slot in self._workers:
+            self._send(slot, batch)
+        else:
+            self._waiting[slot] = batch
+            self._workers[slot] = _start_worker(slot)
+            self._send(slot, sys.path)
+            self._send(slot, self._function)
+
+    def wait(self, timeout: float | None) -> list[tuple[int, Event]]:
+        """Return the events of the workers that have something to say."""
+        slots = {w.connection: slot for slot, w in self._workers.items()}
+        ready = wait(list(slots), timeout)
+        return [(slots[c], self._receive(slots[c])) for c in ready]  # type: ignore[index]
+
+    def stop(self, slot: int) -> None:
+        """Kill the worker of a slot."""
+        self._waiting.pop(slot, None)
+        self._busy.discard(slot)
+        if slot in self._workers:
+            self._workers.pop(slot).bury()
+
+    def close(self) -> None:
+        """End all: the idle ones by closing their pipe, the busy ones by a signal."""
+        idle = [w for slot, w in self._workers.items() if slot not in self._busy]
+        for worker in idle:
+            worker.connection.close()
+        for worker in idle:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                worker.process.wait(timeout=10)
+        for slot in list(self._workers):
+            self.stop(slot)
+
+    def _send(self, slot: int, message: Any) -> None:
+        try:
+            self._workers[slot].connection.send(message)
+        except OSError:
+            # It died since its last answer; waiting for its answer will tell.
+            logger.debug("worker %d is gone", slot)
+
+    def _receive(self, slot: int) -> Event:
+        worker = self._workers[slot]
+        try:
+            event = worker.connection.recv()
+        except (EOFError, OSError):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                worker.process.wait(timeout=10)
+            code = worker.process.poll()
+            self.stop(slot)
+            return Died(_describe_exit(code))
+        self._busy.discard(slot)
+        if isinstance(event, Ready) and slot in self._waiting:
+            self.submit(slot, self._waiting.pop(slot))
+        return event
+
+
+def _start_worker(slot: int) -> _Worker:
+    ours, theirs = Pipe()
+    end, alive = os.pipe()
+    files = (theirs.fileno(), end)
+    command = [sys.executable, "-P", str(_CHILD), *map(str, files), str(slot)]
+    try:
+        process = subprocess.Popen(command, pass_fds=files, stdin=subprocess.DEVNULL)
+    finally:
+        theirs.close()  # so that the end of the worker is the end of the pipe
+        os.close(end)
+    return _Worker(process, ours, alive)
+
+
+def _describe_exit(code: int | None) -> str:
+    if code is not None and code < 0:
+        return f"killed by {signal.Signals(-code).name}"
+    return f"ended with exit code {code}"

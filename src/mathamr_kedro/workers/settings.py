@@ -1,0 +1,51 @@
+"""How many workers, where, and how long one may be silent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mathamr_kedro.errors import ConfigurationError
+
+
+@dataclass(frozen=True)
+class RaySettings:
+    """What ``runner: ray`` reads."""
+
+    address: str | None = None
+    """Cluster to join (``auto``, ``ray://host:10001``); ``None`` starts one here."""
+    cpus_per_worker: float = 0.5
+    """Below one, so that actors never hold every CPU: then nothing else could start."""
+    gpus_per_worker: float = 0.0
+    """Ray shows an actor only its own GPUs, the first as ``cuda:0``."""
+
+
+@dataclass(frozen=True)
+class WorkerSettings:
+    """How :func:`mathamr_kedro.workers.run_partitions` runs."""
+
+    runner: Literal["local", "ray"] = "local"
+    workers: int = 2
+    """Most processes (or actors) at a time; ``local`` with 1 runs in this process,
+    which cannot survive the death of a worker nor end one that hangs."""
+    batch_size: int = 32
+    """Items per call of the function."""
+    timeout_s: float | None = 600.0
+    """A batch that takes longer is run again item by item in a new worker."""
+    start_timeout_s: float = 900.0
+    """A worker that is not ready by then (models to load) stops the run."""
+    items_per_process: int = 50_000
+    """After so many items a worker is replaced: libraries that leak stay bounded."""
+    ray: RaySettings = field(default_factory=RaySettings)
+
+    def __post_init__(self) -> None:
+        for name in ("workers", "batch_size", "items_per_process"):
+            if getattr(self, name) < 1:
+                raise ConfigurationError(
+                    f"Expected at least 1 for {name!r} (got {getattr(self, name)!r})"
+                )
+        if self.timeout_s is not None and self.timeout_s <= 0:
+            raise ConfigurationError(
+                "Expected seconds above 0 or null for 'timeout_s' "
+                f"(got {self.timeout_s!r})"
+            )

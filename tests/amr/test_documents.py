@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import pytest
+
+from mathamr_kedro.amr.documents import (
+    ParsedDocument,
+    parse_document,
+    parse_documents,
+    parse_isolating,
+)
+from mathamr_kedro.amr.graphs import PLACEHOLDER, AMRGraph, Edge, ParseFailure
+from mathamr_kedro.amr.parser import Chunk
+from mathamr_kedro.errors import GraphError, WorkerError
+
+
+class FlatParser:
+    """Hangs all placeholders below one node; fails on marked words."""
+
+    name = "flat"
+
+    def __init__(self):
+        self.batches = []
+
+    def parse_chunks(self, chunks):
+        self.batches.append(len(chunks))
+        for chunk in chunks:
+            for word, error in ERRORS.items():
+                if word in chunk.text:
+                    raise error(word)
+        return [self._parse(chunk) for chunk in chunks]
+
+    def _parse(self, chunk):
+        if "loose" in chunk.text:
+            return AMRGraph("a", {"a": "x", "b": "y"}, [])
+        if "unwilling" in chunk.text:
+            return ParseFailure("penman_error", "no")
+        nodes = {"s": "say-01"}
+        edges = []
+        for n, name in enumerate(PLACEHOLDER.findall(chunk.text)):
+            if name != "FORMULA_13":
+                nodes[f"f{n}"] = name
+                edges.append(Edge("s", "ARG1", f"f{n}"))
+        return AMRGraph("s", nodes, edges)
+
+
+ERRORS = {
+    "hang": TimeoutError,
+    "killed": WorkerError,
+    "garbled": GraphError,
+    "memory": MemoryError,
+}
+
+
+def _parse(text, max_tokens=500):
+    return parse_document(text, FlatParser(), max_tokens)
+
+
+def test_a_text_becomes_one_graph_with_its_formulas():
+    result = _parse("FORMULA_0 is. FORMULA_1 is.", max_tokens=3)
+    assert isinstance(result, ParsedDocument)
+    concepts = list(result.graph.nodes.values())
+    assert concepts == ["multi-sentence", "say-01", "FORMULA_0", "say-01", "FORMULA_1"]
+    assert result.missing == ()
+
+
+def test_lost_placeholders_are_reported():
+    assert _parse("FORMULA_0 and FORMULA_13").missing == ("FORMULA_13",)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "empty_text"),
+        (" \n\u200b ", "empty_text"),
+        ("hang", "timeout"),
+        ("killed", "worker_died"),
+        ("garbled", "penman_error"),
+        ("memory", "all_chunks_failed"),
+        ("loose", "disconnected_graph"),
+        ("unwilling", "penman_error"),
+        ("hang. killed.", "all_chunks_failed"),
+    ],
+)
+def test_failures_have_a_reason(text, reason):
+    result = _parse(text, max_tokens=2)
+    assert isinstance(result, ParseFailure)
+    assert result.reason == reason
+
+
+def test_one_bad_chunk_leaves_the_rest_of_the_text():
+    result = _parse("fine. hang. FORMULA_2.", max_tokens=2)
+    assert isinstance(result, ParsedDocument)
+    assert [f.reason for f in result.failures] == ["timeout"]
+    assert "FORMULA_2" in result.graph.nodes.values()
+
+
+def test_a_failing_batch_is_halved_until_the_bad_input_is_alone():
+    parser = FlatParser()
+    chunks = [Chunk(("hang" if n == 5 else f"text {n}",)) for n in range(8)]
+    results = parse_isolating(parser, chunks)
+    assert [isinstance(r, ParseFailure) for r in results] == [n == 5 for n in range(8)]
+    assert parser.batches == [8, 4, 4, 2, 1, 1, 2]
+
+
+def test_a_parser_that_loses_a_result_is_caught():
+    class Forgetful(FlatParser):
+        def parse_chunks(self, chunks):
+            return super().parse_chunks(chunks)[: 1 if len(chunks) > 1 else None]
+
+    results = parse_isolating(Forgetful(), [Chunk(("a",)), Chunk(("b",))])
+    assert all(isinstance(r, AMRGraph) for r in results)
+
+
+def test_results_stand_in_the_order_of_the_texts_whatever_the_batches():
+    texts = ["FORMULA_0.", "", "hang.", "one. FORMULA_1. two.", "FORMULA_2."]
+    alone = [_parse(text, 2) for text in texts]
+    for batch_size in (1, 2, 64):
+        assert parse_documents(texts, FlatParser(), 2, batch_size) == alone

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from mathamr_kedro.amr.graphs import (
+    AMRGraph,
+    Edge,
+    find_missing_placeholders,
+    find_reachable,
+    is_connected,
+)
+
+
+def test_edges_connect_in_both_directions():
+    # b -> a <- c, d alone
+    graph = AMRGraph(
+        "a", dict.fromkeys("abcd", "x"), [Edge("b", "r", "a"), Edge("c", "r", "a")]
+    )
+    assert find_reachable(graph) == {"a", "b", "c"}
+    assert not is_connected(graph)
+    assert is_connected(graph._replace(edges=[*graph.edges, Edge("d", "r", "c")]))
+
+
+def test_missing_placeholders_are_named_once_and_in_order():
+    graph = AMRGraph("f", {"f": "FORMULA_10"}, [])
+    text = "FORMULA_1 and FORMULA_0, FORMULA_1 or FORMULA_10"
+    assert find_missing_placeholders(text, graph) == ("FORMULA_1", "FORMULA_0")

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from mathamr_kedro.amr.graphs import Edge, is_connected
+from mathamr_kedro.amr.merging import merge_graphs
+from mathamr_kedro.amr.penman_io import format_graph, read_graph
+
+
+def _merge(*texts: str) -> str:
+    return format_graph(merge_graphs([read_graph(t) for t in texts]), indent=None)
+
+
+def test_graphs_get_sentence_roles_and_own_variables():
+    assert _merge(
+        "(s / show-01 :ARG1 (s2 / set))", "(s / see-01 :ARG1 (s2 / sum))"
+    ) == (
+        "(m / multi-sentence :snt1 (s / show-01 :ARG1 (s2 / set))"
+        " :snt2 (s3 / see-01 :ARG1 (s4 / sum)))"
+    )
+
+
+def test_a_single_graph_also_gets_the_root():
+    assert _merge("(m / map)") == "(m / multi-sentence :snt1 (m2 / map))"
+
+
+def test_a_formula_named_twice_has_one_node():
+    assert _merge(
+        "(p / prime :domain (f / FORMULA_0))", "(e / even :domain (f / FORMULA_0))"
+    ) == (
+        "(m / multi-sentence :snt1 (p / prime :domain (f / FORMULA_0))"
+        " :snt2 (e / even :domain f))"
+    )
+
+
+def test_a_formula_can_be_a_whole_sentence_twice():
+    merged = merge_graphs([read_graph("(f / FORMULA_0)")] * 2)
+    assert list(merged.nodes.values()) == ["multi-sentence", "FORMULA_0"]
+    assert is_connected(merged)
+    assert [e.role for e in merged.edges] == ["snt1", "snt2"]
+
+
+def test_chunks_of_several_sentences_are_counted_on():
+    chunk = "(m / multi-sentence :snt1 (a / a1) :snt2 (b / b1))"
+    document = "(d / document :snt1 (c / c1) :snt2 (d2 / d1))"
+    merged = merge_graphs([read_graph(chunk), read_graph(document)])
+    assert [(e.role, merged.nodes[e.target]) for e in merged.edges] == [
+        ("snt1", "a1"),
+        ("snt2", "b1"),
+        ("snt3", "c1"),
+        ("snt4", "d1"),
+    ]
+
+
+def test_sentences_are_counted_by_number_not_by_place():
+    text = "(m / multi-sentence :snt10 (b / late) :snt2 (a / early))"
+    merged = merge_graphs([read_graph(text)])
+    roots = sorted((e.role, merged.nodes[e.target]) for e in merged.edges)
+    assert roots == [("snt1", "early"), ("snt2", "late")]
+
+
+def test_a_root_that_says_more_than_its_sentences_is_kept():
+    text = "(m / multi-sentence :snt1 (a / a1) :ARG1 (b / b1))"
+    merged = merge_graphs([read_graph(text)])
+    assert list(merged.nodes.values()).count("multi-sentence") == 2
+    assert merged.edges[0] == Edge("m", "snt1", "m2")
+
+
+def test_edges_between_sentences_survive():
+    text = "(d / document :snt1 (a / she) :snt2 (b / go-02 :ARG0 (c / she :same-as a)))"
+    merged = merge_graphs([read_graph(text)])
+    assert any(e.role == "same-as" for e in merged.edges)

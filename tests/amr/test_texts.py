@@ -1,0 +1,84 @@
+import dataclasses
+import pickle
+
+import pytest
+
+from mathamr_kedro.amr import texts
+from mathamr_kedro.amr.documents import ParsedDocument
+from mathamr_kedro.amr.graphs import AMRGraph, ParseFailure
+from mathamr_kedro.amr.parsers import ParserSettings, make_parser
+from mathamr_kedro.amr.penman_io import read_graph
+from mathamr_kedro.amr.texts import ParsedText, ParseTexts, format_result
+from mathamr_kedro.amr.transition.parser import TransitionSettings
+from mathamr_kedro.errors import ConfigurationError
+
+BUILTIN = ParserSettings()
+
+
+def test_texts_become_penman():
+    parsed, empty = ParseTexts(BUILTIN)(["Prove FORMULA_0. It holds.", " "])
+    assert isinstance(parsed, ParsedText)
+    assert "FORMULA_0" in read_graph(parsed.graph).nodes.values()
+    assert (parsed.missing, parsed.failures) == ((), ())
+    assert isinstance(empty, ParseFailure)
+    assert empty.reason == "empty_text"
+
+
+def test_the_function_travels_without_its_parser():
+    function = ParseTexts(BUILTIN, max_tokens=50)
+    function.prepare()
+    assert pickle.loads(pickle.dumps(function)) == function
+    assert len(pickle.dumps(function)) < 2_000
+
+
+class Broken:
+    """A parser whose model vanished in the middle of a run."""
+
+    name = "broken"
+    calls = 0
+
+    def parse_chunks(self, chunks):
+        self.calls += 1
+        raise ConfigurationError("the worker does not start any more")
+
+
+def test_a_parser_that_can_parse_nothing_stops_the_run(monkeypatch):
+    broken = Broken()
+    monkeypatch.setattr(texts, "make_parser", lambda settings: broken)
+    texts._load_parser.cache_clear()
+    with pytest.raises(ConfigurationError, match="does not start any more"):
+        ParseTexts(BUILTIN)(["One.", "Two.", "Three."])
+    assert broken.calls == 1
+    texts._load_parser.cache_clear()
+
+
+def test_a_graph_that_cannot_be_written_is_a_failure():
+    loose = AMRGraph("a", {"a": "set", "b": "map"}, [])
+    result = format_result(ParsedDocument(loose, (), ()))
+    assert result.reason == "penman_error"
+    half = AMRGraph("a", {"a": '"\ud800"'}, [])
+    result = format_result(ParsedDocument(half, (), ()))
+    assert result.reason == "penman_error"
+    failed = format_result(ParseFailure("timeout", "\ud800"))
+    assert failed == ParseFailure("timeout", "\\ud800")
+
+
+def test_identity_changes_with_what_the_graphs_depend_on():
+    transition = ParserSettings("transition")
+    slower = dataclasses.replace(
+        transition, transition=TransitionSettings(devices=("cpu",), batch_size=1)
+    )
+    wider = dataclasses.replace(
+        transition, transition=TransitionSettings(window_size=300)
+    )
+    assert transition.identity() == slower.identity()
+    assert transition.identity() != wider.identity()
+    assert len(BUILTIN.identity()["digest"]) == 16
+    assert ParserSettings("amrlib").identity()["parser"] == "amrlib"
+
+
+def test_parsers_are_made_by_name(tmp_path):
+    assert make_parser(BUILTIN).name == "builtin"
+    nowhere = TransitionSettings(python=str(tmp_path / "python"))
+    with pytest.raises(ConfigurationError, match="build_environment"):
+        make_parser(ParserSettings("transition", transition=nowhere))

@@ -1,0 +1,58 @@
+"""Blocks of graphs in the catalog, one folder per variant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mathamr_kedro.datasets.graph_blocks import GraphBlocksDataset, VariantShard
+from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.graph.blocks import GraphBlock, build_block
+from mathamr_kedro.graph.penman_records import GraphRecord, write_records
+from mathamr_kedro.graph.virtual_nodes import GraphVariant
+from mathamr_kedro.shards import EndOfShards, Shard
+
+
+def make_block(tmp_path: Path, name: str) -> GraphBlock:
+    path = tmp_path / f"{name}.amr.txt"
+    write_records([GraphRecord(name, "(s / set)")], path)
+    return build_block(path, GraphVariant())
+
+
+def test_save_and_load(tmp_path: Path) -> None:
+    dataset = GraphBlocksDataset(filepath=str(tmp_path / "blocks"))
+    for name in ("b", "a"):
+        block = make_block(tmp_path, name)
+        shard = Shard(name, "f", block, {"written": 1, "dropped": 0})
+        dataset.save(VariantShard("v1", shard))
+    dataset.save(VariantShard("v1", EndOfShards("f")))
+    blocks = dataset.load()
+    assert [block.keys for block in blocks.blocks("v1")] == [["a"], ["b"]]
+    assert list(blocks.keys("v1")) == ["a", "b"]
+    assert blocks.fingerprint("v1") == "f"
+    assert blocks.total("v1", "written") == 2
+    assert blocks.finished("v1", "f") == {"a", "b"}
+    assert blocks.finished("v1", "g") == frozenset()
+
+
+def test_variants_share_nothing(tmp_path: Path) -> None:
+    dataset = GraphBlocksDataset(filepath=str(tmp_path / "blocks"))
+    shard = Shard("a", "f", make_block(tmp_path, "a"), {})
+    dataset.save(VariantShard("v1", shard))
+    dataset.save(VariantShard("v2", EndOfShards("f")))
+    assert dataset.load().finished("v2", "f") == frozenset()
+    assert list(dataset.load().keys("v2")) == []
+
+
+def test_exists(tmp_path: Path) -> None:
+    dataset = GraphBlocksDataset(filepath=str(tmp_path / "blocks"))
+    assert not dataset.exists()
+    dataset.save(VariantShard("v1", EndOfShards("f")))
+    assert dataset.exists()
+
+
+def test_load_missing_file(tmp_path: Path) -> None:
+    dataset = GraphBlocksDataset(filepath=str(tmp_path / "blocks"))
+    with pytest.raises(MissingInputError, match="missing; run the stage"):
+        list(dataset.load().blocks("v1"))

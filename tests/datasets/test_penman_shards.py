@@ -1,0 +1,58 @@
+"""Graphs as PENMAN shards in the catalog."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from kedro.io import DatasetError
+
+from mathamr_kedro.datasets.penman_shards import PenmanShardsDataset
+from mathamr_kedro.errors import find_cause
+from mathamr_kedro.graph.penman_records import GraphRecord, format_record
+from mathamr_kedro.shards import EndOfShards, Shard
+
+FIRST = GraphRecord("1", "(m / map)", "question")
+SECOND = GraphRecord("2", "(s / set)", "answer")
+
+
+def save(dataset: PenmanShardsDataset) -> None:
+    dataset.save(Shard("posts-00000", "a", [FIRST], {"read": 2, "written": 1}))
+    # A worker may hand over the text itself.
+    dataset.save(Shard("posts-00001", "a", format_record(SECOND), {"written": 1}))
+    dataset.save(EndOfShards("a"))
+
+
+def test_save_and_load(tmp_path: Path) -> None:
+    dataset = PenmanShardsDataset(filepath=str(tmp_path / "graphs"))
+    save(dataset)
+    graphs = dataset.load()
+    assert list(graphs.records()) == [FIRST, SECOND]
+    assert [name for name, _ in graphs.shards()] == ["posts-00000", "posts-00001"]
+    assert graphs.counts == {"read": 2, "written": 2}
+    assert graphs.fingerprint == "a"
+    assert graphs.find("2") == SECOND
+    assert graphs.find("3") is None
+
+
+def test_exists_when_all_shards_are_there(tmp_path: Path) -> None:
+    dataset = PenmanShardsDataset(filepath=str(tmp_path / "graphs"))
+    assert not dataset.exists()
+    dataset.save(Shard("posts-00000", "a", [FIRST], {}))
+    assert not dataset.exists()
+    dataset.save(EndOfShards("a"))
+    assert dataset.exists()
+
+
+def test_load_missing_file(tmp_path: Path) -> None:
+    dataset = PenmanShardsDataset(filepath=str(tmp_path / "graphs"))
+    with pytest.raises(DatasetError) as caught:
+        dataset.load()
+    assert "run the stage that writes it" in str(find_cause(caught.value))
+
+
+def test_preview_shows_the_first_graphs(tmp_path: Path) -> None:
+    dataset = PenmanShardsDataset(filepath=str(tmp_path / "graphs"))
+    save(dataset)
+    shown = dataset.preview(nrows=1)
+    assert shown["data"] == [["1", "question", "", "(m / map)"]]

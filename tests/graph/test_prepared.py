@@ -1,0 +1,163 @@
+"""Folders of prepared graphs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.graph.blocks import GraphBlock, build_block
+from mathamr_kedro.graph.configuration import PreprocessingParameters
+from mathamr_kedro.graph.pairs import PairSplit
+from mathamr_kedro.graph.penman_records import GraphRecord, write_records
+from mathamr_kedro.graph.prepared import (
+    Preparation,
+    PreparedStore,
+)
+from mathamr_kedro.graph.prepared_statistics import describe_prepared
+from mathamr_kedro.graph.report import draw_vocabulary, write_preparation_report
+from mathamr_kedro.graph.virtual_nodes import GraphVariant
+from mathamr_kedro.graph.vocabulary_counting import (
+    Renumbering,
+    build_vocabularies,
+    count_blocks,
+)
+
+PARAMETERS = PreprocessingParameters()
+
+
+def make_block(tmp_path: Path, *records: GraphRecord) -> GraphBlock:
+    path = tmp_path / "shard.amr.txt"
+    write_records(records, path)
+    return build_block(path, PARAMETERS.graph)
+
+
+def prepare(tmp_path: Path, made_from: str = "a") -> Preparation:
+    posts = make_block(
+        tmp_path,
+        GraphRecord("10", "(s / set)", "question"),
+        GraphRecord("11", "(m / map :mod (s / set))", "answer"),
+        GraphRecord("12", "(m / map)", "strange"),
+        GraphRecord("13", "(m / map)", "answer"),
+    )
+    topics = make_block(tmp_path, GraphRecord("A.1", "(s / set)", "topic"))
+    counts = count_blocks([posts], None)
+    vocabularies = build_vocabularies(counts, PARAMETERS.vocabulary)
+    renumber = Renumbering(vocabularies.types, vocabularies.relations)
+    report = {
+        "vocabulary": vocabularies.report.to_dict(), "posts": 4, "topics": 1,
+        "failed": 0, "train_pairs": 1, "validation_pairs": 1, "pairs_without_graph": 2,
+    }  # fmt: skip
+    return Preparation(
+        PARAMETERS,
+        made_from,
+        vocabularies.types,
+        vocabularies.relations,
+        PairSplit([("10", "13")], [("10", "11")]),
+        iter([renumber(posts)]),
+        iter([renumber(topics)]),
+        report,
+    )
+
+
+def test_a_folder_holds_what_training_needs(tmp_path: Path) -> None:
+    store = PreparedStore(tmp_path / "prepared")
+    assert store.save(prepare(tmp_path))
+    found = store.open(PARAMETERS)
+    assert found.folder.name == PARAMETERS.key
+    assert found.posts.keys == ["10", "11", "12", "13"]
+    assert found.topics.keys == ["A.1"]
+    assert found.post_type.tolist() == [0, 1, 2, 1]
+    assert found.train_pairs.tolist() == [[0, 3]]
+    assert found.validation_pairs.tolist() == [[0, 1]]
+    assert found.types.types[-2:] == ("map", "set")
+    assert found.relations.find("mod") == 1
+    graph = found.posts.graph(1)
+    assert [found.types.types[n] for n in graph.node_type[:2]] == ["map", "set"]
+    assert found.configuration == PARAMETERS.describe()
+
+
+def test_equal_input_is_not_written_twice_and_other_input_replaces(
+    tmp_path: Path,
+) -> None:
+    store = PreparedStore(tmp_path / "prepared")
+    assert store.save(prepare(tmp_path))
+    untouched = prepare(tmp_path)
+    assert not store.save(untouched)
+    assert next(iter(untouched.posts)).keys  # was not even read
+    assert store.save(prepare(tmp_path, made_from="b"))
+    assert store.open(PARAMETERS).made_from == "b"
+    assert len(store.list()) == 1
+
+
+def test_each_configuration_has_its_folder(tmp_path: Path) -> None:
+    store = PreparedStore(tmp_path / "prepared")
+    others = [
+        replace(PARAMETERS, graph=GraphVariant(formula_mode="opt")),
+        replace(PARAMETERS, pairs=replace(PARAMETERS.pairs, seed=1)),
+        replace(PARAMETERS, vocabulary=replace(PARAMETERS.vocabulary, size=100)),
+    ]
+    keys = {p.key for p in [PARAMETERS, *others]}
+    assert len(keys) == 4
+    same = replace(PARAMETERS, workers=replace(PARAMETERS.workers, workers=9))
+    assert same.key == PARAMETERS.key
+    with pytest.raises(MissingInputError, match="run the stage 'preprocessing'"):
+        store.open(others[0])
+
+
+def test_a_killed_run_leaves_nothing_to_read(tmp_path: Path) -> None:
+    store = PreparedStore(tmp_path / "prepared")
+
+    def fail() -> GraphBlock:
+        raise KeyboardInterrupt
+
+    broken = replace(prepare(tmp_path), topics=(fail() for _ in range(1)))
+    with pytest.raises(KeyboardInterrupt):
+        store.save(broken)
+    assert store.list() == []
+    assert store.save(prepare(tmp_path))
+    assert len(store.list()) == 1
+
+
+def test_a_variant_that_makes_no_sense_is_refused_with_its_place() -> None:
+    values = {"graph": {"structure": "none", "auxiliary_edges": "full"}}
+    with pytest.raises(ConfigurationError, match=r"preprocessing\.graph: .*hierarchy"):
+        PreprocessingParameters.read(values)
+
+
+def test_the_report_shows_vocabulary_and_graphs(tmp_path: Path) -> None:
+    store = PreparedStore(tmp_path / "prepared")
+    store.save(prepare(tmp_path))
+    statistics = describe_prepared(store.open(PARAMETERS))
+    assert statistics["nodes_per_graph"] == 5 / 4
+    assert statistics["virtual_nodes_per_graph"] == 2  # a sentence and the document
+    report = write_preparation_report(statistics)
+    assert "| graph.formula_mode | both |" in report
+    assert "| Coverage of the graphs counted | 100.00% |" in report
+    assert "| Coverage of all posts | 100.00% |" in report
+    assert "| Pairs without a graph | 2 |" in report
+    assert draw_vocabulary(statistics).data[0].y[-1] == 1
+
+
+def test_prepared_graphs_need_no_text_tools(tmp_path: Path) -> None:
+    """A machine that only trains has NumPy and torch."""
+    PreparedStore(tmp_path / "prepared").save(prepare(tmp_path))
+    script = (
+        "import sys\n"
+        "for name in ('nltk', 'penman', 'kedro', 'pyarrow', 'pandas', 'lxml'):\n"
+        "    sys.modules[name] = None\n"
+        "from mathamr_kedro.graph.prepared import PreparedStore\n"
+        "(graphs,) = PreparedStore(sys.argv[1]).list()\n"
+        "print(len(graphs.posts), len(graphs.train_pairs), len(graphs.types))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "prepared")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["4", "1", "8"]

@@ -1,0 +1,76 @@
+"""Sentences of a document graph."""
+
+from __future__ import annotations
+
+from mathamr_kedro.graph.math_graph import MathGraph
+from mathamr_kedro.graph.penman_graph import read_math_graph
+from mathamr_kedro.graph.sentences import Sentences, find_sentences
+
+
+def name(graph: MathGraph, sentences: Sentences) -> list[str]:
+    """Write the members of each sentence as their concepts, the root first."""
+    return [
+        " ".join(graph.atoms[n] for n in [root, *(m for m in members if m != root)])
+        for root, members in zip(sentences.roots, sentences.members, strict=True)
+    ]
+
+
+def split(text: str) -> list[str]:
+    graph = read_math_graph(text)
+    return name(graph, find_sentences(graph))
+
+
+def test_each_sentence_has_the_nodes_in_its_brackets() -> None:
+    assert split(
+        """(m / multi-sentence
+             :snt1 (s / show-01 :ARG1 (f / FORMULA_0 :opt (o / V!x)) :polarity -)
+             :snt2 (h / hold-01)
+             :math (F1 / FORMULA_1 :slt (x / V!y)))"""
+    ) == ["show-01 FORMULA_0 -", "hold-01"]
+
+
+def test_a_graph_without_sentences_is_one_sentence() -> None:
+    assert split("(s / show-01 :ARG1 (f / FORMULA_0 :opt (o / V!x)))") == [
+        "show-01 FORMULA_0"
+    ]
+
+
+def test_sentences_are_ordered_by_their_number() -> None:
+    text = "(m / multi-sentence :snt2 (b / two) :snt10 (c / ten) :snt1 (a / one))"
+    assert split(text) == ["one", "two", "ten"]
+
+
+def test_a_formula_named_in_two_sentences_belongs_to_both() -> None:
+    assert split(
+        """(m / multi-sentence
+             :snt1 (s / show-01 :ARG1 (f / FORMULA_0))
+             :snt2 (h / hold-01 :ARG1 f :condition (c / case)))"""
+    ) == ["show-01 FORMULA_0", "hold-01 FORMULA_0 case"]
+
+
+def test_a_node_below_a_shared_formula_belongs_to_the_nearest_sentence() -> None:
+    # equal-01 stands in the brackets of sentence 1, but next to the root of sentence 2
+    assert split(
+        """(m / multi-sentence
+             :snt1 (s / show-01 :ARG1 (p / prove-01 :ARG1 (f / FORMULA_0
+                 :ARG1-of (e / equal-01 :ARG2 (t / thing)))))
+             :snt2 t)"""
+    ) == ["show-01 prove-01 FORMULA_0", "thing FORMULA_0 equal-01"]
+
+
+def test_of_two_sentences_at_one_distance_the_first_has_the_node() -> None:
+    assert split(
+        """(m / multi-sentence
+             :snt1 (a / one :ARG0 (s / shared :mod (d / deep)))
+             :snt2 (b / two :ARG0 s))"""
+    ) == ["one shared deep", "two shared"]
+
+
+def test_two_sentences_may_be_the_same_formula() -> None:
+    text = "(m / multi-sentence :snt1 (f / FORMULA_0) :snt2 f)"
+    assert split(text) == ["FORMULA_0", "FORMULA_0"]
+
+
+def test_what_hangs_from_the_root_alone_is_in_no_sentence() -> None:
+    text = "(m / multi-sentence :snt1 (a / one) :mod (b / other) :polarity -)"
+    assert split(text) == ["one"]

@@ -1,0 +1,90 @@
+"""Statistics of a collection, counted by hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from mathamr_kedro.graph.penman_records import GraphRecord, write_records
+from mathamr_kedro.graph.report import draw_graph_sizes, write_graph_report
+from mathamr_kedro.graph.statistics import (
+    GraphTally,
+    TallyFiles,
+    describe_graphs,
+    find_median,
+)
+from mathamr_kedro.records import FormulaMention
+
+QUESTION = GraphRecord(
+    "1",  # 5 nodes, 4 edges, one sentence, one formula
+    "(s / show-01 :ARG0-of (y / you)"
+    " :ARG1 (f / FORMULA_0 :opt (o / V!𝑥) :slt (t / V!x)))",
+    "question",
+    (FormulaMention("FORMULA_0", "7", "70", "x", 0, 9),),
+)
+ANSWER = GraphRecord(
+    "2",  # 4 nodes, 4 edges, two sentences
+    '(m / multi-sentence :snt1 (y / yes) :snt2 (b / big :mod y :value "𝑥"))',
+    "answer",
+)
+
+
+def tally_of(tmp_path: Path) -> GraphTally:
+    total = GraphTally()
+    files = []
+    for number, record in enumerate((QUESTION, ANSWER)):
+        files.append(tmp_path / f"{number}.amr.txt")
+        write_records([record], files[-1])
+    for tally in TallyFiles()(files):
+        total.merge(tally)
+    return total
+
+
+def test_the_rows_of_table_4_2(tmp_path: Path) -> None:
+    found = describe_graphs(tally_of(tmp_path), {"all_chunks_failed": 2}, 1)
+    assert found["posts_processed"] == 4
+    assert found["graphs"] == 2
+    assert found["failed_posts"] == 2
+    assert found["all"]["nodes_per_graph"] == 4.5
+    assert found["all"]["median_nodes"] == 4.5
+    assert found["all"]["edges_per_graph"] == 4.0
+    assert found["all"]["largest_graph"] == 5
+    assert found["all"]["sentences_per_graph"] == 1.5
+    question = found["by_post_type"]["question"]
+    assert question["formulas_per_graph"] == 1
+    assert question["opt_nodes_per_graph"] == question["slt_nodes_per_graph"] == 1
+    # show-01 FORMULA_0 V!𝑥 V!x you; multi-sentence yes big 𝑥
+    assert found["raw_node_types"] == 9
+    # ARG1 opt slt ARG0 (written inverted); snt1 snt2 mod value
+    assert found["raw_relations"] == 8
+    assert found["size_histograms"] == {"answer": {"4": 1}, "question": {"4": 1}}
+
+
+def test_the_report_names_the_failures(tmp_path: Path) -> None:
+    failures = {"all_chunks_failed": 1, "empty_text": 1}
+    statistics = {
+        "mode": "mathamr_plus",
+        **describe_graphs(tally_of(tmp_path), failures, 1),
+        "notes": {"formula_without_tree": 3},
+    }
+    report = write_graph_report(statistics)
+    assert "| Successful graphs | 2 (50.0%) |" in report
+    assert "| … All chunks failed to parse | 1 |" in report
+    assert "| … empty text | 1 |" in report
+    assert "| … questions | 5.0 nodes, 1.0 formulas |" in report
+    assert "| formula_without_tree | 3 |" in report
+    figure = draw_graph_sizes(statistics)
+    assert [bar.name for bar in figure.data] == ["answer", "question"]
+    assert figure.data[0].x == ("4–7",)
+
+
+def test_an_empty_collection_has_statistics_too() -> None:
+    found = describe_graphs(GraphTally(), {}, 0)
+    assert found["all"]["nodes_per_graph"] == 0
+    assert "| Posts processed | 0 |" in write_graph_report({"mode": "mathamr", **found})
+
+
+def test_the_median_of_many_equal_numbers() -> None:
+    assert find_median(Counter({7: 1000})) == 7
+    assert find_median(Counter()) == 0
+    assert find_median(Counter({1: 2, 10: 2})) == 5.5

@@ -1,0 +1,82 @@
+"""Training from the command line, with nothing but torch and numpy."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import torch
+
+from mathamr_kedro.learning.__main__ import main
+from mathamr_kedro.learning.checkpoints import CHECKPOINT
+from mathamr_kedro.model.config import ComputeConfig
+from mathamr_kedro.model.weights import load_model
+
+CONFIG = {
+    "batch_size": 4,
+    "num_epochs": 2,
+    "compute": {"device": "cpu"},
+    "model": {"hidden_dim": 16, "projection_dim": 8, "num_layers": 1, "num_bases": 2},
+}
+
+
+def write_inputs(shards, folder, config=CONFIG):
+    pairs = [[str(i), str(i + 1)] for i in range(0, 40, 2)]
+    (folder / "pairs.json").write_text(json.dumps(pairs))
+    (folder / "config.json").write_text(json.dumps(config))
+    options = {"--data": shards.folder, "--pairs": folder / "pairs.json"}
+    options |= {"--config": folder / "config.json", "--out": folder / "out"}
+    return [str(part) for option in options.items() for part in option]
+
+
+def test_command_leaves_a_model_and_its_history(shards, tmp_path):
+    assert main(write_inputs(shards, tmp_path)) == 0
+    assert len(json.loads((tmp_path / "out" / "history.json").read_text())) == 2
+    model = load_model(tmp_path / "out" / "model", ComputeConfig(device="cpu"))
+    assert model.config.num_layers == 1
+
+
+def test_errors_are_one_line(shards, tmp_path, caplog):
+    assert main(write_inputs(shards, tmp_path, {"epochs": 2})) == 1
+    assert "did you mean 'num_epochs'" in caplog.text
+    assert "Traceback" not in caplog.text
+
+
+def test_killed_process_goes_on_to_the_same_weights(shards, tmp_path):
+    config = CONFIG | {"num_epochs": 40, "patience": 0, "checkpoint_seconds": 0}
+    for name in ("whole", "killed"):
+        (tmp_path / name).mkdir()
+    whole, killed = (
+        write_inputs(shards, tmp_path / name, config) for name in ("whole", "killed")
+    )
+    checkpoint = tmp_path / "killed" / "out" / CHECKPOINT
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mathamr_kedro.learning", *killed],
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 120
+    while not checkpoint.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    assert process.wait() != 0  # it was not done yet
+    assert main(killed) == main(whole) == 0
+    ends = [
+        torch.load(tmp_path / name / "out" / CHECKPOINT, weights_only=True)["tensors"]
+        for name in ("whole", "killed")
+    ]
+    for name, value in ends[0]["model"].items():
+        assert torch.equal(value, ends[1]["model"][name]), name
+
+
+def test_nothing_but_torch_and_numpy_is_imported():
+    code = (
+        "import sys, mathamr_kedro.learning.__main__\n"
+        "heavy = {'kedro', 'pandas', 'pyarrow', 'lxml', 'scipy', 'spacy', 'rich'}\n"
+        "sys.exit(str(heavy & sys.modules.keys()) if heavy & sys.modules.keys() else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

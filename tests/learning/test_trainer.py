@@ -1,0 +1,380 @@
+"""Whole trainings: they learn, stop, go on, and do what each option says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+import torch
+
+from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.learning.augmentation import AugmentationConfig
+from mathamr_kedro.learning.checkpoints import CHECKPOINT
+from mathamr_kedro.learning.config import TrainingConfig
+from mathamr_kedro.learning.pairs import list_pairs
+from mathamr_kedro.learning.step import OptimizerConfig
+from mathamr_kedro.learning.trainer import train
+from mathamr_kedro.model.config import ComputeConfig
+from mathamr_kedro.model.mathamr_plus import build_model
+from mathamr_kedro.model.weights import load_model
+
+CPU = ComputeConfig(device="cpu")
+
+
+@pytest.fixture
+def pairs(shards):
+    """Twenty pairs, each with two negatives."""
+    rows = np.arange(40).reshape(20, 2)
+    return list_pairs(np.concatenate([rows, np.roll(rows, 3, 0)], 1), shards)
+
+
+@pytest.fixture
+def config(model_config):
+    return TrainingConfig(
+        model=model_config,
+        optimizer=OptimizerConfig(learning_rate=3e-3, min_learning_rate=1e-4),
+        compute=CPU,
+        batch_size=4,
+        num_epochs=3,
+        checkpoint_seconds=0,
+        log_seconds=0,
+    )
+
+
+def weights_of(result):
+    return load_model(result.model_dir, CPU).state_dict()
+
+
+def same(one, two):
+    return all(torch.equal(one[n], two[n]) for n in one)
+
+
+def read_last(folder):
+    return torch.load(folder / CHECKPOINT, weights_only=True)
+
+
+def test_training_learns_its_pairs(shards, pairs, config, tmp_path):
+    config = replace(
+        config,
+        optimizer=OptimizerConfig(learning_rate=2e-2, min_learning_rate=1e-3),
+        augmentation=AugmentationConfig(0, 0),
+        num_epochs=25,
+        patience=0,
+        validation_share=0.0,
+    )
+    history = train(shards, pairs, config, tmp_path).history
+    assert len(history) == 25
+    assert history[-1].train_loss < 0.6 * history[0].train_loss
+    assert history[-1].accuracy > 0.6 > 2 * history[0].accuracy
+    assert history[0].validation_loss is None
+
+
+def test_history_tells_of_each_epoch(shards, pairs, config, tmp_path):
+    result = train(shards, pairs, config, tmp_path)
+    written = json.loads((tmp_path / "history.json").read_text())
+    assert written == [asdict(r) for r in result.history]
+    assert [r.epoch for r in result.history] == [1, 2, 3]
+    assert [r.step for r in result.history] == [4, 8, 12]
+    rates = [r.learning_rate for r in result.history]
+    assert rates[0] > rates[1] > rates[2] == pytest.approx(1e-4)
+    last = result.history[-1]
+    assert last.seconds > 0 and last.memory_mib > 0 and last.grad_norm > 0
+    assert last.pairs_per_second == pytest.approx(16 / last.seconds)
+    assert last.validation_loss is not None
+
+
+def test_progress_counts_down(shards, pairs, config, tmp_path):
+    told = []
+    train(shards, pairs, config, tmp_path, progress=told.append)
+    assert [(p.epoch, p.step) for p in told[:5]] == [
+        (1, 1),
+        (1, 2),
+        (1, 3),
+        (1, 4),
+        (2, 1),
+    ]
+    assert told[-1].seconds_left == 0 < told[0].seconds_left
+    assert all(p.steps == 4 and p.pairs_per_second > 0 for p in told)
+
+
+def test_parameters_are_counted_in_the_log(shards, pairs, config, tmp_path, caplog):
+    caplog.set_level("INFO")
+    train(shards, pairs, replace(config, num_epochs=1), tmp_path)
+    assert "relation weights" in caplog.text
+    assert "pairs/s" in caplog.text
+
+
+class Killed(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("killed_at", [(1, 2), (1, 4), (2, 1), (3, 4)])
+def test_killed_training_ends_with_the_same_bits(
+    shards, pairs, config, tmp_path, killed_at
+):
+    def kill(progress):
+        if (progress.epoch, progress.step) == killed_at:
+            raise Killed
+
+    whole = train(shards, pairs, config, tmp_path / "whole")
+    with pytest.raises(Killed):
+        train(shards, pairs, config, tmp_path / "killed", kill)
+    resumed = train(shards, pairs, config, tmp_path / "killed")
+    assert same(weights_of(whole), weights_of(resumed))
+    ends = [read_last(tmp_path / name)["tensors"] for name in ("whole", "killed")]
+    assert same(ends[0]["model"], ends[1]["model"])
+    assert same(ends[0]["loss"], ends[1]["loss"])
+    for one, two in zip(ends[0]["optimizer"], ends[1]["optimizer"], strict=True):
+        assert same(one, two)
+    timed = {"seconds": 0.0, "pairs_per_second": 0.0, "memory_mib": 0.0}
+    records = [[replace(r, **timed) for r in x.history] for x in (whole, resumed)]
+    assert records[0] == records[1]
+
+
+def test_finished_training_does_nothing_more(shards, pairs, config, tmp_path):
+    first = train(shards, pairs, config, tmp_path)
+    told = []
+    assert train(shards, pairs, config, tmp_path, told.append) == first
+    assert told == []
+
+
+def test_seeds_decide_the_weights(shards, pairs, config, tmp_path):
+    ends = [
+        weights_of(train(shards, pairs, replace(config, seed=seed), tmp_path / name))
+        for name, seed in (("a", 0), ("b", 0), ("c", 1))
+    ]
+    assert same(ends[0], ends[1])
+    assert not same(ends[0], ends[2])
+
+
+def test_training_stops_when_nothing_gets_better(shards, pairs, config, tmp_path):
+    still = OptimizerConfig(learning_rate=0, min_learning_rate=0, weight_decay=0)
+    config = replace(config, optimizer=still, num_epochs=9, patience=2)
+    result = train(shards, pairs, config, tmp_path)
+    assert result.stopped_early
+    assert result.best_epoch == 1
+    assert len(result.history) == 3
+
+
+def test_best_model_is_kept(shards, pairs, config, tmp_path):
+    """A rate that breaks the model after the first epoch."""
+    wild = OptimizerConfig(learning_rate=1.0, min_learning_rate=1.0)
+    config = replace(config, optimizer=wild, num_epochs=4)
+    result = train(shards, pairs, config, tmp_path)
+    best = min(result.history, key=lambda r: r.validation_loss)
+    assert (result.best_epoch, result.best_loss) == (best.epoch, best.validation_loss)
+    if result.best_epoch < len(result.history):
+        assert not same(weights_of(result), read_last(tmp_path)["tensors"]["model"])
+
+
+def test_checkpoint_of_another_training_is_refused(shards, pairs, config, tmp_path):
+    train(shards, pairs, config, tmp_path)
+    with pytest.raises(ConfigurationError, match="of the same training"):
+        train(shards, pairs, replace(config, seed=5), tmp_path)
+
+
+def test_where_it_runs_does_not_make_another_training(shards, pairs, config, tmp_path):
+    train(shards, pairs, config, tmp_path)
+    slow = replace(config, compute=ComputeConfig("cpu", backend="reference"))
+    assert len(train(shards, pairs, slow, tmp_path).history) == 3
+
+
+def test_infinite_loss_is_named(shards, pairs, config, tmp_path):
+    config = replace(
+        config,
+        optimizer=OptimizerConfig(learning_rate=1e30, clip_norm=0.0),
+        num_epochs=9,
+    )
+    with pytest.raises(ConfigurationError, match="finite loss"):
+        train(shards, pairs, config, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("part", "changes"),
+    [
+        ("loss", {"both_directions": True}),
+        ("loss", {"beta": 0.3}),
+        ("loss", {"objective": "single_vector"}),
+        ("loss", {"normalise_scores": False}),
+        ("augmentation", {"node_mask": 0.0}),
+        ("augmentation", {"edge_dropout": 0.0}),
+        ("optimizer", {"weight_decay": 0.5}),
+        ("optimizer", {"clip_norm": 0.01}),
+        ("model", {"virtual_init": "mean"}),
+        ("model", {"virtual_aggregation": "attention"}),
+        ("model", {"decomposition": "none"}),
+        (None, {"hard_negatives": 2}),
+    ],
+)
+def test_each_option_changes_the_training(
+    shards, pairs, config, tmp_path, part, changes
+):
+    config = replace(config, num_epochs=1)
+    if part is None:
+        changed = replace(config, **changes)
+    else:
+        changed = replace(config, **{part: replace(getattr(config, part), **changes)})
+    plain = train(shards, pairs, config, tmp_path / "plain")
+    other = train(shards, pairs, changed, tmp_path / "other")
+    one, two = weights_of(plain), weights_of(other)
+    assert one.keys() != two.keys() or not same(one, two)
+
+
+def test_formulas_that_look_the_same_are_learned(shards, config, tmp_path):
+    """Each post is paired with itself, so all its formulas have a partner."""
+    pairs = list_pairs(np.repeat(np.arange(40), 2).reshape(40, 2), shards)
+    still = OptimizerConfig(learning_rate=0, min_learning_rate=0)
+    config = replace(
+        config, optimizer=still, num_epochs=1, augmentation=AugmentationConfig(0, 0)
+    )
+    losses = []
+    for weight in (0.0, 0.5, 1.0):
+        changed = replace(config, loss=replace(config.loss, formula_weight=weight))
+        result = train(shards, pairs, changed, tmp_path / str(weight))
+        losses.append(result.history[0].train_loss)
+    assert losses[0] < losses[1] < losses[2]
+    assert losses[2] - losses[1] == pytest.approx(losses[1] - losses[0], rel=1e-3)
+
+
+def test_more_negatives_make_the_task_harder(shards, pairs, config, tmp_path):
+    still = OptimizerConfig(learning_rate=0, min_learning_rate=0)
+    config = replace(
+        config, optimizer=still, num_epochs=1, augmentation=AugmentationConfig(0, 0)
+    )
+    losses = [
+        train(shards, pairs, replace(config, hard_negatives=k), tmp_path / str(k))
+        .history[0]
+        .train_loss
+        for k in (0, 1, 2)
+    ]
+    assert losses[0] < losses[1] < losses[2]
+
+
+def test_attention_learns_its_queries(shards, pairs, config, tmp_path):
+    model = replace(config.model, virtual_aggregation="attention")
+    result = train(shards, pairs, replace(config, model=model), tmp_path)
+    assert weights_of(result)["encoder.query"].abs().max() > 0
+
+
+def test_pretrained_vectors_are_the_start(shards, pairs, config, tmp_path):
+    vectors = np.random.default_rng(0).normal(size=(40, 16)).astype(np.float32)
+    np.save(tmp_path / "nodes.npy", vectors)
+    still = OptimizerConfig(learning_rate=0, min_learning_rate=0, weight_decay=0)
+    config = replace(
+        config,
+        optimizer=still,
+        num_epochs=1,
+        pretrained_nodes=str(tmp_path / "nodes.npy"),
+    )
+    mine = weights_of(train(shards, pairs, config, tmp_path / "out"))["nodes.content"]
+    torch.manual_seed(0)
+    fresh = build_model(config.model, shards.schema, CPU, torch.device("cpu"))
+    fresh.nodes.load_pretrained(torch.from_numpy(vectors))
+    assert torch.equal(mine, fresh.nodes.content)
+
+
+def test_missing_pretrained_vectors_are_named(shards, pairs, config, tmp_path):
+    config = replace(config, pretrained_nodes=str(tmp_path / "none.npy"))
+    with pytest.raises(MissingInputError, match="pretrained_nodes"):
+        train(shards, pairs, config, tmp_path)
+
+
+def test_captured_steps_need_a_gpu(shards, pairs, config, tmp_path):
+    with pytest.raises(ConfigurationError, match="CUDA device for steps 'captured'"):
+        train(shards, pairs, replace(config, steps="captured"), tmp_path)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("steps", ["captured", "compiled"])
+def test_killed_training_on_the_gpu_ends_with_the_same_bits(
+    shards, pairs, config, tmp_path, steps
+):
+    config = replace(
+        config,
+        model=replace(config.model, projection_dim=16),
+        compute=ComputeConfig(device="cuda"),
+        steps=steps,
+    )
+
+    def kill(progress):
+        if (progress.epoch, progress.step) == (2, 2):
+            raise Killed
+
+    whole = train(shards, pairs, config, tmp_path / "whole")
+    with pytest.raises(Killed):
+        train(shards, pairs, config, tmp_path / "killed", kill)
+    resumed = train(shards, pairs, config, tmp_path / "killed")
+    assert same(weights_of(whole), weights_of(resumed))
+    on_cpu = replace(config, compute=CPU, steps="eager")
+    slow = train(shards, pairs, on_cpu, tmp_path / "cpu")
+    assert whole.history[0].train_loss == pytest.approx(
+        slow.history[0].train_loss, rel=1e-2
+    )
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+import torch
+from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.learning.config import read_config
+from mathamr_kedro.learning.pairs import read_pairs
+from mathamr_kedro.learning.processes import join_processes
+from mathamr_kedro.learning.trainer import Trainer
+
+folder, out = Path(sys.argv[1]), Path(sys.argv[2])
+shards = GraphShards(Path(sys.argv[3]))
+config = read_config(folder / "config.json")
+pairs = read_pairs(folder / "pairs.npz", shards)
+torch.set_num_threads(1)
+with join_processes(torch.device("cpu")) as (processes, device):
+    trainer = Trainer(shards, pairs, config, processes, device)
+    out.mkdir(exist_ok=True)
+    trainer.run(out, None)
+    state = trainer.step.export_state()
+    weights = state["model"] | state["loss"]
+    torch.save(weights, folder / f"rank_{processes.rank}.pt")
+"""
+
+
+def test_two_processes_train_as_one(shards, pairs, config, tmp_path):
+    """Same loss and gradients as one process, same weights in both."""
+    # A low rate: Adam makes large steps of small differences.
+    config = replace(
+        config,
+        num_epochs=2,
+        hard_negatives=1,
+        optimizer=OptimizerConfig(learning_rate=1e-6, min_learning_rate=1e-6),
+        augmentation=AugmentationConfig(0, 0),
+        loss=replace(config.loss, beta=0.3, both_directions=True, formula_weight=0.2),
+    )
+    alone = train(shards, pairs, config, tmp_path / "alone")
+    (tmp_path / "config.json").write_text(json.dumps(asdict(config)))
+    rows = np.column_stack([pairs.queries, pairs.documents, pairs.negatives])
+    np.savez(tmp_path / "pairs.npz", pairs=rows)
+    (tmp_path / "script.py").write_text(textwrap.dedent(SCRIPT))
+    run = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
+    run += ["--master-port", "0", "--standalone", str(tmp_path / "script.py")]
+    arguments = [str(tmp_path), str(tmp_path / "two"), str(shards.folder)]
+    done = subprocess.run(
+        run + arguments, capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    ranks = [torch.load(tmp_path / f"rank_{r}.pt", weights_only=True) for r in (0, 1)]
+    assert same(*ranks)
+    together = json.loads((tmp_path / "two" / "history.json").read_text())
+    for mine, theirs in zip(alone.history, together, strict=True):
+        for name in ("train_loss", "validation_loss", "accuracy", "grad_norm"):
+            assert theirs[name] == pytest.approx(getattr(mine, name), rel=1e-3), name
+    single = read_last(tmp_path / "alone")["tensors"]
+    start = build_model(config.model, shards.schema, CPU, torch.device("cpu"))
+    for name in start.state_dict():
+        assert torch.allclose(single["model"][name], ranks[0][name], atol=2e-5)
+    assert single["loss"]["log_temperature"] == pytest.approx(
+        ranks[0]["log_temperature"].item(), abs=1e-5
+    )

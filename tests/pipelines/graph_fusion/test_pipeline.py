@@ -1,0 +1,109 @@
+"""The fusion stage on a tiny collection."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mathamr_kedro.errors import ConfigurationError
+from tests.pipelines.graph_world import FIRST, TOPIC, run_stage, write_inputs
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    write_inputs(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def catalog(data: Path):
+    return run_stage(data, "graph_fusion")
+
+
+def test_posts_and_topics_have_math_graphs(catalog) -> None:
+    records = {r.graph_id: r for r in catalog.load("math_graphs").records()}
+    assert list(records) == ["1", "2", "3", "4"]
+    assert records["1"].graph.splitlines() == [
+        "(e / even-01",
+        "  :ARG1 (f / FORMULA_0",
+        "    :opt (F0o0 / O!SUP :0 (F0o1 / V!𝑥) :1 (F0o2 / N!2))",  # from the store
+        "    :slt (F0s0 / V!x :a (F0s1 / N!2)))",
+        "  :math (F1 / FORMULA_1",
+        "    :opt (F1o0 / U!plus :0 (F1o1 / V!𝑦) :0 (F1o2 / N!1))",  # from LaTeX
+        "    :slt (F1s0 / V!y :n (F1s1 / + :n (F1s2 / N!1)))))",
+    ]
+    assert records["1"].missing == ("FORMULA_1",)
+    assert records["1"].formula_map == FIRST[0].formula_map
+    (topic,) = catalog.load("topic_math_graphs").records()
+    assert topic.graph_id == TOPIC.graph_id
+    assert ":slt (F0s0 / V!y" in topic.graph
+
+
+def test_what_has_no_graph_is_told_with_its_reason(catalog) -> None:
+    (failure,) = catalog.load("math_graph_failures").records()
+    assert (failure.record_id, failure.reason, failure.kept) == (
+        "5",
+        "graph_error",
+        False,
+    )
+    assert failure.place == "posts-1"
+
+
+def test_statistics_add_up(catalog) -> None:
+    statistics = catalog.load("math_graph_statistics")
+    assert statistics["posts_processed"] == 6
+    assert statistics["graphs"] == 4
+    assert statistics["failures"] == {"empty_text": 1, "graph_error": 1}
+    assert statistics["all"]["formulas"] == 3
+    assert statistics["all"]["lost_formulas"] == 1
+    assert statistics["training_pairs"] == 4
+    assert "| Posts processed | 6 |" in catalog.load("math_graph_report")
+    assert catalog.load("math_graph_figure").data
+
+
+def test_a_killed_run_goes_on_where_it_stopped(catalog, data: Path) -> None:
+    folder = data / "03_primary/math_graphs"
+    first, second = folder / "posts-0.amr.txt", folder / "posts-1.amr.txt"
+    before = second.read_bytes()
+    listed = json.loads((folder / "_shards.json").read_text())
+    del listed["counts"]["posts-1"]
+    listed["complete"] = False
+    (folder / "_shards.json").write_text(json.dumps(listed))
+    second.write_text("half a rec")
+    time = first.stat().st_mtime_ns
+    run_stage(data, "graph_fusion")
+    assert first.stat().st_mtime_ns == time
+    assert second.read_bytes() == before
+
+
+def test_two_processes_make_the_same_graphs(
+    catalog, tmp_path: Path, data: Path
+) -> None:
+    write_inputs(tmp_path)
+    settings = {"workers": {"workers": 2, "batch_size": 1}}
+    run_stage(tmp_path, "graph_fusion", graph_fusion=settings)
+    for name in ("posts-0.amr.txt", "posts-1.amr.txt"):
+        file = Path("03_primary/math_graphs") / name
+        assert (tmp_path / file).read_bytes() == (data / file).read_bytes()
+
+
+def test_mathamr_is_a_mode_of_its_own(tmp_path: Path) -> None:
+    write_inputs(tmp_path)
+    catalog = run_stage(tmp_path, "graph_fusion", graph_fusion={"mode": "mathamr"})
+    record = next(catalog.load("math_graphs").records())
+    assert ":math (F0o0 / O!SUP :op0 (F0o1 / V!𝑥)" in record.graph
+    assert ":slt" not in record.graph
+    # Layout trees that are not there cannot be shown.
+    mode = {"mode": "mathamr"}
+    with pytest.raises(Exception) as caught:
+        run_stage(tmp_path, "preprocessing", graph_fusion=mode)
+    assert isinstance(caught.value, ConfigurationError)
+    assert "have no layout trees (got 'both')" in str(caught.value)
+
+
+def test_an_unknown_mode_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="did you mean 'mathamr_plus'"):
+        run_stage(tmp_path, "graph_fusion", graph_fusion={"mode": "mathamr_puls"})

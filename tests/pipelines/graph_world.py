@@ -1,0 +1,87 @@
+"""A tiny collection after AMR parsing, in a catalog of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kedro.framework.session import KedroSession
+from kedro.framework.startup import bootstrap_project
+from kedro.io import CatalogProtocol
+
+from mathamr_kedro.formula.tree_building import TreeBatch
+from mathamr_kedro.formula.tree_rows import TreeRow
+from mathamr_kedro.graph.penman_records import GraphRecord
+from mathamr_kedro.records import Failure, FormulaMention, TrainingPair
+from mathamr_kedro.shards import EndOfShards, Shard
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+def formula(number: int, visual_id: str, latex: str) -> FormulaMention:
+    return FormulaMention(f"FORMULA_{number}", f"f{number}", visual_id, latex, 0, 9)
+
+
+SQUARE = formula(0, "70", "x^2")
+SUM = formula(1, "xabc", "y+1")
+
+FIRST = [
+    GraphRecord("1", "(e / even-01 :ARG1 (f / FORMULA_0))", "question", (SQUARE, SUM)),
+    GraphRecord("2", "(y / yes)", "answer"),
+]
+SECOND = [
+    GraphRecord(
+        "3",
+        "(m / multi-sentence :snt1 (f / functions) :snt2 (g / FORMULA_0))",
+        "question",
+        (SQUARE,),
+    ),
+    GraphRecord("4", "(n / no :polarity -)", "answer"),
+    GraphRecord("5", "(broken / graph", "answer"),
+]
+TOPIC = GraphRecord("A.1", "(s / solve-01 :ARG1 (f / FORMULA_0))", "topic", (SUM,))
+TOPIC = TOPIC._replace(formula_map=(SUM._replace(placeholder="FORMULA_0"),))
+
+
+def open_session(data: Path, **params: Any) -> KedroSession:
+    bootstrap_project(PROJECT)
+    values = {"data_root": str(data), **params}
+    return KedroSession.create(PROJECT, env="test", runtime_params=values)
+
+
+def open_catalog(data: Path) -> CatalogProtocol:
+    return open_session(data).load_context().catalog
+
+
+def write_inputs(data: Path, first: list[GraphRecord] = FIRST) -> CatalogProtocol:
+    """Write what the stages before fusion would have written."""
+    catalog = open_catalog(data)
+    made_from = f"amr {len(first)}"
+    tables: dict[str, list[tuple[str, Any]]] = {
+        "amr_graphs": [("posts-0", first), ("posts-1", SECOND)],
+        "topic_amr_graphs": [("topics-0", [TOPIC])],
+        "amr_post_failures": [
+            ("posts-0", [Failure("amr_parsing", "posts", "", "9", "empty_text", "")])
+        ],
+        "training_pairs": [
+            ("pairs", [TrainingPair("1", "2"), TrainingPair("3", "4")]),
+            ("more", [TrainingPair("3", "5"), TrainingPair("7", "8")]),
+        ],
+    }
+    for name, shards in tables.items():
+        for shard, rows in shards:
+            counts = {"read": len(rows), "written": len(rows)}
+            catalog[name].save(Shard(shard, made_from, rows, counts))
+        catalog[name].save(EndOfShards(made_from))
+    row = TreeRow("f0", "70", "[V!x,a[N!2]]", "[O!SUP,0[V!𝑥],1[N!2]]")
+    trees = catalog["formula_trees"]
+    if not trees.exists():
+        trees.save(Shard("all", "trees", TreeBatch([row], []), {}))
+        trees.save(EndOfShards("trees"))
+    return catalog
+
+
+def run_stage(data: Path, stage: str, **params: Any) -> CatalogProtocol:
+    with open_session(data, **params) as session:
+        session.run(pipeline_names=[stage])
+    return open_catalog(data)

@@ -1,0 +1,143 @@
+"""The preprocessing stage on a tiny collection."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mathamr_kedro.graph.configuration import PreprocessingParameters
+from mathamr_kedro.graph.pyg_data import from_pyg, to_pyg
+from tests.pipelines.graph_world import FIRST, open_session, run_stage, write_inputs
+
+HALF = {"pairs": {"train_share": 0.5}, "vocabulary": {"rare_numbers_below": 1}}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    write_inputs(folder)
+    run_stage(folder, "graph_fusion")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def catalog(data: Path):
+    return run_stage(data, "preprocessing", preprocessing=HALF)
+
+
+def read_parameters(data: Path, **changes: dict) -> PreprocessingParameters:
+    context = open_session(data, preprocessing=changes).load_context()
+    return PreprocessingParameters.read(context.params["preprocessing"])
+
+
+@pytest.fixture(scope="module")
+def prepared(catalog, data: Path):
+    return catalog.load("prepared_graphs").open(read_parameters(data, **HALF))
+
+
+def test_every_graph_is_there(prepared) -> None:
+    assert prepared.posts.keys == ["1", "2", "3", "4"]
+    assert prepared.topics.keys == ["A.1"]
+    assert prepared.post_type.tolist() == [0, 1, 0, 1]
+
+
+def test_pairs_are_restricted_to_graphs_that_exist(prepared) -> None:
+    pairs = [*prepared.train_pairs.tolist(), *prepared.validation_pairs.tolist()]
+    assert sorted(pairs) == [[0, 1], [2, 3]]
+    assert len(prepared.train_pairs) == 1
+    assert prepared.report["pairs_without_graph"] == 2
+
+
+def test_the_vocabulary_knows_training_graphs_alone(prepared) -> None:
+    seen = {prepared.posts.keys[n] for n in prepared.train_pairs[0]}
+    words = {"1": "even-01", "3": "function"}
+    for key, word in words.items():
+        assert (word in prepared.types.types) == (key in seen)
+
+
+def test_graphs_hold_the_hierarchy(prepared) -> None:
+    graph = prepared.posts.graph(0)
+    # even-01, FORMULA_0 with 3 + 2 nodes, FORMULA_1 with 3 + 3; then virtual nodes
+    assert graph.num_content == 1 + 1 + 5 + 1 + 6
+    assert graph.member_count.tolist() == [5, 6, 2, 4]
+    assert graph.representative.tolist() == [14, 15, 16, 17]
+    assert graph.representative_number.tolist() == [0, 1, 0, 0]
+    graph.check(prepared.posts.schema)
+    assert (
+        from_pyg(to_pyg(graph, prepared.posts.schema), prepared.posts.schema) == graph
+    )
+
+
+def test_equal_formulas_have_equal_labels(prepared) -> None:
+    first, third = prepared.posts.graph(0), prepared.posts.graph(2)
+    assert first.representative_label[0] == third.representative_label[0] > 0
+    assert (
+        first.representative_label[1]
+        == prepared.topics.graph(0).representative_label[0]
+    )
+
+
+def test_reports_are_written(catalog) -> None:
+    statistics = catalog.load("preprocessing_statistics")
+    assert statistics["posts"] == 4
+    assert statistics["vocabulary"]["graphs"] == 2
+    assert "## Vocabulary" in catalog.load("preprocessing_report")
+    assert catalog.load("preprocessing_figure").data
+
+
+def test_a_second_run_does_nothing_anew(catalog, prepared, data: Path) -> None:
+    files = [
+        *(data / "04_feature").rglob("*.npz"),
+        *prepared.folder.rglob("*.npy"),
+    ]
+    before = {file: file.stat().st_mtime_ns for file in files}
+    run_stage(data, "preprocessing", preprocessing=HALF)
+    assert before == {file: file.stat().st_mtime_ns for file in files}
+
+
+def test_another_variant_has_a_folder_of_its_own(catalog, prepared, data: Path) -> None:
+    changes = {
+        **HALF,
+        "graph": {"formula_mode": "opt", "structure": "global_single"},
+        "workers": {"workers": 2},
+    }
+    found = run_stage(data, "preprocessing", preprocessing=changes)
+    store = found.load("prepared_graphs")
+    other = store.open(read_parameters(data, **changes))
+    assert other.folder != prepared.folder
+    assert other.posts.graph(0).num_content == 1 + 1 + 3 + 1 + 3
+    assert other.posts.graph(0).representative.tolist() == [9]
+    assert np.array_equal(other.train_pairs, prepared.train_pairs)
+    assert store.open(read_parameters(data, **HALF)).folder == prepared.folder
+    assert len(store.list()) == 2
+
+
+def test_a_killed_run_goes_on_where_it_stopped(catalog, prepared, data: Path) -> None:
+    key = read_parameters(data, **HALF).variant_key
+    folder = data / "04_feature/graph_blocks" / key
+    first, second = folder / "posts-0.npz", folder / "posts-1.npz"
+    listed = json.loads((folder / "_shards.json").read_text())
+    del listed["counts"]["posts-1"]
+    listed["complete"] = False
+    (folder / "_shards.json").write_text(json.dumps(listed))
+    content = second.read_bytes()
+    second.write_bytes(b"half a bl")
+    time = first.stat().st_mtime_ns
+    run_stage(data, "preprocessing", preprocessing=HALF)
+    assert first.stat().st_mtime_ns == time
+    assert len(second.read_bytes()) == len(content)
+
+
+def test_new_graphs_replace_the_old_ones(tmp_path: Path) -> None:
+    write_inputs(tmp_path)
+    run_stage(tmp_path, "graph_fusion")
+    run_stage(tmp_path, "preprocessing")
+    write_inputs(tmp_path, FIRST[:1])
+    run_stage(tmp_path, "graph_fusion")
+    catalog = run_stage(tmp_path, "preprocessing")
+    graphs = catalog.load("prepared_graphs").open(read_parameters(tmp_path))
+    assert graphs.posts.keys == ["1", "3", "4"]
+    assert graphs.report["vocabulary"]["graphs"] == 2

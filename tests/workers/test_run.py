@@ -1,0 +1,241 @@
+"""The same results from every runner, whatever happens to the workers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from mathamr_kedro.errors import ConfigurationError, MissingInputError, WorkerError
+from mathamr_kedro.workers import (
+    Failed,
+    Partition,
+    RaySettings,
+    WorkerSettings,
+    run_partitions,
+)
+from tests.workers import work
+
+needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed")
+RUNNERS = [
+    WorkerSettings(workers=1, batch_size=3),
+    WorkerSettings(workers=2, batch_size=3),
+    pytest.param(
+        WorkerSettings(
+            runner="ray",
+            workers=2,
+            batch_size=3,
+            ray=RaySettings(address="local", cpus_per_worker=0.1),
+        ),
+        marks=[needs_ray, pytest.mark.filterwarnings("ignore")],
+    ),
+]
+RUNNER_IDS = ["in process", "processes", "ray"]
+TWO = WorkerSettings(workers=2, batch_size=4)
+
+
+def run(function, partitions, settings):
+    named = [Partition(name, items) for name, items in partitions.items()]
+    found = list(run_partitions(function, named, settings))
+    assert [done.name for done in found] == list(partitions)
+    assert [done.items for done in found] == list(partitions.values())
+    return {done.name: done.results for done in found}
+
+
+@pytest.mark.parametrize("settings", RUNNERS, ids=RUNNER_IDS)
+def test_every_runner_gives_the_same_results_in_order(settings):
+    partitions = {f"p{n}": list(range(n)) for n in range(12)}
+    expected = {name: [i * i for i in items] for name, items in partitions.items()}
+    assert run(work.square, partitions, settings) == expected
+
+
+@pytest.mark.parametrize("settings", RUNNERS, ids=RUNNER_IDS)
+def test_an_item_that_raises_fails_alone(settings):
+    results = run(work.Obey(), {"p": ["a", "raise 1", "b", "c"]}, settings)["p"]
+    assert results == [
+        "done a",
+        Failed("exception", "MemoryError: raise 1"),
+        "done b",
+        "done c",
+    ]
+
+
+@pytest.mark.parametrize("settings", RUNNERS, ids=RUNNER_IDS)
+def test_an_error_of_configuration_stops_the_run(settings):
+    with pytest.raises(MissingInputError, match="install one"):
+        run(work.Obey(), {"p": ["a", "missing"]}, settings)
+    with pytest.raises(MissingInputError, match="install one"):
+        run(work.RaisesAtStart(), {"p": [1]}, settings)
+
+
+@pytest.mark.parametrize("settings", RUNNERS[1:], ids=RUNNER_IDS[1:])
+def test_an_item_that_kills_its_worker_fails_alone(settings):
+    results = run(work.Obey(), {"p": ["a", "kill", "b"], "q": ["c", "exit"]}, settings)
+    assert [results["p"][0], results["p"][2], results["q"][0]] == [
+        "done a",
+        "done b",
+        "done c",
+    ]
+    killed, left = results["p"][1], results["q"][1]
+    assert (killed.reason, left.reason) == ("worker_died", "worker_died")
+    if settings.runner == "local":
+        assert killed.detail == "worker killed by SIGKILL"
+        assert left.detail == "worker ended with exit code 3"
+
+
+def test_an_item_that_hangs_fails_alone():
+    settings = WorkerSettings(workers=2, batch_size=4, timeout_s=1.5)
+    results = run(work.Obey(), {"p": ["a", "hang", "b"], "q": ["c"]}, settings)
+    failed = Failed("timeout", "no result within 1.5 s")
+    assert results == {"p": ["done a", failed, "done b"], "q": ["done c"]}
+
+
+def test_a_worker_killed_by_somebody_else_costs_no_item(tmp_path):
+    orders = ["a", "once 1", "b", "c", "d", "once 2"]
+    settings = WorkerSettings(workers=2, batch_size=1)
+    results = run(work.Obey(tmp_path), {"p": orders}, settings)
+    assert results["p"] == [f"done {order}" for order in orders]
+
+
+def test_wrong_number_of_results_is_a_failure():
+    (result,) = run(work.Obey(), {"p": ["short"]}, WorkerSettings(workers=1))["p"]
+    assert result == Failed("exception", "Expected 1 results (got 0)")
+
+
+def test_results_that_cannot_travel_are_a_failure():
+    (result,) = run(work.unpicklable, {"p": [1]}, TWO)["p"]
+    assert result.reason == "exception"
+    assert "cannot travel" in result.detail
+
+
+def test_workers_that_never_start_stop_the_run():
+    with pytest.raises(WorkerError, match=r"3 workers in a row .* exit code 9"):
+        run(work.FailsToStart(), {"p": [1]}, TWO)
+
+
+def test_a_worker_that_is_never_ready_stops_the_run():
+    settings = WorkerSettings(workers=2, start_timeout_s=1.0)
+    with pytest.raises(ConfigurationError, match="not ready within 1 s"):
+        run(work.SleepsAtStart(), {"p": [1]}, settings)
+
+
+def test_at_most_the_given_number_of_processes(tmp_path):
+    run(work.Obey(tmp_path), {f"p{n}": ["a", "b"] for n in range(8)}, TWO)
+    pids = {name.name.split()[0] for name in tmp_path.iterdir()}
+    slots = {name.name.split()[1] for name in tmp_path.iterdir()}
+    assert 1 <= len(pids) <= 2
+    assert str(os.getpid()) not in pids
+    assert slots <= {"0", "1"}
+
+
+def test_a_worker_is_replaced_after_its_share_of_items(tmp_path):
+    settings = WorkerSettings(workers=2, batch_size=1, items_per_process=2)
+    run(work.Obey(tmp_path), {"p": ["a"] * 6}, settings)
+    pids = [name.name.split()[0] for name in tmp_path.iterdir()]
+    assert max(map(pids.count, pids)) <= 2
+
+
+def test_partitions_are_read_as_they_are_needed():
+    read = []
+
+    def partitions():
+        for n in range(200):
+            read.append(n)
+            yield Partition(f"p{n}", [n])
+
+    found = run_partitions(work.square, partitions(), WorkerSettings(workers=1))
+    assert next(found).results == [0]
+    assert len(read) <= 3
+    found.close()
+
+
+def test_a_function_that_cannot_be_imported_stops_the_run(monkeypatch):
+    monkeypatch.setattr(work.square, "__module__", "nowhere")
+    monkeypatch.setitem(sys.modules, "nowhere", work)
+    with pytest.raises(ConfigurationError, match="cannot import the function"):
+        run(work.square, {"p": [1]}, TWO)
+
+
+SCRIPT = """
+from mathamr_kedro.workers import Partition, WorkerSettings, run_partitions
+from tests.workers.work import square
+settings = WorkerSettings(workers=2, batch_size=1)
+for done in run_partitions(square, [Partition("p", [1, 2, 3])], settings):
+    print(done.results)
+"""
+
+
+def test_a_script_needs_no_guard(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    run = subprocess.run(
+        [sys.executable, str(script)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == "[1, 4, 9]\n"
+
+
+def test_nothing_to_do_starts_nothing():
+    assert run(work.FailsToStart(), {}, TWO) == {}
+    assert run(work.FailsToStart(), {"empty": []}, TWO) == {"empty": []}
+
+
+RUN_UNTIL_KILLED = """
+import sys
+from pathlib import Path
+from mathamr_kedro.workers import Partition, WorkerSettings, run_partitions
+from tests.workers.work import Obey
+partitions = [Partition("p", ["hang 1", "hang 2"])]
+settings = WorkerSettings(workers=2, batch_size=1)
+list(run_partitions(Obey(Path(sys.argv[1])), partitions, settings))
+"""
+
+
+def test_workers_die_with_their_parent(tmp_path):
+    parent = subprocess.Popen(
+        [sys.executable, "-c", RUN_UNTIL_KILLED, str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        cwd=Path(__file__).parents[2],
+    )
+    wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
+    pids = [int(name.name.split()[0]) for name in tmp_path.iterdir()]
+    assert all(map(is_alive, pids))
+    parent.kill()
+    parent.wait()
+    wait_until(lambda: not any(map(is_alive, pids)))
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def wait_until(is_true) -> None:
+    limit = time.monotonic() + 60
+    while not is_true():
+        assert time.monotonic() < limit
+        time.sleep(0.02)
+
+
+def test_settings_refuse_what_cannot_work():
+    with pytest.raises(ConfigurationError, match="at least 1 for 'workers'"):
+        WorkerSettings(workers=0)
+    with pytest.raises(ConfigurationError, match="'timeout_s'"):
+        WorkerSettings(timeout_s=0)
+
+
+@pytest.mark.skipif(find_spec("ray") is not None, reason="ray is installed")
+def test_missing_ray_says_how_to_get_it():
+    with pytest.raises(ConfigurationError, match="pip install"):
+        run(work.square, {"p": [1]}, WorkerSettings(runner="ray"))
