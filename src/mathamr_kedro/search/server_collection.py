@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -21,24 +20,6 @@ from mathamr_kedro.search.post_vectors import Vectors
 from mathamr_kedro.search.retrying import Retry
 
 _TOO_MANY_REQUESTS, _SERVER_ERROR = 429, 500
-
-
-@dataclass(frozen=True)
-class ServerParameters:
-    """How a server keeps the collections."""
-
-    shard_number: int = 1
-    """Pieces of a collection; a multiple of the number of machines."""
-    replication_factor: int = 1
-    """Copies of each piece; 2 survives the loss of a machine."""
-    write_consistency_factor: int = 1
-    """Copies that must have a write before it counts."""
-    on_disk: bool = False
-    """Keep vectors on disk, mapped into memory, instead of in memory."""
-    indexing_threshold: int = 10_000
-    """KB of vectors from which on a segment gets its graph."""
-    attempts: int = 6
-    """How often a request is tried."""
 
 
 def is_temporary(error: Exception) -> bool:
