@@ -195,9 +195,8 @@ def measure_building(options: argparse.Namespace) -> bool:
                 "per CPU second"
             )
         for name in ("vectors", "edge"):
-            size = sum(
-                f.stat().st_size for f in (root / name).rglob("*") if f.is_file()
-            )
+            files = [f for f in (root / name).rglob("*") if f.is_file()]
+            size = 512 * sum(f.stat().st_blocks for f in files)  # files have holes
             print(f"  {name} on disk: {size / 1e6:.1f} MB, {size / count:.0f} B a post")
         rate = rates["edge, graph on doc"]
         print(
@@ -257,7 +256,7 @@ def measure_graphs(options: argparse.Namespace) -> bool:
                 share = statistics.mean(s for s, _ in column)
                 cpu = statistics.median(t for _, t in column)
                 cells.append(f"{name} {share:.3f} ({cpu:.2f} CPU ms)")
-                good &= depth < 1000 or share >= 0.9
+                good &= share >= 0.9
             print(f"  asked for {depth:4d}: top 10 in common: {', '.join(cells)}")
         index.close()
     return good
@@ -332,10 +331,8 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     parts = options.parts or [p for p in PARTS if p != "gpu"]
     results = {part: RUN[part](options) for part in parts}
-    print(
-        "\n"
-        + ", ".join(f"{p} {'ok' if good else 'NOT'}" for p, good in results.items())
-    )
+    for part, good in results.items():
+        print(f"{part}: {'reached' if good else 'NOT reached'}")
     raise SystemExit(not all(results.values()))
 
 

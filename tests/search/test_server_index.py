@@ -18,10 +18,14 @@ from mathamr_kedro.errors import (
     WorkerError,
 )
 from mathamr_kedro.search import server_index
-from mathamr_kedro.search.index import HnswParameters, SearchMode
+from mathamr_kedro.search.index import (
+    HnswParameters,
+    SearchMode,
+    ServerParameters,
+)
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.search.retrying import Retry
-from mathamr_kedro.search.server_collection import ServerParameters, is_temporary
+from mathamr_kedro.search.server_collection import is_temporary
 from mathamr_kedro.search.server_index import ServerIndex, build_server_index, connect
 from mathamr_kedro.search.vectors import VectorStore
 

@@ -12,7 +12,7 @@ import qdrant_edge as qe
 
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.search.index import HnswParameters, PostTypes, SearchMode
-from mathamr_kedro.search.points import Found, Point, PointId
+from mathamr_kedro.search.points import FirstStep, Found, Point, PointId
 from mathamr_kedro.search.post_vectors import Vectors
 
 
@@ -56,14 +56,18 @@ class EdgeCollection:
         )
         return _found(self._shard.query(request))
 
-    def search_prefetched(
-        self, query: Vectors, first: Vectors, candidates: int, limit: int,
-        mode: SearchMode, types: PostTypes,
-    ) -> list[Found]:  # fmt: skip
-        """Find candidates near ``first`` in ``doc``, order them by MaxSim."""
+    def search_candidates(
+        self,
+        query: Vectors,
+        first: FirstStep,
+        limit: int,
+        mode: SearchMode,
+        types: PostTypes,
+    ) -> list[Found]:
+        """Find candidates in one space, order them by exact MaxSim."""
         nearest = qe.Prefetch(
-            limit=candidates,
-            query=qe.Query.Nearest(first.tolist(), using="doc"),
+            limit=first.limit,
+            query=qe.Query.Nearest(first.query.tolist(), using=first.space),
             params=_parameters(mode),
             filter=_filter(types, None),
         )

@@ -78,6 +78,24 @@ class HnswParameters:
     """KB of vectors below which a filtered search scans; lower values lose recall."""
 
 
+@dataclass(frozen=True)
+class ServerParameters:
+    """How a Qdrant server keeps the collections."""
+
+    shard_number: int = 1
+    """Pieces of a collection; a multiple of the number of machines."""
+    replication_factor: int = 1
+    """Copies of each piece; 2 survives the loss of a machine."""
+    write_consistency_factor: int = 1
+    """Copies that must have a write before it counts."""
+    on_disk: bool = False
+    """Keep vectors on disk, mapped into memory, instead of in memory."""
+    indexing_threshold: int = 10_000
+    """KB of vectors from which on a segment gets its graph."""
+    attempts: int = 6
+    """How often a request is tried."""
+
+
 class IndexSize(NamedTuple):
     """How much an index holds."""
 

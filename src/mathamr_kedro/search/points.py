@@ -56,6 +56,14 @@ class Found(NamedTuple):
         return str(self.payload[entry])
 
 
+class FirstStep(NamedTuple):
+    """A search for candidates."""
+
+    query: Vectors
+    space: str
+    limit: int
+
+
 class PointCollection(Protocol):
     """What the engines ``edge`` and ``server`` have in common."""
 
@@ -79,11 +87,15 @@ class PointCollection(Protocol):
             only: ids that may be returned.
         """
 
-    def search_prefetched(
-        self, query: Vectors, first: Vectors, candidates: int, limit: int,
-        mode: SearchMode, types: PostTypes,
-    ) -> list[Found]:  # fmt: skip
-        """Find candidates near ``first`` in ``doc``, order them by MaxSim."""
+    def search_candidates(
+        self,
+        query: Vectors,
+        first: FirstStep,
+        limit: int,
+        mode: SearchMode,
+        types: PostTypes,
+    ) -> list[Found]:
+        """Find candidates in one space, order them by exact MaxSim."""
 
     def fetch(self, point_ids: Sequence[PointId], space: str) -> list[Vectors]:
         """Return the vectors of points, in the given order."""

@@ -21,12 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.errors import MalformedInputError, suggest
+from mathamr_kedro.graph.prepared import POST_TYPES
 from mathamr_kedro.graph.tensors import DOCUMENT, FORMULA, KIND_NAMES
 from mathamr_kedro.search.array_file import Arrays
 from mathamr_kedro.search.text_column import TextColumn, join_columns, spread_ranges
 from mathamr_kedro.types import FormulaId, PostId, VisualId
-
-POST_TYPES = ("question", "answer", "document", "topic")
 
 Vectors: TypeAlias = NDArray[Any]
 """(P, k), each row of length 1; float32 or float16."""

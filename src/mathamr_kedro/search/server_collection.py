@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -16,29 +15,11 @@ from qdrant_client.http.exceptions import (
 
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.search.index import HnswParameters, PostTypes, SearchMode
-from mathamr_kedro.search.points import Found, Point, PointId
+from mathamr_kedro.search.points import FirstStep, Found, Point, PointId
 from mathamr_kedro.search.post_vectors import Vectors
 from mathamr_kedro.search.retrying import Retry
 
 _TOO_MANY_REQUESTS, _SERVER_ERROR = 429, 500
-
-
-@dataclass(frozen=True)
-class ServerParameters:
-    """How a server keeps the collections."""
-
-    shard_number: int = 1
-    """Pieces of a collection; a multiple of the number of machines."""
-    replication_factor: int = 1
-    """Copies of each piece; 2 survives the loss of a machine."""
-    write_consistency_factor: int = 1
-    """Copies that must have a write before it counts."""
-    on_disk: bool = False
-    """Keep vectors on disk, mapped into memory, instead of in memory."""
-    indexing_threshold: int = 10_000
-    """KB of vectors from which on a segment gets its graph."""
-    attempts: int = 6
-    """How often a request is tried."""
 
 
 def is_temporary(error: Exception) -> bool:
@@ -74,15 +55,19 @@ class ServerCollection:
             query_filter=_filter(types, only),
         )
 
-    def search_prefetched(
-        self, query: Vectors, first: Vectors, candidates: int, limit: int,
-        mode: SearchMode, types: PostTypes,
-    ) -> list[Found]:  # fmt: skip
-        """Find candidates near ``first`` in ``doc``, order them by MaxSim."""
+    def search_candidates(
+        self,
+        query: Vectors,
+        first: FirstStep,
+        limit: int,
+        mode: SearchMode,
+        types: PostTypes,
+    ) -> list[Found]:
+        """Find candidates in one space, order them by exact MaxSim."""
         nearest = models.Prefetch(
-            query=first.tolist(),
-            using="doc",
-            limit=candidates,
+            query=first.query.tolist(),
+            using=first.space,
+            limit=first.limit,
             params=_parameters(mode),
             filter=_filter(types, None),
         )

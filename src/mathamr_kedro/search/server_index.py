@@ -24,13 +24,12 @@ from qdrant_client import QdrantClient, models
 
 from mathamr_kedro.errors import MissingInputError, WorkerError
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.search.index import HnswParameters
+from mathamr_kedro.search.index import HnswParameters, ServerParameters
 from mathamr_kedro.search.index_updates import apply_changes, verify_collections
 from mathamr_kedro.search.qdrant_index import Collections, QdrantIndex
 from mathamr_kedro.search.retrying import Retry
 from mathamr_kedro.search.server_collection import (
     ServerCollection,
-    ServerParameters,
     formula_spaces,
     is_temporary,
     post_spaces,

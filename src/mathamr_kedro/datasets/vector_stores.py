@@ -1,0 +1,131 @@
+"""Vectors and indexes as datasets: a folder for each encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from kedro.io import AbstractDataset
+
+from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.search.store_files import Dtype
+from mathamr_kedro.search.vectors import VectorStore
+
+
+class VectorStores:
+    """All stores of vectors below one folder, each named by its encoder."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = Path(base)
+
+    def write(self, encoder: str, width: int, dtype: Dtype) -> VectorStore:
+        """Open the store of an encoder for writing."""
+        return VectorStore.open(self.base / encoder, encoder, width, dtype)
+
+    def read(self, encoder: str) -> VectorStore:
+        """Open the complete store of an encoder.
+
+        Raises:
+            MissingInputError: it is missing or unfinished.
+        """
+        store = VectorStore(self.base / encoder)
+        if not store.state.complete:
+            raise MissingInputError(
+                f"{str(store.folder)!r} is unfinished; run the stage 'indexing', it "
+                "goes on where it stopped"
+            )
+        return store
+
+
+class VectorStoresDataset(AbstractDataset[None, VectorStores]):
+    """The folder of all stores of vectors; the stage writes below it, commit by commit.
+
+    Example of a catalog entry::
+
+        post_vectors:
+          type: mathamr_kedro.datasets.vector_stores.VectorStoresDataset
+          filepath: data/06_models/post_vectors
+    """
+
+    def __init__(
+        self, *, filepath: str, metadata: dict[str, Any] | None = None
+    ) -> None:
+        self._stores = VectorStores(Path(filepath))
+        self.metadata = metadata
+
+    def load(self) -> VectorStores:
+        """Return the stores."""
+        return self._stores
+
+    def save(self, data: None) -> None:
+        """Never called: the stage writes to the stores itself."""
+        raise ConfigurationError(f"{str(self._stores.base)!r} is written by its stage")
+
+    def _exists(self) -> bool:
+        return True
+
+    def _describe(self) -> dict[str, Any]:
+        return {"filepath": str(self._stores.base)}
+
+
+class IndexPlaces:
+    """Where indexes are: a folder for each encoder, and perhaps a server."""
+
+    def __init__(self, base: Path, connect: Callable[[], Any] | None) -> None:
+        self.base, self.connect = Path(base), connect
+
+    def folder(self, encoder: str) -> Path:
+        """Return the folder of an index, whether it is there or not."""
+        return self.base / encoder
+
+
+class IndexesDataset(AbstractDataset[None, IndexPlaces]):
+    """The folder of embedded indexes, and the Qdrant server of the engine ``server``.
+
+    Example of a catalog entry; the key stands in ``conf/local/credentials.yml`` as
+    ``qdrant: {api_key: ...}``::
+
+        indexes:
+          type: mathamr_kedro.datasets.vector_stores.IndexesDataset
+          filepath: data/06_models/indexes
+          url: https://qdrant.example.org:6333
+          prefer_grpc: true
+          credentials: qdrant
+    """
+
+    def __init__(
+        self,
+        *,
+        filepath: str,
+        url: str | None = None,
+        prefer_grpc: bool = False,
+        credentials: Mapping[str, str] | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> None:
+        self._url, self._prefer_grpc = url, prefer_grpc
+        self._credentials = dict(credentials or {})
+        self._base = Path(filepath)
+        self.metadata = metadata
+
+    def load(self) -> IndexPlaces:
+        """Return the places; a server is not called before it is needed."""
+        if self._url is None:
+            return IndexPlaces(self._base, None)
+        # Loaded here: the engine 'exact' needs no Qdrant.
+        from mathamr_kedro.search.server_index import connect  # noqa: PLC0415
+
+        key = self._credentials.get("api_key")
+        call = partial(connect, self._url, key, self._prefer_grpc)
+        return IndexPlaces(self._base, call)
+
+    def save(self, data: None) -> None:
+        """Never called: the stage writes the indexes itself."""
+        raise ConfigurationError(f"{str(self._base)!r} is written by its stage")
+
+    def _exists(self) -> bool:
+        return True
+
+    def _describe(self) -> dict[str, Any]:
+        return {"filepath": str(self._base), "url": self._url}

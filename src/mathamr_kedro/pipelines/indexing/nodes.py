@@ -1,0 +1,178 @@
+"""Nodes of the indexing stage: encode, build the index, report."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.datasets.encoders import EncoderStore
+from mathamr_kedro.datasets.penman_shards import PenmanShards
+from mathamr_kedro.datasets.vector_stores import IndexPlaces, VectorStores
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph.configuration import PreprocessingParameters
+from mathamr_kedro.graph.prepared import POST_TYPES, PreparedGraphs, PreparedStore
+from mathamr_kedro.learning.trainer import MODEL
+from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.search.encoding import (
+    EncodeRanges,
+    EncodingParameters,
+    Facts,
+    encode_collection,
+    fingerprint_encoder,
+    list_ranges,
+    read_maps,
+)
+from mathamr_kedro.search.engines import EngineParameters, open_index
+from mathamr_kedro.search.store_files import Dtype
+from mathamr_kedro.search.strategies import Strategy
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class IndexingParameters:
+    """What the stage reads from ``conf/<env>/parameters/indexing.yml``."""
+
+    dtype: Dtype = "float32"
+    """Of the vectors on disk; ``float16`` takes half the room."""
+    encoding: EncodingParameters = field(default_factory=EncodingParameters)
+    engine: EngineParameters = field(default_factory=EngineParameters)
+    strategy: Strategy = field(default_factory=Strategy)
+    """How later stages search for posts."""
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> IndexingParameters:
+        """Check what the configuration gave."""
+        return read_parameters(cls, values, where="indexing")
+
+
+def encode_posts(
+    prepared_graphs: PreparedStore,
+    encoders: EncoderStore,
+    encoder: Mapping[str, Any],
+    math_graphs: PenmanShards,
+    visual_index: VisualIndex,
+    vectors: VectorStores,
+    parameters: Mapping[str, Any],
+    preprocessing: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Encode all posts; formulas that the formula index withholds are marked."""
+    graphs = _open_graphs(prepared_graphs, encoder, preprocessing)
+
+    def is_returnable(formula_id: str) -> bool:
+        # A collection without a formula index may return all its formulas.
+        is_known = not len(visual_index) or visual_index(formula_id) is not None
+        return is_known and visual_index.is_retrievable(formula_id)
+
+    maps = read_maps(math_graphs.records())
+    facts = Facts(graphs.posts.keys, graphs.post_type, maps, is_returnable)
+    return _encode("posts", graphs, encoders, encoder, facts, vectors, parameters)
+
+
+def encode_topics(
+    prepared_graphs: PreparedStore,
+    encoders: EncoderStore,
+    encoder: Mapping[str, Any],
+    topic_math_graphs: PenmanShards,
+    vectors: VectorStores,
+    parameters: Mapping[str, Any],
+    preprocessing: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Encode all topics: the queries of both tasks."""
+    graphs = _open_graphs(prepared_graphs, encoder, preprocessing)
+    keys = graphs.topics.keys
+    types = np.full(len(keys), POST_TYPES.index("topic"), dtype=np.uint8)
+    maps = read_maps(topic_math_graphs.records())
+    facts = Facts(keys, types, maps, lambda formula_id: True)
+    return _encode("topics", graphs, encoders, encoder, facts, vectors, parameters)
+
+
+def build_index(
+    encoded_posts: Mapping[str, Any],
+    encoded_topics: Mapping[str, Any],
+    vectors: VectorStores,
+    indexes: IndexPlaces,
+    parameters: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Build or update the index of the encoded posts; return what identifies it."""
+    settings = IndexingParameters.read(parameters)
+    name = str(encoded_posts["encoder"])
+    if name != encoded_topics["encoder"]:
+        raise ConfigurationError(
+            f"Expected posts and topics of one encoder (got {name!r} and "
+            f"{encoded_topics['encoder']!r}); run the stage 'indexing' again"
+        )
+    store = vectors.read(name)
+    started = time.perf_counter()
+    index = open_index(settings.engine, store, indexes.folder(name), indexes.connect)
+    seconds = time.perf_counter() - started
+    size = index.size()
+    index.close()
+    logger.info(
+        "index of %s posts and %s formulas in %.1f s",
+        size.posts,
+        size.formulas,
+        seconds,
+    )
+    return {
+        "encoder": name,
+        "engine": settings.engine.engine,
+        "strategy": settings.strategy.name,
+        "generation": store.generation,
+        "posts": size.posts,
+        "formulas": size.formulas,
+        "vectors": int(encoded_posts["vectors"]),
+        "bytes": size.num_bytes,
+        "seconds": round(seconds, 3),
+    }
+
+
+def _open_graphs(
+    prepared: PreparedStore,
+    encoder: Mapping[str, Any],
+    preprocessing: Mapping[str, Any],
+) -> PreparedGraphs:
+    graphs = prepared.open(PreprocessingParameters.read(preprocessing))
+    if graphs.folder.name != encoder["prepared_graphs"]:
+        raise ConfigurationError(
+            f"Expected an encoder trained on the graphs {graphs.folder.name!r} (got "
+            f"one trained on {encoder['prepared_graphs']!r}); run the stage 'training' "
+            "with the same preprocessing parameters"
+        )
+    return graphs
+
+
+def _encode(
+    name: str,
+    graphs: PreparedGraphs,
+    encoders: EncoderStore,
+    encoder: Mapping[str, Any],
+    facts: Facts,
+    vectors: VectorStores,
+    parameters: Mapping[str, Any],
+) -> dict[str, Any]:
+    settings = IndexingParameters.read(parameters)
+    model_folder = encoders.base / str(encoder["folder"]) / MODEL
+    mark = fingerprint_encoder(model_folder, graphs.made_from)
+    width = encoders.open(str(encoder["folder"])).config.projection_dim
+    shards = getattr(graphs, name)
+    ranges = list_ranges(len(shards), name, settings.encoding.posts_per_shard)
+    function = EncodeRanges(
+        model_folder, graphs.folder / name, settings.encoding.compute
+    )
+    with vectors.write(mark, width, settings.dtype) as store:
+        encode_collection(store, function, ranges, facts, settings.encoding.workers)
+        total = sum(entry.vectors for entry in store.state.segments)
+        return {
+            "encoder": mark,
+            "posts": len(store),
+            "vectors": total,
+            "formulas": store.num_formulas(),
+            "width": width,
+        }

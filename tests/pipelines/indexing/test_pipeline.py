@@ -1,0 +1,166 @@
+"""The indexing stage on a tiny collection with an encoder of random weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
+from mathamr_kedro.graph.configuration import PreprocessingParameters
+from mathamr_kedro.learning.trainer import MODEL
+from mathamr_kedro.model.config import ModelConfig
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model.weights import save_model
+from mathamr_kedro.pipelines.indexing.nodes import IndexingParameters
+from mathamr_kedro.search.encoding import fingerprint_encoder
+from mathamr_kedro.search.engines import open_index
+from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
+from tests.pipelines.graph_world import (
+    open_catalog,
+    open_session,
+    run_stage,
+    write_inputs,
+)
+
+
+def write_encoder(data: Path, seed: int = 0) -> str:
+    """Put a model beside the graphs as training would; return its fingerprint."""
+    catalog = open_catalog(data)  # one version each
+    context = open_session(data).load_context()
+    settings = PreprocessingParameters.read(context.params["preprocessing"])
+    graphs = catalog.load("prepared_graphs").open(settings)
+    torch.manual_seed(seed)
+    model = MathAMRPlus(ModelConfig(16, 8, 2, num_bases=4), graphs.posts.schema)
+    name = f"training-{seed}"
+    save_model(catalog.load("encoders").base / name / MODEL, model)
+    record = {"folder": name, "prepared_graphs": graphs.folder.name}
+    catalog.save("encoder", record)
+    return fingerprint_encoder(
+        catalog.load("encoders").base / name / MODEL, graphs.made_from
+    )
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    catalog = write_inputs(folder)
+    catalog.save("visual_index", VisualIndex.build([]))
+    for stage in ("graph_fusion", "preprocessing"):
+        catalog = run_stage(folder, stage)
+    write_encoder(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def catalog(data: Path):
+    small = {"encoding": {"posts_per_shard": 3}}
+    return run_stage(data, "indexing", indexing=small)
+
+
+def test_every_post_and_topic_is_encoded(catalog) -> None:
+    encoded = catalog.load("encoded_posts")
+    store = catalog.load("post_vectors").read(encoded["encoder"])
+    assert sorted(store.keys()) == ["1", "2", "3", "4"]
+    assert store.finished_shards() == {"posts-00000000", "posts-00000003"}
+    post = store.read(["1"]).entry(0)
+    assert post.post_type == "question"
+    assert list(post.formula_ids) == ["f0", "f1"]
+    assert list(post.visual_ids) == ["70", "xabc"]
+    np.testing.assert_allclose(np.linalg.norm(post.vectors, axis=1), 1.0, atol=1e-6)
+    topics = catalog.load("topic_vectors").read(encoded["encoder"])
+    topic = topics.read(["A.1"]).entry(0)
+    assert topic.post_type == "topic"
+    assert list(topic.formula_ids) == ["f1"]
+
+
+def test_index_knows_its_encoder_and_size(catalog) -> None:
+    record = catalog.load("index")
+    assert record["engine"] == "edge"
+    assert (record["posts"], record["encoder"]) == (
+        4, catalog.load("encoded_posts")["encoder"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["exact", "edge"])
+def test_index_answers_both_tasks(catalog, engine: str) -> None:
+    record = catalog.load("index")
+    store = catalog.load("post_vectors").read(record["encoder"])
+    topics = catalog.load("topic_vectors").read(record["encoder"])
+    settings = IndexingParameters.read({"engine": {"engine": engine}})
+    places = catalog.load("indexes")
+    index = open_index(settings.engine, store, places.folder(record["encoder"]))
+    topic = topics.read(["A.1"]).entry(0)
+    (hits,) = find_posts(index, [topic], Strategy(post_types=("answer",)))
+    assert sorted(hits.keys) == ["2", "4"]
+    (formulas,) = find_formulas(index, [topic.formula("f1")])
+    assert set(formulas.visual_ids) == {"70", "xabc"}
+    index.close()
+
+
+def test_second_run_encodes_nothing(data: Path, catalog, monkeypatch) -> None:
+    before = catalog.load("encoded_posts")
+    monkeypatch.setattr("mathamr_kedro.search.encoding.encode_shards", None)
+    again = run_stage(data, "indexing", indexing={"encoding": {"posts_per_shard": 3}})
+    assert again.load("encoded_posts") == before
+
+
+def test_killed_encoding_goes_on_behind_the_last_shard(
+    data: Path, catalog, monkeypatch
+) -> None:
+    mark = write_encoder(data, seed=1)
+    one = {"encoding": {"posts_per_shard": 1}}
+    calls = []
+    encoding = "mathamr_kedro.search.encoding.EncodeRanges.__call__"
+    from mathamr_kedro.search.encoding import EncodeRanges
+
+    original = EncodeRanges.__call__
+
+    def stop(self, ranges):
+        calls.extend(ranges)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return original(self, ranges)
+
+    monkeypatch.setattr(encoding, stop)
+    with pytest.raises(KeyboardInterrupt):
+        run_stage(data, "indexing", indexing=one)
+    with pytest.raises(MissingInputError, match="goes on where it stopped"):
+        catalog.load("post_vectors").read(mark)
+    finished = run_stage(data, "indexing", indexing=one)
+    names = [r.name for r in calls if r.name.startswith("posts")]
+    assert names == [f"posts-0000000{i}" for i in (0, 1, 2, 2, 3)]
+    assert finished.load("encoded_posts")["posts"] == 4
+    write_encoder(data, seed=0)
+
+
+def test_formulas_that_the_index_withholds_are_not_returned(
+    data: Path, catalog
+) -> None:
+    import pyarrow as pa
+
+    withheld = pa.table({"formula_id": ["9"], "visual_id": ["9"], "issue": ["d"]})
+    catalog.save("visual_index", VisualIndex.build([withheld]))
+    write_encoder(data, seed=2)
+    found = run_stage(data, "indexing", indexing={"engine": {"engine": "exact"}})
+    # f0 and f1 are not in the formula index: nobody could judge them.
+    assert found.load("index")["formulas"] == 0
+    catalog.save("visual_index", VisualIndex.build([]))
+    write_encoder(data, seed=0)
+
+
+def test_encoder_of_other_graphs_is_refused(data: Path, catalog) -> None:
+    known = catalog.load("encoder")
+    open_catalog(data).save("encoder", known | {"prepared_graphs": "others"})
+    with pytest.raises(Exception, match="trained on") as caught:
+        run_stage(data, "indexing")
+    assert isinstance(find_cause(caught.value), ConfigurationError)
+    open_catalog(data).save("encoder", known)
+
+
+def test_server_engine_without_url_says_what_is_missing(data: Path, catalog) -> None:
+    with pytest.raises(Exception, match="URL of a Qdrant server"):
+        run_stage(data, "indexing", indexing={"engine": {"engine": "server"}})
