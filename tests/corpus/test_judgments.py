@@ -116,6 +116,13 @@ def test_index_finds_visual_ids_and_dropped_formulas(index, tmp_path):
         assert found.is_retrievable("20000001")
 
 
+def test_index_of_unordered_tables_is_ordered():
+    columns = {"formula_id": ["9", "2"], "visual_id": ["90", "20"], "issue": ["d", ""]}
+    index = VisualIndex.build([pa.table(columns), pa.table(columns).slice(0, 0)])
+    assert (index("2"), index("9")) == ("20", "90")
+    assert not index.is_retrievable("9")
+
+
 def test_index_of_a_collection_without_formulas_is_empty():
     index = VisualIndex.build([])
     assert len(index) == 0

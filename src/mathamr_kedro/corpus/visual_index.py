@@ -29,12 +29,15 @@ class VisualIndex:
         """Build the index from tables with ``formula_id, visual_id, issue``."""
         parts = [_numbers(table) for table in tables]
         ids, visual_ids, flags = (
-            (np.concatenate(columns) for columns in zip(*parts, strict=True))
+            np.concatenate([part[column] for part in parts])
             if parts
-            else (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8))
+            else np.zeros(0, np.int64)
+            for column in range(3)
         )
-        order = np.argsort(ids, kind="stable")
-        return cls(ids[order], visual_ids[order], flags[order])
+        if (ids[:-1] > ids[1:]).any():  # the lab's tables are in order: no copies
+            order = np.argsort(ids, kind="stable")
+            ids, visual_ids, flags = ids[order], visual_ids[order], flags[order]
+        return cls(ids, visual_ids, flags)
 
     def __len__(self) -> int:
         return len(self._ids)
