@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 
 import bm25s
 import numpy as np
 
 from mathamr_kedro.search.index import Hits, make_hits
+
+# The package sets its own logger to DEBUG when it is imported.
+logging.getLogger("bm25s").setLevel(logging.WARNING)
 
 
 class TermIndex:
