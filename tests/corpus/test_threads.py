@@ -27,3 +27,16 @@ def test_broken_threads_are_noted():
         ("4", "accepted_answer_missing"),
         ("7", "accepted_answer_elsewhere"),
     ]
+
+
+def test_examples_pair_by_their_parent() -> None:
+    """A text to learn from is a reply exactly when it names a parent."""
+    threads = Threads(
+        [
+            PostHead("e1", "example", None, "e1/answer"),
+            PostHead("e1/answer", "example", "e1", None),
+        ]
+    )
+    assert list(threads.pairs()) == [("e1", "e1/answer")]
+    assert list(threads.pairs("all")) == [("e1", "e1/answer")]
+    assert not list(threads.problems())

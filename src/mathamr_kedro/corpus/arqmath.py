@@ -16,7 +16,9 @@ from typing import TypeVar
 
 from mathamr_kedro.corpus.formula_tables import list_tables, read_table
 from mathamr_kedro.corpus.judgments import read_judgments
+from mathamr_kedro.corpus.own_files import read_examples
 from mathamr_kedro.corpus.raw import (
+    Markup,
     RawComment,
     RawPost,
     RawTopic,
@@ -34,6 +36,17 @@ T = TypeVar("T")
 _TAG = re.compile(r"<([^<>]+)>")
 _TYPES: dict[str, PostType] = {"1": "question", "2": "answer"}
 _LINK_KINDS = {"1": "related", "3": "duplicate"}
+
+
+@dataclass(frozen=True)
+class ExampleFiles:
+    """JSONL files of questions and answers to learn from beside the posts."""
+
+    files: tuple[str, ...]
+    markup: Markup = "markdown"
+    """Of records that do not name theirs."""
+    titles: bool = True
+    """Whether a record's title belongs to its question."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +69,8 @@ class ArqmathFiles:
     topic_notes: tuple[str, ...] = ()
     qrels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Task (``task1``, ``task2``) to its files."""
+    examples: tuple[ExampleFiles, ...] = ()
+    """They come after the posts, and are never returned by a search."""
 
 
 class ArqmathCollection:
@@ -89,6 +104,7 @@ class ArqmathCollection:
             *self._find(_all(self._files.topic_formulas), "topic_formulas"),
             *self._find(self._files.topic_notes, "topic_notes"),
             *self._find(_all(self._files.qrels), "qrels"),
+            *(file for file, _ in self._example_files()),
         ]
 
     def fingerprint(self) -> str:
@@ -107,6 +123,14 @@ class ArqmathCollection:
             source = self._relative(path)
             for row in read_rows(path):
                 yield _post(row, source)
+        for path, kind in self._example_files():
+            yield from read_examples(
+                path, self._relative(path), kind.markup, kind.titles
+            )
+
+    def _example_files(self) -> list[tuple[Path, ExampleFiles]]:
+        kinds = self._files.examples
+        return [(file, k) for k in kinds for file in self._find(k.files, "examples")]
 
     def comments(self) -> Iterator[RawComment | Failure]:
         """Yield the comments."""

@@ -200,15 +200,31 @@ def _document(
     )  # fmt: skip
 
 
-def _read_jsonl(path: Path, source: str) -> Iterator[RawPost | Failure]:
+def read_examples(
+    path: Path, source: str, markup: Markup, titles: bool
+) -> Iterator[RawPost | Failure]:
+    """Yield questions and answers of a JSONL file as texts to learn from."""
+    for post in _read_jsonl(path, source, markup):
+        if isinstance(post, RawPost):
+            title = post.title if titles else ""
+            yield post._replace(post_type="example", title=title)
+        else:
+            yield post
+
+
+def _read_jsonl(
+    path: Path, source: str, markup: Markup = "markdown"
+) -> Iterator[RawPost | Failure]:
     opener: Any = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rb") as stream:
         for number, line in enumerate(stream, start=1):
             if line.strip():
-                yield from _read_record(line, source, number)
+                yield from _read_record(line, source, number, markup)
 
 
-def _read_record(line: bytes, source: str, number: int) -> Iterator[RawPost | Failure]:
+def _read_record(
+    line: bytes, source: str, number: int, default: Markup
+) -> Iterator[RawPost | Failure]:
     place = f"line {number}"
     try:
         record = json.loads(line)
@@ -220,7 +236,7 @@ def _read_record(line: bytes, source: str, number: int) -> Iterator[RawPost | Fa
         yield _failure(source, place, "bad_record", problem)
         return
     post_id = str(record.get("id", f"{source}#{number}"))
-    markup: Markup = record.get("format", "markdown")
+    markup: Markup = record.get("format", default)
     tags = tuple(str(tag) for tag in record.get("tags") or ())
     title = str(record.get("title") or "")
     if "question" not in record:

@@ -26,9 +26,11 @@ class Threads:
         self._accepted: dict[str, str | None] = {}
         self._parents: dict[str, str | None] = {}
         for head in heads:
-            if head.post_type == "question":
+            is_example = head.post_type == "example"
+            is_reply = is_example and head.parent_id is not None
+            if head.post_type == "question" or (is_example and not is_reply):
                 self._accepted[head.post_id] = head.accepted_answer_id
-            elif head.post_type == "answer":
+            elif head.post_type == "answer" or is_reply:
                 self._parents[head.post_id] = head.parent_id
 
     def pairs(self, answers: Answers = "accepted") -> Iterator[TrainingPair]:

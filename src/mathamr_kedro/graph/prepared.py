@@ -8,7 +8,7 @@
         types.json            node types by number
         relations.json        forward relations by number
         posts/, topics/       tensor shards
-        post_type.npy         of each post: 0 question, 1 answer, 2 document, 3 topic
+        post_type.npy         of each post: its place in POST_TYPES
         train_pairs.npy       rows of question and answer, as positions in posts/
         validation_pairs.npy
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from mathamr_kedro.graph.blocks import GraphBlock
     from mathamr_kedro.graph.tensor_shards import GraphShards
 
-POST_TYPES = ("question", "answer", "document", "topic")
+POST_TYPES = ("question", "answer", "document", "topic", "example")
 """By number in ``post_type.npy``."""
 
 _CONFIGURATION = "configuration.json"

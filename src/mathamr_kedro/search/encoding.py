@@ -30,7 +30,11 @@ from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import FormulaMention
-from mathamr_kedro.search.post_vectors import PostVectors, scale_to_length_one
+from mathamr_kedro.search.post_vectors import (
+    POST_TYPES,
+    PostVectors,
+    scale_to_length_one,
+)
 from mathamr_kedro.search.text_column import TextColumn
 from mathamr_kedro.search.vectors import VectorStore
 from mathamr_kedro.shards import fingerprint
@@ -184,6 +188,11 @@ class Facts:
         self._waiting: dict[PostId, FormulaMap] = {}
         self._is_returnable = is_returnable
         self._wanted = frozenset(keys)
+
+    def count(self) -> int:
+        """Return how many graphs to encode: texts to learn from come last, without."""
+        found = np.flatnonzero(self._types != POST_TYPES.index("example"))
+        return int(found[-1]) + 1 if len(found) else 0
 
     def restrict(self, ranges: Iterable[Range]) -> None:
         """Pass over the formulas of posts that will not be asked for."""

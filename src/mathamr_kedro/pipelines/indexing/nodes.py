@@ -161,8 +161,7 @@ def _encode(
     model_folder = encoders.base / str(encoder["folder"]) / MODEL
     mark = fingerprint_encoder(model_folder, graphs.made_from)
     width = encoders.open(str(encoder["folder"])).config.projection_dim
-    shards = getattr(graphs, name)
-    ranges = list_ranges(len(shards), name, settings.encoding.posts_per_shard)
+    ranges = list_ranges(facts.count(), name, settings.encoding.posts_per_shard)
     function = EncodeRanges(
         model_folder, graphs.folder / name, settings.encoding.compute
     )
