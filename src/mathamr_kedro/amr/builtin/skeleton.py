@@ -15,7 +15,7 @@ prepositions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from mathamr_kedro.amr.builtin.syntax import Token
 from mathamr_kedro.amr.builtin.words import MODALS, QUESTION_WORDS
@@ -61,13 +61,16 @@ class Skeleton:
         self.labels = [token.dep for token in tokens]
         self._children_of: list[list[int]] | None = None
         self._join_roots()
-        self._unload_auxiliaries()
-        self._attach_conditions()
-        self._promote_predicates()
-        self._raise_conjunctions()
-        self._raise_modals()
-        self._raise_openers()
-        self._lower_clauses()
+        for rewrite in (
+            self._unload_auxiliaries,
+            self._attach_conditions,
+            self._promote_predicates,
+            self._raise_conjunctions,
+            self._raise_modals,
+            self._raise_openers,
+            self._lower_clauses,
+        ):
+            self._keep_tree(rewrite)
 
     @property
     def children(self) -> list[list[int]]:
@@ -117,6 +120,20 @@ class Skeleton:
             chain.append(self.parents[chain[-1]])
         return chain
 
+    def _keep_tree(self, rewrite: Callable[[], None]) -> None:
+        """Rewrite, unless that breaks the tree: misjudged sentences stay as they are."""
+        before = self.root, self.parents[:], self.labels[:]
+        rewrite()
+        if not self._is_tree():
+            self.root, self.parents, self.labels = before
+            self._children_of = None
+
+    def _is_tree(self) -> bool:
+        reached = [self.root] if self.parents[self.root] < 0 else []
+        for i in reached:
+            reached += self.children[i]
+        return len(reached) == len(self.tokens)
+
     def _move(self, i: int, parent: int, label: str) -> None:
         self.parents[i] = parent
         self.labels[i] = label
@@ -151,6 +168,8 @@ class Skeleton:
             while self.parents[clause] > i + 1:
                 clause = self.parents[clause]
             if noun < 0 or clause < i + 2:
+                continue
+            if {i, i + 1} & set(self.list_ancestors(noun)):
                 continue
             if clause in self.list_ancestors(noun):
                 top = noun
