@@ -82,7 +82,7 @@ def check_against_float64(
         )
         true = top.mean(1).round(decimals=9).cpu().numpy()
         order = np.lexsort((numbers, -true))[:DEPTH]
-        equal += bool((best.places.numpy() == order).all())
+        equal += bool((best.items.numpy() == order).all())
         worst = max(worst, float(np.abs(best.scores.numpy() - true[order]).max()))
     return equal, worst
 
