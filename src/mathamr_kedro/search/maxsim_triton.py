@@ -108,17 +108,18 @@ def pair_kernel(
     total = tl.zeros([group], dtype=tl.float64)
     for a in range(0, num_tokens, group):
         mine = tl.load(
-            tokens + (token + a + t)[:, None] * width + k[None, :],
-            mask=(a + t < num_tokens)[:, None],
+            tokens + (token + a + t)[None, :] * width + k[:, None],
+            mask=(a + t < num_tokens)[None, :],
             other=0.0,
         ).to(tl.float64)
         best = tl.full([group], -1e30, dtype=tl.float64)
         for b in range(0, num_rows, turns):
             # Behind the last vector of the post it comes again: no other maximum.
             nth = tl.minimum(b + v, num_rows - 1)
-            theirs = tl.load(rows + (row + nth)[:, None] * width + k[None, :])
-            products = mine[:, None, :] * theirs.to(tl.float64)[None, :, :]
-            best = tl.maximum(best, tl.max(tl.sum(products, 2), 1))
+            theirs = tl.load(rows + (row + nth)[None, :] * width + k[:, None])
+            # The numbers of a vector on the first axis: one thread adds them all up.
+            products = mine[:, :, None] * theirs.to(tl.float64)[:, None, :]
+            best = tl.maximum(best, tl.max(tl.sum(products, 0), 1))
         total += tl.where(a + t < num_tokens, best, 0.0)
     tl.store(out + pair, tl.sum(total, 0) / num_tokens)
 
