@@ -11,10 +11,9 @@ r"""Why a post was found: which node of the query matched which node of the post
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -24,11 +23,9 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.graph.tensors import KIND_NAMES
 from mathamr_kedro.search.array_file import replace_file
+from mathamr_kedro.search.captions import Captions
 from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.types import PostId
-
-Captions: TypeAlias = Mapping[tuple[int, int], str]
-"""(kind, number) of a node to its text: the LaTeX of a formula, a sentence."""
 
 _LONGEST_LABEL = 32
 _MOST_NUMBERS = 900

@@ -105,7 +105,8 @@ def select_top(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     total = scores.shape[1]
     size = 1 << int(math.log2(max(1.0, total / count)) / 2)  # about sqrt(total / count)
     if size < _SMALLEST_BLOCK:
-        return tuple(torch.topk(scores, count, dim=1))
+        top, places = torch.topk(scores, count, dim=1)
+        return top, places
     end = total - total % size
     blocks = scores[:, :end].unflatten(1, (-1, size))  # (Q, blocks, size)
     chosen = torch.topk(blocks.amax(2), count, dim=1, sorted=False).indices
