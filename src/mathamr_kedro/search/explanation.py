@@ -28,6 +28,8 @@ from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.types import PostId
 
 _LONGEST_LABEL = 32
+_LETTER = 0.1
+"""Inches that a letter of a label takes at most."""
 _MOST_NUMBERS = 900
 """Cells of a picture that still have room for their numbers."""
 
@@ -103,13 +105,18 @@ def label_nodes(post: PostEntry, captions: Captions) -> tuple[str, ...]:
 def draw_heatmap(explanation: Explanation) -> Figure:
     """Draw the similarities, the best partner of each query node framed."""
     rows, columns = explanation.similarity.shape
-    size = (4.0 + 0.42 * columns, 2.2 + 0.32 * rows)
+    mine, theirs = (
+        [_shorten(label) for label in labels]
+        for labels in (explanation.query_labels, explanation.post_labels)
+    )
+    wide, high = (_LETTER * max(map(len, labels)) for labels in (mine, theirs))
+    size = (2.2 + wide + 0.42 * columns, 1.4 + high + 0.42 * rows)
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.add_subplot()
     image = axes.imshow(explanation.similarity, cmap="viridis", vmin=-1.0, vmax=1.0)
     figure.colorbar(image, ax=axes, label="cosine", shrink=0.8)
-    axes.set_xticks(range(columns), map(_shorten, explanation.post_labels), rotation=90)
-    axes.set_yticks(range(rows), map(_shorten, explanation.query_labels))
+    axes.set_xticks(range(columns), theirs, rotation=90)
+    axes.set_yticks(range(rows), mine)
     for text in (*axes.get_xticklabels(), *axes.get_yticklabels()):
         text.set_parse_math(False)  # captions are LaTeX, not matplotlib's dialect
     axes.set_xlabel(f"post {explanation.post_key}")
