@@ -117,11 +117,10 @@ def draw_heatmap(explanation: Explanation) -> Figure:
     figure.colorbar(image, ax=axes, label="cosine", shrink=0.8)
     axes.set_xticks(range(columns), theirs, rotation=90)
     axes.set_yticks(range(rows), mine)
-    for text in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+    title = axes.set_title(f"query {explanation.query_key}: {explanation.score:.3f}")
+    axes.set_xlabel(f"post {explanation.post_key}").set_parse_math(False)
+    for text in (*axes.get_xticklabels(), *axes.get_yticklabels(), title):
         text.set_parse_math(False)  # captions are LaTeX, not matplotlib's dialect
-    axes.set_xlabel(f"post {explanation.post_key}")
-    axes.set_ylabel(f"query {explanation.query_key}")
-    axes.set_title(f"MaxSim {explanation.score:.3f}")
     for row, column in enumerate(explanation.best.tolist()):
         corner = (column - 0.5, row - 0.5)
         axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor="red", lw=1.5))

@@ -16,7 +16,7 @@ from mathamr_kedro.graph.tensors import DOCUMENT, FORMULA
 from mathamr_kedro.records import Post
 from mathamr_kedro.search.captions import Captions, caption_nodes, restore_formulas
 from mathamr_kedro.search.explanation import Explanation, explain
-from mathamr_kedro.search.index import Hits, VectorIndex
+from mathamr_kedro.search.index import EXACT, Hits, VectorIndex
 from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.search.queries import EncodedQuery, QueryEncoder
 from mathamr_kedro.search.strategies import Strategy, find_posts
@@ -118,9 +118,10 @@ class Searcher:
     def explain(self, text: str, post_id: PostId) -> Explanation:
         """Compare all nodes of a query with all nodes of a post (Figure 4.1)."""
         query = self._encoder.encode_text(text)
+        entry = query.entry._replace(key=_shorten(text, 60))
         (post,) = self._read([post_id])
         captions = self._caption(post, self._find_texts([post_id]).get(post_id))
-        return explain(query.entry, post, query.captions, captions)
+        return explain(entry, post, query.captions, captions)
 
     def close(self) -> None:
         """Release the index."""
@@ -136,13 +137,10 @@ class Searcher:
 
     def _find_by_formula(self, query: PostEntry, top: int) -> Hits:
         """Return posts, each where its best formula stands."""
+        vector = query.vectors[list(query.kinds).index(FORMULA)]
         fetch = 4 * top
         while True:
-            (found,) = self._index.search_formulas(
-                [query.vectors[list(query.kinds).index(FORMULA)]],
-                fetch,
-                self._strategy.mode,
-            )
+            (found,) = self._index.search_formulas([vector], fetch, EXACT)
             first = {key: i for i, key in reversed(list(enumerate(found.post_ids)))}
             if len(first) >= top or len(found.post_ids) < fetch:
                 places = sorted(first.values())[:top]
@@ -234,6 +232,6 @@ def _give_title(post: Post | None, parent: Post | None) -> str:
     return restore_formulas(source.title, source.formula_map) if source else ""
 
 
-def _shorten(text: str) -> str:
+def _shorten(text: str, longest: int = _SNIPPET) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _SNIPPET else line[: _SNIPPET - 1] + "…"
+    return line if len(line) <= longest else line[: longest - 1] + "…"
