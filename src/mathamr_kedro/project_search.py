@@ -78,6 +78,7 @@ def open_searcher(env: str | None = None, data_root: str | None = None) -> Searc
         load_model(model_folder, settings.encoding.compute),
         parsing.max_chunk_tokens,
     )
+    query_encoder.encode_text("Let $x$ be even.")  # loads what the first query needs
     return Searcher(
         open_index(settings.engine, store, places.folder(mark), places.connect),
         store,
