@@ -1,7 +1,8 @@
-"""Measure search: exactness, speed of the engines, building, graphs, kills, GPU.
+"""Measure search: exactness, speed of the engines, building, graphs, kills, GPU, text.
 
 One part or several, e.g. ``python benchmarks/search.py speed build --posts 33771``;
-the GPU's figures by ``python benchmarks/search.py gpu --device cuda``. Times are CPU
+the GPU's figures by ``python benchmarks/search.py gpu --device cuda``; typed queries
+against the index of an environment by ``... query --env pool``. Times are CPU
 time of the process (all its threads) and wall time; both sides of a comparison are
 measured in one run, on the same vectors, one query at a time.
 """
@@ -26,7 +27,13 @@ from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.search.vectors import VectorStore
 
 ENCODER = "random"
-PARTS = ("twin", "speed", "build", "graphs", "kills", "gpu")
+PARTS = ("twin", "speed", "build", "graphs", "kills", "gpu", "query")
+QUESTIONS = (
+    r"why is $\sqrt2$ irrational",
+    r"How do I show that $\sum_{n=1}^\infty \frac{1}{n^2}$ converges? The test by "
+    r"integrals leads to $\int_1^\infty x^{-2} dx$, but I do not see why it is finite.",
+    "Are there infinitely many primes?",
+)
 
 
 def measure(calls: Iterable[Callable[[], object]]) -> tuple[float, float]:
@@ -298,6 +305,27 @@ def measure_gpu(options: argparse.Namespace) -> bool:
     return measure_formulas(options.device, options.gpu_formulas) and good
 
 
+def time_queries(options: argparse.Namespace) -> bool:
+    """Measure searches by text in a project, from typing to reasons in words."""
+    from mathamr_kedro.project_search import open_searcher
+
+    c, w = time.process_time(), time.perf_counter()
+    searcher = open_searcher(options.env, options.data_root)
+    c, w = time.process_time() - c, time.perf_counter() - w
+    print(
+        f"\ntyped queries, env {options.env}: opened in {c:.2f} CPU s, {w:.2f} wall s"
+    )
+    first = measure([lambda: searcher.search(QUESTIONS[0])])
+    print(f"  first query {first[0]:.0f} CPU ms ({first[1]:.0f} wall ms)")
+    slowest = 0.0
+    for question in QUESTIONS:
+        cpu, wall = measure([lambda q=question: searcher.search(q)] * 5)
+        slowest = max(slowest, wall)
+        print(f"  {cpu:6.0f} CPU ms ({wall:6.0f} wall ms)  {question[:50]}")
+    searcher.close()
+    return slowest < 2000
+
+
 RUN = {
     "twin": check_twin,
     "speed": compare_engines,
@@ -305,6 +333,7 @@ RUN = {
     "graphs": measure_graphs,
     "kills": kill_processes,
     "gpu": measure_gpu,
+    "query": time_queries,
 }
 
 
@@ -325,11 +354,13 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="for the part gpu: cuda")
     parser.add_argument("--gpu-posts", type=int, default=1_365_254, help="thesis 4.5")
     parser.add_argument("--gpu-formulas", type=int, default=21_947_328)
+    parser.add_argument("--env", help="for the part query: an environment of conf/")
+    parser.add_argument("--data-root", help="for the part query")
     options = parser.parse_args()
     if unknown := set(options.parts).difference(PARTS):
         parser.error(f"no part {min(unknown)!r}")
     torch.set_num_threads(options.threads)
-    parts = options.parts or [p for p in PARTS if p != "gpu"]
+    parts = options.parts or [p for p in PARTS if p not in ("gpu", "query")]
     results = {part: RUN[part](options) for part in parts}
     for part, good in results.items():
         print(f"{part}: {'reached' if good else 'NOT reached'}")

@@ -11,6 +11,7 @@ import torch
 
 from mathamr_kedro.search.exact_space import ExactSpace
 from mathamr_kedro.search.maxsim import QueryBatch, RaggedRows
+from mathamr_kedro.search.ordering import name_items, select_top
 
 WIDTH, EACH, DEPTH = 32, 16, 1000
 POST_RATE, FORMULA_RATE = 10_000, 1_000
@@ -82,9 +83,34 @@ def check_against_float64(
         )
         true = top.mean(1).round(decimals=9).cpu().numpy()
         order = np.lexsort((numbers, -true))[:DEPTH]
-        equal += bool((best.places.numpy() == order).all())
+        equal += bool((best.items.numpy() == order).all())
         worst = max(worst, float(np.abs(best.scores.numpy() - true[order]).max()))
     return equal, worst
+
+
+def break_down(
+    space: ExactSpace, queries: QueryBatch, names: np.ndarray, total: float
+) -> None:
+    """Say where the time of a search goes, and what naming its results would add."""
+    device = str(space.device)
+    batch = queries.to(space.device)
+    scores = space.scan(batch)
+    taken = DEPTH + DEPTH // 16  # as ordering.choose_best does
+    _, places = select_top(scores, taken)
+    which = torch.arange(len(batch), device=device).repeat_interleave(taken)
+    items = places.flatten()  # any items: each query has its own
+    allowed = np.ones(len(space), dtype=np.bool_)
+    best = space.search(queries, DEPTH, allowed, names.take)
+    steps = {
+        "scan": lambda: space.scan(batch),
+        "select": lambda: select_top(scores, taken),
+        "rescore": lambda: space.score_pairs(batch, which, items),
+    }
+    took = {name: time_calls(call, device, 5) for name, call in steps.items()}
+    took["order and copy"] = total - sum(took.values())
+    took["name (extra)"] = time_calls(lambda: name_items(best, names.take), device, 5)
+    cells = ", ".join(f"{name} {ms:.2f}" for name, ms in took.items())
+    print(f"         of {total:.2f} ms: {cells}")
 
 
 def find_tiling(items: RaggedRows, queries: QueryBatch, device: str) -> None:
@@ -114,7 +140,7 @@ def measure_posts(device: str, count: int) -> bool:
     print(f"\nexact MaxSim on {device}, {count} posts, top {DEPTH}, float16")
     rows = draw_rows(count * EACH, device)
     uniform = RaggedRows(rows, torch.arange(count + 1, device=device) * EACH)
-    small = 20_000
+    small = min(count, 20_000)
     part = RaggedRows(rows[: small * EACH], uniform.ptr[: small + 1])
     space = ExactSpace(device)
     space.add_items(part)
@@ -156,6 +182,8 @@ def measure_posts(device: str, count: int) -> bool:
             print(
                 f"    {batch:4d} queries: {took:8.2f} ms, {rates[name, batch]:9.0f}/s"
             )
+            if batch == 80:
+                break_down(space, queries, names, took)
     del rows, uniform, part, space
     return good and rates["16 vectors each", 80] >= POST_RATE
 
@@ -165,19 +193,27 @@ def measure_formulas(device: str, count: int) -> bool:
     print(f"\nexact single-vector search on {device}, {count} formulas, top {DEPTH}")
     rows = draw_rows(count, device)
     items = RaggedRows(rows, torch.arange(count + 1, device=device))
+    small = min(count, 200_000)
+    part = RaggedRows(rows[:small], items.ptr[: small + 1])
+    space = ExactSpace(device)
+    space.add_items(part)
+    equal, worst = check_against_float64(space, part, draw_queries(20, 1))
+    print(
+        f"  check: {equal}/20 rankings of {small} formulas as in float64, largest "
+        f"difference {worst:.1e}"
+    )
     space = ExactSpace(device)
     space.add_items(items)
     allowed = np.ones(count, dtype=np.bool_)
+    names = np.arange(count).astype(str).astype(object)
     rate = 0.0
     for batch in (1, 8, 80):
         queries = draw_queries(batch, 1)
         took = time_calls(
-            lambda q=queries: space.search(q, DEPTH, allowed, _no_names), device, 3
+            lambda q=queries: space.search(q, DEPTH, allowed, names.take), device, 3
         )
         rate = 1e3 * batch / took
         print(f"    {batch:4d} queries: {took:8.2f} ms, {rate:9.0f}/s")
-    return rate >= FORMULA_RATE
-
-
-def _no_names(numbers: np.ndarray) -> np.ndarray:
-    return numbers.astype(str).astype(object)
+        if batch == 8:  # scores of 80 queries are scanned in two goes
+            break_down(space, queries, names, took)
+    return equal == 20 and worst < 1e-5 and rate >= FORMULA_RATE

@@ -3,6 +3,7 @@ from kedro.io import DatasetError
 
 from mathamr_kedro.datasets.sharded_table import (
     FinishedShardsDataset,
+    RowFinder,
     ShardedTableDataset,
 )
 from mathamr_kedro.records import FormulaMention, Post, TrainingPair
@@ -58,6 +59,17 @@ def test_find_returns_one_row(dataset):
     save(dataset, POSTS[:1], POSTS[1:])
     assert dataset.load().find("post_id", "2") == POSTS[1]
     assert dataset.load().find("post_id", "3") is None
+
+
+def test_many_rows_are_found_at_once(dataset):
+    more = [POSTS[0]._replace(post_id=str(n)) for n in range(3, 9)]
+    save(dataset, POSTS, [], more)
+    find = RowFinder(dataset.load(), "post_id")
+    wanted = ["8", "2", "77", "3", "8"]
+    table = dataset.load()
+    twin = {v: table.find("post_id", v) for v in wanted if v != "77"}
+    assert find(wanted) == twin
+    assert find([]) == {}
 
 
 def test_table_without_shards_is_empty(dataset):

@@ -16,7 +16,7 @@ from mathamr_kedro.errors import (
     MalformedInputError,
     MissingInputError,
 )
-from mathamr_kedro.graph.batches import list_edges
+from mathamr_kedro.graph.batches import batch_graph, list_edges
 from mathamr_kedro.graph.pyg_data import to_pyg
 from mathamr_kedro.graph.random_graphs import (
     THESIS_SCHEMA,
@@ -224,3 +224,16 @@ def test_thesis_sized_graphs_take_two_kilobytes(tmp_path):
     content = (sizes[:, 0] - sizes[:, 2]).sum()
     stored = sum(p.stat().st_size for p in (tmp_path / "shards").iterdir())
     assert stored / content * 156 < 2048
+
+
+@pytest.mark.parametrize("structure", ["hierarchy", "none"])
+def test_batch_of_one_graph_is_the_same_from_arrays_and_from_shards(
+    tmp_path, structure
+):
+    graphs = draw_graphs(3, structure)
+    shards = write(tmp_path, graphs)
+    for place, graph in enumerate(graphs):
+        one, other = batch_graph(graph, THESIS_SCHEMA), shards.assemble([place])
+        for name, values in vars(other).items():
+            if name != "schema":
+                assert torch.equal(getattr(one, name), values), name

@@ -82,3 +82,23 @@ def test_page_has_a_cell_for_each_pair_and_no_foreign_markup():
     assert "script" not in found.tags
     assert r"\sqrt{2} $ &lt;b&gt;" in page
     assert "0.80" in page
+
+
+def test_example_of_the_page_on_retrieval():
+    def at(key, kinds, *degrees):
+        angles = np.radians(degrees)
+        vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        return PostEntry(key, "answer", vectors, kinds, [0] * len(kinds))
+
+    query = at("q", [0, 1, 2], 0, 90, 45)
+    first, second = at("1", [0, 1, 2], 0, 90, 180), at("2", [1, 2], 45, 45)
+    assert round(explain(query, first).score, 2) == 0.90
+    assert round(explain(query, second).score, 2) == 0.80
+    assert round(float(query.document() @ first.document()), 2) == -0.71
+    assert round(float(query.document() @ second.document()), 2) == 1.0
+
+
+def test_a_query_that_is_no_formula_of_matplotlib_is_drawn(tmp_path):
+    odd = explain(QUERY._replace(key=r"is $\frac{a$ even"), POST)
+    save_heatmap(odd, tmp_path / "odd.png")
+    assert (tmp_path / "odd.png").read_bytes().startswith(b"\x89PNG")

@@ -38,9 +38,13 @@ def unit(rng, *shape, dtype="f4"):
 def pack(documents, **tiling):
     from mathamr_kedro.search.maxsim_triton import BlockedPosts, Tiling
 
+    return BlockedPosts(gather(documents), Tiling(**tiling))
+
+
+def gather(documents):
     rows = torch.from_numpy(np.concatenate(documents)).to(DEVICE)
     ptr = torch.from_numpy(np.cumsum([0, *map(len, documents)])).to(DEVICE)
-    return BlockedPosts(RaggedRows(rows, ptr), Tiling(**tiling))
+    return RaggedRows(rows, ptr)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f2"])
@@ -56,6 +60,24 @@ def test_scan_is_within_its_slack_of_a_double_loop(dtype, lengths, queries):
     truth = np.array([[slow_maxsim(q, d) for d in documents] for q in batch])
     error = np.abs(scores - truth[:, packed.order.cpu().numpy()]).max()
     assert error <= packed.slack(tokens)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f2"])
+def test_pairs_in_double_precision_equal_a_double_loop(dtype):
+    from mathamr_kedro.search.maxsim_triton import score_pairs
+
+    rng = np.random.default_rng(4)
+    documents = [unit(rng, n, 16, dtype=dtype) for n in (1, 8, 9, 40, 3)]
+    batch = [unit(rng, n, 16, dtype=dtype) for n in (1, 16, 35)]
+    documents[4] = -np.repeat(batch[0], 3, 0)  # every product is negative
+    pairs = np.array([(q, d) for q in range(3) for d in rng.permutation(5)])
+    scores = score_pairs(
+        QueryBatch.of(batch).to(DEVICE),
+        gather(documents),
+        *torch.from_numpy(pairs).to(DEVICE).T.contiguous(),
+    )
+    truth = [slow_maxsim(batch[q], documents[d]) for q, d in pairs]
+    np.testing.assert_allclose(scores.cpu(), truth, rtol=0, atol=1e-14)
 
 
 def test_padding_stays_small():
@@ -82,6 +104,21 @@ def test_search_on_the_device_equals_loops():
         scores = {
             str(i): slow_maxsim(query, d) for i, d in enumerate(documents) if allowed[i]
         }
-        order = names[best.places.numpy()].tolist()
+        order = names[best.items.numpy()].tolist()
         assert order == slow_ranking(scores, 50)
         np.testing.assert_allclose(best.scores, [scores[k] for k in order], atol=1e-5)
+
+
+@pytest.mark.gpu
+def test_more_blocks_than_a_second_grid_axis_holds():
+    from mathamr_kedro.search.maxsim_triton import BlockedPosts, Tiling
+
+    count = 16 * 65_600
+    drawn = torch.randn(count, 16, device="cuda", dtype=torch.float16)
+    rows = torch.nn.functional.normalize(drawn, dim=1)
+    items = RaggedRows(rows, torch.arange(count + 1, device="cuda"))
+    packed = BlockedPosts(items, Tiling(2, 16, 4))
+    queries = QueryBatch(rows[:3].float(), torch.arange(4, device="cuda"))
+    truth = rows[:3].double() @ rows[packed.order].double().T
+    error = (packed.scan(queries).double() - truth).abs().max()
+    assert error <= packed.slack(queries)

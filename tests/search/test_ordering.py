@@ -6,25 +6,38 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.search.ordering import choose_best, rank_ids, sort_hits
+from mathamr_kedro.search.ordering import (
+    Best,
+    choose_best,
+    name_items,
+    rank_ids,
+    select_top,
+    sort_hits,
+)
 
 from .conftest import slow_ranking
 
 
-def choose(truth, noise, depth, slack, keys, looked=None):
-    """Choose from noisy scores; true ones are given on demand."""
+def choose(truth, noise, depth, slack, keys, looked=None, ranked=None):
+    """Choose from noisy scores of shuffled items; true ones are given on demand."""
     truth = torch.as_tensor(truth, dtype=torch.float64)
+    order = torch.from_numpy(np.random.default_rng(0).permutation(truth.shape[1]))
 
-    def rescore(which, places):
+    def rescore(which, items):
         assert (which.diff() >= 0).all()
         if looked is not None:
-            looked.extend(places.tolist())
-        return truth[which, places]
+            looked.extend(items.tolist())
+        return truth[which, items]
+
+    def rank(items):
+        if ranked is not None:
+            ranked.extend(items.tolist())
+        return ranks[items]
 
     ranks = torch.from_numpy(rank_ids(keys))
-    scores = (truth + torch.as_tensor(noise)).float()
-    best = choose_best(scores, depth, slack, rescore, lambda places: ranks[places])
-    return [([keys[p] for p in b.places.tolist()], b.scores.numpy()) for b in best]
+    scores = (truth + torch.as_tensor(noise)).float()[:, order]
+    best = choose_best(scores, order, depth, slack, rescore, rank)
+    return [([keys[p] for p in b.items.tolist()], b.scores.numpy()) for b in best]
 
 
 @pytest.mark.parametrize("depth", [1, 5, 60, 400, 1000])
@@ -53,6 +66,37 @@ def test_only_near_scores_are_looked_at_again():
     assert sorted(looked) == [1, 2]
 
 
+def test_ids_are_asked_for_where_scores_are_equal_alone():
+    ranked: list[int] = []
+    truth = [[0.9, 0.5, 0.5, 0.1, 0.7], [0.1, 0.2, 0.3, 0.4, 0.5]]
+    found = choose(truth, 0.0, 4, 1e-6, list("baced"), ranked=ranked)
+    assert [ids for ids, _ in found] == [list("bdac"), list("deca")]
+    assert sorted(ranked) == [1, 2]
+
+
+@pytest.mark.parametrize("total", [1, 100, 1000, 20_011])
+@pytest.mark.parametrize("count", [1, 7, 100])
+def test_selection_by_blocks_equals_a_sort(total, count):
+    rng = np.random.default_rng(total + count)
+    rows = np.array(
+        [
+            rng.permutation(total),
+            np.sort(
+                rng.random(total)
+            ),  # all of the best in few blocks, and the last ones
+            rng.integers(0, 3, total),  # ties
+            np.where(rng.random(total) < 0.999, -np.inf, 1.0),
+        ]
+    )
+    padded = torch.from_numpy(np.pad(rows, ((0, 0), (0, 5)), constant_values=9e9))
+    scores = padded[:, :total]  # a view, as a scan with filled blocks returns
+    count = min(count, total)
+    top, places = select_top(scores, count)
+    np.testing.assert_array_equal(top, -np.sort(-rows, 1)[:, :count])
+    np.testing.assert_array_equal(top, scores.gather(1, places))
+    assert all(len(set(row)) == count for row in places.tolist())
+
+
 def test_what_may_not_be_returned_is_not():
     truth = torch.tensor([[0.9, -torch.inf, 0.3], [-torch.inf] * 3])
     found = choose(truth, 0.0, 3, 1e-6, list("abc"))
@@ -62,6 +106,14 @@ def test_what_may_not_be_returned_is_not():
 def test_nothing_to_choose_from_gives_nothing():
     found = choose(torch.empty(2, 0), torch.empty(2, 0), 5, 1e-6, [])
     assert [ids for ids, _ in found] == [[], []]
+
+
+def test_items_are_named_list_by_list():
+    names = np.array(list("abc"), dtype=object)
+    lists = ([2, 0], [], [1])
+    best = [Best(torch.tensor(i, dtype=torch.int64), torch.zeros(0)) for i in lists]
+    assert name_items(best, names.take) == [["c", "a"], [], ["b"]]
+    assert name_items(best[1:2], names.take) == [[]]
 
 
 def test_ranks_of_ids_follow_length_then_text():

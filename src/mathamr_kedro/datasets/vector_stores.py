@@ -84,8 +84,8 @@ class IndexPlaces:
 class IndexesDataset(AbstractDataset[None, IndexPlaces]):
     """The folder of embedded indexes, and the Qdrant server of the engine ``server``.
 
-    Example of a catalog entry; the key stands in ``conf/local/credentials.yml`` as
-    ``qdrant: {api_key: ...}``::
+    Example of a catalog entry; the key stands as ``qdrant: {api_key: ...}`` in
+    ``credentials.yml`` of the same environment (``conf/local`` without ``--env``)::
 
         indexes:
           type: mathamr_kedro.datasets.vector_stores.IndexesDataset

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from mathamr_kedro.graph.tensors import GraphSchema
+from mathamr_kedro.graph.tensors import GraphArrays, GraphSchema
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,27 @@ class GraphBatch:
             if f.name != "schema"
         }
         return replace(self, **moved)
+
+
+def batch_graph(graph: GraphArrays, schema: GraphSchema) -> GraphBatch:
+    """Make a batch of one graph that stands in no shard, such as a query."""
+    num_virtual = len(graph.member_count)
+    arrays = {
+        "node_type": graph.node_type,
+        "node_ptr": np.array([0, graph.num_nodes]),
+        "source": graph.source,
+        "target": graph.target,
+        "relation": graph.relation,
+        "virtual_node": np.arange(graph.num_content, graph.num_nodes),
+        "member": graph.member,
+        "member_of": np.repeat(np.arange(num_virtual), graph.member_count),
+        "representative": graph.representative,
+        "representative_kind": graph.representative_kind,
+        "representative_label": graph.representative_label,
+        "representative_ptr": np.array([0, len(graph.representative)]),
+    }
+    tensors = {k: torch.from_numpy(v.astype(np.int32)) for k, v in arrays.items()}
+    return GraphBatch(schema=schema, **tensors)
 
 
 def list_edges(batch: GraphBatch) -> tuple[Tensor, Tensor, Tensor]:

@@ -9,7 +9,7 @@ from mathamr_kedro.graph.fusion import FusionMode
 from mathamr_kedro.graph.numbering import VocabularyNumbering
 from mathamr_kedro.graph.penman_records import GraphRecord
 from mathamr_kedro.graph.prepared import PreparedGraphs
-from mathamr_kedro.graph.tensors import GraphArrays
+from mathamr_kedro.graph.tensors import GraphArrays, GraphSchema
 from mathamr_kedro.graph.tree_lookup import TreeLookup
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 
@@ -35,6 +35,11 @@ class RecordArrays:
         self._builder = ArrayBuilder(numbering, variant)
         self._find_trees, self._mode = find_trees, mode
 
+    @property
+    def schema(self) -> GraphSchema:
+        """What the numbers mean."""
+        return self._builder.numbering.schema
+
     def __call__(self, record: GraphRecord) -> GraphArrays:
         """Fuse an AMR record and return its arrays.
 
@@ -43,5 +48,5 @@ class RecordArrays:
         """
         fused, _, _ = fuse_record(record, self._find_trees, self._mode)
         arrays = build_arrays(fused, self._builder)
-        arrays.check(self._builder.numbering.schema)
+        arrays.check(self.schema)
         return arrays

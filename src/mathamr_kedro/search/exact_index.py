@@ -23,7 +23,7 @@ from mathamr_kedro.search.index import (
 )
 from mathamr_kedro.search.maxsim import QueryBatch, ScanType
 from mathamr_kedro.search.numbering import Names, PostNumbers
-from mathamr_kedro.search.ordering import Best
+from mathamr_kedro.search.ordering import Best, name_items
 from mathamr_kedro.search.post_vectors import (
     POST_TYPES,
     PostEntry,
@@ -176,10 +176,8 @@ class ExactIndex:
             posts.returnable,
             posts.formula_ids,
         )
-        numbers = np.concatenate([b.places.numpy() for b in best])
-        cuts = np.cumsum([len(b.places) for b in best])[:-1]
         ids, visuals, owners = (
-            [part.tolist() for part in np.split(read(numbers), cuts)]
+            name_items(best, read)
             for read in (posts.formula_ids, posts.visual_ids, posts.formula_posts)
         )
         scores = [b.scores.numpy() for b in best]
@@ -201,7 +199,8 @@ class ExactIndex:
 
 
 def _name_posts(best: list[Best], names: Names) -> list[Hits]:
-    return [Hits(names[b.places.numpy()].tolist(), b.scores.numpy()) for b in best]
+    scores = [b.scores.numpy() for b in best]
+    return list(map(Hits, name_items(best, names.take), scores))
 
 
 def _fill_all(space: ExactSpace, posts: list[PostVectors]) -> None:

@@ -44,7 +44,14 @@ class Scanner(Protocol):
 class _Part(NamedTuple):
     items: RaggedRows
     scanner: Scanner
+    score_pairs: Callable[[QueryBatch, RaggedRows, Tensor, Tensor], Tensor]
     first: int
+
+
+class _Mask(NamedTuple):
+    allowed: NDArray[np.bool_]
+    hidden: Tensor | None
+    """(N,) places that may not be returned; ``None`` where all may."""
 
 
 class ExactSpace:
@@ -55,7 +62,7 @@ class ExactSpace:
         self._dtype: ScanType = dtype
         self._parts: list[_Part] = []
         self._order = torch.empty(0, dtype=torch.int64, device=self.device)
-        self._numbers = self._order.cpu()
+        self._mask: _Mask | None = None
 
     def __len__(self) -> int:
         return len(self._order)
@@ -69,17 +76,17 @@ class ExactSpace:
         if not len(items):
             return
         items = RaggedRows(items.rows.to(self.device), items.ptr.to(self.device))
-        scanner = self._pack(items)
-        self._parts.append(_Part(items, scanner, len(self)))
-        self._order = torch.cat([self._order, scanner.order + len(self)])
-        self._numbers = self._order.cpu()
+        part = self._pack(items)
+        self._parts.append(part)
+        self._order = torch.cat([self._order, part.scanner.order + part.first])
+        self._mask = None
 
-    def _pack(self, items: RaggedRows) -> Scanner:
+    def _pack(self, items: RaggedRows) -> _Part:
         if can_use_triton(self.device, items.rows.shape[1]):
             kernels = import_module("mathamr_kedro.search.maxsim_triton")
             packed: Scanner = kernels.BlockedPosts(items)
-            return packed
-        return PackedPosts(items, self._dtype)
+            return _Part(items, packed, kernels.score_pairs, len(self))
+        return _Part(items, PackedPosts(items, self._dtype), score_pairs, len(self))
 
     def search(
         self,
@@ -88,25 +95,31 @@ class ExactSpace:
         allowed: NDArray[np.bool_],
         ids_of: Callable[[NDArray[np.int64]], Names],
     ) -> list[Best]:
-        """Return the best items of each query; places are item numbers.
+        """Return the best items of each query.
 
         Args:
             queries: vectors in single precision.
             depth: how many.
-            allowed: (N,) which items may be returned.
+            allowed: (N,) which items may be returned; not to be changed later.
             ids_of: gives ids of items, for ties.
         """
         queries = queries.to(self.device)
-        hidden = None
-        if not allowed.all():
-            hidden = ~torch.from_numpy(allowed).to(self.device)[self._order]
+        hidden = self._hide(allowed)
         step = max(1, _ROOM[self.device.type] // max(1, len(self)))
         results: list[Best] = []
         for a in range(0, len(queries), step):
-            results += self._search_some(
-                _slice(queries, a, a + step), depth, hidden, ids_of
-            )
+            some = queries if step >= len(queries) else _slice(queries, a, a + step)
+            results += self._search_some(some, depth, hidden, ids_of)
         return results
+
+    def _hide(self, allowed: NDArray[np.bool_]) -> Tensor | None:
+        """Bring a mask to the device, once for searches in a row."""
+        if self._mask is None or self._mask.allowed is not allowed:
+            hidden = None
+            if not allowed.all():
+                hidden = ~torch.from_numpy(allowed).to(self.device)[self._order]
+            self._mask = _Mask(allowed, hidden)
+        return self._mask.hidden
 
     def _search_some(
         self,
@@ -115,40 +128,47 @@ class ExactSpace:
         hidden: Tensor | None,
         ids_of: Callable[[NDArray[np.int64]], Names],
     ) -> list[Best]:
-        parts = [p.scanner.scan(queries) for p in self._parts]
-        if not parts:
-            parts = [queries.tokens.new_empty(len(queries), 0)]
-        scores = parts[0] if len(parts) == 1 else torch.cat(parts, 1)
+        scores = self.scan(queries)
         if hidden is not None:
             scores.masked_fill_(hidden, -torch.inf)
         slack = max((p.scanner.slack(queries) for p in self._parts), default=0.0)
 
-        def rescore(which: Tensor, places: Tensor) -> Tensor:
-            return self._score(queries, which, self._order[places])
+        def rescore(which: Tensor, items: Tensor) -> Tensor:
+            return self.score_pairs(queries, which, items)
 
-        def rank(places: Tensor) -> Tensor:
-            numbers, place = torch.unique(self._order[places], return_inverse=True)
+        def rank(items: Tensor) -> Tensor:
+            numbers, place = torch.unique(items, return_inverse=True)
             ranks = rank_ids(ids_of(numbers.cpu().numpy()).tolist())
-            return torch.from_numpy(ranks).to(places.device)[place]
+            return torch.from_numpy(ranks).to(items.device)[place]
 
-        best = choose_best(scores, depth, slack, rescore, rank)
-        return [Best(self._numbers[b.places], b.scores) for b in best]
+        return choose_best(scores, self._order, depth, slack, rescore, rank)
+
+    def scan(self, queries: QueryBatch) -> Tensor:
+        """(Q, N) nearly right scores; queries and scores are on the device."""
+        parts = [p.scanner.scan(queries) for p in self._parts]
+        if not parts:
+            parts = [queries.tokens.new_empty(len(queries), 0)]
+        return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
     def score(
         self, queries: QueryBatch, which: NDArray[np.int64], items: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """(M,) scores of single pairs of query and item; ``which`` rises."""
         pairs = (torch.from_numpy(a).to(self.device) for a in (which, items))
-        return self._score(queries.to(self.device), *pairs).cpu().numpy()
+        return self.score_pairs(queries.to(self.device), *pairs).cpu().numpy()
 
-    def _score(self, queries: QueryBatch, which: Tensor, items: Tensor) -> Tensor:
+    def score_pairs(self, queries: QueryBatch, which: Tensor, items: Tensor) -> Tensor:
+        """(M,) true scores in float64, as :meth:`score`, all on the device."""
+        if len(self._parts) == 1:
+            (part,) = self._parts
+            return part.score_pairs(queries, part.items, which, items)
         scores = torch.empty(len(items), dtype=torch.float64, device=self.device)
         for part in self._parts:
             inside = (items >= part.first) & (items < part.first + len(part.items))
             mine = inside.nonzero().flatten()
             if len(mine):
                 local = items[mine] - part.first
-                scores[mine] = score_pairs(queries, part.items, which[mine], local)
+                scores[mine] = part.score_pairs(queries, part.items, which[mine], local)
         return scores
 
     def num_bytes(self) -> int:

@@ -11,10 +11,9 @@ r"""Why a post was found: which node of the query matched which node of the post
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -24,13 +23,13 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.graph.tensors import KIND_NAMES
 from mathamr_kedro.search.array_file import replace_file
+from mathamr_kedro.search.captions import Captions
 from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.types import PostId
 
-Captions: TypeAlias = Mapping[tuple[int, int], str]
-"""(kind, number) of a node to its text: the LaTeX of a formula, a sentence."""
-
 _LONGEST_LABEL = 32
+_LETTER = 0.1
+"""Inches that a letter of a label takes at most."""
 _MOST_NUMBERS = 900
 """Cells of a picture that still have room for their numbers."""
 
@@ -106,18 +105,22 @@ def label_nodes(post: PostEntry, captions: Captions) -> tuple[str, ...]:
 def draw_heatmap(explanation: Explanation) -> Figure:
     """Draw the similarities, the best partner of each query node framed."""
     rows, columns = explanation.similarity.shape
-    size = (4.0 + 0.42 * columns, 2.2 + 0.32 * rows)
+    mine, theirs = (
+        [_shorten(label) for label in labels]
+        for labels in (explanation.query_labels, explanation.post_labels)
+    )
+    wide, high = (_LETTER * max(map(len, labels)) for labels in (mine, theirs))
+    size = (2.2 + wide + 0.42 * columns, 1.4 + high + 0.42 * rows)
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.add_subplot()
     image = axes.imshow(explanation.similarity, cmap="viridis", vmin=-1.0, vmax=1.0)
     figure.colorbar(image, ax=axes, label="cosine", shrink=0.8)
-    axes.set_xticks(range(columns), map(_shorten, explanation.post_labels), rotation=90)
-    axes.set_yticks(range(rows), map(_shorten, explanation.query_labels))
-    for text in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+    axes.set_xticks(range(columns), theirs, rotation=90)
+    axes.set_yticks(range(rows), mine)
+    title = axes.set_title(f"query {explanation.query_key}: {explanation.score:.3f}")
+    axes.set_xlabel(f"post {explanation.post_key}").set_parse_math(False)
+    for text in (*axes.get_xticklabels(), *axes.get_yticklabels(), title):
         text.set_parse_math(False)  # captions are LaTeX, not matplotlib's dialect
-    axes.set_xlabel(f"post {explanation.post_key}")
-    axes.set_ylabel(f"query {explanation.query_key}")
-    axes.set_title(f"MaxSim {explanation.score:.3f}")
     for row, column in enumerate(explanation.best.tolist()):
         corner = (column - 0.5, row - 0.5)
         axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor="red", lw=1.5))

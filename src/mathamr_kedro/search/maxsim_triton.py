@@ -25,6 +25,8 @@ from mathamr_kedro.search.maxsim import QueryBatch, RaggedRows
 
 _GROUP = 16
 """Query vectors whose maxima are summed at once: the smallest side of a product."""
+_TURNS = 8
+"""Vectors of a post in a program of pairs at once."""
 
 
 class Tiling(NamedTuple):
@@ -48,6 +50,7 @@ def maxsim_kernel(
     out,
     num_groups,
     num_columns,
+    tiles,
     width: tl.constexpr,
     groups: tl.constexpr,
     group: tl.constexpr,
@@ -55,8 +58,10 @@ def maxsim_kernel(
     precision: tl.constexpr,
 ):
     """out[g, d] = share_g * sum over tokens t of group g of max_v tokens_t . d_v."""
-    first = tl.program_id(0) * groups
-    block = tl.program_id(1)
+    # Programs of one block follow each other, so that it is read from memory once; on
+    # one axis, as others end at 65,535.
+    first = tl.program_id(0) % tiles * groups
+    block = tl.program_id(0) // tiles
     row = first * group + tl.arange(0, groups * group)
     k = tl.arange(0, width)
     mine = tl.load(
@@ -78,6 +83,58 @@ def maxsim_kernel(
     total *= tl.load(share + g, mask=inside, other=0.0)[:, None]
     place = g[:, None].to(tl.int64) * num_columns + block * posts + column[None, :]
     tl.store(out + place, total, mask=inside[:, None])
+
+
+@triton.jit
+def pair_kernel(
+    tokens,
+    token_ptr,
+    rows,
+    row_ptr,
+    which,
+    chosen,
+    out,
+    width: tl.constexpr,
+    group: tl.constexpr,
+    turns: tl.constexpr,
+):
+    """out[m] = MaxSim of query which[m] and post chosen[m] in double precision."""
+    pair = tl.program_id(0)
+    query, post = tl.load(which + pair), tl.load(chosen + pair)
+    token, row = tl.load(token_ptr + query), tl.load(row_ptr + post)
+    num_tokens = (tl.load(token_ptr + query + 1) - token).to(tl.int32)
+    num_rows = (tl.load(row_ptr + post + 1) - row).to(tl.int32)
+    t, v, k = tl.arange(0, group), tl.arange(0, turns), tl.arange(0, width)
+    total = tl.zeros([group], dtype=tl.float64)
+    for a in range(0, num_tokens, group):
+        mine = tl.load(
+            tokens + (token + a + t)[None, :] * width + k[:, None],
+            mask=(a + t < num_tokens)[None, :],
+            other=0.0,
+        ).to(tl.float64)
+        best = tl.full([group], -1e30, dtype=tl.float64)
+        for b in range(0, num_rows, turns):
+            # Behind the last vector of the post it comes again: no other maximum.
+            nth = tl.minimum(b + v, num_rows - 1)
+            theirs = tl.load(rows + (row + nth)[None, :] * width + k[:, None])
+            # The numbers of a vector on the first axis: one thread adds them all up.
+            products = mine[:, :, None] * theirs.to(tl.float64)[:, None, :]
+            best = tl.maximum(best, tl.max(tl.sum(products, 0), 1))
+        total += tl.where(a + t < num_tokens, best, 0.0)
+    tl.store(out + pair, tl.sum(total, 0) / num_tokens)
+
+
+def score_pairs(
+    queries: QueryBatch, posts: RaggedRows, which: Tensor, chosen: Tensor
+) -> Tensor:
+    """(M,) float64, as :func:`mathamr_kedro.search.maxsim.score_pairs`."""
+    scores = torch.empty(len(which), dtype=torch.float64, device=which.device)
+    if len(which):
+        pair_kernel[(len(which),)](
+            queries.tokens, queries.ptr, posts.rows, posts.ptr, which, chosen, scores,
+            posts.rows.shape[1], _GROUP, _TURNS, num_warps=4,
+        )  # fmt: skip
+    return scores
 
 
 class BlockedPosts:
@@ -123,10 +180,11 @@ class BlockedPosts:
         )
         groups = min(self._tiling.groups, triton.next_power_of_2(len(owner)))
         is_half = self._blocks.dtype == torch.float16
-        maxsim_kernel[(triton.cdiv(len(owner), groups), len(self._longest))](
+        tiles = triton.cdiv(len(owner), groups)
+        maxsim_kernel[(tiles * len(self._longest),)](
             tokens, share, self._blocks, self._starts, self._longest, partial,
-            len(owner), columns, tokens.shape[1], groups, _GROUP, self._tiling.posts,
-            "ieee" if is_half else "tf32x3",
+            len(owner), columns, tiles, tokens.shape[1], groups, _GROUP,
+            self._tiling.posts, "ieee" if is_half else "tf32x3",
             num_warps=self._tiling.warps, num_stages=self._tiling.stages,
         )  # fmt: skip
         partial = partial[:, : len(self.order)]

@@ -6,42 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
-from mathamr_kedro.graph.configuration import PreprocessingParameters
-from mathamr_kedro.learning.trainer import MODEL
-from mathamr_kedro.model.config import ModelConfig
-from mathamr_kedro.model.mathamr_plus import MathAMRPlus
-from mathamr_kedro.model.weights import save_model
 from mathamr_kedro.pipelines.indexing.nodes import IndexingParameters
-from mathamr_kedro.search.encoding import fingerprint_encoder
 from mathamr_kedro.search.engines import open_index
 from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
-from tests.pipelines.graph_world import (
-    open_catalog,
-    open_session,
-    run_stage,
-    write_inputs,
-)
-
-
-def write_encoder(data: Path, seed: int = 0) -> str:
-    """Put a model beside the graphs as training would; return its fingerprint."""
-    catalog = open_catalog(data)  # one version each
-    context = open_session(data).load_context()
-    settings = PreprocessingParameters.read(context.params["preprocessing"])
-    graphs = catalog.load("prepared_graphs").open(settings)
-    torch.manual_seed(seed)
-    model = MathAMRPlus(ModelConfig(16, 8, 2, num_bases=4), graphs.posts.schema)
-    name = f"training-{seed}"
-    save_model(catalog.load("encoders").base / name / MODEL, model)
-    record = {"folder": name, "prepared_graphs": graphs.folder.name}
-    catalog.save("encoder", record)
-    return fingerprint_encoder(
-        catalog.load("encoders").base / name / MODEL, graphs.made_from
-    )
+from tests.pipelines.graph_world import open_catalog, run_stage, write_inputs
+from tests.pipelines.search_world import write_encoder
 
 
 @pytest.fixture(scope="module")

@@ -204,4 +204,4 @@ def _rank_by_sentences(
     queries = [row[None] for row in encoder.encode(questions).numpy()]
     allowed = np.ones(len(ids), dtype=np.bool_)
     best = space.search(QueryBatch.of(queries), depth, allowed, names.take)
-    return [Hits(names[b.places.numpy()].tolist(), b.scores.numpy()) for b in best]
+    return [Hits(names[b.items.numpy()].tolist(), b.scores.numpy()) for b in best]

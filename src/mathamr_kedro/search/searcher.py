@@ -1,0 +1,237 @@
+"""Asking an index from a terminal or a notebook: text in, posts and reasons out.
+
+A :class:`Searcher` stays warm: parser, encoder and index are loaded once, and each
+query costs milliseconds after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
+
+from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS
+from mathamr_kedro.errors import MissingInputError, suggest
+from mathamr_kedro.graph.tensors import DOCUMENT, FORMULA
+from mathamr_kedro.records import Post
+from mathamr_kedro.search.captions import Captions, caption_nodes, restore_formulas
+from mathamr_kedro.search.explanation import Explanation, explain
+from mathamr_kedro.search.index import EXACT, Hits, VectorIndex
+from mathamr_kedro.search.post_vectors import PostEntry
+from mathamr_kedro.search.queries import EncodedQuery, QueryEncoder
+from mathamr_kedro.search.strategies import Strategy, find_posts
+from mathamr_kedro.search.vectors import VectorStore
+from mathamr_kedro.types import PostId
+
+FindTexts: TypeAlias = Callable[[Collection[PostId]], Mapping[PostId, Post]]
+"""Ids to the posts that are there."""
+
+_SNIPPET = 160
+_MOST_SUGGESTIONS = 10_000
+
+
+class PartMatch(NamedTuple):
+    """A sentence or formula of the query, and what in the post is nearest to it."""
+
+    query: str
+    post: str
+    similarity: float
+
+
+class Result(NamedTuple):
+    """One post that was found."""
+
+    rank: int
+    post_id: PostId
+    score: float
+    post_type: str
+    title: str
+    """Of the post, or of the question that it answers; may be empty."""
+    snippet: str
+    matches: tuple[PartMatch, ...]
+
+
+class Answer(NamedTuple):
+    """What a search found, best first."""
+
+    results: tuple[Result, ...]
+    warnings: tuple[str, ...] = ()
+
+
+class Searcher:
+    """Searches an index by text, by formula or by example.
+
+    Args:
+        index: where to search.
+        store: the vectors that the index was built from.
+        encoder: makes queries comparable with them.
+        find_texts: gives the texts of posts.
+        strategy: how posts are found.
+        max_tokens: limit of a chunk when posts were parsed.
+    """
+
+    def __init__(
+        self,
+        index: VectorIndex,
+        store: VectorStore,
+        encoder: QueryEncoder,
+        find_texts: FindTexts,
+        strategy: Strategy | None = None,
+        max_tokens: int = MAX_CHUNK_TOKENS,
+    ) -> None:
+        self._index, self._store, self._encoder = index, store, encoder
+        self._find_texts, self._strategy = find_texts, strategy or Strategy()
+        self._max_tokens = max_tokens
+
+    def search(
+        self, text: str, top: int = 10, post_types: Sequence[str] | None = None
+    ) -> Answer:
+        """Find posts for words with formulas between dollars.
+
+        Args:
+            text: the question.
+            top: how many posts.
+            post_types: types of post to return; those of the strategy if ``None``.
+        """
+        query = self._encoder.encode_text(text)
+        hits = self._find(query.entry, top, post_types)
+        return Answer(self._describe(query, hits), query.warnings)
+
+    def search_formula(self, latex: str, top: int = 10) -> Answer:
+        """Find posts by their formula that is nearest to a given one."""
+        query = self._encoder.encode_formula(latex)
+        hits = self._find_by_formula(query.entry, top)
+        return Answer(self._describe(query, hits, (FORMULA,)), query.warnings)
+
+    def search_like(
+        self, post_id: PostId, top: int = 10, post_types: Sequence[str] | None = None
+    ) -> Answer:
+        """Find posts that are like one of the index; that one is left out."""
+        query = self._read([post_id])[0]
+        found = self._find(query, top + 1, post_types)
+        others = [i for i, key in enumerate(found.keys) if key != post_id][:top]
+        hits = Hits([found.keys[i] for i in others], found.scores[others])
+        texts = self._find_texts([post_id])
+        captions = self._caption(query, texts.get(post_id))
+        return Answer(self._describe(EncodedQuery(query, captions), hits))
+
+    def explain(self, text: str, post_id: PostId) -> Explanation:
+        """Compare all nodes of a query with all nodes of a post (Figure 4.1)."""
+        query = self._encoder.encode_text(text)
+        entry = query.entry._replace(key=_shorten(text, 60))
+        (post,) = self._read([post_id])
+        captions = self._caption(post, self._find_texts([post_id]).get(post_id))
+        return explain(entry, post, query.captions, captions)
+
+    def close(self) -> None:
+        """Release the index."""
+        self._index.close()
+
+    def _find(
+        self, query: PostEntry, top: int, post_types: Sequence[str] | None
+    ) -> Hits:
+        types = self._strategy.post_types if post_types is None else tuple(post_types)
+        strategy = replace(self._strategy, depth=top, post_types=types)
+        (hits,) = find_posts(self._index, [query], strategy)
+        return hits
+
+    def _find_by_formula(self, query: PostEntry, top: int) -> Hits:
+        """Return posts, each where its best formula stands."""
+        vector = query.vectors[list(query.kinds).index(FORMULA)]
+        fetch = 4 * top
+        while True:
+            (found,) = self._index.search_formulas([vector], fetch, EXACT)
+            first = {key: i for i, key in reversed(list(enumerate(found.post_ids)))}
+            if len(first) >= top or len(found.post_ids) < fetch:
+                places = sorted(first.values())[:top]
+                return Hits([found.post_ids[i] for i in places], found.scores[places])
+            fetch *= 4
+
+    def _read(self, keys: Sequence[PostId]) -> list[PostEntry]:
+        places = self._store.places
+        for key in keys:
+            if key not in places:
+                raise MissingInputError(
+                    f"No post {key!r} among the {len(places)} of the index"
+                    f"{suggest(key, list(places)[:_MOST_SUGGESTIONS])}"
+                )
+        return list(self._store.read(keys).entries())
+
+    def _describe(
+        self, query: EncodedQuery, hits: Hits, kinds: Collection[int] | None = None
+    ) -> tuple[Result, ...]:
+        if not hits.keys:
+            return ()
+        posts = self._read(hits.keys)
+        texts = dict(self._find_texts(hits.keys))
+        parents = {p.parent_id for p in texts.values() if p.parent_id is not None}
+        texts |= self._find_texts(parents - texts.keys())
+        results = []
+        for rank, (post, score) in enumerate(
+            zip(posts, hits.scores.tolist(), strict=True), start=1
+        ):
+            text = texts.get(post.key)
+            parent = texts.get(text.parent_id or "") if text else None
+            result = Result(
+                rank,
+                post.key,
+                score,
+                post.post_type,
+                _give_title(text, parent),
+                _shorten(restore_formulas(text.text, text.formula_map)) if text else "",
+                self._match(query, post, self._caption(post, text), kinds),
+            )
+            results.append(result)
+        return tuple(results)
+
+    def _caption(self, post: PostEntry, text: Post | None) -> Captions:
+        if text is None:
+            return {}
+        return caption_nodes(text.text, text.formula_map, post.kinds, self._max_tokens)
+
+    def _match(
+        self,
+        query: EncodedQuery,
+        post: PostEntry,
+        captions: Captions,
+        kinds: Collection[int] | None,
+    ) -> tuple[PartMatch, ...]:
+        """Return the nearest sentence or formula for each part of the query.
+
+        Args:
+            query: its parts are compared, its document node is not.
+            post: the post.
+            captions: of the post.
+            kinds: of nodes to look at on both sides; all but the document if ``None``.
+        """
+        found = explain(query.entry, post, query.captions, captions)
+        mine, theirs = (
+            [
+                i
+                for i, kind in enumerate(entry.kinds)
+                if kind != DOCUMENT and (kinds is None or kind in kinds)
+            ]
+            for entry in (query.entry, post)
+        )
+        if not theirs:
+            return ()
+        similarity = found.similarity[:, theirs]
+        best = similarity.argmax(1)
+        return tuple(
+            PartMatch(
+                found.query_labels[i],
+                found.post_labels[theirs[best[i]]],
+                float(similarity[i, best[i]]),
+            )
+            for i in mine
+        )
+
+
+def _give_title(post: Post | None, parent: Post | None) -> str:
+    source = post if post is not None and post.title else parent
+    return restore_formulas(source.title, source.formula_map) if source else ""
+
+
+def _shorten(text: str, longest: int = _SNIPPET) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"

@@ -1,0 +1,200 @@
+"""Searching and explaining, in process and from the terminal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from mathamr_kedro.cli import explain, search
+from mathamr_kedro.errors import (
+    ConfigurationError,
+    MalformedInputError,
+    MissingInputError,
+)
+from mathamr_kedro.project_search import open_searcher
+from tests.pipelines.graph_world import PROJECT, open_catalog
+from tests.pipelines.search_world import TEXTS, TITLES, build_index, write_encoder
+
+ALL = ("question", "answer")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    build_index(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def searcher(data: Path):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(PROJECT)
+        opened = open_searcher("test", str(data))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(autouse=True)
+def in_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(PROJECT)
+
+
+def run(command, data: Path, *arguments: str):
+    options = ["--env", "test", "--data-root", str(data)]
+    return CliRunner().invoke(command, [*arguments, *options], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("key", TEXTS)
+def test_the_text_of_a_post_finds_that_post_first(searcher, key: str) -> None:
+    title = TITLES.get(key)
+    text = f"{title}\n\n{TEXTS[key]}" if title else TEXTS[key]
+    best = searcher.search(text, post_types=ALL).results[0]
+    assert (best.rank, best.post_id) == (1, key)
+    assert best.score == pytest.approx(1.0, abs=1e-5)
+    for match in best.matches:
+        assert match.query == match.post
+        assert match.similarity == pytest.approx(1.0, abs=1e-5)
+
+
+def test_results_say_what_they_are_in_words(searcher) -> None:
+    answer = searcher.search(r"why is $\sqrt{2}$ irrational", top=6, post_types=ALL)
+    assert len(answer.results) == 6
+    assert not answer.warnings
+    scores = [r.score for r in answer.results]
+    assert scores == sorted(scores, reverse=True)
+    found = next(r for r in answer.results if r.post_id == "2")
+    assert found.title == r"The root of $2$"  # of the question
+    assert found.snippet == TEXTS["2"]
+    parts = [m.query for m in found.matches]
+    assert parts == [r"F0 $\sqrt{2}$", r"S0 why is $\sqrt{2}$ irrational"]
+    words = r"Suppose that $\sqrt{2} = \frac{a}{b}$."
+    assert all(m.post.startswith(("F", "S")) for m in found.matches)
+    assert any(m.post[3:] in TEXTS["2"] or m.post[3:] == words for m in found.matches)
+
+
+def test_types_of_the_strategy_hold_unless_others_are_asked_for(searcher) -> None:
+    kinds = {r.post_type for r in searcher.search("Are there primes?").results}
+    assert kinds == {"answer"}  # conf/base/parameters/indexing.yml
+    found = searcher.search("Are there primes?", post_types=("question",)).results
+    assert {r.post_id for r in found} == set(TITLES)
+
+
+def test_a_formula_finds_the_posts_that_have_it(searcher) -> None:
+    results = searcher.search_formula(r"(x-1)e^x + C", top=6).results
+    assert {r.post_id for r in results} == {"1", "2", "3", "4", "6"}  # 5 has none
+    for result in results:
+        (match,) = result.matches
+        assert match.query == "F0 $(x-1)e^x + C$"
+        assert match.post.startswith("F")
+        assert match.similarity == pytest.approx(result.score, abs=1e-6)
+    assert len(searcher.search_formula("x", top=2).results) == 2
+
+
+def test_posts_like_a_post_are_others(searcher) -> None:
+    results = searcher.search_like("1", top=5, post_types=ALL).results
+    assert sorted(r.post_id for r in results) == ["2", "3", "4", "5", "6"]
+    assert results[0].matches[0].query == "F0 $2$"  # of the title
+
+
+@pytest.mark.parametrize("latex", [r"\frac{a", r"\nosuchcommand{x}", "}}{{"])
+def test_unreadable_latex_gives_a_warning_and_a_result(searcher, latex: str) -> None:
+    answer = searcher.search(f"Is ${latex}$ even?")
+    assert len(answer.results) == 3
+    assert latex in answer.warnings[0]
+    assert searcher.search_formula(latex).warnings
+
+
+@pytest.mark.parametrize("text", ["", "   ", "?!", "$$ $$"])
+def test_an_empty_query_is_refused(searcher, text: str) -> None:
+    with pytest.raises(MalformedInputError, match="Expected words or formulas"):
+        searcher.search(text)
+    with pytest.raises(MalformedInputError, match="Expected LaTeX"):
+        searcher.search_formula(" ")
+
+
+def test_an_unknown_post_is_refused(searcher) -> None:
+    with pytest.raises(MissingInputError, match="No post '11' among the 6"):
+        searcher.search_like("11")
+    with pytest.raises(MissingInputError, match="No post '11' among the 6"):
+        searcher.explain("primes", "11")
+
+
+def test_an_explanation_shows_every_node_in_words(searcher) -> None:
+    found = searcher.explain(r"why is $\sqrt{2}$ irrational", "2")
+    assert found.query_labels == (
+        r"F0 $\sqrt{2}$", r"S0 why is $\sqrt{2}$ irrational", "D",
+    )  # fmt: skip
+    assert found.post_labels == (
+        r"F0 $\sqrt{2} = \frac{a}{b}$", "F1 $a^2 = 2b^2$", "F2 $a$",
+        r"S0 Suppose that $\sqrt{2} = \frac{a}{b}$.",
+        "S1 Then $a^2 = 2b^2$, so $a$ is even.", "D",
+    )  # fmt: skip
+    results = searcher.search(r"why is $\sqrt{2}$ irrational").results
+    score = next(r.score for r in results if r.post_id == "2")
+    assert found.score == pytest.approx(score, abs=1e-6)
+
+
+@pytest.fixture
+def closed(searcher):
+    """The terminal opens the index itself; an embedded one has one owner at a time."""
+    searcher.close()
+    return searcher
+
+
+class TestTerminal:
+    """Runs last: the index of the module is closed."""
+
+    def test_search_prints_posts_and_reasons(self, data: Path, closed) -> None:
+        result = run(search.command, data, r"is $\frac{a$ even", "--top", "2")
+        assert result.exit_code == 0, result.output
+        assert "1. " in result.stdout
+        assert r"F0 $\frac{a$  ~  " in result.stdout
+        assert r"warning: $\frac{a$" in result.stderr
+        assert "2 posts in" in result.stderr
+
+    @pytest.mark.parametrize(
+        ("arguments", "count"),
+        [
+            (("primes", "--type", "question"), 3),
+            (("--formula", "x^2"), 5),
+            (("--like", "1", "--top", "1"), 1),
+        ],
+    )
+    def test_json_holds_the_results(self, data: Path, closed, arguments, count) -> None:
+        results = json.loads(run(search.command, data, *arguments, "--json").stdout)
+        assert [r["rank"] for r in results] == list(range(1, count + 1))
+        assert results[0]["matches"][0].keys() == {"query", "post", "similarity"}
+
+    @pytest.mark.parametrize("arguments", [(), ("primes", "--like", "1")])
+    def test_one_question_at_a_time(self, data: Path, arguments) -> None:
+        result = run(search.command, data, *arguments)
+        assert result.exit_code == 2
+        assert "Give one of TEXT, --formula and --like" in result.output
+
+    def test_explain_writes_heatmaps(self, data: Path, closed, tmp_path: Path) -> None:
+        for name in ("map.html", "map.png"):
+            output = str(tmp_path / "new" / name)
+            result = run(
+                explain.command, data, "are primes even", "6", "--output", output
+            )
+            assert result.output.startswith("MaxSim 0.") or "MaxSim -" in result.output
+            assert "S0 are primes even  ~  " in result.output
+        html = (tmp_path / "new/map.html").read_text(encoding="utf-8")
+        assert "A new prime." in html
+        assert (tmp_path / "new/map.png").read_bytes().startswith(b"\x89PNG")
+        result = run(explain.command, data, "primes", "6", "--output", "map.pdf")
+        assert "Expected a name in .html or .png" in result.output
+
+    def test_a_missing_index_says_what_to_run(self, tmp_path: Path) -> None:
+        with pytest.raises(MissingInputError, match="kedro run --env test"):
+            open_searcher("test", str(tmp_path))
+
+    def test_an_index_of_another_encoder_is_refused(self, data: Path) -> None:
+        known = open_catalog(data).load("encoder")
+        write_encoder(data, seed=5)
+        with pytest.raises(ConfigurationError, match="--pipeline indexing"):
+            open_searcher("test", str(data))
+        open_catalog(data).save("encoder", known)

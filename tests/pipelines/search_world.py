@@ -1,0 +1,83 @@
+"""Six posts through all stages to an index, with an encoder of random weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from kedro.io import CatalogProtocol
+
+from mathamr_kedro.corpus.extraction import PostCleaner
+from mathamr_kedro.corpus.raw import RawPost
+from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.formula.tree_building import TreeBatch
+from mathamr_kedro.graph.configuration import PreprocessingParameters
+from mathamr_kedro.learning.trainer import MODEL
+from mathamr_kedro.model.config import ModelConfig
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model.weights import save_model
+from mathamr_kedro.records import Post, TrainingPair
+from mathamr_kedro.search.encoding import fingerprint_encoder
+from mathamr_kedro.shards import EndOfShards, Shard
+from tests.pipelines.graph_world import open_catalog, open_session, run_stage
+
+TEXTS = {
+    "1": r"Why is $\sqrt{2}$ irrational? I know that $\sqrt{4}$ is an integer.",
+    "2": r"Suppose that $\sqrt{2} = \frac{a}{b}$. Then $a^2 = 2b^2$, so $a$ is even.",
+    "3": r"How can I integrate $\int x e^x dx$ by parts?",
+    "4": r"Let $u = x$. The integral is $(x-1)e^x + C$.",
+    "5": "Are there infinitely many primes?",
+    "6": r"Multiply all primes and add one: $p_1 p_2 \cdots p_n + 1$. A new prime.",
+}
+TITLES = {"1": r"The root of $2$", "3": "Integration by parts", "5": "Primes"}
+
+
+def make_posts() -> list[Post]:
+    clean = PostCleaner(lambda formula_id: None, has_index=False)
+    posts = []
+    for key, text in TEXTS.items():
+        kind = "question" if key in TITLES else "answer"
+        parent = None if key in TITLES else str(int(key) - 1)
+        raw = RawPost(
+            "posts", key, key, kind, parent, None, None, None, (), TITLES.get(key, ""),
+            text, "text",
+        )  # fmt: skip
+        post, _ = clean(raw)
+        assert post is not None
+        posts.append(post)
+    return posts
+
+
+def write_encoder(data: Path, seed: int = 0) -> str:
+    """Put a model beside the graphs as training would; return its fingerprint."""
+    catalog = open_catalog(data)  # one version each
+    context = open_session(data).load_context()
+    settings = PreprocessingParameters.read(context.params["preprocessing"])
+    graphs = catalog.load("prepared_graphs").open(settings)
+    torch.manual_seed(seed)
+    model = MathAMRPlus(ModelConfig(16, 8, 2, num_bases=4), graphs.posts.schema)
+    name = f"training-{seed}"
+    save_model(catalog.load("encoders").base / name / MODEL, model)
+    record = {"folder": name, "prepared_graphs": graphs.folder.name}
+    catalog.save("encoder", record)
+    return fingerprint_encoder(
+        catalog.load("encoders").base / name / MODEL, graphs.made_from
+    )
+
+
+def build_index(data: Path) -> CatalogProtocol:
+    """Run every stage behind ingestion and training."""
+    catalog = open_catalog(data)
+    pairs = [TrainingPair(key, str(int(key) + 1)) for key in TITLES]
+    posts = make_posts()
+    for name, rows in (("posts", posts), ("topics", []), ("training_pairs", pairs)):
+        counts = {"read": len(rows), "written": len(rows)}
+        catalog[name].save(Shard(f"{name}-0", "world", rows, counts))
+        catalog[name].save(EndOfShards("world"))
+    catalog["formula_trees"].save(Shard("all", "trees", TreeBatch([], []), {}))
+    catalog["formula_trees"].save(EndOfShards("trees"))
+    catalog.save("visual_index", VisualIndex.build([]))
+    for stage in ("amr_parsing", "graph_fusion", "preprocessing"):
+        run_stage(data, stage)
+    write_encoder(data)
+    return run_stage(data, "indexing")
