@@ -2,8 +2,7 @@
 
     python benchmarks/training_step.py                      # CPU, batch 32
     python benchmarks/training_step.py --device cuda        # the GPU rows of the table
-    python benchmarks/training_step.py --device cuda --phases \
-        --rows compiled:1024:64:fp32:30
+    python benchmarks/training_step.py --device cuda --phases --rows ROW ...
 
 A step is: batch assembly, node masking, edge dropout, planning, encoder, MaxSim and
 document loss (beta 0.3), backward pass, clipping, AdamW. On a CPU times are CPU time
