@@ -2,11 +2,15 @@
 
     python benchmarks/convolution.py [--device cuda]
     python benchmarks/convolution.py --check [--device cuda]
+    python benchmarks/convolution.py --check --shards PREPARED/posts    # real graphs
 
 ``--check`` compares with float64: single layers, fused layers and MaxSim with our
 reference loop, and every gradient of a training step with PyG's ``RGCNConv``; and it
 repeats each three times bit by bit. It needs no time limits, so it also serves as the
-test of the Triton kernels on a machine with a GPU.
+test of the Triton kernels on a machine with a GPU. Real graphs come with their training
+pairs. A fresh model gives real posts almost equal vectors, so that rounding alone moves
+gradients by more than it does on random graphs: what PyG's layers in float32 are off by
+is printed, and where that is near the limit, the limit is 1.5 times as much.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import cache
+from typing import NamedTuple
 
 import graph_source
 import numpy as np
@@ -50,7 +55,7 @@ def report(name: str, error: float, limit: float, repeats: bool) -> None:
     """Print one check."""
     good = error <= limit and repeats
     print(
-        f"{name:<46}{error:>10.1e}{limit:>10.0e}  "
+        f"{name:<46}{error:>10.1e}{limit:>10.1e}  "
         f"{'repeats' if repeats else 'DIFFERS'}  {'ok' if good else 'FAILED'}",
         flush=True,
     )
@@ -178,42 +183,71 @@ def check_maxsim(device: str, precision: str) -> None:
     report(f"MaxSim gradients, {precision}", error, limit, same)
 
 
+class PygStep(NamedTuple):
+    """A training step by PyG."""
+
+    model: MathAMRPlus
+    batch: GraphBatch
+    pairs: int
+    loss: float
+    gradients: dict[str, Tensor]
+    """In float64."""
+    worst: float
+    """Largest error of a gradient when PyG computes in float32."""
+
+
+def choose_pairs(shards: GraphShards) -> np.ndarray:
+    """Positions of 8 questions and their answers; of any graphs where none belong."""
+    file = shards.folder.parent / "train_pairs.npy"
+    return np.concatenate(np.load(file)[:8].T) if file.is_file() else np.arange(16)
+
+
 @cache
-def pyg_step(shards: GraphShards) -> tuple[MathAMRPlus, float, dict[str, Tensor]]:
-    """A model, and the loss and gradients of a step by PyG in float64."""
+def pyg_step(shards: GraphShards) -> PygStep:
+    """Compute loss and gradients of a step by PyG in float64, and once in float32."""
     torch.manual_seed(0)
     model = MathAMRPlus(ModelConfig(edge_attributes=False), shards.schema)
-    twin = PygTwin(model, "rgcn").double()
-    batch = shards.assemble(np.arange(16))
-    loss = ContrastiveLoss(LossConfig(beta=0.3)).double()
-    truth = loss(*split_pairs(batch, twin(batch), 8)).loss
-    truth.backward()
-    return model, truth.item(), twin.stacked_gradients()
+    ids = choose_pairs(shards)
+    batch = shards.assemble(ids)
+    found = {}
+    for dtype in (torch.float32, torch.float64):
+        twin = PygTwin(copy.deepcopy(model), "rgcn").to(dtype)
+        loss = ContrastiveLoss(LossConfig(beta=0.3)).to(dtype)
+        value = loss(*split_pairs(batch, twin(batch), len(ids) // 2)).loss
+        value.backward()
+        found[dtype] = value.item(), twin.stacked_gradients()
+    truth, expected = found[torch.float64]
+    rounded = found[torch.float32][1]
+    worst = max(relative(rounded[n], g) for n, g in expected.items())
+    return PygStep(model, batch, len(ids) // 2, truth, expected, worst)
 
 
 def check_step(shards: GraphShards, device: str, precision: str) -> None:
     """Loss and gradients of a training step against PyG's RGCNConv in float64."""
-    start, truth, expected = pyg_step(shards)
-    model = copy.deepcopy(start).to(device)
+    known = pyg_step(shards)
+    model = copy.deepcopy(known.model).to(device)
     model.computed_by(ComputeConfig(precision=precision))
     loss = ContrastiveLoss(LossConfig(beta=0.3), precision).to(device)
-    batch = shards.assemble(np.arange(16)).to(device)
+    batch = known.batch.to(device)
 
     def run() -> list[Tensor]:
         model.zero_grad()
-        value = loss(*split_pairs(batch, model(batch), 8)).loss
+        value = loss(*split_pairs(batch, model(batch), known.pairs)).loss
         value.backward()
         grads = dict(model.named_parameters())
-        return [value.detach(), *(grads[n].grad.clone() for n in expected)]
+        return [value.detach(), *(grads[n].grad.clone() for n in known.gradients)]
 
     (value, *mine), same = run_three_times(run)
-    error = abs(value.item() - truth) / truth
+    error = abs(value.item() - known.loss) / known.loss
     report(f"loss against RGCNConv, {precision}", error, LIMITS[precision], same)
-    pairs = zip(expected, mine, strict=True)
-    errors = {name: relative(grad, expected[name]) for name, grad in pairs}
+    pairs = zip(known.gradients, mine, strict=True)
+    errors = {name: relative(grad, known.gradients[name]) for name, grad in pairs}
     worst = max(errors, key=errors.__getitem__)
     name = f"gradients against RGCNConv, {precision} ({worst.split('.')[-1]})"
-    report(name, errors[worst], LIMITS[precision], same)
+    harder = max(1.0, 1.5 * known.worst / LIMITS["fp32"])
+    report(name, errors[worst], LIMITS[precision] * harder, same)
+    if precision == "fp32":
+        print(f"{'  (PyG itself in float32)':<46}{known.worst:>10.1e}")
 
 
 def check(shards: GraphShards, device: str) -> None:

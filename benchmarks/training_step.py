@@ -2,18 +2,24 @@
 
     python benchmarks/training_step.py                      # CPU, batch 32
     python benchmarks/training_step.py --device cuda        # the GPU rows of the table
+    python benchmarks/training_step.py --device cuda --phases --rows ROW ...
 
 A step is: batch assembly, node masking, edge dropout, planning, encoder, MaxSim and
 document loss (beta 0.3), backward pass, clipping, AdamW. On a CPU times are CPU time
 of one thread, so that other programs do not count; on a GPU they are wall time.
 Memory is the largest allocated and the largest reserved on the GPU while steps repeat,
-graphs included (the pool of a CUDA graph counts as reserved alone). Edge attributes are
-off unless asked for, since PyG's convolutions have none.
+graphs included (the pool of a CUDA graph counts as reserved alone); "at start" is the
+largest reserved before that, while steps were compiled and captured. Edge attributes
+are off unless asked for, since PyG's convolutions have none. ``--phases`` prints the
+time of assembly, forward pass, loss, backward pass and update behind each row, each
+phase a CUDA graph of its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
+import itertools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +35,7 @@ from mathamr_kedro.learning.augmentation import AugmentationConfig, step_key
 from mathamr_kedro.learning.buckets import Buckets
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
 from mathamr_kedro.learning.resident import ResidentSteps
-from mathamr_kedro.learning.step import OptimizerConfig, TrainingStep
+from mathamr_kedro.learning.step import OptimizerConfig, TrainingStep, split_pairs
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 
@@ -139,6 +145,115 @@ def profile(case: Case, shards: GraphShards, args) -> None:
         print(f"{each:>9.1f} us {event.count / case.steps:>7.1f}  {event.key[:90]}")
 
 
+PHASES = ("assembly", "forward", "loss", "backward", "update")
+
+
+def list_phases(
+    case: Case, shards: GraphShards, args
+) -> tuple[TrainingStep, list[Callable[[], None]]]:
+    """One step as the five functions of :data:`PHASES`, to be called in this order."""
+    device, on_gpu = torch.device(args.device), args.device != "cpu"
+    model = build_model(case, shards, args).to(device)
+    model.computed_by(ComputeConfig(precision=case.precision))
+    step = make_step(model, case.precision)
+    batches = draw_batches(case, shards)
+    on_device = DeviceShards(shards, device) if on_gpu else None
+    bucket = Buckets(shards, batches, case.pairs).choose(batches)[0]
+    positions = torch.from_numpy(batches[0]).to(device)
+    key, room = torch.tensor(7, device=device), bucket.query_room if on_gpu else None
+
+    def arrange(positions, key):
+        if on_device is None:
+            return step.arrange(shards.assemble(batches[0]), key)
+        return step.arrange(on_device.assemble(positions, bucket.size), key)
+
+    if case.system == "compiled" and on_gpu:
+        torch.compiler.reset()
+        arrange = torch.compile(arrange, dynamic=False)
+    now: dict[str, object] = {}
+
+    def assemble() -> None:
+        now["batch"], now["graph"] = arrange(positions, key)
+
+    def forward() -> None:
+        vectors = model.encode(now["batch"], now["graph"])
+        now["posts"] = split_pairs(now["batch"], vectors, case.pairs, room)
+
+    def compare() -> None:
+        now["value"] = step.loss(*now["posts"])
+
+    def backward() -> None:
+        step.optimizer.zero_grad(set_to_none=True)
+        now["value"].loss.backward()
+
+    def update() -> None:
+        step.clip()
+        step.optimizer.step()
+
+    return step, [assemble, forward, compare, backward, update]
+
+
+def capture_phases(step: TrainingStep, phases: list) -> list[Callable[[], None]]:
+    """Capture each phase as a CUDA graph; what one leaves behind, the next reads."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for phase in phases * 2:
+            phase()
+    torch.cuda.current_stream().wait_stream(side)
+    step.optimizer.zero_grad(set_to_none=True)
+    torch.cuda.synchronize()
+    torch.cuda.empty_cache()
+    pool = torch.cuda.graph_pool_handle()
+    replays = []
+    for phase in phases:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=pool):
+            phase()
+        replays.append(graph.replay)
+    return replays
+
+
+def print_phases(case: Case, shards: GraphShards, args) -> None:
+    """Print the milliseconds of each phase of a step, and their sum."""
+    on_gpu = args.device != "cpu"
+    step, phases = list_phases(case, shards, args)
+    if on_gpu:
+        phases = capture_phases(step, phases)
+    spent = np.zeros(len(phases))
+    repeats = 30 if on_gpu else 3
+    for _ in range(repeats):
+        marks = []
+        for phase in (None, *phases):
+            if phase is not None:
+                phase()
+            if on_gpu:
+                marks.append(torch.cuda.Event(enable_timing=True))
+                marks[-1].record()
+            else:
+                marks.append(time.process_time())
+        if on_gpu:
+            torch.cuda.synchronize()
+            spent += [a.elapsed_time(b) for a, b in itertools.pairwise(marks)]
+        else:
+            spent += np.diff(marks) * 1e3
+    spent /= repeats
+    parts = ", ".join(f"{n} {ms:.2f}" for n, ms in zip(PHASES, spent, strict=True))
+    print(f"{'':>14}{parts}; sum {spent.sum():.2f} ms", flush=True)
+
+
+def print_memory() -> None:
+    """Print what the graphs' pools and everything else have reserved on the GPU."""
+    pools: dict[bool, list[int]] = {True: [0, 0], False: [0, 0]}
+    for segment in torch.cuda.memory_snapshot():
+        of_graph = tuple(segment.get("segment_pool_id", (0, 0))) != (0, 0)
+        pools[of_graph][0] += segment["total_size"]
+        pools[of_graph][1] += 1
+    for name, of_graph in (("CUDA graphs", True), ("everything else", False)):
+        size, count = pools[of_graph]
+        print(f"{'':>14}{name}: {size / 2**20:,.0f} MiB in {count} segments")
+
+
 def measure(run: Callable[[int], None], steps: int, on_gpu: bool) -> tuple[float, int]:
     """Seconds per step, and the largest memory on the GPU."""
     if not on_gpu:
@@ -151,6 +266,8 @@ def measure(run: Callable[[int], None], steps: int, on_gpu: bool) -> tuple[float
         run(i)
     torch.cuda.synchronize()
     torch.cuda.empty_cache()
+    at_start = torch.cuda.max_memory_reserved()
+    print(f"{'':>14}at start {at_start / 2**20:,.0f} MiB reserved", flush=True)
     torch.cuda.reset_peak_memory_stats()
     started = time.perf_counter()
     for i in range(steps):
@@ -165,12 +282,11 @@ def run_case(case: Case, shards: GraphShards, args) -> float:
     on_gpu = args.device != "cpu"
     captured = case.system in ("captured", "compiled")
     started = time.perf_counter()
-    if on_gpu:
-        torch.cuda.empty_cache()
-        torch.cuda.reset_peak_memory_stats()
+    free_memory(on_gpu)
     try:
         make = prepare_captured if captured else prepare_eager
-        seconds, memory = measure(make(case, shards, args), case.steps, on_gpu)
+        run = make(case, shards, args)
+        seconds, memory = measure(run, case.steps, on_gpu)
         reserved = torch.cuda.max_memory_reserved() if on_gpu else 0
     except torch.OutOfMemoryError:
         print(f"{case.pairs:>6}{case.bases:>6}  {case.system:<10}  out of memory")
@@ -183,7 +299,22 @@ def run_case(case: Case, shards: GraphShards, args) -> float:
         f"{reserved / 2**20:>10,.0f}{total:>9.0f}",
         flush=True,
     )
+    if on_gpu and captured:
+        print_memory()
+    del run
+    if args.phases and case.system in ("ours", "captured", "compiled"):
+        free_memory(on_gpu)
+        print_phases(case, shards, args)
     return seconds
+
+
+def free_memory(on_gpu: bool) -> None:
+    """Give back what the row before held, so that each row counts its own memory."""
+    if on_gpu:
+        torch.compiler.reset()
+        gc.collect()
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
 
 
 def check_repeatability(shards: GraphShards, args) -> None:
@@ -240,6 +371,7 @@ def main() -> None:
         help="systems: ours, captured, compiled, fast, rgcn; instead of the table",
     )
     parser.add_argument("--no-repeatability", action="store_true")
+    parser.add_argument("--phases", action="store_true", help="time of each phase")
     parser.add_argument("--profile", action="store_true", help="kernels, not times")
     args = parser.parse_args()
     args.graphs = args.graphs or (2_000 if args.device == "cpu" else 40_000)

@@ -152,6 +152,64 @@ def test_formulas_of_a_pair_that_look_the_same_attract():
     assert mine.item() == pytest.approx(expected.item(), rel=1e-4)
 
 
+def slow_formula_nce(queries, documents, chosen):
+    """Loop over formulas, at temperature 1."""
+
+    def formulas(posts):
+        return [
+            (i, int(posts.label[v]), posts.vectors[v])
+            for i in range(len(posts.ptr) - 1)
+            for v in range(int(posts.ptr[i]), int(posts.ptr[i + 1]))
+            if posts.kind[v] == FORMULA and (posts.label[v] > 0 or chosen != "visual")
+        ]
+
+    losses = []
+    for pair, label, vector in formulas(queries):
+        terms = [
+            (other == pair, 0 < label == theirs, math.exp((vector @ v).item()))
+            for other, theirs, v in formulas(documents)
+        ]
+        alike = [mine and equal for mine, equal, _ in terms]
+        use_thread = chosen == "thread" or (chosen == "both" and not any(alike))
+        positive = [mine for mine, _, _ in terms] if use_thread else alike
+        negative = [
+            not equal and (chosen == "visual" or not mine) for mine, equal, _ in terms
+        ]
+        top = sum(e for p, (_, _, e) in zip(positive, terms, strict=True) if p)
+        rest = zip(positive, negative, terms, strict=True)
+        below = sum(e for p, n, (_, _, e) in rest if p or n)
+        if any(positive):
+            losses.append(-math.log(top / below))
+    return sum(losses) / len(losses)
+
+
+@pytest.mark.parametrize("chosen", ["visual", "thread", "both"])
+def test_formula_loss_equals_its_slow_twin(chosen):
+    queries = draw([
+        [(FORMULA, 7), (FORMULA, 8), (FORMULA, 0), (DOCUMENT, 0)],
+        [(FORMULA, 0), (DOCUMENT, 0)],
+        [(FORMULA, 9), (SENTENCE, 0)],
+    ])  # fmt: skip
+    documents = draw([
+        [(FORMULA, 7), (FORMULA, 6), (FORMULA, 0)],
+        [(FORMULA, 8), (FORMULA, 7)],
+        [(SENTENCE, 0), (DOCUMENT, 0)],
+        [(FORMULA, 9), (FORMULA, 0)],
+    ], seed=1)  # fmt: skip
+    mine = formula_nce(queries, documents, torch.tensor(1.0), chosen).item()
+    expected = slow_formula_nce(queries, documents, chosen)
+    assert mine == pytest.approx(expected, rel=1e-5)
+
+
+def test_ways_to_pair_formulas_differ():
+    queries, documents = pairs()
+    losses = {
+        loss_of(LossConfig(formula_weight=1.0, formula_pairs=p), queries, documents)
+        for p in ("visual", "thread", "both")
+    }
+    assert len(losses) == 3
+
+
 def test_equal_formula_of_another_pair_is_no_negative():
     queries = draw([[(FORMULA, 7)], [(FORMULA, 7)]])
     documents = draw([[(FORMULA, 7)], [(FORMULA, 7)]], seed=1)

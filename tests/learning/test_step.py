@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -112,10 +114,13 @@ def test_fixed_size_steps_equal_steps_from_the_host(shards, model_config):
 def test_steps_that_cannot_be_captured_run_without(
     shards, model_config, monkeypatch, caplog
 ):
-    def fail(self, number, bucket):
-        self._do_step(bucket)  # a warm-up that must leave no trace
+    def warm_up(self, number, bucket):
+        self._do_step(bucket)  # must leave no trace
+
+    def fail(self, bucket):
         raise RuntimeError("no capture here\nand no stack")
 
+    monkeypatch.setattr(ResidentSteps, "_warm_up", warm_up)
     monkeypatch.setattr(ResidentSteps, "_capture", fail)
     batches = draw_batches(shards)
     buckets = Buckets(shards, batches, PAIRS).choose(batches)
@@ -158,6 +163,24 @@ def test_plans_that_cannot_be_compiled_run_uncompiled(
     resident._do_step(buckets[0])
     assert "captured uncompiled: no compiler" in caplog.text
     assert resident.measures(1)[0, 0] > 0
+
+
+def test_steps_are_given_back_without_a_garbage_collection(shards, model_config):
+    batches = draw_batches(shards)
+    step = make_step(shards, model_config)
+    on_cpu = DeviceShards(shards, torch.device("cpu"))
+    resident = ResidentSteps(step, on_cpu, PAIRS, capture=False)
+    buckets = Buckets(shards, batches, PAIRS).choose(batches)
+    rates = torch.full((5,), 1e-2)
+    resident.load_epoch(torch.from_numpy(batches), torch.arange(5), rates, buckets)
+    resident.run(0)
+    kept = weakref.ref(resident)
+    gc.disable()
+    try:
+        del resident
+        assert kept() is None  # a cycle would hold the memory of its CUDA graphs
+    finally:
+        gc.enable()
 
 
 def test_an_epoch_can_be_loaded_again(shards, model_config):

@@ -231,3 +231,26 @@ def test_fused_layers_equal_the_reference(shards, attributes):
     for (name, p), q in zip(fused.named_parameters(), model.parameters(), strict=True):
         error = (p.grad.cpu().double() - q.grad).norm() / q.grad.norm()
         assert error < 2e-6, name
+
+
+@needs_triton
+@pytest.mark.filterwarnings("ignore:Conversion of an array")
+@pytest.mark.parametrize("shorts", [7, 6])
+def test_gradient_of_a_lookup_equals_that_of_torch(monkeypatch, shorts):
+    from mathamr_kedro.model import triton_lookup
+    from mathamr_kedro.model.triton_lookup import look_up_rows
+
+    monkeypatch.setattr(triton_lookup, "_LARGEST_SHORT", shorts)  # int16, int32
+    rows = 7
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(2)
+    index = torch.randint(0, 4, (700,), dtype=torch.int32)
+    index[::100] = rows - 1  # the last row, and a gap before it
+    table = torch.randn(rows, 16, dtype=torch.float64, requires_grad=True)
+    grad = torch.randn(700, 16, dtype=torch.float64)
+    torch.nn.functional.embedding(index, table).backward(grad)
+    mine = table.detach().float().to(device).requires_grad_()
+    found = look_up_rows(mine, index.to(device))
+    assert torch.equal(found, mine[index.long().to(device)])
+    found.backward(grad.float().to(device))
+    assert largest_error([mine.grad.cpu().double()], [table.grad]) < 1e-6

@@ -18,7 +18,7 @@ from mathamr_kedro.errors import MathAMRError
 from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.learning.config import TrainingConfig, read_config
 from mathamr_kedro.learning.pairs import read_pairs
-from mathamr_kedro.learning.trainer import train
+from mathamr_kedro.learning.rounds import train_in_rounds
 
 logger = logging.getLogger("mathamr_kedro.learning")
 
@@ -40,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         config = read_config(args.config) if args.config else TrainingConfig()
         shards = GraphShards(args.data)
-        result = train(shards, read_pairs(args.pairs, shards), config, args.out)
+        pairs = read_pairs(args.pairs, shards)
+        result = train_in_rounds(shards, pairs, config, args.out)
     except MathAMRError as exc:
         logger.error("%s", exc)
         return 1

@@ -14,6 +14,7 @@ from mathamr_kedro.errors import (
 )
 from mathamr_kedro.learning.augmentation import AugmentationConfig
 from mathamr_kedro.learning.losses import LossConfig
+from mathamr_kedro.learning.negatives import NegativesConfig
 from mathamr_kedro.learning.step import OptimizerConfig
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.parameters import read_parameters
@@ -40,7 +41,9 @@ class TrainingConfig:
     """Share of the pairs that is held out, where the pairs do not say which."""
     seed: int = 0
     hard_negatives: int = 0
-    """Mined negatives of each pair in a batch, from the third column of the pairs."""
+    """Mined negatives of each pair in a batch, drawn anew in each epoch."""
+    negatives: NegativesConfig = field(default_factory=NegativesConfig)
+    """Where they come from; ``none``: from the third column of the pairs on."""
     pretrained_nodes: str | None = None
     """``.npy`` file with a start vector for each node type; rows of zeros have none."""
     steps: StepsMode = "auto"
@@ -68,6 +71,12 @@ class TrainingConfig:
         if not 0 <= self.validation_share < 1:
             raise ConfigurationError(
                 f"Expected validation_share in [0, 1) (got {self.validation_share!r})"
+            )
+
+        if self.negatives.source != "none" and self.hard_negatives == 0:
+            raise ConfigurationError(
+                "Expected hard_negatives of at least 1 for negatives.source "
+                f"{self.negatives.source!r} (got 0)"
             )
 
     def describe_result(self) -> dict[str, object]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -26,6 +26,8 @@ from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph.tensors import FORMULA
 from mathamr_kedro.learning.maxsim import MultiVectors, maxsim
 from mathamr_kedro.model.config import Precision
+
+FormulaPairs: TypeAlias = Literal["visual", "thread", "both"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,9 @@ class LossConfig:
     both_directions: bool = False
     """Also let each document find its query."""
     formula_weight: float = 0.0
-    """Weight of the loss between formulas that look the same in both posts."""
+    """Weight of the loss between single formulas of both posts (thesis 5.3)."""
+    formula_pairs: FormulaPairs = "visual"
+    """Which of them belong together; see :func:`formula_nce`."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.beta <= 1:
@@ -83,20 +87,36 @@ def info_nce(scores: Tensor, temperature: Tensor, both_directions: bool) -> Tens
 
 
 def formula_nce(
-    queries: MultiVectors, documents: MultiVectors, temperature: Tensor
+    queries: MultiVectors,
+    documents: MultiVectors,
+    temperature: Tensor,
+    chosen: FormulaPairs = "visual",
 ) -> Tensor:
-    """InfoNCE between single formulas: those that look the same in a post and its pair.
+    """InfoNCE between single formulas of a post and its pair.
 
-    A formula of query i that also stands in document i (same label) should be nearer to
-    it there than to any formula of the batch that looks different. Equal formulas of
-    other posts are neither partners nor negatives.
+    ==========  ==================================================================
+    ``visual``  a formula of query i and those of document i that look the same
+    ``thread``  a formula of query i and all formulas of document i
+    ``both``    the first where there are such, the second elsewhere
+    ==========  ==================================================================
+
+    A formula should be nearer to its partners than to the formulas of the batch that
+    are neither of its pair nor look the same.
     """
     is_anchor, pair_of_anchor = _formulas(queries)
     is_partner, pair_of_partner = _formulas(documents)
     both = is_anchor[:, None] & is_partner
-    equal = both & (queries.label[:, None] == documents.label)
-    positive = equal & (pair_of_anchor[:, None] == pair_of_partner)
-    counted = both & (positive | ~equal)
+    # How a formula without a label looks is not known.
+    labelled = (queries.label[:, None] > 0) & (documents.label > 0)
+    if chosen == "visual":
+        both = both & labelled
+    equal = labelled & (queries.label[:, None] == documents.label)
+    of_pair = both & (pair_of_anchor[:, None] == pair_of_partner)
+    positive = of_pair & equal if chosen != "thread" else of_pair
+    if chosen == "both":
+        positive = torch.where(positive.any(1, keepdim=True), positive, of_pair)
+    others = both & ~equal
+    counted = positive | (others if chosen == "visual" else others & ~of_pair)
     logits = queries.vectors @ documents.vectors.T / temperature
     lowest = torch.finfo(logits.dtype).min
     of_all = torch.logsumexp(logits.masked_fill(~counted, lowest), 1)
@@ -107,11 +127,11 @@ def formula_nce(
 
 
 def _formulas(posts: MultiVectors) -> tuple[Tensor, Tensor]:
-    """Which vectors are labelled formulas, and the post of each vector."""
+    """Which vectors are formulas, and the post of each vector."""
     place = torch.arange(len(posts.vectors), device=posts.ptr.device)
     post = torch.searchsorted(posts.ptr[1:], place.to(posts.ptr.dtype), right=True)
     alive = (post < len(posts.ptr) - 1) & (place >= posts.ptr[0])
-    return alive & (posts.kind == FORMULA) & (posts.label > 0), post
+    return alive & (posts.kind == FORMULA), post
 
 
 class ContrastiveLoss(nn.Module):
@@ -138,7 +158,7 @@ class ContrastiveLoss(nn.Module):
             [w * info_nce(s, tau, config.both_directions) for w, s in weighted]
         ).sum()
         if config.formula_weight > 0:
-            formulas = formula_nce(queries, documents, tau)
+            formulas = formula_nce(queries, documents, tau, config.formula_pairs)
             loss = loss + config.formula_weight * formulas
         scores = weighted[0][1]
         right = torch.arange(len(scores), device=scores.device)

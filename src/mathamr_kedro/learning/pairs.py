@@ -57,15 +57,20 @@ class TrainingPairs:
 
     def split(self, share: float, seed: int) -> tuple[TrainingPairs, TrainingPairs]:
         """Take apart pairs to train with and pairs to validate with."""
-        held_out = self.validation
-        if held_out is None:
-            count = round(share * len(self))
-            if share > 0 and len(self) > 3:
-                count = max(count, 2)  # one pair alone has no negative
-            order = np.random.default_rng([seed, 0x5117]).permutation(len(self))
-            held_out = np.zeros(len(self), dtype=bool)
-            held_out[order[:count]] = True
+        held_out = self.hold_out(share, seed)
         return self.take(~held_out), self.take(held_out)
+
+    def hold_out(self, share: float, seed: int) -> NDArray[np.bool_]:
+        """(N,) which pairs validate: those that are marked, or drawn by the seed."""
+        if self.validation is not None:
+            return self.validation
+        count = round(share * len(self))
+        if share > 0 and len(self) > 3:
+            count = max(count, 2)  # one pair alone has no negative
+        order = np.random.default_rng([seed, 0x5117]).permutation(len(self))
+        held_out = np.zeros(len(self), dtype=bool)
+        held_out[order[:count]] = True
+        return held_out
 
 
 def list_pairs(

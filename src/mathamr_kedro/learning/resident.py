@@ -6,7 +6,8 @@ assembly, augmentation, both passes, clipping and AdamW. Compiling assembly and 
 first (``torch.compile``) fuses many of those kernels.
 
 All graphs share one pool of memory. The largest is captured first, so the others fit
-into what it has taken.
+into what it has taken. Warm-ups come before all of that: their memory goes back to the
+device before the pool takes any.
 """
 
 from __future__ import annotations
@@ -19,13 +20,11 @@ from torch import Tensor
 
 from mathamr_kedro.graph.batches import GraphBatch
 from mathamr_kedro.graph.device_shards import DeviceShards
-from mathamr_kedro.learning.buckets import Bucket
+from mathamr_kedro.learning.buckets import LEVELS, Bucket
 from mathamr_kedro.learning.step import MEASURES, TrainingStep
 
 logger = logging.getLogger(__name__)
 
-_CAPTURED_LEVELS = 3
-"""Larger buckets are rare; their steps run without a graph."""
 _WARM_UP = 2
 
 
@@ -52,7 +51,7 @@ class ResidentSteps:
         self._step, self._shards, self._num_queries = step, shards, num_queries
         self._device = step.learning_rate.device
         self._graphs: dict[int, torch.cuda.CUDAGraph] = {}
-        self._capture_levels = _CAPTURED_LEVELS if capture else 0
+        self._capture_levels = LEVELS if capture else 0
         self._pool = torch.cuda.graph_pool_handle() if capture else None
         self._number = torch.zeros(1, dtype=torch.int64, device=self._device)
         self._room = 0
@@ -115,16 +114,13 @@ class ResidentSteps:
         self._measures.index_copy_(0, n, measures[None])
 
     def _arranged(self, bucket: Bucket) -> tuple[GraphBatch, object]:
-        def arrange(positions: Tensor, key: Tensor) -> tuple[GraphBatch, object]:
-            batch = self._shards.assemble(positions, bucket.size)
-            return self._step.arrange(batch, key)
-
         # Indexing by a tensor of one element would ask the device for its value.
         row = [
             t.index_select(0, self._number)[0] for t in (self._positions, self._keys)
         ]
         if bucket.level in self._arrange:
             return self._arrange[bucket.level](*row)
+        arrange = _make_arrange(self._step, self._shards, bucket)
         if self._compile and bucket.level < self._capture_levels:
             compiled = torch.compile(arrange, dynamic=False)
             try:
@@ -166,9 +162,12 @@ class ResidentSteps:
             if level < self._capture_levels and level not in self._graphs
         ]
         for number, bucket in missing:
-            self._graphs[bucket.level] = self._capture(number, bucket)
+            self._warm_up(number, bucket)
+        for _, bucket in missing:
+            self._graphs[bucket.level] = self._capture(bucket)
 
-    def _capture(self, number: int, bucket: Bucket) -> torch.cuda.CUDAGraph:
+    def _warm_up(self, number: int, bucket: Bucket) -> None:
+        """Compile what the steps of a bucket need; gives back all memory."""
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
@@ -178,13 +177,30 @@ class ResidentSteps:
         torch.cuda.current_stream().wait_stream(side)
         self._step.optimizer.zero_grad(set_to_none=True)
         torch.cuda.synchronize()
-        torch.cuda.empty_cache()  # what the warm-up held, the graph takes from its pool
+        torch.cuda.empty_cache()
+
+    def _capture(self, bucket: Bucket) -> torch.cuda.CUDAGraph:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool):
             self._do_step(bucket)
         # Gradients live in the pool; free them for the next capture.
         self._step.optimizer.zero_grad(set_to_none=True)
         return graph
+
+
+def _make_arrange(
+    step: TrainingStep, shards: DeviceShards, bucket: Bucket
+) -> Callable[..., tuple[GraphBatch, object]]:
+    """Assembly and planning of one bucket.
+
+    It knows nothing of the steps that keep it, so that they, and the memory of their
+    graphs, are given back as soon as a training ends.
+    """
+
+    def arrange(positions: Tensor, key: Tensor) -> tuple[GraphBatch, object]:
+        return step.arrange(shards.assemble(positions, bucket.size), key)
+
+    return arrange
 
 
 def _tensors(step: TrainingStep) -> list[Tensor]:

@@ -11,6 +11,7 @@ and ends with the same weights, bit by bit, as one that was not.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import math
 import time
@@ -49,7 +50,7 @@ from mathamr_kedro.learning.step import TrainingStep
 from mathamr_kedro.learning.validation import Validation
 from mathamr_kedro.model.backends import choose_device
 from mathamr_kedro.model.mathamr_plus import build_model, log_parameters
-from mathamr_kedro.model.weights import save_model
+from mathamr_kedro.model.weights import WEIGHTS, load_model, save_model
 from mathamr_kedro.shards import fingerprint
 
 logger = logging.getLogger(__name__)
@@ -77,6 +78,7 @@ def train(
     config: TrainingConfig,
     out_dir: Path,
     progress: ProgressCallback | None = None,
+    start: Path | None = None,
 ) -> TrainingResult:
     """Train an encoder, or go on with a training that was stopped.
 
@@ -86,11 +88,13 @@ def train(
         config: everything else.
         out_dir: gets the best model, the history and the last checkpoint.
         progress: is told now and then how far the training is.
+        start: model folder whose weights the training starts from; fresh ones if
+            ``None``.
     """
     out_dir = Path(out_dir)
     out_dir.mkdir(parents=True, exist_ok=True)
     with join_processes(choose_device(config.compute)) as (processes, device):
-        trainer = Trainer(shards, pairs, config, processes, device)
+        trainer = Trainer(shards, pairs, config, processes, device, start)
         return trainer.run(out_dir, progress)
 
 
@@ -111,6 +115,7 @@ class Trainer:
         config: TrainingConfig,
         processes: Processes,
         device: torch.device,
+        start: Path | None = None,
     ) -> None:
         self.config, self.device = config, device
         learn, held_out = pairs.split(config.validation_share, config.seed)
@@ -123,7 +128,11 @@ class Trainer:
                 f"(got {self.plan.batch_size!r})"
             )
         self.made_from = _identify(shards, pairs, config)
+        if start is not None:
+            self.made_from = fingerprint(self.made_from, digest_model(start))
         self.step = _make_step(shards, config, processes, device)
+        if start is not None:
+            self.step.model.load_state_dict(load_model(start).state_dict())
         source = ShardSource(shards, device)
         self.validation = Validation(held_out, source, self.plan.batch_size)
         self.runner = make_runner(config.steps, self.step, source, self.plan)
@@ -293,6 +302,12 @@ def _identify(shards: GraphShards, pairs: TrainingPairs, config: TrainingConfig)
     digests = [fingerprint(None if c is None else c.tolist()) for c in columns]
     sizes = shards.arrays["sizes"].sum(0, dtype=np.int64).tolist()
     return fingerprint(digests, len(shards), sizes, config.describe_result())
+
+
+def digest_model(folder: Path) -> str:
+    """Digest of the weights of a model folder."""
+    content = (Path(folder) / WEIGHTS).read_bytes()
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
 def _check_finite(state: TrainingState) -> None:

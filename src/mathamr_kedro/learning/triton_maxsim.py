@@ -126,6 +126,13 @@ def query_gradient_kernel(
 
 
 @triton.jit
+def round_to_tf32(x):
+    """The nearest number with 10 bits of fraction."""
+    bits = x.to(tl.int32, bitcast=True)
+    return ((bits + 0x1000) & -0x2000).to(tl.float32, bitcast=True)
+
+
+@triton.jit
 def document_gradient_kernel(
     grad,
     partner,
@@ -163,11 +170,17 @@ def document_gradient_kernel(
             factor = tl.load(share + t, mask=inside, other=0.0)
             g = tl.load(grad + j * num_queries + i, mask=inside, other=0.0) * factor
             chosen = tl.load(partner + j * num_tokens + t, mask=inside, other=-1)
-            spread = tl.where(chosen[None, :] == s[:, None], g[None, :], 0.0)
+            is_chosen = (chosen[None, :] == s[:, None]).to(tl.float32)
             rows = tl.load(
                 q + t[:, None] * width + k[None, :], mask=inside[:, None], other=0.0
             )
-            total = tl.dot(spread, rows, total, input_precision=precision)
+            rows *= g[:, None]
+            if precision == "tf32x3":
+                # 0 and 1 are exact in TF32: two products do what three are for.
+                high = round_to_tf32(rows)
+                total = tl.dot(is_chosen, high, total, input_precision="tf32")
+                rows -= high
+            total = tl.dot(is_chosen, rows, total, input_precision="tf32")
         tl.store(out + s[:, None] * width + k[None, :], total, mask=(s < end)[:, None])
 
 

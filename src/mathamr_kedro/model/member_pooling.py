@@ -7,16 +7,32 @@ atomically, so gradients repeat bit by bit on GPUs too.
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from mathamr_kedro.graph.batches import GraphBatch
+from mathamr_kedro.model.backends import can_use_triton
 
 
 def gather_rows(rows: Tensor, index: Tensor) -> Tensor:
     """``rows[index]``; spare entries of ``index`` read the last row."""
     return F.embedding(index.clamp(max=max(len(rows) - 1, 0)), rows)
+
+
+def look_up(table: Tensor, index: Tensor) -> Tensor:
+    """``table[index]`` where many share a row: on CUDA its gradient is summed in tiles.
+
+    torch sums the uses of one row one after another, and common node types have tens of
+    thousands in a large batch.
+    """
+    if table.dtype == torch.float32 and can_use_triton(table.device, table.shape[1]):
+        kernels = import_module("mathamr_kedro.model.triton_lookup")
+        found: Tensor = kernels.look_up_rows(table, index)
+        return found
+    return F.embedding(index, table)
 
 
 def place_rows(rows: Tensor, index: Tensor, count: int) -> Tensor:

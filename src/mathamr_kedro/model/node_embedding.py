@@ -25,7 +25,7 @@ from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph.batches import GraphBatch
 from mathamr_kedro.graph.tensors import DOCUMENT, KIND_NAMES, GraphSchema
 from mathamr_kedro.model.config import ModelConfig
-from mathamr_kedro.model.member_pooling import mean_members, place_rows
+from mathamr_kedro.model.member_pooling import look_up, mean_members, place_rows
 from mathamr_kedro.model.relation_weights import xavier_uniform
 
 _KINDS = len(KIND_NAMES)
@@ -51,7 +51,7 @@ class NodeEmbedding(nn.Module):
         virtual: Tensor = self.content.new_zeros(_KINDS, self.content.shape[1])
         if self.init.endswith("embedding"):
             virtual = self.virtual
-        h = F.embedding(batch.node_type, torch.cat([self.content, virtual]))
+        h = look_up(torch.cat([self.content, virtual]), batch.node_type)
         return self._add_means(h, batch) if self.init.startswith("mean") else h
 
     def _add_means(self, h: Tensor, batch: GraphBatch) -> Tensor:

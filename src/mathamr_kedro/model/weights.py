@@ -25,6 +25,7 @@ from mathamr_kedro.model.mathamr_plus import MathAMRPlus, build_model
 from mathamr_kedro.parameters import read_parameters
 
 VERSION = 1
+WEIGHTS = "weights.pt"
 
 
 def write_atomically(path: Path, write: Any) -> None:
@@ -45,7 +46,7 @@ def save_model(folder: Path, model: MathAMRPlus) -> None:
     }
     text = json.dumps(values, indent=2) + "\n"
     state = {name: value.cpu() for name, value in model.state_dict().items()}
-    write_atomically(folder / "weights.pt", lambda part: torch.save(state, part))
+    write_atomically(folder / WEIGHTS, lambda part: torch.save(state, part))
     write_atomically(folder / "model.json", lambda part: part.write_text(text))
 
 
@@ -67,6 +68,6 @@ def load_model(folder: Path, compute: ComputeConfig | None = None) -> MathAMRPlu
     config = read_parameters(ModelConfig, values["model"], where="model")
     schema = read_parameters(GraphSchema, values["schema"], where="schema")
     model = build_model(config, schema, compute, choose_device(compute))
-    state = torch.load(folder / "weights.pt", map_location="cpu", weights_only=True)
+    state = torch.load(folder / WEIGHTS, map_location="cpu", weights_only=True)
     model.load_state_dict(state)
     return model.eval()

@@ -1,0 +1,113 @@
+"""Training in rounds: learn, look for hard negatives with what was learnt, learn anew.
+
+::
+
+    out/round-0/   a training without hard negatives
+    out/round-1/   from its weights, with the negatives that it finds   (rounds: 2)
+    out/           the last round: what counts
+
+Each round is a training of its own with a checkpoint of its own, so a stopped one goes
+on in the round where it stopped. The negatives of a round are written down once.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.learning.config import TrainingConfig
+from mathamr_kedro.learning.history import ProgressCallback
+from mathamr_kedro.learning.negatives import (
+    NegativesConfig,
+    group_pairs,
+    mine_by_model,
+)
+from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
+from mathamr_kedro.learning.trainer import TrainingResult, digest_model, train
+from mathamr_kedro.model.weights import load_model, write_atomically
+
+logger = logging.getLogger(__name__)
+
+NEGATIVES = "negatives.npz"
+
+
+def train_in_rounds(
+    shards: GraphShards,
+    pairs: TrainingPairs,
+    config: TrainingConfig,
+    out_dir: Path,
+    progress: ProgressCallback | None = None,
+    groups: Positions | None = None,
+) -> TrainingResult:
+    """Train as ``config.negatives`` asks for, or go on with a stopped training.
+
+    Args:
+        shards: the graphs.
+        pairs: which belong together; with negatives for the source ``bm25``.
+        config: everything else.
+        out_dir: gets the best model of the last round.
+        progress: is told now and then how far each round is.
+        groups: of each pair (:func:`~mathamr_kedro.learning.negatives.group_pairs`).
+    """
+    if config.negatives.source != "model":
+        return train(shards, pairs, config, out_dir, progress)
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise ConfigurationError(
+            "Expected one process for negatives.source 'model'; use 'bm25' or 'none'"
+        )
+    out_dir = Path(out_dir)
+    plain = replace(config, negatives=NegativesConfig(), hard_negatives=0)
+    result = train(shards, pairs, plain, out_dir / "round-0", progress)
+    if groups is None:
+        groups = group_pairs(pairs, shards)
+    for number in range(1, config.negatives.rounds + 1):
+        last = number == config.negatives.rounds
+        folder = out_dir if last else out_dir / f"round-{number}"
+        found = _mine(shards, pairs, config, result.model_dir, folder, groups)
+        result = train(
+            shards,
+            replace(pairs, negatives=found),
+            config,
+            folder,
+            progress,
+            start=result.model_dir,
+        )
+    return result
+
+
+def _mine(
+    shards: GraphShards,
+    pairs: TrainingPairs,
+    config: TrainingConfig,
+    model_dir: Path,
+    folder: Path,
+    groups: Positions,
+) -> Positions:
+    """Mine with a model, or read what it found before."""
+    path, mark = folder / NEGATIVES, digest_model(model_dir)
+    if path.is_file():
+        with np.load(path, allow_pickle=False) as known:
+            if str(known["model"]) == mark:
+                return np.asarray(known["negatives"])
+    held_out = pairs.hold_out(config.validation_share, config.seed)
+    learn = pairs.take(~held_out)
+    found = np.full((len(pairs), config.negatives.kept), NOTHING, dtype=np.int64)
+    model = load_model(model_dir, config.compute)
+    found[~held_out] = mine_by_model(
+        model, shards, learn, config.negatives, config.seed, groups[~held_out]
+    )
+    logger.info("%d hard negatives for %d pairs", (found >= 0).sum(), len(learn))
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def write(part: Path) -> None:
+        with part.open("wb") as file:
+            np.savez(file, negatives=found, model=mark)
+
+    write_atomically(path, write)
+    return found
