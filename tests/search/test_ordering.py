@@ -34,7 +34,7 @@ def choose(truth, noise, depth, slack, keys, looked=None, ranked=None):
             ranked.extend(items.tolist())
         return ranks[items]
 
-    ranks = torch.from_numpy(rank_ids(keys))
+    ranks = rank_ids(keys)
     scores = (truth + torch.as_tensor(noise)).float()[:, order]
     best = choose_best(scores, order, depth, slack, rescore, rank)
     return [([keys[p] for p in b.items.tolist()], b.scores.numpy()) for b in best]

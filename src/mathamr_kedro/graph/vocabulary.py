@@ -74,6 +74,8 @@ class VocabularyOptions:
     """Numbers that occur less often share a token of their kind (tau)."""
     graphs: Literal["training", "all"] = "training"
     """Graphs to count: those of the training pairs, or all of the collection."""
+    source: str | None = None
+    """A released encoder, by name or folder, whose vocabularies are taken instead."""
 
     def __post_init__(self) -> None:
         if self.size < len(SPECIAL_TYPES):

@@ -136,10 +136,9 @@ class ExactSpace:
         def rescore(which: Tensor, items: Tensor) -> Tensor:
             return self.score_pairs(queries, which, items)
 
-        def rank(items: Tensor) -> Tensor:
-            numbers, place = torch.unique(items, return_inverse=True)
-            ranks = rank_ids(ids_of(numbers.cpu().numpy()).tolist())
-            return torch.from_numpy(ranks).to(items.device)[place]
+        def rank(items: NDArray[np.int64]) -> NDArray[np.int64]:
+            numbers, place = np.unique(items, return_inverse=True)
+            return rank_ids(ids_of(numbers).tolist())[place]
 
         return choose_best(scores, self._order, depth, slack, rescore, rank)
 

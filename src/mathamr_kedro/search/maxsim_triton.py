@@ -34,10 +34,10 @@ class Tiling(NamedTuple):
 
     groups: int = 8
     """Groups of query vectors in a program."""
-    posts: int = 128
+    posts: int = 64
     """Posts in a block."""
-    warps: int = 8
-    stages: int = 3
+    warps: int = 4
+    stages: int = 4
 
 
 @triton.jit

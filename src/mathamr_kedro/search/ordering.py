@@ -11,8 +11,8 @@ right order already::
 Scores equal to nine decimals are ties: the shorter id comes first, then the smaller
 one (``"9"`` before ``"17"``). Every engine and every device follows this rule.
 
-All queries of a batch are ordered together where the scores are; only ties that remain
-need the ids, and only the result leaves the device.
+All queries of a batch are ordered together where the scores are; only the result leaves
+the device, and only ties in it need the ids.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SMALLEST_BLOCK = 8
 Rescore: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 """(M,) query numbers, rising, and (M,) items to (M,) true scores in float64."""
 
-Rank: TypeAlias = Callable[[Tensor], Tensor]
+Rank: TypeAlias = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 """(M,) items to their ranks among each other where scores are equal."""
 
 
@@ -136,21 +136,28 @@ class _Settle(NamedTuple):
             exact[row, column] = self.rescore(which[row], items[row, column])
         exact = exact.round(decimals=DECIMALS)
         order = torch.argsort(exact, dim=1, descending=True, stable=True)
-        exact, items = exact.gather(1, order), items.gather(1, order)
-        tied = _with_neighbours(exact[:, 1:] == exact[:, :-1]) & (exact > -torch.inf)
-        row, column = tied.nonzero(as_tuple=True)
-        if len(row):
-            ranks = torch.zeros_like(items)
-            ranks[row, column] = self.rank(items[row, column])
-            by_rank = torch.argsort(ranks, dim=1)
-            again = torch.argsort(
-                exact.gather(1, by_rank), dim=1, descending=True, stable=True
-            )
-            order = by_rank.gather(1, again)
-            exact, items = exact.gather(1, order), items.gather(1, order)
-        exact, items = exact[:, : self.depth].cpu(), items[:, : self.depth].cpu()
+        exact = exact.gather(1, order).cpu()
+        items = items.gather(1, order).cpu()
+        _order_ties(exact.numpy(), items.numpy(), self.rank)
+        exact, items = exact[:, : self.depth], items[:, : self.depth]
         kept = (exact > -torch.inf).sum(1).tolist()
         return [Best(p[:n], e[:n]) for p, e, n in zip(items, exact, kept, strict=True)]
+
+
+def _order_ties(
+    scores: NDArray[np.float64], items: NDArray[np.int64], rank: Rank
+) -> None:
+    """Put items of equal scores, which fall along each row, in the order of ranks."""
+    equal = (scores[:, 1:] == scores[:, :-1]) & (scores[:, 1:] > -np.inf)
+    if not equal.any():
+        return
+    tied = np.zeros(scores.shape, dtype=np.bool_)
+    tied[:, 1:] |= equal
+    tied[:, :-1] |= equal
+    row, column = np.nonzero(tied)
+    names = items[row, column]
+    order = np.lexsort((rank(names), -scores[row, column], row))
+    items[row, column] = names[order]
 
 
 def _with_neighbours(pairs: Tensor) -> Tensor:
