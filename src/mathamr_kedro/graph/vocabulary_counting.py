@@ -16,6 +16,8 @@ from mathamr_kedro.graph.numbering import (
     normalise_label,
 )
 from mathamr_kedro.graph.penman_graph import read_label
+from mathamr_kedro.graph.released import load_vocabularies
+from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import (
     AUXILIARY_ROLE,
     UNK,
@@ -49,8 +51,17 @@ def count_blocks(
     return LabelCounts(graphs, labels, roles)
 
 
-def build_vocabularies(counts: LabelCounts, options: VocabularyOptions) -> Vocabularies:
+def build_vocabularies(
+    counts: LabelCounts,
+    options: VocabularyOptions,
+    variant: GraphVariant | None = None,
+) -> Vocabularies:
     """Choose the types and relations that get an embedding.
+
+    Args:
+        counts: of the training graphs.
+        options: how many, or whose.
+        variant: of the graphs, the usual one if ``None``; an encoder knows one.
 
     Raises:
         GraphError: there is nothing to count.
@@ -62,8 +73,11 @@ def build_vocabularies(counts: LabelCounts, options: VocabularyOptions) -> Vocab
         normal[normalise_label(kind, atom)] += count
     roles = Counter(counts.roles)
     del roles[AUXILIARY_ROLE]
-    types = NodeVocabulary.build(normal, options.size, options.rare_numbers_below)
-    relations = RelationVocabulary.build(roles)
+    if options.source is None:
+        types = NodeVocabulary.build(normal, options.size, options.rare_numbers_below)
+        relations = RelationVocabulary.build(roles)
+    else:
+        types, relations = load_vocabularies(options.source, variant or GraphVariant())
     unknown = types.find(UNK)
     nodes = normal.total()
     lost = sum(count for name, count in normal.items() if types.find(name) == unknown)

@@ -121,7 +121,7 @@ class Skeleton:
         return chain
 
     def _keep_tree(self, rewrite: Callable[[], None]) -> None:
-        """Rewrite, unless that breaks the tree: misjudged sentences stay as they are."""
+        """Rewrite, unless that breaks the tree; then leave it as it was."""
         before = self.root, self.parents[:], self.labels[:]
         rewrite()
         if not self._is_tree():

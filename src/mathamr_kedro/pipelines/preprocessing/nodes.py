@@ -82,7 +82,7 @@ def count_vocabularies(
             logger.warning("no training pairs: the vocabulary is counted on all graphs")
             chosen = None
     counts = count_blocks(blocks.blocks(settings.variant_key), chosen)
-    vocabularies = build_vocabularies(counts, settings.vocabulary)
+    vocabularies = build_vocabularies(counts, settings.vocabulary, settings.graph)
     logger.info(
         "%s node types cover %.2f %% of the nodes of %s graphs",
         f"{vocabularies.report.types:,}",

@@ -1,0 +1,52 @@
+import pytest
+
+from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.graph.blocks import LabelCounts
+from mathamr_kedro.graph.numbering import CONCEPT
+from mathamr_kedro.graph.released import (
+    find_released,
+    load_vocabularies,
+    release_vocabularies,
+)
+from mathamr_kedro.graph.virtual_nodes import GraphVariant
+from mathamr_kedro.graph.vocabulary import (
+    NodeVocabulary,
+    RelationVocabulary,
+    VocabularyOptions,
+)
+from mathamr_kedro.graph.vocabulary_counting import build_vocabularies
+
+TYPES = NodeVocabulary.build({"set": 9, "prove-01": 4}, size=8, rare_below=5)
+ROLES = RelationVocabulary.build({"ARG0": 3})
+
+
+@pytest.fixture
+def folder(tmp_path):
+    release_vocabularies(tmp_path / "mine", TYPES, ROLES, GraphVariant())
+    return tmp_path / "mine"
+
+
+def test_vocabularies_come_back(folder):
+    types, relations = load_vocabularies(str(folder), GraphVariant())
+    assert types.types == TYPES.types
+    assert relations.roles == ROLES.roles
+
+
+def test_another_variant_is_refused(folder):
+    with pytest.raises(ConfigurationError, match=r"preprocessing\.graph"):
+        load_vocabularies(str(folder), GraphVariant(formula_mode="opt"))
+
+
+def test_unknown_name_is_refused():
+    with pytest.raises(MissingInputError, match="no_such_encoder"):
+        find_released("no_such_encoder")
+
+
+def test_a_source_takes_the_place_of_counting(folder):
+    labels = {(CONCEPT, "group"): 3, (CONCEPT, "set"): 1}
+    counts = LabelCounts(1, labels, {"mod": 2})
+    made = build_vocabularies(counts, VocabularyOptions(source=str(folder)))
+    assert made.types.types == TYPES.types
+    assert made.relations.roles == ROLES.roles
+    # Three of four nodes are groups, which the encoder does not know.
+    assert made.report.coverage == pytest.approx(0.25)
