@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mathamr_kedro.errors import GraphError
@@ -143,6 +144,12 @@ def test_formulas_that_look_the_same_share_a_label() -> None:
     labels = label_formulas(record)
     assert labels[0] == labels[2] != labels[1]
     assert 0 not in labels.values()
+
+
+def test_labels_stay_above_zero_in_a_batch() -> None:
+    formulas = tuple(formula(n, str(n)) for n in range(200))
+    labels = label_formulas(RECORDS[0]._replace(formula_map=formulas))
+    assert (np.array(list(labels.values())).astype(np.int32) > 0).all()
 
 
 def test_a_graph_that_cannot_be_read_is_left_out_and_told(tmp_path: Path) -> None:

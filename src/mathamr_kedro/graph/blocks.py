@@ -34,6 +34,7 @@ from mathamr_kedro.graph.virtual_nodes import GraphVariant
 
 _COLUMNS = tuple(name for names in GROUPS.values() for name in names)
 _FIRST_VIRTUAL = RAW_SCHEMA.num_node_types
+_LARGEST = 2**31 - 1  # batches hold labels as int32; 0 and below mean none
 
 
 class BlockLabels(NamedTuple):
@@ -209,7 +210,7 @@ def build_arrays(record: GraphRecord, builder: ArrayBuilder) -> GraphArrays:
 
 
 def label_formulas(record: GraphRecord) -> dict[int, int]:
-    """Return a label above 0 per formula, equal for those that look the same."""
+    """Return a label per formula, 1 to 2^31 - 1, equal for those that look the same."""
     labels: dict[int, int] = {}
     for mention in record.formula_map:
         number = read_placeholder(mention.placeholder)
@@ -220,7 +221,7 @@ def label_formulas(record: GraphRecord) -> dict[int, int]:
             )
         # Surrogates may stand in the ids of a damaged collection.
         visual = mention.visual_id.encode("utf-8", "surrogatepass")
-        labels[number] = zlib.crc32(visual) or 1
+        labels[number] = zlib.crc32(visual) & _LARGEST or 1
     return labels
 
 
