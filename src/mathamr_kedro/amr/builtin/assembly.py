@@ -25,10 +25,12 @@ from mathamr_kedro.amr.builtin.concepts import (
     find_candidates,
     make_key,
 )
+from mathamr_kedro.amr.builtin.coreference import find_antecedents
 from mathamr_kedro.amr.builtin.fragments import Fragment, read_fragment
 from mathamr_kedro.amr.builtin.joining import (
     LinkedTokens,
     choose_edges,
+    fix_conditions,
     fix_members,
     restrain_scores,
 )
@@ -61,6 +63,9 @@ _NOTHING_BIAS = 1.0
 _CONTENT = frozenset({"NOUN", "VERB", "ADJ", "ADV", "PROPN"})
 _SHARED = frozenset(PRONOUNS.values()) - {"it"}
 """Pronouns that mean the same all through a sentence."""
+
+
+_IT = Fragment(("it",))
 
 
 @dataclass(frozen=True)
@@ -166,6 +171,8 @@ def build_graph(skeleton: Skeleton, labels: Sequence[str], models: Models) -> AM
     if not nodes:
         word = skeleton.tokens[skeleton.root].lemma.lower()
         return AMRGraph("x", {"x": format_symbol(word)}, [])
+    same = find_antecedents(skeleton, fragments)
+    fragments.update({i: _IT for i in same if i not in fragments})
     reduced = Reduced(skeleton, fragments)
     facts = collect_facts(skeleton, fragments, models.lexicon)
     pairs = reduced.list_pairs(models.relations.features)
@@ -173,10 +180,11 @@ def build_graph(skeleton: Skeleton, labels: Sequence[str], models: Models) -> AM
     roles = models.relations.labels
     restrain_scores(scores, pairs, roles, fragments, models.lexicon)
     fix_members(scores, pairs, roles, fragments, skeleton)
+    fix_conditions(scores, pairs, roles, skeleton)
     edges = choose_edges(pairs, scores, roles, fragments) if pairs else []
     ranks = models.tops.score([describe_top(i, reduced, facts) for i in nodes])
     top = nodes[ranks.index(max(ranks))]
-    return realise(skeleton, labels, fragments, edges, top)
+    return realise(skeleton, labels, fragments, edges, same.get(top, top), same)
 
 
 def realise(
@@ -185,14 +193,27 @@ def realise(
     fragments: Mapping[int, Fragment],
     edges: Sequence[LinkedTokens],
     top: int,
+    same: Mapping[int, int],
 ) -> AMRGraph:
-    """Give nodes their variables and write down edges and attributes."""
+    """Give nodes their variables and write down edges and attributes.
+
+    Args:
+        skeleton: the sentence.
+        labels: of its tokens.
+        fragments: by token.
+        edges: between tokens.
+        top: token of the top.
+        same: tokens that mean the same as another one.
+    """
     draft = _Draft(skeleton)
     for i, fragment in fragments.items():
-        if fragment.concept not in VALUES:
+        if fragment.concept not in VALUES and i not in same:
             draft.add_fragment(i, fragment)
+    for i, other in same.items():
+        draft.variables[i] = draft.variables[other][:1]
     for source, role, target in edges:
-        origin = draft.variables[source][fragments[source].find_source(role)]
+        own = draft.variables[source]
+        origin = own[0 if source in same else fragments[source].find_source(role)]
         if target not in draft.variables:
             draft.add_value(origin, role, target, labels[target])
             continue

@@ -35,6 +35,7 @@ _VALUE_ROLES = {
         "quant mod value op1 op2 op3 op4 ARG1 ARG2 ARG3 li year month day".split()
     ),
 }  # fmt: skip
+_CONDITION = "suchthat"
 _MEMBER_ROLES = {"and": "op", "or": "op", "contrast-01": "ARG"}
 
 
@@ -150,6 +151,26 @@ def _weigh_values(labels: tuple[str, ...], concept: str, sign: str) -> FloatArra
     return np.array(
         [0.0 if label in allowed else _NEVER for label in labels], dtype=np.float32
     )
+
+
+def fix_conditions(
+    scores: FloatArray,
+    pairs: Sequence[Pair],
+    labels: tuple[str, ...],
+    skeleton: Skeleton,
+) -> None:
+    """Make sure that ``such that`` runs from its noun to its clause."""
+    for n, (upper, lower, kind, path, _) in enumerate(pairs):
+        if kind != "01":
+            continue
+        if path == _CONDITION:
+            role = "ARG0" + BACKWARD
+        elif skeleton.labels[upper] == _CONDITION and path == "clause":
+            role = "ARG1"
+        else:
+            continue
+        scores[n] = _NEVER
+        scores[n, labels.index(role)] = 0.0
 
 
 def fix_members(
