@@ -35,15 +35,19 @@ from mathamr_kedro.amr.builtin.joining import (
     restrain_scores,
 )
 from mathamr_kedro.amr.builtin.lexicon import Lexicon
-from mathamr_kedro.amr.builtin.linear import Classifier, Ranker
+from mathamr_kedro.amr.builtin.linear import Classifier, FloatArray, Ranker
 from mathamr_kedro.amr.builtin.moods import add_moods
 from mathamr_kedro.amr.builtin.names import (
     Spans,
     add_name,
+    complete_names,
     describe_name,
+    find_head,
     find_named_noun,
+    find_titles,
     group_names,
     make_name,
+    make_title,
 )
 from mathamr_kedro.amr.builtin.relations import (
     Reduced,
@@ -52,7 +56,12 @@ from mathamr_kedro.amr.builtin.relations import (
     describe_top,
 )
 from mathamr_kedro.amr.builtin.skeleton import Skeleton
-from mathamr_kedro.amr.builtin.words import PRONOUNS, read_number, read_ordinal
+from mathamr_kedro.amr.builtin.words import (
+    PRONOUNS,
+    is_variable,
+    read_number,
+    read_ordinal,
+)
 from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge
 from mathamr_kedro.amr.merging import VariableNames
 from mathamr_kedro.amr.penman_io import format_string, format_symbol
@@ -64,6 +73,9 @@ _CONTENT = frozenset({"NOUN", "VERB", "ADJ", "ADV", "PROPN"})
 _SHARED = frozenset(PRONOUNS.values()) - {"it"}
 """Pronouns that mean the same all through a sentence."""
 
+
+_SUBJECTS = frozenset({"nsubj", "nsubjpass", "cop:nsubj"})
+"""Ways to the governor of what is never the top."""
 
 _IT = Fragment(("it",))
 
@@ -145,6 +157,10 @@ def _make_named_fragments(
     skeleton: Skeleton, labels: Sequence[str], models: Models
 ) -> dict[int, Fragment]:
     """Make all fragments; names go to the noun they belong to, or get a type."""
+    titles = find_titles(skeleton)
+    inside = {i for span in titles.values() for i in span}
+    labels = [NOTHING if i in inside else label for i, label in enumerate(labels)]
+    complete_names(skeleton, labels)
     spans = group_names(skeleton, labels)
     nouns = {h: find_named_noun(skeleton, h, span, labels) for h, span in spans.items()}
     free = {head: span for head, span in spans.items() if nouns[head] is None}
@@ -154,14 +170,27 @@ def _make_named_fragments(
             [describe_name(skeleton, s) for s in free.values()]
         )
         types = {
-            head: models.name_types.labels[k]
-            for head, k in zip(free, scores.argmax(axis=1).tolist(), strict=True)
+            head: _choose_type(skeleton, span, models.name_types, row)
+            for (head, span), row in zip(free.items(), scores, strict=True)
         }
     fragments = make_fragments(skeleton, labels, free, types)
     for head, noun in nouns.items():
         if noun is not None:
             fragments[noun] = add_name(skeleton, spans[head], fragments[noun])
+    for head, span in titles.items():
+        fragments[find_head(skeleton, span)] = make_title(skeleton, span)
     return fragments
+
+
+def _choose_type(
+    skeleton: Skeleton, span: Sequence[int], types: Classifier, scores: FloatArray
+) -> str:
+    """Choose what has a name; of names never seen only persons are believed."""
+    if len(span) == 1 and is_variable(skeleton.tokens[span[0]].form.rstrip(".")):
+        return "variable"
+    if not any(f"w{skeleton.words[i]}" in types.features for i in span):
+        return "person"
+    return types.labels[int(scores.argmax())]
 
 
 def build_graph(skeleton: Skeleton, labels: Sequence[str], models: Models) -> AMRGraph:
@@ -182,8 +211,9 @@ def build_graph(skeleton: Skeleton, labels: Sequence[str], models: Models) -> AM
     fix_members(scores, pairs, roles, fragments, skeleton)
     fix_conditions(scores, pairs, roles, skeleton)
     edges = choose_edges(pairs, scores, roles, fragments) if pairs else []
-    ranks = models.tops.score([describe_top(i, reduced, facts) for i in nodes])
-    top = nodes[ranks.index(max(ranks))]
+    heads = [i for i in nodes if reduced.paths[i] not in _SUBJECTS] or nodes
+    ranks = models.tops.score([describe_top(i, reduced, facts) for i in heads])
+    top = heads[ranks.index(max(ranks))]
     return realise(skeleton, labels, fragments, edges, same.get(top, top), same)
 
 
