@@ -40,8 +40,11 @@ def _can_precede_command(skeleton: Skeleton, i: int) -> bool:
 def _is_command(skeleton: Skeleton, i: int) -> bool:
     if skeleton.tokens[i].tag != "VB":
         return False
-    labels = {skeleton.labels[c] for c in skeleton.children[i]}
-    return not labels & _SUBJECTS and "aux" not in labels
+    children = skeleton.children[i]
+    labels = {skeleton.labels[c] for c in children}
+    helpers = {skeleton.words[c] for c in children if skeleton.labels[c] == "aux"}
+    is_forbidden = helpers == {"do"} and "neg" in labels and not skeleton.is_asked
+    return not labels & _SUBJECTS and (not helpers or is_forbidden)
 
 
 def is_yes_no_question(skeleton: Skeleton) -> bool:

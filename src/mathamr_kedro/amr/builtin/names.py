@@ -70,7 +70,14 @@ def is_name_joint(skeleton: Skeleton, i: int, labels: Sequence[str]) -> bool:
 
 
 def complete_names(skeleton: Skeleton, labels: list[str]) -> None:
-    """Make a name of a capitalised word that a hyphen ties to a name."""
+    """Make a name of a capitalised word that a hyphen ties to a name.
+
+    "The Theorem" alone is no name.
+    """
+    for i, word in enumerate(skeleton.words):
+        if labels[i] == NAME and word in _TITLES:
+            if NAME not in (*labels[max(0, i - 1) : i], *labels[i + 1 : i + 2]):
+                labels[i] = word
     for i, word in enumerate(skeleton.words[1:-1], start=1):
         if word in _HYPHENS and NAME in (labels[i - 1], labels[i + 1]):
             sides = (i - 1, i + 1)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from mathamr_kedro.amr.graphs import PLACEHOLDER
 
 _COMMANDS = {
-    "apply": "use", "utilize": "use", "invoke": "use",
+    "apply": "take", "use": "take", "utilize": "take", "invoke": "take",
     "calculate": "find", "compute": "find", "differentiate": "find",
     "evaluate": "find", "expand": "find", "factor": "find", "integrate": "find",
     "invert": "find", "simplify": "find",
@@ -49,10 +49,7 @@ _VERBS = {
     "commutes": "exists", "converges": "exists", "diverges": "exists",
     "vanishes": "exists", "yields": "gives",
 }  # fmt: skip
-_NAMES = dict.fromkeys(
-    ("l'hôpital", "l’hôpital", "l'hopital", "l’hopital", "l'hospital"), "newton"
-)
-_KNOWN = frozenset({*_NAMES, *_COMMANDS, *_CLAIMS, *_PREDICATES, *_VERBS})
+_KNOWN = frozenset({*_COMMANDS, *_CLAIMS, *_PREDICATES, *_VERBS})
 
 
 def find_stand_ins(words: Sequence[str]) -> dict[int, str]:
@@ -78,8 +75,6 @@ def find_stand_ins(words: Sequence[str]) -> dict[int, str]:
 
 def _choose(word: str, before: str, after: str) -> str | None:
     is_formula_next = PLACEHOLDER.fullmatch(after.upper()) is not None
-    if word in _NAMES:
-        return _NAMES[word]
     if word in _PREDICATES:
         is_last = not after.isalpha() or after in _AFTER_PREDICATES
         is_adverb = word == "even" and not (before in _BEFORE_PREDICATES and is_last)
