@@ -32,6 +32,7 @@ from mathamr_kedro.amr.builtin.joining import (
     choose_edges,
     fix_conditions,
     fix_members,
+    lift_existence,
     restrain_scores,
 )
 from mathamr_kedro.amr.builtin.lexicon import Lexicon
@@ -211,6 +212,7 @@ def build_graph(skeleton: Skeleton, labels: Sequence[str], models: Models) -> AM
     fix_members(scores, pairs, roles, fragments, skeleton)
     fix_conditions(scores, pairs, roles, skeleton)
     edges = choose_edges(pairs, scores, roles, fragments) if pairs else []
+    edges = lift_existence(edges, skeleton, fragments)
     heads = [i for i in nodes if reduced.paths[i] not in _SUBJECTS] or nodes
     ranks = models.tops.score([describe_top(i, reduced, facts) for i in heads])
     top = heads[ranks.index(max(ranks))]

@@ -158,8 +158,6 @@ def _add_made_words(
         degree = "more" if token.tag.endswith("R") else "most"
         for concept in (*lexicon.find_frames(lemma)[:1], lemma):
             label = f"(have-degree-91 :ARG2 ({concept}*) :ARG3 ({degree}))"
-            if lemma == "less":  # says the degree itself
-                label = "(have-degree-91 :ARG2 (less*))"
             found.setdefault(label, "degree")
     if token.pos in ("ADJ", "ADV", "NOUN"):
         for prefix in _NEGATIVE_PREFIXES:

@@ -173,6 +173,27 @@ def fix_conditions(
         scores[n, labels.index(role)] = 0.0
 
 
+def lift_existence(
+    edges: Sequence[LinkedTokens],
+    skeleton: Skeleton,
+    fragments: Mapping[int, Fragment],
+) -> list[LinkedTokens]:
+    """Let what governs "there is a root" govern the being, not the root."""
+    lifted = {
+        skeleton.parents[i]: i
+        for i, fragment in fragments.items()
+        if fragment.concept == "exist-01" and skeleton.labels[i] in ("cop", "expl")
+    }
+    said = {(source, target) for source, role, target in edges if role == "ARG1"}
+    return [
+        (source, role, lifted[target])
+        if (lifted.get(target), target) in said
+        and source in skeleton.list_ancestors(target)[1:]
+        else (source, role, target)
+        for source, role, target in edges
+    ]
+
+
 def fix_members(
     scores: FloatArray,
     pairs: Sequence[Pair],

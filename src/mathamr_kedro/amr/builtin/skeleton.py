@@ -173,8 +173,8 @@ class Skeleton:
                 continue
             children = self.children[i]
             predicates = [c for c in children if self.labels[c] in _PREDICATES]
-            if not predicates or any(self.labels[c] == "expl" for c in children):
-                continue  # "there is": existence is said, nothing is equated
+            if not predicates:
+                continue
             asked = [c for c in predicates if self.words[c] in QUESTION_WORDS]
             subjects = [c for c in children if self.labels[c] == "nsubj"]
             new = predicates[0]
