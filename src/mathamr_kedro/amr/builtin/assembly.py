@@ -71,6 +71,7 @@ _NOTHING_BIAS = 1.0
 """Taken from the score of dropping a content word: a lost node costs its edges too."""
 
 _CONTENT = frozenset({"NOUN", "VERB", "ADJ", "ADV", "PROPN"})
+_NOUNS = frozenset({"NOUN", "PROPN"})
 _SHARED = frozenset(PRONOUNS.values()) - {"it"}
 """Pronouns that mean the same all through a sentence."""
 
@@ -113,8 +114,11 @@ def label_tokens(skeleton: Skeleton, models: Models) -> list[str]:
     labels: list[str] = []
     for i, token in enumerate(skeleton.tokens):
         key = make_key(token)
-        if key in models.silent:
+        if key in models.silent or skeleton.is_consequence_mark(i):
             labels.append(NOTHING)
+            continue
+        if token.pos in _NOUNS and is_variable(token.form) and token.form.isupper():
+            labels.append(VARIABLE)  # "Let R be a ring"
             continue
         remembered = models.memory.get(key, {})
         candidates = find_candidates(skeleton, i, models.lexicon, remembered)
@@ -178,7 +182,7 @@ def _make_named_fragments(
     for head, noun in nouns.items():
         if noun is not None:
             fragments[noun] = add_name(skeleton, spans[head], fragments[noun])
-    for head, span in titles.items():
+    for span in titles.values():
         fragments[find_head(skeleton, span)] = make_title(skeleton, span)
     return fragments
 

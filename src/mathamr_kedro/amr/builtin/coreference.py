@@ -82,9 +82,7 @@ def _can_mean(
         return False
     is_same_verb = skeleton.parents[i] == skeleton.parents[noun]
     is_inside = noun in skeleton.list_ancestors(i) and skeleton.words[i] != "its"
-    return not is_inside and (
-        not is_same_verb or skeleton.words[i] in _REFLEXIVE
-    )
+    return not is_inside and (not is_same_verb or skeleton.words[i] in _REFLEXIVE)
 
 
 def share_names(graph: AMRGraph) -> AMRGraph:
@@ -93,7 +91,7 @@ def share_names(graph: AMRGraph) -> AMRGraph:
     A person is also known by the last part of an earlier name.
     """
     names = _read_names(graph)
-    if len(names) < 2:  # noqa: PLR2004
+    if len(names) < 2:
         return graph
     first: dict[tuple[str, tuple[str, ...]], str] = {}
     same: dict[str, str] = {}

@@ -159,7 +159,7 @@ def fix_conditions(
     labels: tuple[str, ...],
     skeleton: Skeleton,
 ) -> None:
-    """Make sure that ``such that`` runs from its noun to its clause."""
+    """Make sure that ``such that`` runs from noun to clause, and ``if`` is one."""
     for n, (upper, lower, kind, path, _) in enumerate(pairs):
         if kind != "01":
             continue
@@ -167,6 +167,8 @@ def fix_conditions(
             role = "ARG0" + BACKWARD
         elif skeleton.labels[upper] == _CONDITION and path == "clause":
             role = "ARG1"
+        elif path.endswith(":if") or (path == "advcl" and skeleton.is_condition(lower)):
+            role = "condition"
         else:
             continue
         scores[n] = _NEVER

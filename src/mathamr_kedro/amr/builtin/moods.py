@@ -33,7 +33,7 @@ def find_commands(skeleton: Skeleton) -> list[int]:
 
 
 def _can_precede_command(skeleton: Skeleton, i: int) -> bool:
-    """Tell whether a bare verb joined after this is a command: not in "I can X and Y"."""
+    """Tell whether a bare verb after it can be a command: not in "I can add and X"."""
     return skeleton.tokens[i].tag != "MD" or skeleton.words[i] not in MODALS
 
 

@@ -34,7 +34,8 @@ def group_names(
     while start < len(labels):
         end = start
         while end < len(labels) and (
-            labels[end] == NAME or (end > start and is_name_joint(skeleton, end, labels))
+            labels[end] == NAME
+            or (end > start and is_name_joint(skeleton, end, labels))
         ):
             end += 1
         if end > start:

@@ -127,9 +127,7 @@ def _read_words(shown: str) -> tuple[Doc, list[_Word]]:
     return doc, words
 
 
-def _restore(
-    doc: Doc, words: Sequence[_Word], hidden: Sequence[Hidden]
-) -> list[Token]:
+def _restore(doc: Doc, words: Sequence[_Word], hidden: Sequence[Hidden]) -> list[Token]:
     """Turn spaCy's tokens into ours and put the hidden ones below their noun."""
     waiting = {item.offset: item.words for item in hidden}
     places: list[int] = []
