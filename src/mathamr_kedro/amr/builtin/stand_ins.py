@@ -41,7 +41,9 @@ _NO_CLAIM = frozenset(
     "and by how if it me or that this us using what whether why your".split()
 )  # fmt: skip
 _OPENERS = frozenset({"then", "please", "first", "now", ":", ","})
-_AFTER_PREDICATES = frozenset("and but for if iff or since when while".split())
+_AFTER_PREDICATES = frozenset(
+    "and but by for if iff in on or since then when whenever while".split()
+)
 _BE = frozenset("am are be been is was were".split())
 _BEFORE_PREDICATES = _BE | frozenset("also always both either neither not".split())
 _PREDICATES = {"even": "odd", "coprime": "equal"}
