@@ -1,10 +1,12 @@
-"""Time AMR parsing by ``builtin`` on posts that ingestion has written.
+"""What AMR parsing by ``builtin`` keeps and costs, on posts that ingestion has written.
 
-Prints CPU milliseconds per post and where they go, and posts per second of the runner
-with its processes (wall time, so only meaningful on an idle machine).
+Prints the share of posts with a valid connected graph, the share of placeholders with a
+node of their own, posts per second of the runner with its processes (wall time, so only
+meaningful on an idle machine), and CPU milliseconds per post and where they go.
 
     kedro run --pipeline ingestion --env pool
-    python benchmarks/amr_speed.py --data data/pool
+    python benchmarks/amr_speed.py --data data/pool             # 500 posts
+    python benchmarks/amr_speed.py --data data/pool --posts 0   # all of them
 """
 
 from __future__ import annotations
@@ -13,27 +15,35 @@ import argparse
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from mathamr_kedro.amr.builtin.syntax import parse_sentences
 from mathamr_kedro.amr.chunking import split_chunks
 from mathamr_kedro.amr.documents import parse_documents
-from mathamr_kedro.amr.graphs import AMRGraph
+from mathamr_kedro.amr.graphs import (
+    PLACEHOLDER,
+    AMRGraph,
+    ParseFailure,
+    is_connected,
+)
 from mathamr_kedro.amr.merging import merge_graphs
 from mathamr_kedro.amr.parsers import ParserSettings, make_parser
-from mathamr_kedro.amr.penman_io import format_graph
+from mathamr_kedro.amr.penman_io import format_graph, read_graph
 from mathamr_kedro.amr.texts import ParsedText, ParseTexts
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
 from mathamr_kedro.workers import Partition, WorkerSettings, run_partitions
 
 
 def read_texts(data: Path, count: int) -> list[str]:
-    """Return the texts of ``count`` posts spread evenly over the collection."""
+    """Return the texts of ``count`` posts spread evenly, or of all (0)."""
     folder = data / "02_intermediate" / "posts"
     table = ShardedTableDataset(filepath=str(folder), record="Post").load()
     texts = table.to_pandas(["text"])["text"].tolist()
+    if count < 1:
+        return texts
     step = max(1, len(texts) // count)
     return texts[::step][:count]
 
@@ -72,8 +82,28 @@ def time_steps(texts: list[str]) -> dict[str, float]:
     }
 
 
-def time_runner(texts: list[str], workers: int) -> tuple[float, float, int]:
-    """Return wall and CPU seconds of the runner, start-up left out, and graphs."""
+def is_valid(result: ParsedText | ParseFailure) -> bool:
+    """Tell whether a result is a graph that can be read and hangs together."""
+    return isinstance(result, ParsedText) and is_connected(read_graph(result.graph))
+
+
+def count_kept(
+    texts: Sequence[str], results: Sequence[ParsedText | ParseFailure]
+) -> tuple[int, int]:
+    """Return how many placeholders have a node of their own, and how many there are."""
+    kept = total = 0
+    for text, result in zip(texts, results, strict=True):
+        wanted = set(PLACEHOLDER.findall(text))
+        total += len(wanted)
+        if isinstance(result, ParsedText):
+            kept += len(wanted & set(read_graph(result.graph).nodes.values()))
+    return kept, total
+
+
+def time_runner(
+    texts: list[str], workers: int
+) -> tuple[float, float, list[ParsedText | ParseFailure]]:
+    """Return wall and CPU seconds of the runner, start-up left out, and results."""
     size = 100
     parts = [Partition(str(n), texts[n : n + size]) for n in range(0, len(texts), size)]
     settings = WorkerSettings(workers=workers)
@@ -82,11 +112,12 @@ def time_runner(texts: list[str], workers: int) -> tuple[float, float, int]:
     for _ in warm:
         next(found)
     started, used = time.perf_counter(), time.process_time()
-    results = [result for part in found for result in part.results]
+    parts_found = {part.name: part.results for part in found}
+    results = [result for part in parts for result in parts_found[part.name]]
     wall = time.perf_counter() - started
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = children.ru_utime + children.ru_stime + time.process_time() - used
-    return wall, cpu, sum(isinstance(r, ParsedText) for r in results)
+    return wall, cpu, results
 
 
 def main() -> int:
@@ -97,19 +128,30 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     texts = read_texts(options.data, options.posts)
+    wall, cpu, results = time_runner(texts, options.workers)
+    kept, total = count_kept(texts, results)
+    valid = sum(is_valid(result) for result in results)
+    rows = (
+        ("valid connected graphs, %", 100 * valid / len(texts), 99.5),
+        ("placeholders kept, %", 100 * kept / max(total, 1), 97.0),
+        (f"posts/s, {options.workers} processes", len(texts) / wall, 60.0),
+    )
+    print(f"{len(texts)} posts{'':>22}found  at least")
+    for name, found, wanted in rows:
+        print(f"  {name:28} {found:8.2f} {wanted:8.1f}")
+    failures = Counter(r.reason for r in results if isinstance(r, ParseFailure))
+    print(f"  failures: {dict(failures) or 'none'}")
+    print(
+        f"  CPU of the runner, start-up included: {1000 * cpu / len(texts):.1f} ms/post"
+    )
+    texts = texts[:: max(1, len(texts) // 500)]
     steps = time_steps(texts)
-    print(f"{len(texts)} posts, CPU ms per post")
+    print(f"where the time goes, {len(texts)} posts, CPU ms per post")
     for name, seconds in steps.items():
         print(f"  {name:28} {1000 * seconds / len(texts):8.2f}")
     whole = steps["texts to graphs, as a whole"]
     rate = len(texts) / whole
     print(f"{rate:.0f} posts per CPU second; on two idle cores {2 * rate:.0f} posts/s")
-    wall, cpu, graphs = time_runner(texts, options.workers)
-    print(
-        f"runner, {options.workers} processes: {len(texts) / wall:.0f} posts/s wall; "
-        f"CPU {1000 * cpu / len(texts):.1f} ms per post with start-up; "
-        f"{graphs} graphs of {len(texts)}"
-    )
     return 0
 
 

@@ -10,7 +10,12 @@ from mathamr_kedro.amr.documents import (
 )
 from mathamr_kedro.amr.graphs import PLACEHOLDER, AMRGraph, Edge, ParseFailure
 from mathamr_kedro.amr.parser import Chunk
-from mathamr_kedro.errors import GraphError, WorkerError
+from mathamr_kedro.errors import (
+    ConfigurationError,
+    GraphError,
+    MissingInputError,
+    WorkerError,
+)
 
 
 class FlatParser:
@@ -100,6 +105,19 @@ def test_a_failing_batch_is_halved_until_the_bad_input_is_alone():
     results = parse_isolating(parser, chunks)
     assert [isinstance(r, ParseFailure) for r in results] == [n == 5 for n in range(8)]
     assert parser.batches == [8, 4, 4, 2, 1, 1, 2]
+
+
+@pytest.mark.parametrize("error", [ConfigurationError, MissingInputError])
+def test_an_error_of_our_own_set_up_is_nobody_else_s_fault(error):
+    class Unable(FlatParser):
+        def parse_chunks(self, chunks):
+            self.batches.append(len(chunks))
+            raise error("no weights")
+
+    parser = Unable()
+    with pytest.raises(error, match="no weights"):
+        parse_documents(["one.", "two.", "three."], parser)
+    assert parser.batches == [3]
 
 
 def test_a_parser_that_loses_a_result_is_caught():

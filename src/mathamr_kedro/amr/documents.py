@@ -23,7 +23,12 @@ from mathamr_kedro.amr.graphs import (
 )
 from mathamr_kedro.amr.merging import merge_graphs
 from mathamr_kedro.amr.parser import AMRParser, Chunk
-from mathamr_kedro.errors import GraphError, WorkerError
+from mathamr_kedro.errors import (
+    ConfigurationError,
+    GraphError,
+    MissingInputError,
+    WorkerError,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +91,12 @@ def parse_documents(
 def parse_isolating(
     parser: AMRParser, chunks: Sequence[Chunk]
 ) -> list[AMRGraph | ParseFailure]:
-    """Parse a batch; halve it when it fails as a whole until the bad input is alone."""
+    """Parse a batch; halve it when it fails as a whole until the bad input is alone.
+
+    Raises:
+        ConfigurationError, MissingInputError: the parser can parse nothing at all, so
+            no input is to blame.
+    """
     if not chunks:
         return []
     try:
@@ -96,6 +106,8 @@ def parse_isolating(
                 f"Expected {len(chunks)} results from parser {parser.name!r} "
                 f"(got {len(results)})"
             )
+    except (ConfigurationError, MissingInputError):
+        raise
     except Exception as exc:
         if len(chunks) == 1:
             return [_describe(exc)]

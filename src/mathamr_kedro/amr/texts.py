@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS
 from mathamr_kedro.amr.documents import ParsedDocument, parse_documents
-from mathamr_kedro.amr.graphs import AMRGraph, ParseFailure
-from mathamr_kedro.amr.parser import AMRParser, Chunk
+from mathamr_kedro.amr.graphs import ParseFailure
+from mathamr_kedro.amr.parser import AMRParser
 from mathamr_kedro.amr.parsers import ParserSettings, make_parser
 from mathamr_kedro.amr.penman_io import format_graph
-from mathamr_kedro.errors import ConfigurationError, GraphError, MissingInputError
+from mathamr_kedro.errors import GraphError
 
 _CHUNKS_PER_CALL = 64
 
@@ -52,35 +52,12 @@ class ParseTexts:
         is_worker = self.settings.parser == "transition"
         size = self.settings.transition.batch_size if is_worker else _CHUNKS_PER_CALL
         results = parse_documents(texts, parser, self.max_tokens, size)
-        if parser.problem is not None:
-            raise parser.problem
         return [format_result(result) for result in results]
 
 
-class _Watched:
-    """A parser that keeps the error after which nothing can be parsed any more.
-
-    Whoever isolates bad inputs would take it for the fault of one text after another.
-    """
-
-    def __init__(self, parser: AMRParser) -> None:
-        self._parser = parser
-        self.name = parser.name
-        self.problem: Exception | None = None
-
-    def parse_chunks(self, chunks: Sequence[Chunk]) -> list[AMRGraph | ParseFailure]:
-        if self.problem is not None:
-            raise self.problem
-        try:
-            return self._parser.parse_chunks(chunks)
-        except (ConfigurationError, MissingInputError) as exc:
-            self.problem = exc
-            raise
-
-
 @cache
-def _load_parser(settings: ParserSettings) -> _Watched:
-    return _Watched(make_parser(settings))
+def _load_parser(settings: ParserSettings) -> AMRParser:
+    return make_parser(settings)
 
 
 def format_result(result: ParsedDocument | ParseFailure) -> ParsedText | ParseFailure:

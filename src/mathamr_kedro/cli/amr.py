@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
-import re
+import sys
+from typing import get_args
 
 import click
 
-from mathamr_kedro.amr.builtin.parser import BuiltinParser
 from mathamr_kedro.amr.documents import ParsedDocument, parse_document
+from mathamr_kedro.amr.parsers import ParserName, ParserSettings, make_parser
 from mathamr_kedro.amr.penman_io import format_graph
+from mathamr_kedro.corpus.extraction import clean_text
+from mathamr_kedro.errors import MalformedInputError
 
-_INLINE_MATH = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$", re.DOTALL)
 
-
-@click.command(name="amr")
+@click.command(name="amr", short_help="Show the AMR graph of a text.")
 @click.argument("text")
-def command(text: str) -> None:
-    """Parse TEXT, formulas between dollars, and print its graph.
+@click.option(
+    "--parser",
+    type=click.Choice(get_args(ParserName)),
+    default="builtin",
+    show_default=True,
+    help="Which parser; the others need what docs/pipelines/amr_parsing.md tells.",
+)
+def command(text: str, parser: ParserName) -> None:
+    r"""Parse TEXT and print its graph.
 
-    Example: mathamr amr 'Prove that $x^2 + 1$ has no real root.'
+    Formulas stand between dollars or as \(..\), as in a post; `-` reads the text from
+    standard input.
+
+    \b
+      mathamr amr 'Prove that $x^2 + 1$ has no real root.'
     """
-    clean, formulas = _extract_formulas(text)
-    result = parse_document(clean, BuiltinParser())
+    source = sys.stdin.read() if text == "-" else text
+    clean, _ = clean_text("", source, "text", lambda formula_id: None, markup="text")
+    if not clean.text:
+        raise MalformedInputError(f"Expected a text with words (got {source!r})")
+    result = parse_document(clean.text, make_parser(ParserSettings(parser)))
     if not isinstance(result, ParsedDocument):
-        raise click.ClickException(f"No graph ({result.reason}): {result.detail}")
-    for number, latex in enumerate(formulas):
-        click.echo(f"# FORMULA_{number} = {latex}")
+        raise MalformedInputError(f"No graph ({result.reason}): {result.detail}")
+    for mention in clean.formula_map:
+        click.echo(f"# {mention.placeholder} = {mention.latex}")
     click.echo(format_graph(result.graph))
     for placeholder in result.missing:
         click.echo(f"# {placeholder} has no node", err=True)
-
-
-def _extract_formulas(text: str) -> tuple[str, list[str]]:
-    formulas: list[str] = []
-
-    def replace(match: re.Match[str]) -> str:
-        formulas.append((match.group(1) or match.group(2)).strip())
-        return f" FORMULA_{len(formulas) - 1} "
-
-    return _INLINE_MATH.sub(replace, text), formulas

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from mathamr_kedro.amr.builtin.stand_ins import is_command
 from mathamr_kedro.amr.graphs import PLACEHOLDER
 
 _KINDS = (
@@ -90,7 +91,7 @@ def hide_appositions(text: str) -> tuple[str, list[Hidden]]:
             formulas = formulas.split()[0]
         elif noun not in _PLURAL:
             continue
-        if _is_barred(text[: match.start()]):
+        if _is_barred(noun, text[: match.start()]):
             continue
         end = match.end(1)
         pieces.append(text[position:end])
@@ -101,9 +102,14 @@ def hide_appositions(text: str) -> tuple[str, list[Hidden]]:
     return "".join(pieces), hidden
 
 
-def _is_barred(before: str) -> bool:
-    """Tell whether the noun is already named: "in this case", "how many solutions"."""
+def _is_barred(noun: str, before: str) -> bool:
+    """Tell whether the noun is none, or already named.
+
+    "Factor FORMULA_0", "in this case FORMULA_0", "how many solutions FORMULA_0"
+    """
     words = before.lower().split()[-2:]
+    if not words and is_command(noun):
+        return True
     if words and words[-1] in _ARTICLES:
         return False
     return bool(_POINTERS.intersection(words))

@@ -25,23 +25,30 @@ from mathamr_kedro.amr.builtin.concepts import (
     find_candidates,
     make_key,
 )
+from mathamr_kedro.amr.builtin.coreference import find_antecedents
 from mathamr_kedro.amr.builtin.fragments import Fragment, read_fragment
 from mathamr_kedro.amr.builtin.joining import (
     LinkedTokens,
     choose_edges,
+    fix_conditions,
     fix_members,
+    lift_existence,
     restrain_scores,
 )
 from mathamr_kedro.amr.builtin.lexicon import Lexicon
-from mathamr_kedro.amr.builtin.linear import Classifier, Ranker
+from mathamr_kedro.amr.builtin.linear import Classifier, FloatArray, Ranker
 from mathamr_kedro.amr.builtin.moods import add_moods
 from mathamr_kedro.amr.builtin.names import (
     Spans,
     add_name,
+    complete_names,
     describe_name,
+    find_head,
     find_named_noun,
+    find_titles,
     group_names,
     make_name,
+    make_title,
 )
 from mathamr_kedro.amr.builtin.relations import (
     Reduced,
@@ -50,7 +57,12 @@ from mathamr_kedro.amr.builtin.relations import (
     describe_top,
 )
 from mathamr_kedro.amr.builtin.skeleton import Skeleton
-from mathamr_kedro.amr.builtin.words import PRONOUNS, read_number, read_ordinal
+from mathamr_kedro.amr.builtin.words import (
+    PRONOUNS,
+    is_variable,
+    read_number,
+    read_ordinal,
+)
 from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge
 from mathamr_kedro.amr.merging import VariableNames
 from mathamr_kedro.amr.penman_io import format_string, format_symbol
@@ -59,8 +71,15 @@ _NOTHING_BIAS = 1.0
 """Taken from the score of dropping a content word: a lost node costs its edges too."""
 
 _CONTENT = frozenset({"NOUN", "VERB", "ADJ", "ADV", "PROPN"})
+_NOUNS = frozenset({"NOUN", "PROPN"})
 _SHARED = frozenset(PRONOUNS.values()) - {"it"}
 """Pronouns that mean the same all through a sentence."""
+
+
+_SUBJECTS = frozenset({"nsubj", "nsubjpass", "cop:nsubj"})
+"""Ways to the governor of what is never the top."""
+
+_IT = Fragment(("it",))
 
 
 @dataclass(frozen=True)
@@ -95,8 +114,11 @@ def label_tokens(skeleton: Skeleton, models: Models) -> list[str]:
     labels: list[str] = []
     for i, token in enumerate(skeleton.tokens):
         key = make_key(token)
-        if key in models.silent:
+        if key in models.silent or skeleton.is_consequence_mark(i):
             labels.append(NOTHING)
+            continue
+        if token.pos in _NOUNS and is_variable(token.form) and token.form.isupper():
+            labels.append(VARIABLE)  # "Let R be a ring"
             continue
         remembered = models.memory.get(key, {})
         candidates = find_candidates(skeleton, i, models.lexicon, remembered)
@@ -140,6 +162,10 @@ def _make_named_fragments(
     skeleton: Skeleton, labels: Sequence[str], models: Models
 ) -> dict[int, Fragment]:
     """Make all fragments; names go to the noun they belong to, or get a type."""
+    titles = find_titles(skeleton)
+    inside = {i for span in titles.values() for i in span}
+    labels = [NOTHING if i in inside else label for i, label in enumerate(labels)]
+    complete_names(skeleton, labels)
     spans = group_names(skeleton, labels)
     nouns = {h: find_named_noun(skeleton, h, span, labels) for h, span in spans.items()}
     free = {head: span for head, span in spans.items() if nouns[head] is None}
@@ -149,14 +175,27 @@ def _make_named_fragments(
             [describe_name(skeleton, s) for s in free.values()]
         )
         types = {
-            head: models.name_types.labels[k]
-            for head, k in zip(free, scores.argmax(axis=1).tolist(), strict=True)
+            head: _choose_type(skeleton, span, models.name_types, row)
+            for (head, span), row in zip(free.items(), scores, strict=True)
         }
     fragments = make_fragments(skeleton, labels, free, types)
     for head, noun in nouns.items():
         if noun is not None:
             fragments[noun] = add_name(skeleton, spans[head], fragments[noun])
+    for span in titles.values():
+        fragments[find_head(skeleton, span)] = make_title(skeleton, span)
     return fragments
+
+
+def _choose_type(
+    skeleton: Skeleton, span: Sequence[int], types: Classifier, scores: FloatArray
+) -> str:
+    """Choose what has a name; of names never seen only persons are believed."""
+    if len(span) == 1 and is_variable(skeleton.tokens[span[0]].form.rstrip(".")):
+        return "variable"
+    if not any(f"w{skeleton.words[i]}" in types.features for i in span):
+        return "person"
+    return types.labels[int(scores.argmax())]
 
 
 def build_graph(skeleton: Skeleton, labels: Sequence[str], models: Models) -> AMRGraph:
@@ -166,6 +205,8 @@ def build_graph(skeleton: Skeleton, labels: Sequence[str], models: Models) -> AM
     if not nodes:
         word = skeleton.tokens[skeleton.root].lemma.lower()
         return AMRGraph("x", {"x": format_symbol(word)}, [])
+    same = find_antecedents(skeleton, fragments)
+    fragments.update({i: _IT for i in same if i not in fragments})
     reduced = Reduced(skeleton, fragments)
     facts = collect_facts(skeleton, fragments, models.lexicon)
     pairs = reduced.list_pairs(models.relations.features)
@@ -173,10 +214,13 @@ def build_graph(skeleton: Skeleton, labels: Sequence[str], models: Models) -> AM
     roles = models.relations.labels
     restrain_scores(scores, pairs, roles, fragments, models.lexicon)
     fix_members(scores, pairs, roles, fragments, skeleton)
+    fix_conditions(scores, pairs, roles, skeleton)
     edges = choose_edges(pairs, scores, roles, fragments) if pairs else []
-    ranks = models.tops.score([describe_top(i, reduced, facts) for i in nodes])
-    top = nodes[ranks.index(max(ranks))]
-    return realise(skeleton, labels, fragments, edges, top)
+    edges = lift_existence(edges, skeleton, fragments)
+    heads = [i for i in nodes if reduced.paths[i] not in _SUBJECTS] or nodes
+    ranks = models.tops.score([describe_top(i, reduced, facts) for i in heads])
+    top = heads[ranks.index(max(ranks))]
+    return realise(skeleton, labels, fragments, edges, same.get(top, top), same)
 
 
 def realise(
@@ -185,14 +229,27 @@ def realise(
     fragments: Mapping[int, Fragment],
     edges: Sequence[LinkedTokens],
     top: int,
+    same: Mapping[int, int],
 ) -> AMRGraph:
-    """Give nodes their variables and write down edges and attributes."""
+    """Give nodes their variables and write down edges and attributes.
+
+    Args:
+        skeleton: the sentence.
+        labels: of its tokens.
+        fragments: by token.
+        edges: between tokens.
+        top: token of the top.
+        same: tokens that mean the same as another one.
+    """
     draft = _Draft(skeleton)
     for i, fragment in fragments.items():
-        if fragment.concept not in VALUES:
+        if fragment.concept not in VALUES and i not in same:
             draft.add_fragment(i, fragment)
+    for i, other in same.items():
+        draft.variables[i] = draft.variables[other][:1]
     for source, role, target in edges:
-        origin = draft.variables[source][fragments[source].find_source(role)]
+        own = draft.variables[source]
+        origin = own[0 if source in same else fragments[source].find_source(role)]
         if target not in draft.variables:
             draft.add_value(origin, role, target, labels[target])
             continue

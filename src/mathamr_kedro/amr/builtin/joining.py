@@ -35,6 +35,7 @@ _VALUE_ROLES = {
         "quant mod value op1 op2 op3 op4 ARG1 ARG2 ARG3 li year month day".split()
     ),
 }  # fmt: skip
+_CONDITION = "suchthat"
 _MEMBER_ROLES = {"and": "op", "or": "op", "contrast-01": "ARG"}
 
 
@@ -150,6 +151,49 @@ def _weigh_values(labels: tuple[str, ...], concept: str, sign: str) -> FloatArra
     return np.array(
         [0.0 if label in allowed else _NEVER for label in labels], dtype=np.float32
     )
+
+
+def fix_conditions(
+    scores: FloatArray,
+    pairs: Sequence[Pair],
+    labels: tuple[str, ...],
+    skeleton: Skeleton,
+) -> None:
+    """Make sure that ``such that`` runs from noun to clause, and ``if`` is one."""
+    for n, (upper, lower, kind, path, _) in enumerate(pairs):
+        if kind != "01":
+            continue
+        if path == _CONDITION:
+            role = "ARG0" + BACKWARD
+        elif skeleton.labels[upper] == _CONDITION and path == "clause":
+            role = "ARG1"
+        elif path.endswith(":if") or (path == "advcl" and skeleton.is_condition(lower)):
+            role = "condition"
+        else:
+            continue
+        scores[n] = _NEVER
+        scores[n, labels.index(role)] = 0.0
+
+
+def lift_existence(
+    edges: Sequence[LinkedTokens],
+    skeleton: Skeleton,
+    fragments: Mapping[int, Fragment],
+) -> list[LinkedTokens]:
+    """Let what governs "there is a root" govern the being, not the root."""
+    lifted = {
+        skeleton.parents[i]: i
+        for i, fragment in fragments.items()
+        if fragment.concept == "exist-01" and skeleton.labels[i] in ("cop", "expl")
+    }
+    said = {(source, target) for source, role, target in edges if role == "ARG1"}
+    return [
+        (source, role, lifted[target])
+        if (lifted.get(target), target) in said
+        and source in skeleton.list_ancestors(target)[1:]
+        else (source, role, target)
+        for source, role, target in edges
+    ]
 
 
 def fix_members(

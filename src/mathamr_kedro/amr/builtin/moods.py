@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mathamr_kedro.amr.builtin.skeleton import Skeleton
+from mathamr_kedro.amr.builtin.words import MODALS
 from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge
 from mathamr_kedro.amr.merging import VariableNames
 
@@ -17,20 +18,33 @@ def find_commands(skeleton: Skeleton) -> list[int]:
     These are bare verbs without subject at the root, or joined with one there.
     """
     heads = [skeleton.root]
+    commands: list[int] = []
     for i in heads:
-        heads += [
-            c
-            for c in skeleton.children[i]
-            if skeleton.labels[c].startswith("op") or skeleton.labels[c] == "opened"
-        ]
-    return [i for i in heads if _is_command(skeleton, i)]
+        if _is_command(skeleton, i):
+            commands.append(i)
+        for c in skeleton.children[i]:
+            if skeleton.labels[c] == "opened":
+                heads.append(c)
+            elif skeleton.labels[c].startswith("op"):
+                heads.append(c)
+                if not _can_precede_command(skeleton, c):
+                    break
+    return commands
+
+
+def _can_precede_command(skeleton: Skeleton, i: int) -> bool:
+    """Tell whether a bare verb after it can be a command: not in "I can add and X"."""
+    return skeleton.tokens[i].tag != "MD" or skeleton.words[i] not in MODALS
 
 
 def _is_command(skeleton: Skeleton, i: int) -> bool:
     if skeleton.tokens[i].tag != "VB":
         return False
-    labels = {skeleton.labels[c] for c in skeleton.children[i]}
-    return not labels & _SUBJECTS and "aux" not in labels
+    children = skeleton.children[i]
+    labels = {skeleton.labels[c] for c in children}
+    helpers = {skeleton.words[c] for c in children if skeleton.labels[c] == "aux"}
+    is_forbidden = helpers == {"do"} and "neg" in labels and not skeleton.is_asked
+    return not labels & _SUBJECTS and (not helpers or is_forbidden)
 
 
 def is_yes_no_question(skeleton: Skeleton) -> bool:

@@ -7,7 +7,14 @@ from collections.abc import Mapping, Sequence
 from mathamr_kedro.amr.builtin.concepts import NAME
 from mathamr_kedro.amr.builtin.fragments import Fragment
 from mathamr_kedro.amr.builtin.skeleton import Skeleton
+from mathamr_kedro.amr.graphs import PLACEHOLDER
 from mathamr_kedro.amr.penman_io import format_string
+
+_HYPHENS = frozenset({"-", "–", "—"})
+_TITLES = frozenset(
+    "algorithm axiom conjecture criterion formula hypothesis identity inequality law "
+    "lemma paradox principle problem rule test theorem".split()
+)  # fmt: skip
 
 Spans = Mapping[int, tuple[int, ...]]
 """Token that stands for a name to all tokens of the name."""
@@ -26,7 +33,10 @@ def group_names(
     start = 0
     while start < len(labels):
         end = start
-        while end < len(labels) and labels[end] == NAME:
+        while end < len(labels) and (
+            labels[end] == NAME
+            or (end > start and is_name_joint(skeleton, end, labels))
+        ):
             end += 1
         if end > start:
             span = tuple(range(start, end))
@@ -51,6 +61,78 @@ def find_named_noun(
     return None
 
 
+def is_name_joint(skeleton: Skeleton, i: int, labels: Sequence[str]) -> bool:
+    """Tell whether a hyphen joins two parts of a name: "Cauchy-Schwarz"."""
+    return (
+        skeleton.words[i] in _HYPHENS
+        and i + 1 < len(labels)
+        and labels[i - 1] == labels[i + 1] == NAME
+    )
+
+
+def complete_names(skeleton: Skeleton, labels: list[str]) -> None:
+    """Make a name of a capitalised word that a hyphen ties to a name.
+
+    "The Theorem" alone is no name.
+    """
+    for i, word in enumerate(skeleton.words):
+        if labels[i] == NAME and word in _TITLES:
+            if NAME not in (*labels[max(0, i - 1) : i], *labels[i + 1 : i + 2]):
+                labels[i] = word
+    for i, word in enumerate(skeleton.words[1:-1], start=1):
+        if word in _HYPHENS and NAME in (labels[i - 1], labels[i + 1]):
+            sides = (i - 1, i + 1)
+            if all(skeleton.tokens[n].form[0].isupper() for n in sides):
+                labels[i - 1] = labels[i + 1] = NAME
+
+
+def find_titles(skeleton: Skeleton) -> dict[int, tuple[int, ...]]:
+    """Return names of theorems that are written large, "Fermat's Last Theorem".
+
+    The noun, which says what kind of thing has the name, stands for all tokens.
+    """
+    titles: dict[int, tuple[int, ...]] = {}
+    for i, word in enumerate(skeleton.words):
+        if word not in _TITLES or not skeleton.tokens[i].form[0].isupper():
+            continue
+        start = i
+        while start > 0 and _is_title_part(skeleton, start - 1):
+            start -= 1
+        while start < i and skeleton.tokens[start].pos != "PROPN":
+            start += 1
+        if start < i:
+            titles[i] = tuple(range(start, i + 1))
+    return titles
+
+
+def _is_title_part(skeleton: Skeleton, i: int) -> bool:
+    token = skeleton.tokens[i]
+    if token.tag in ("POS", "HYPH") or token.form in _HYPHENS:
+        return True
+    is_large = token.form[0].isupper() and token.pos in ("PROPN", "ADJ", "NOUN")
+    return is_large and PLACEHOLDER.fullmatch(token.form) is None
+
+
+def make_title(skeleton: Skeleton, span: Sequence[int]) -> Fragment:
+    """Return the fragment of a named theorem."""
+    return add_name(skeleton, span, Fragment((skeleton.words[span[-1]],)))
+
+
+def _spell(skeleton: Skeleton, span: Sequence[int]) -> list[str]:
+    """Return the words of a name; hyphens and ``'s`` stay within a word."""
+    parts: list[str] = []
+    is_glued = False
+    for i in span:
+        form = skeleton.tokens[i].form
+        is_mark = form in _HYPHENS or skeleton.tokens[i].tag == "POS"
+        if parts and (is_mark or is_glued):
+            parts[-1] += form
+        else:
+            parts.append(form)
+        is_glued = form in _HYPHENS
+    return parts
+
+
 def make_name(skeleton: Skeleton, span: Sequence[int], kind: str) -> Fragment:
     """Return the fragment of a named thing."""
     return add_name(skeleton, span, Fragment((kind,)))
@@ -60,8 +142,8 @@ def add_name(skeleton: Skeleton, span: Sequence[int], fragment: Fragment) -> Fra
     """Return ``fragment`` with a name below its head."""
     node = len(fragment.concepts)
     parts = tuple(
-        (node, f"op{n}", format_string(skeleton.tokens[i].form))
-        for n, i in enumerate(span, start=1)
+        (node, f"op{n}", format_string(part))
+        for n, part in enumerate(_spell(skeleton, span), start=1)
     )
     return fragment._replace(
         concepts=(*fragment.concepts, "name"),

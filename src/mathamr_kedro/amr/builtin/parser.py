@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mathamr_kedro.amr.builtin.assembly import parse_skeleton
+from mathamr_kedro.amr.builtin.coreference import share_names
 from mathamr_kedro.amr.builtin.skeleton import Skeleton
 from mathamr_kedro.amr.builtin.syntax import is_word, parse_sentences
 from mathamr_kedro.amr.builtin.tables import FOLDER, load_models
@@ -40,5 +41,6 @@ class BuiltinParser:
                     ParseFailure("empty_text", f"no words in {chunk.text!r}")
                 )
             else:
-                results.append(graphs[0] if len(graphs) == 1 else merge_graphs(graphs))
+                whole = graphs[0] if len(graphs) == 1 else merge_graphs(graphs)
+                results.append(share_names(whole))
         return results

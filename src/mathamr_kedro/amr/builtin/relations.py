@@ -98,7 +98,9 @@ class Reduced:
                     pairs.append(Pair(upper, b, "01", self.paths[b], -1))
                 for c in children[n + 1 :]:
                     way = f"{self.paths[b]}^{self.paths[c]}"
-                    pairs.append(Pair(b, c, "11", way, upper))
+                    # Only siblings without a governor need each other to hang together.
+                    if known is None or upper < 0 or "11" + way in known:
+                        pairs.append(Pair(b, c, "11", way, upper))
         distant = self._list_distant_pairs()
         if known is not None:
             distant = (pair for pair in distant if pair.kind + pair.path in known)

@@ -100,6 +100,24 @@ class Skeleton:
             i = self.parents[i]
         return "main"
 
+    def is_condition(self, i: int) -> bool:
+        """Tell whether a token heads a clause that ``if`` opens."""
+        return any(
+            self.labels[c] == "mark" and self.words[c] == "if" for c in self.children[i]
+        )
+
+    def is_consequence_mark(self, i: int) -> bool:
+        """Tell whether a token is the ``then`` of ``if ... then``."""
+        parent = self.parents[i]
+        return (
+            self.words[i] == "then"
+            and parent >= 0
+            and any(
+                self.labels[c] == "advcl" and c < i and self.is_condition(c)
+                for c in self.children[parent]
+            )
+        )
+
     @property
     def is_asked(self) -> bool:
         """Tell whether the sentence ends with a question mark."""

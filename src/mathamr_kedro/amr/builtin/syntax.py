@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from spacy.tokens import Doc
 
 from mathamr_kedro.amr.builtin.appositions import Hidden, hide_appositions
+from mathamr_kedro.amr.builtin.stand_ins import find_stand_ins
 from mathamr_kedro.amr.graphs import PLACEHOLDER
 from mathamr_kedro.errors import MissingInputError
 
@@ -88,10 +89,13 @@ def _find_telling_relations() -> frozenset[str]:
 def parse_sentences(sentences: Sequence[str]) -> Iterator[list[Token]]:
     """Parse sentences in batches; each holds at least one visible character."""
     prepared = [_prepare(sentence) for sentence in sentences]
-    docs = load_model().pipe((shown for shown, _, _ in prepared), batch_size=128)
-    for doc, (_, hidden, placeholders) in zip(docs, prepared, strict=True):
+    read = [_read_words(shown) for shown, _, _ in prepared]
+    docs = load_model().pipe((doc for doc, _ in read), batch_size=128)
+    for doc, (_, words), (_, hidden, placeholders) in zip(
+        docs, read, prepared, strict=True
+    ):
         names = iter(placeholders)
-        yield _name_formulas(_restore(doc, hidden), names)
+        yield _name_formulas(_restore(doc, words, hidden), names)
 
 
 def _prepare(sentence: str) -> tuple[str, list[Hidden], list[str]]:
@@ -102,24 +106,45 @@ def _prepare(sentence: str) -> tuple[str, list[Hidden], list[str]]:
     return shown, hidden, PLACEHOLDER.findall(text)
 
 
-def _restore(doc: Any, hidden: Sequence[Hidden]) -> list[Token]:
+class _Word(NamedTuple):
+    """A word of a sentence and the offset of its end."""
+
+    form: str
+    end: int
+
+
+def _read_words(shown: str) -> tuple[Doc, list[_Word]]:
+    """Return what the model is to parse, and the words that stand there in truth."""
+    model = load_model()
+    doc = model.make_doc(shown)
+    words = [_Word(token.text, token.idx + len(token.text)) for token in doc]
+    forms = [word.form for word in words]
+    stand_ins = find_stand_ins(forms)
+    if stand_ins:
+        spaces = [bool(token.whitespace_) for token in doc]
+        read = [stand_ins.get(i, form) for i, form in enumerate(forms)]
+        doc = Doc(model.vocab, words=read, spaces=spaces)
+    return doc, words
+
+
+def _restore(doc: Doc, words: Sequence[_Word], hidden: Sequence[Hidden]) -> list[Token]:
     """Turn spaCy's tokens into ours and put the hidden ones below their noun."""
     waiting = {item.offset: item.words for item in hidden}
     places: list[int] = []
     count = 0
-    for token in doc:
+    for word in words:
         places.append(count)
-        count += 1 + len(waiting.get(token.idx + len(token.text), ()))
+        count += 1 + len(waiting.get(word.end, ()))
     tokens: list[Token] = []
     telling = _find_telling_relations()
-    for token in doc:
-        form, tag, dep = token.text, token.tag_, token.dep_
+    for token, (form, end) in zip(doc, words, strict=True):
+        tag, dep = token.tag_, token.dep_
         pos, lemma = _analyse_word(form, tag, dep if dep in telling else _ANY_RELATION)
         head = places[token.head.i] if dep != "ROOT" else -1
         noun = len(tokens)
         tokens.append(Token(form, lemma, tag, pos, dep, head))
-        for word in waiting.get(token.idx + len(token.text), ()):
-            tokens.append(_place_hidden(word, noun, len(tokens)))
+        for name in waiting.get(end, ()):
+            tokens.append(_place_hidden(name, noun, len(tokens)))
     return tokens
 
 

@@ -92,7 +92,6 @@ class TransitionParser:
         self._device = settings.devices[current_slot() % len(settings.devices)]
         self._process: WorkerProcess | None = None
         self._finalizer: weakref.finalize | None = None
-        self._problem: ConfigurationError | None = None  # it can never start again
         if not Path(settings.python).exists():
             raise ConfigurationError(
                 f"Expected the Python of the parser's environment at "
@@ -107,13 +106,7 @@ class TransitionParser:
             ConfigurationError: it does not start.
         """
         if self._process is None:
-            if self._problem is not None:
-                raise self._problem
-            try:
-                self._process = self._start()
-            except ConfigurationError as exc:
-                self._problem = exc
-                raise
+            self._process = self._start()
             self._finalizer = weakref.finalize(self, self._process.stop)
         return self._process
 
@@ -197,8 +190,6 @@ class TransitionParser:
         logger.warning("going on sentence by sentence: %s", problem)
         singles = [Chunk((sentence,)) for sentence in chunk.sentences]
         results = parse_isolating(self, singles)
-        if self._problem is not None:  # taken for the fault of a sentence above
-            raise self._problem
         graphs = [r for r in results if isinstance(r, AMRGraph)]
         if graphs:
             return merge_graphs(graphs)
