@@ -127,10 +127,13 @@ def post_point_id(key: PostId) -> PointId:
 
 def formula_point_id(key: PostId, place: int) -> PointId:
     """Return the id of the point of the formula at ``place`` of a post."""
-    number = _as_number(key)
-    if number is None or place >= _PLACES:
-        return str(uuid.uuid5(_NAMESPACE, f"formula {place} {key}"))
-    return number * _PLACES + place
+    return _number_formula(as_payload(key), place)
+
+
+def _number_formula(post: int | str, place: int) -> PointId:
+    if isinstance(post, str) or place >= _PLACES:
+        return str(uuid.uuid5(_NAMESPACE, f"formula {place} {post}"))
+    return post * _PLACES + place
 
 
 def as_payload(name: str) -> int | str:
@@ -176,7 +179,7 @@ def post_points(posts: PostVectors) -> Iterator[Point]:
 def formula_points(posts: PostVectors) -> Iterator[Point]:
     """Yield one point for each formula that Task 2 may return."""
     rows = posts.vectors[posts.formula_rows].astype(np.float32).tolist()
-    keys = list(posts.keys)
+    keys = [as_payload(key) for key in posts.keys]
     owners = posts.formula_posts
     places = np.arange(len(rows)) - posts.formula_ptr[owners]
     columns = zip(
@@ -190,12 +193,11 @@ def formula_points(posts: PostVectors) -> Iterator[Point]:
     )
     for row, formula, visual, returnable, owner, place in columns:
         if returnable:
-            key = keys[owner]
             yield Point(
-                formula_point_id(key, place),
+                _number_formula(keys[owner], place),
                 {"formula": row},
                 {
-                    "post": as_payload(key),
+                    "post": keys[owner],
                     "formula": as_payload(formula),
                     "visual": as_payload(visual),
                 },
