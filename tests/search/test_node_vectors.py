@@ -14,15 +14,6 @@ from mathamr_kedro.search.node_vectors import (
 
 LABELS = ("function-01", "function", "limit", "V!x", "V!xy", "O!SUP", "7")
 TYPES = (*SPECIAL_TYPES, *LABELS)
-    *SPECIAL_TYPES,
-    "function-01",
-    "function",
-    "limit",
-    "V!x",
-    "V!xy",
-    "O!SUP",
-    "7",
-)
 FIRST = len(SPECIAL_TYPES)
 BOTH = NodeVectorsConfig("minilm", "hashed")
 
