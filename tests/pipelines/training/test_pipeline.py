@@ -189,8 +189,9 @@ def test_negatives_by_bm25_share_words_and_are_wrong(data: Path, trained) -> Non
         expected = follower in answers and not is_duplicate
         assert (row.negatives[:1] == (follower,)) == expected
         assert row.answer_id not in row.negatives
+    weights = read_weights(catalog)
     plain = run_training(data, num_epochs=1)
-    assert not same(read_weights(plain), read_weights(catalog))
+    assert not same(read_weights(plain), weights)
 
 
 def test_killed_mining_goes_on(data: Path, trained, monkeypatch) -> None:
@@ -241,13 +242,43 @@ def test_negatives_by_the_model_come_from_a_first_round(data: Path, trained) -> 
     assert (found[22:] == -1).all()
 
 
-def test_node_vectors_start_the_training(data: Path, trained) -> None:
-    hashed = {"node_vectors": {"symbols": "hashed"}}
-    catalog = run_training(data, num_epochs=1, **hashed)
-    folder = data / "06_models/encoders" / catalog.load("encoder")["folder"]
-    vectors = np.load(folder / "node_vectors.npy")
-    assert vectors.shape[1] == 16
-    assert folder.name != trained.record["folder"]
+class FakeSentences:
+    """Vectors that count letters."""
+
+    def __init__(self, folder) -> None:
+        pass
+
+    def encode(self, texts):
+        letters = "abcdefghijklmnopqrstuvwxyz"
+        return torch.tensor([[float(t.count(c)) for c in letters] for t in texts])
+
+
+def test_node_vectors_start_the_training(data: Path, trained, monkeypatch) -> None:
+    nodes = "mathamr_kedro.pipelines.training.nodes"
+    monkeypatch.setattr(f"{nodes}.SentenceEncoder", FakeSentences)
+    monkeypatch.setattr(f"{nodes}.find_minilm", lambda: None)
+    still = {"optimizer": {"learning_rate": 0.0, "min_learning_rate": 0.0}}
+    starts = {}
+    for choice in ("minilm", "none"):
+        vectors = {"concepts": choice}
+        catalog = run_training(data, num_epochs=1, node_vectors=vectors, **still)
+        starts[choice] = read_weights(catalog)
+        if choice == "minilm":
+            folder = data / "06_models/encoders" / catalog.load("encoder")["folder"]
+            known = np.load(folder / "node_vectors.npy").any(1)
+    differs = (
+        starts["minilm"]["nodes.content"] != starts["none"]["nodes.content"]
+    ).any(1)
+    assert known.sum() >= len(WORDS)
+    assert differs.numpy().tolist() == known.tolist()
+    others = [n for n in starts["none"] if n != "nodes.content"]
+    assert all(torch.equal(starts["none"][n], starts["minilm"][n]) for n in others)
+
+
+def test_symbols_may_be_missing(data: Path, trained) -> None:
+    """The collection has no formulas: nothing starts from their labels."""
+    catalog = run_training(data, num_epochs=1, node_vectors={"symbols": "hashed"})
+    assert catalog.load("encoder")["folder"] != trained.record["folder"]
 
 
 class FakeMlflow:
