@@ -151,6 +151,14 @@ class TrainingPair(NamedTuple):
     answer_id: PostId
 
 
+class MinedNegatives(NamedTuple):
+    """Answers that look right for a question and are not."""
+
+    question_id: PostId
+    answer_id: PostId
+    negatives: tuple[PostId, ...]
+
+
 class Failure(NamedTuple):
     """Something wrong with an input record. Nothing is lost silently.
 

@@ -202,10 +202,12 @@ def test_formula_loss_equals_its_slow_twin(chosen):
 
 
 def test_ways_to_pair_formulas_differ():
-    queries, documents = pairs()
+    queries = draw([[(FORMULA, 7), (FORMULA, 8)], [(FORMULA, 9)]])
+    documents = draw([[(FORMULA, 7), (FORMULA, 6)], [(FORMULA, 5)]], seed=1)
+    plain = {"initial_temperature": 1.0, "formula_weight": 1.0}
     losses = {
-        loss_of(LossConfig(formula_weight=1.0, formula_pairs=p), queries, documents)
-        for p in ("visual", "thread", "both")
+        loss_of(LossConfig(**plain, formula_pairs=chosen), queries, documents)
+        for chosen in ("visual", "thread", "both")
     }
     assert len(losses) == 3
 

@@ -301,7 +301,11 @@ def _identify(shards: GraphShards, pairs: TrainingPairs, config: TrainingConfig)
     columns = [pairs.queries, pairs.documents, pairs.negatives, pairs.validation]
     digests = [fingerprint(None if c is None else c.tolist()) for c in columns]
     sizes = shards.arrays["sizes"].sum(0, dtype=np.int64).tolist()
-    return fingerprint(digests, len(shards), sizes, config.describe_result())
+    settings = config.describe_result()
+    if config.pretrained_nodes is not None:  # what it holds counts, not where it is
+        vectors = _read_vectors(config.pretrained_nodes).numpy()
+        settings["pretrained_nodes"] = hashlib.blake2b(vectors.tobytes()).hexdigest()
+    return fingerprint(digests, len(shards), sizes, settings)
 
 
 def digest_model(folder: Path) -> str:

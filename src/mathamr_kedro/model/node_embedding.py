@@ -89,6 +89,8 @@ class NodeEmbedding(nn.Module):
                 f"(got {len(vectors)})"
             )
         given = vectors.abs().sum(1) > 0
+        if not given.any():
+            return
         known = vectors[given].double()
         known = known - known.mean(0)
         if known.shape[1] != d:

@@ -2,26 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from mathamr_kedro.datasets.encoders import EncoderStore
+from mathamr_kedro.datasets.sharded_table import ShardedTable
+from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.graph.configuration import PreprocessingParameters
-from mathamr_kedro.graph.prepared import PreparedStore
-from mathamr_kedro.learning.config import TrainingConfig
-from mathamr_kedro.learning.pairs import list_pairs
-from mathamr_kedro.learning.trainer import train
-from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.graph.prepared import PreparedGraphs, PreparedStore
+from mathamr_kedro.learning.negatives import group_pairs
+from mathamr_kedro.learning.pairs import Positions, TrainingPairs, list_pairs
+from mathamr_kedro.learning.rounds import train_in_rounds
+from mathamr_kedro.model.weights import write_atomically
+from mathamr_kedro.pipelines.training.parameters import TrainingParameters
 from mathamr_kedro.pipelines.training.report import draw_history, write_training_report
+from mathamr_kedro.pipelines.training.tracking import check_tracking, track_training
+from mathamr_kedro.progress import report_progress
+from mathamr_kedro.records import MinedNegatives
+from mathamr_kedro.search.baselines.bert import SentenceEncoder
+from mathamr_kedro.search.baselines.systems import find_minilm
+from mathamr_kedro.search.baselines.terms import split_text
+from mathamr_kedro.search.negatives import TermMiner
+from mathamr_kedro.search.node_vectors import build_node_vectors
+from mathamr_kedro.shards import EndOfShards, Shard, fingerprint
+
+_PAIRS_PER_SHARD = 1000
+_DUPLICATE = "duplicate"
+
+
+def mine_text_negatives(
+    prepared_graphs: PreparedStore,
+    posts: ShardedTable | None,
+    post_links: ShardedTable | None,
+    finished: Callable[[str], frozenset[str]],
+    parameters: Mapping[str, Any],
+    preprocessing: Mapping[str, Any],
+) -> Iterator[Shard | EndOfShards]:
+    """Yield hard negatives of the training pairs by BM25, where they are asked for."""
+    settings = TrainingParameters.read(parameters)
+    if settings.negatives.source != "bm25":
+        return
+    if posts is None:
+        raise MissingInputError(
+            "Expected the posts of the collection for training.negatives.source "
+            "'bm25'; run the stage 'ingestion'"
+        )
+    graphs = prepared_graphs.open(PreprocessingParameters.read(preprocessing))
+    made_from = _name_negatives(settings, graphs, posts, post_links)
+    pairs = list_pairs(graphs.train_pairs, graphs.posts)
+    starts = range(0, len(pairs), _PAIRS_PER_SHARD)
+    missing = [a for a in starts if f"pairs-{a:08d}" not in finished(made_from)]
+    if missing:
+        groups = _group(graphs, pairs, post_links)
+        terms = _split_posts(graphs, pairs, posts)
+        miner = TermMiner(pairs, groups, terms, settings.negatives, settings.seed)
+        keys = graphs.posts.keys
+        for start in report_progress(missing, "shards of hard negatives"):
+            numbers = range(start, min(start + _PAIRS_PER_SHARD, len(pairs)))
+            rows = [
+                MinedNegatives(
+                    keys[pairs.queries[n]],
+                    keys[pairs.documents[n]],
+                    tuple(keys[p] for p in miner.mine(n) if p >= 0),
+                )
+                for n in numbers
+            ]
+            counts = {"written": len(rows)}
+            yield Shard(f"pairs-{start:08d}", made_from, rows, counts)
+    yield EndOfShards(made_from)
+
+
+def make_node_vectors(
+    prepared_graphs: PreparedStore,
+    parameters: Mapping[str, Any],
+    preprocessing: Mapping[str, Any],
+) -> NDArray[np.float32]:
+    """Return start vectors of the node types; no rows where none are asked for."""
+    settings = TrainingParameters.read(parameters)
+    width = settings.model.hidden_dim
+    if not settings.node_vectors.wanted:
+        return np.zeros((0, width), dtype=np.float32)
+    graphs = prepared_graphs.open(PreprocessingParameters.read(preprocessing))
+    encode = None
+    if settings.node_vectors.concepts == "minilm":
+        encoder = SentenceEncoder(find_minilm())
+
+        def encode(texts: Any) -> NDArray[np.float32]:
+            return np.asarray(encoder.encode(texts))
+
+    return build_node_vectors(
+        graphs.types.types, width, settings.node_vectors, encode, settings.seed
+    )
 
 
 def train_encoder(
     prepared_graphs: PreparedStore,
     encoders: EncoderStore,
+    mined_negatives: ShardedTable | None,
+    node_vectors: NDArray[np.float32],
+    posts: ShardedTable | None,
+    post_links: ShardedTable | None,
     parameters: Mapping[str, Any],
     preprocessing: Mapping[str, Any],
 ) -> tuple[dict[str, Any], list[dict[str, Any]], str, go.Figure]:
@@ -30,14 +116,31 @@ def train_encoder(
     Returns:
         What identifies the best encoder, the history, a report and a figure.
     """
-    config = read_parameters(TrainingConfig, parameters, where="training")
+    settings = TrainingParameters.read(parameters)
+    check_tracking(settings.tracking)
     graphs = prepared_graphs.open(PreprocessingParameters.read(preprocessing))
     learn, held_out = graphs.train_pairs, graphs.validation_pairs
     is_held_out = np.repeat([False, True], [len(learn), len(held_out)])
-    pairs = list_pairs(np.concatenate([learn, held_out]), graphs.posts, is_held_out)
+    rows, groups = np.concatenate([learn, held_out]), None
     made_from = f"{graphs.folder.name}/{graphs.made_from}"
-    folder = encoders.folder(config.describe_result(), made_from)
-    result = train(graphs.posts, pairs, config, folder)
+    if settings.negatives.source == "bm25":
+        expected = _name_negatives(settings, graphs, posts, post_links)
+        rows = _add_negatives(rows, graphs, mined_negatives, expected)
+        made_from = f"{made_from}/{expected}"
+    pairs = list_pairs(rows, graphs.posts, is_held_out)
+    if settings.negatives.source == "model":
+        groups = _group(graphs, pairs, post_links)
+        made_from = f"{made_from}/{fingerprint(groups.tolist())}"
+    described = settings.describe_result()
+    folder = encoders.folder(described, made_from)
+    config = settings
+    if settings.node_vectors.wanted:
+        config = replace(
+            settings,
+            node_vectors=type(settings.node_vectors)(),
+            pretrained_nodes=_save_vectors(folder, node_vectors),
+        )
+    result = train_in_rounds(graphs.posts, pairs, config, folder, groups=groups)
     history = [asdict(record) for record in result.history]
     encoder = {
         "folder": folder.name,
@@ -48,5 +151,83 @@ def train_encoder(
         "training_pairs": len(learn),
         "validation_pairs": len(held_out),
     }
+    track_training(settings.tracking, described, history, folder, result.model_dir)
     report = write_training_report(encoder, history)
     return encoder, history, report, draw_history(history)
+
+
+def _name_negatives(
+    settings: TrainingParameters,
+    graphs: PreparedGraphs,
+    posts: ShardedTable | None,
+    post_links: ShardedTable | None,
+) -> str:
+    """Fingerprint of all that decides the negatives by BM25."""
+    tables = [None if t is None else t.fingerprint for t in (posts, post_links)]
+    chosen = asdict(settings.negatives)
+    return fingerprint(
+        chosen, settings.seed, graphs.folder.name, graphs.made_from, *tables
+    )
+
+
+def _group(
+    graphs: PreparedGraphs, pairs: TrainingPairs, post_links: ShardedTable | None
+) -> Positions:
+    """Groups of pairs, with the links between questions that ask the same."""
+    place = {graphs.posts.keys[q]: int(q) for q in set(pairs.queries.tolist())}
+    links = post_links.records() if post_links is not None else ()
+    linked = [
+        (place[link.post_id], place[link.related_post_id])
+        for link in links
+        if link.kind == _DUPLICATE
+        and link.post_id in place
+        and link.related_post_id in place
+    ]
+    return group_pairs(pairs, graphs.posts, linked)
+
+
+def _split_posts(
+    graphs: PreparedGraphs, pairs: TrainingPairs, posts: ShardedTable
+) -> dict[int, list[str]]:
+    """Terms of the posts of all pairs, by position."""
+    used = {*pairs.queries.tolist(), *pairs.documents.tolist()}
+    place = {graphs.posts.keys[p]: p for p in used}
+    return {
+        place[post.post_id]: split_text(post.text, post.formula_map)
+        for post in posts.records()
+        if post.post_id in place
+    }
+
+
+def _add_negatives(
+    rows: NDArray[np.int64],
+    graphs: PreparedGraphs,
+    table: ShardedTable | None,
+    expected: str,
+) -> NDArray[np.int64]:
+    """Put mined negatives behind the pairs, as the third column and later ones."""
+    if table is None or table.fingerprint != expected:
+        raise MissingInputError(
+            "Expected hard negatives of these graphs and parameters; run the node "
+            "'mine_text_negatives'"
+        )
+    found = {(r.question_id, r.answer_id): r.negatives for r in table.records()}
+    keys, position = graphs.posts.keys, graphs.posts.position
+    listed = [found.get((keys[q], keys[a]), ()) for q, a in rows.tolist()]
+    columns = np.full((len(rows), max(map(len, listed), default=0)), -1, dtype=np.int64)
+    for row, negatives in enumerate(listed):
+        columns[row, : len(negatives)] = [position(key) for key in negatives]
+    return np.concatenate([rows, columns], 1)
+
+
+def _save_vectors(folder: Path, vectors: NDArray[np.float32]) -> str:
+    """Write start vectors beside the training that uses them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "node_vectors.npy"
+
+    def write(part: Path) -> None:
+        with part.open("wb") as file:
+            np.save(file, vectors)
+
+    write_atomically(path, write)
+    return str(path)

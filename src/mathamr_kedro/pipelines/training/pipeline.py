@@ -6,18 +6,42 @@ from kedro.pipeline import Pipeline, node
 
 from mathamr_kedro.pipelines.training import nodes
 
+_SETTINGS = {
+    "prepared_graphs": "prepared_graphs",
+    "parameters": "params:training",
+    "preprocessing": "params:preprocessing",
+}
+_TABLES = {"posts": "posts_if_there", "post_links": "post_links_if_there"}
+
 
 def create_pipeline(**kwargs: object) -> Pipeline:
     """Return the stage: prepared graphs in, the best encoder out."""
     return Pipeline(
         [
             node(
+                nodes.mine_text_negatives,
+                inputs={
+                    **_SETTINGS,
+                    **_TABLES,
+                    "finished": "mined_negatives_finished",
+                },
+                outputs="mined_negatives",
+                name="mine_text_negatives",
+            ),
+            node(
+                nodes.make_node_vectors,
+                inputs=_SETTINGS,
+                outputs="node_vectors",
+                name="make_node_vectors",
+            ),
+            node(
                 nodes.train_encoder,
                 inputs={
-                    "prepared_graphs": "prepared_graphs",
+                    **_SETTINGS,
+                    **_TABLES,
                     "encoders": "encoders",
-                    "parameters": "params:training",
-                    "preprocessing": "params:preprocessing",
+                    "mined_negatives": "mined_negatives",
+                    "node_vectors": "node_vectors",
                 },
                 outputs=[
                     "encoder",

@@ -1,0 +1,41 @@
+"""What the stage reads from ``conf/<env>/parameters/training.yml``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.learning.config import TrainingConfig
+from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.pipelines.training.tracking import TrackingParameters
+from mathamr_kedro.search.node_vectors import NodeVectorsConfig
+
+
+@dataclass(frozen=True)
+class TrainingParameters(TrainingConfig):
+    """A training, and what surrounds it in the project."""
+
+    node_vectors: NodeVectorsConfig = field(default_factory=NodeVectorsConfig)
+    """Builds ``pretrained_nodes`` from the labels of the vocabulary."""
+    tracking: TrackingParameters = field(default_factory=TrackingParameters)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.node_vectors.wanted and self.pretrained_nodes is not None:
+            raise ConfigurationError(
+                "Expected node_vectors or pretrained_nodes, not both "
+                f"(got {self.pretrained_nodes!r})"
+            )
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> TrainingParameters:
+        """Check what the configuration gave."""
+        return read_parameters(cls, values, where="training")
+
+    def describe_result(self) -> dict[str, object]:
+        """The values that decide the weights; tracking is left out too."""
+        values = super().describe_result()
+        del values["tracking"]
+        return values

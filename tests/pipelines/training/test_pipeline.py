@@ -1,0 +1,334 @@
+"""The training stage on a planted collection: pairs share two of eight words."""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import combinations
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
+from mathamr_kedro.graph.penman_records import GraphRecord
+from mathamr_kedro.learning.checkpoints import CHECKPOINT
+from mathamr_kedro.learning.trainer import MODEL, Trainer
+from mathamr_kedro.records import Post, PostLink, TrainingPair
+from mathamr_kedro.shards import EndOfShards, Shard
+from tests.pipelines.graph_world import TOPIC, open_catalog, run_stage
+
+PAIRS = 24
+WORDS = ("prime", "limit", "matrix", "graph", "group", "ring", "field", "sum")
+CHOSEN = list(combinations(WORDS, 2))[:PAIRS]
+SETTINGS = {
+    "optimizer": {"learning_rate": 1e-2, "min_learning_rate": 1e-3},
+    "batch_size": 8,
+    "num_epochs": 6,
+    "patience": 0,
+    "compute": {"device": "cpu"},
+}
+
+
+def write_world(data: Path) -> None:
+    """Write what the stages before graph fusion would have written."""
+    catalog = open_catalog(data)
+    graphs, posts, pairs = [], [], []
+    for n, (one, two) in enumerate(CHOSEN):
+        question, answer = str(2 * n + 1), str(2 * n + 2)
+        words = f"(w / {one} :mod (v / {two}))"
+        graphs += [
+            GraphRecord(question, f"(a / ask-01 :ARG1 {words})", "question"),
+            GraphRecord(answer, f"(s / say-01 :ARG1 {words})", "answer"),
+        ]
+        # Only the next answer shares a number with a question: a negative by BM25.
+        texts = (f"why {n + 100}", f"because {n + 99}")
+        for post, kind, text in zip(
+            (question, answer), ("question", "answer"), texts, strict=True
+        ):
+            heads = (None, None, None, None, (), "")
+            posts.append(Post(post, kind, question, *heads, text, ()))
+        pairs.append(TrainingPair(question, answer))
+    tables = {
+        "amr_graphs": graphs,
+        "topic_amr_graphs": [TOPIC],
+        "amr_post_failures": [],
+        "training_pairs": pairs,
+        "posts": posts,
+        "post_links": [PostLink("1", "3", "duplicate"), PostLink("5", "7", "related")],
+    }
+    for name, rows in tables.items():
+        catalog[name].save(Shard("all-0", "world", rows, {"written": len(rows)}))
+        catalog[name].save(EndOfShards("world"))
+    catalog["formula_trees"].save(EndOfShards("trees"))
+    for stage in ("graph_fusion", "preprocessing"):
+        run_stage(data, stage)
+
+
+def run_training(data: Path, **changes):
+    return run_stage(data, "training", training=SETTINGS | changes)
+
+
+def read_weights(catalog) -> dict[str, torch.Tensor]:
+    name = catalog.load("encoder")["folder"]
+    return catalog.load("encoders").open(name).state_dict()
+
+
+def same(one, two) -> bool:
+    return all(torch.equal(one[n], two[n]) for n in one)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    write_world(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def trained(data: Path):
+    catalog = run_training(data)
+    record, history = catalog.load("encoder"), catalog.load("training_history")
+    return SimpleNamespace(
+        catalog=catalog, record=record, history=history, weights=read_weights(catalog)
+    )
+
+
+def test_validation_loss_falls(trained) -> None:
+    losses = [record["validation_loss"] for record in trained.history]
+    assert len(losses) == 6
+    assert trained.record["best_loss"] == min(losses) < 0.9 * losses[0]
+    assert trained.record["training_pairs"] == 22
+
+
+def test_report_and_figure_tell_of_each_epoch(trained) -> None:
+    report = trained.catalog.load("training_report")
+    assert report.count("\n| ") == 2 + len(trained.history)  # with head and rule
+    assert len(trained.catalog.load("training_figure").data) == 4
+
+
+def test_encoder_opens_in_a_notebook(trained) -> None:
+    model = trained.catalog.load("encoders").open(trained.record["folder"])
+    assert not model.training
+    assert model.config.hidden_dim == 16
+
+
+def test_missing_encoder_is_named(trained) -> None:
+    with pytest.raises(MissingInputError, match="run the stage 'training'"):
+        trained.catalog.load("encoders").open("nobody")
+
+
+def test_second_run_trains_nothing(data: Path, trained, monkeypatch) -> None:
+    monkeypatch.setattr(Trainer, "_run_steps", None)
+    again = run_training(data)
+    assert again.load("encoder") == trained.record
+
+
+def test_changed_parameter_trains_anew(data: Path, trained) -> None:
+    changed = run_training(data, seed=5, num_epochs=1)
+    assert changed.load("encoder")["folder"] != trained.record["folder"]
+    assert not same(read_weights(changed), trained.weights)
+    assert (data / "06_models/encoders" / trained.record["folder"] / MODEL).is_dir()
+
+
+def test_killed_training_ends_with_the_same_weights(
+    data: Path, trained, monkeypatch
+) -> None:
+    folder = data / "06_models/encoders" / trained.record["folder"]
+    whole = folder.rename(folder.with_name("whole"))
+    original, ended = Trainer._end_epoch, []
+
+    def die(self, state, out_dir):
+        if len(ended) == 2:
+            raise KeyboardInterrupt
+        ended.append(state.epoch)
+        original(self, state, out_dir)
+
+    monkeypatch.setattr(Trainer, "_end_epoch", die)
+    with pytest.raises(KeyboardInterrupt):
+        run_training(data)
+    assert (folder / CHECKPOINT).is_file()
+    monkeypatch.setattr(Trainer, "_end_epoch", original)
+    assert same(read_weights(run_training(data)), trained.weights)
+    assert (whole / MODEL).is_dir()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"epochs": 3}, "did you mean 'num_epochs'"),
+        ({"batch_size": 1}, "batch_size of at least 2"),
+        ({"negatives": {"source": "bm52"}}, "did you mean 'bm25'"),
+        ({"negatives": {"source": "bm25"}}, "hard_negatives of at least 1"),
+        ({"loss": {"formula_pairs": "all"}}, "Expected one of"),
+        (
+            {"node_vectors": {"symbols": "hashed"}, "pretrained_nodes": "a.npy"},
+            "not both",
+        ),
+    ],
+)
+def test_bad_parameters_are_named(data: Path, changes, message) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        run_training(data, **changes)
+
+
+BM25 = {"hard_negatives": 1, "negatives": {"source": "bm25", "kept": 2, "skip": 0}}
+
+
+def test_negatives_by_bm25_share_words_and_are_wrong(data: Path, trained) -> None:
+    catalog = run_training(data, num_epochs=1, **BM25)
+    rows = {r.question_id: r for r in catalog.load("mined_negatives").records()}
+    assert len(rows) == 22
+    answers = {r.answer_id for r in rows.values()}
+    linked = {"1", "3"} <= set(rows)
+    for question, row in rows.items():
+        follower = str(int(question) + 3)
+        is_duplicate = question == "1" and linked
+        expected = follower in answers and not is_duplicate
+        assert (row.negatives[:1] == (follower,)) == expected
+        assert row.answer_id not in row.negatives
+    weights = read_weights(catalog)
+    plain = run_training(data, num_epochs=1)
+    assert not same(read_weights(plain), weights)
+
+
+def test_killed_mining_goes_on(data: Path, trained, monkeypatch) -> None:
+    monkeypatch.setattr("mathamr_kedro.pipelines.training.nodes._PAIRS_PER_SHARD", 8)
+    from mathamr_kedro.search.negatives import TermMiner
+
+    original, mined = TermMiner.mine, []
+
+    def die(self, number):
+        if len(mined) == 12:
+            raise KeyboardInterrupt
+        mined.append(number)
+        return original(self, number)
+
+    monkeypatch.setattr(TermMiner, "mine", die)
+    once = {"num_epochs": 1, "seed": 9} | BM25
+    with pytest.raises(KeyboardInterrupt):
+        run_training(data, **once)
+    monkeypatch.setattr(
+        TermMiner, "mine", lambda self, n: mined.append(n) or original(self, n)
+    )
+    catalog = run_training(data, **once)
+    assert mined == [*range(12), *range(8, 22)]
+    assert len(list(catalog.load("mined_negatives").records())) == 22
+
+
+def test_bm25_without_posts_is_refused(data: Path, trained) -> None:
+    file = data / "02_intermediate/posts/_shards.json"
+    content = file.read_text()
+    file.write_text(json.dumps(json.loads(content) | {"complete": False}))
+    try:
+        with pytest.raises(Exception, match="run the stage 'ingestion'") as caught:
+            run_training(data, **BM25)
+        assert isinstance(find_cause(caught.value), MissingInputError)
+        run_training(data)  # who needs no posts does not ask for them
+    finally:
+        file.write_text(content)
+
+
+def test_negatives_by_the_model_come_from_a_first_round(data: Path, trained) -> None:
+    negatives = {"source": "model", "kept": 2, "skip": 0}
+    changes = {"hard_negatives": 1, "negatives": negatives}
+    catalog = run_training(data, num_epochs=1, **changes)
+    folder = data / "06_models/encoders" / catalog.load("encoder")["folder"]
+    assert (folder / "round-0" / MODEL).is_dir()
+    found = np.load(folder / "negatives.npz")["negatives"]
+    assert (found[:22] >= 0).all()
+    assert (found[22:] == -1).all()
+
+
+class FakeSentences:
+    """Vectors that count letters."""
+
+    def __init__(self, folder) -> None:
+        pass
+
+    def encode(self, texts):
+        letters = "abcdefghijklmnopqrstuvwxyz"
+        return torch.tensor([[float(t.count(c)) for c in letters] for t in texts])
+
+
+def test_node_vectors_start_the_training(data: Path, trained, monkeypatch) -> None:
+    nodes = "mathamr_kedro.pipelines.training.nodes"
+    monkeypatch.setattr(f"{nodes}.SentenceEncoder", FakeSentences)
+    monkeypatch.setattr(f"{nodes}.find_minilm", lambda: None)
+    still = {"optimizer": {"learning_rate": 0.0, "min_learning_rate": 0.0}}
+    starts = {}
+    for choice in ("minilm", "none"):
+        vectors = {"concepts": choice}
+        catalog = run_training(data, num_epochs=1, node_vectors=vectors, **still)
+        starts[choice] = read_weights(catalog)
+        if choice == "minilm":
+            folder = data / "06_models/encoders" / catalog.load("encoder")["folder"]
+            known = np.load(folder / "node_vectors.npy").any(1)
+    differs = (
+        starts["minilm"]["nodes.content"] != starts["none"]["nodes.content"]
+    ).any(1)
+    assert known.sum() >= len(WORDS)
+    assert differs.numpy().tolist() == known.tolist()
+    others = [n for n in starts["none"] if n != "nodes.content"]
+    assert all(torch.equal(starts["none"][n], starts["minilm"][n]) for n in others)
+
+
+def test_symbols_may_be_missing(data: Path, trained) -> None:
+    """The collection has no formulas: nothing starts from their labels."""
+    catalog = run_training(data, num_epochs=1, node_vectors={"symbols": "hashed"})
+    assert catalog.load("encoder")["folder"] != trained.record["folder"]
+
+
+class FakeMlflow:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple] = []
+
+    def __getattr__(self, name):
+        return lambda *args, **kwargs: self.told.append((name, args, kwargs))
+
+    def start_run(self, **kwargs):
+        self.told.append(("start_run", (), kwargs))
+        outer = self
+
+        class Run:
+            info = SimpleNamespace(run_id="r1")
+
+            def __enter__(self):
+                return self
+
+            def __exit__(self, *error):
+                outer.told.append(("end_run", (), {}))
+
+        return Run()
+
+
+def test_trainings_are_tracked_once(data: Path, trained, monkeypatch) -> None:
+    fake = FakeMlflow()
+    tracking = "mathamr_kedro.pipelines.training.tracking"
+    monkeypatch.setattr(f"{tracking}.find_spec", lambda name: True)
+    monkeypatch.setitem(sys.modules, "mlflow", fake)
+    place = {"tracking": {"mlflow": "sqlite:///x.db"}}
+    catalog = run_training(data, **place)
+    assert catalog.load("encoder")["folder"] == trained.record["folder"]
+    told = dict((name, args) for name, args, _ in fake.told)
+    assert told["set_tracking_uri"] == ("sqlite:///x.db",)
+    assert told["log_params"][0]["optimizer.learning_rate"] == 1e-2
+    metrics = [k for n, _, k in fake.told if n == "log_metrics"]
+    assert [m["step"] for m in metrics] == [1, 2, 3, 4, 5, 6]
+    assert told["log_artifacts"][0].endswith(MODEL)
+    count = len(fake.told)
+    run_training(data, **place)
+    assert len(fake.told) == count
+
+
+def test_tracking_without_its_package_is_refused(data: Path, monkeypatch) -> None:
+    monkeypatch.setattr(
+        "mathamr_kedro.pipelines.training.tracking.find_spec", lambda name: None
+    )
+    with pytest.raises(Exception, match="package mlflow") as caught:
+        run_training(data, tracking={"mlflow": "sqlite:///x.db"})
+    assert isinstance(find_cause(caught.value), ConfigurationError)
