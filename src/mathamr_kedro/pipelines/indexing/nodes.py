@@ -161,7 +161,9 @@ def _encode(
     model_folder = encoders.base / str(encoder["folder"]) / MODEL
     mark = fingerprint_encoder(model_folder, graphs.made_from)
     width = encoders.open(str(encoder["folder"])).config.projection_dim
-    ranges = list_ranges(facts.count(), name, settings.encoding.posts_per_shard)
+    # Other topics are other shards of the same store.
+    stem = f"{name}-{graphs.topics_from}" if name == "topics" else name
+    ranges = list_ranges(facts.count(), stem, settings.encoding.posts_per_shard)
     function = EncodeRanges(
         model_folder, graphs.folder / name, settings.encoding.compute
     )
