@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from mathamr_kedro.errors import ConfigurationError, suggest
@@ -32,8 +32,9 @@ class Experiment:
     """Seeds of training: five each (thesis 4.2)."""
     rows: Literal["conditions", "strategies"] = "conditions"
     """What the rows of the tables are."""
-    strategies: dict[str, str] = field(default_factory=dict)
-    """Retrieval strategies that every cell evaluates, by the names in the tables."""
+    strategies: tuple[str, ...] = ()
+    """Names of the retrieval strategies (``evaluation.strategies``) that the tables
+    show; empty: every cell has one."""
     task: int = 1
     measures: tuple[str, ...] = ("nDCG'", "MAP'", "P'@10", "Bpref")
     """Measures that are tested and shown; the first one chooses the best seed."""

@@ -70,7 +70,7 @@ def list_topic_sets(scores: pa.Table, task: int) -> list[str]:
 
 
 def choose_topic_set(names: Sequence[str], wanted: str | None) -> str:
-    """Return the wanted topic set, or the last one (ARQMath-3 of 1, 2 and 3).
+    """Return the wanted topic set, or the last official one (ARQMath-3 of 1, 2 and 3).
 
     Raises:
         MissingInputError: there is none, or not this one.
@@ -80,7 +80,8 @@ def choose_topic_set(names: Sequence[str], wanted: str | None) -> str:
             f"Expected scores of the topic set {wanted or 'any'!r} (found: "
             f"{', '.join(names) or 'none'}); run the stage 'evaluation'"
         )
-    return wanted or names[-1]
+    official = [name for name in names if name.startswith("ARQMath")]
+    return wanted or (official or list(names))[-1]
 
 
 def gather_results(grid: GridResults, topic_set: str) -> dict[str, list[SeedResult]]:
@@ -148,8 +149,8 @@ def read_figures(efficiency: Mapping[str, Any], task: int) -> dict[str, float]:
 def strategy_of(system: str) -> str | None:
     """Return the strategy of a trained system; ``None`` for another system.
 
-    >>> strategy_of("mathamr_plus/maxsim-hnsw"), strategy_of("bm25_text")
-    ('maxsim-hnsw', None)
+    >>> strategy_of("mathamr_plus/maxsim_hnsw"), strategy_of("bm25")
+    ('maxsim_hnsw', None)
     """
     name, _, strategy = system.partition("/")
     return strategy if name == SYSTEM else None
@@ -197,13 +198,13 @@ def _name_strategies(
         )
     if not experiment.strategies:
         return {strategy or SYSTEM: system for strategy, system in own.items()}
-    absent = [s for s in experiment.strategies.values() if s not in own]
+    absent = [name for name in experiment.strategies if name not in own]
     if absent:
         raise InputError(
             f"{cell.name}: expected scores of the strategy {absent[0]!r} (got "
             f"{', '.join(map(str, own))})"
         )
-    return {name: own[strategy] for name, strategy in experiment.strategies.items()}
+    return {name: own[name] for name in experiment.strategies}
 
 
 def _choose(
