@@ -108,7 +108,7 @@ class GridRun:
     def run_stages(self, stages: Sequence[str], **changes: Any) -> None:
         """Run stages in this process."""
         with self.open_session(**changes) as session:
-            session.run(pipeline_names=list(stages))
+            session.run(pipeline_names=list(stages))  # type: ignore[call-arg]
 
     def ensure_collection(self) -> str:
         """Run the shared stages where they are unfinished; return the fingerprint."""

@@ -1,4 +1,4 @@
-"""``mathamr experiments``: run a grid of conditions and seeds; look at what came out."""
+"""``mathamr experiments``: run conditions with seeds, and look at what came out."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def list_results(env: str | None, data_root: str | None) -> None:
 def show(
     name: str, version: str | None, output: str, env: str | None, data_root: str | None
 ) -> None:
-    """Show the tables of a version of the experiment NAME ("systems": no experiment)."""
+    """Show a version of the experiment NAME, or of "systems" (no experiment)."""
     result = _read_result(name, version, env, data_root)
     if output == "json":
         click.echo(json.dumps(result, indent=1, ensure_ascii=False))

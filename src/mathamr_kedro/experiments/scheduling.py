@@ -111,7 +111,9 @@ def _is_ready(
     task: Task, states: dict[str, State], running: dict[int, _Running]
 ) -> bool:
     is_busy = task.group and any(r.task.group == task.group for r in running.values())
-    return not is_busy and all(name in states for name in (*task.after, *task.needs))
+    is_ended = all(name in states for name in task.after)
+    is_ready = all(states.get(name) == "finished" for name in task.needs)
+    return not is_busy and is_ended and is_ready
 
 
 def _is_lost(task: Task, states: dict[str, State]) -> bool:
