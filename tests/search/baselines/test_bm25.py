@@ -31,7 +31,7 @@ def test_scores_are_those_of_the_formula():
     words = [f"w{i}" for i in range(20)]
     documents = [rng.choice(words, rng.integers(1, 30)).tolist() for _ in range(40)]
     ids = [str(i) for i in range(40)]
-    index = TermIndex(ids, documents)
+    index = TermIndex(zip(ids, documents, strict=True))
     for _ in range(5):
         query = [*rng.choice(words, 4).tolist(), "unknown", "w1", "w1"]
         hits = index.search(query, 1000)
@@ -44,11 +44,11 @@ def test_scores_are_those_of_the_formula():
 
 
 def test_ties_go_to_the_smaller_id_even_at_the_cut():
-    index = TermIndex(["30", "4", "200", "5"], [["a"]] * 4)
+    index = TermIndex((i, ["a"]) for i in ("30", "4", "200", "5"))
     assert index.search(["a"], 2).keys == ["4", "5"]
 
 
 @pytest.mark.parametrize("query", [[], ["zebra"], [""]])
 def test_nothing_in_common_finds_nothing(query):
-    assert TermIndex(["1", "2"], [["a"], []]).search(query, 5).keys == []
-    assert TermIndex([], []).search(query, 5).keys == []
+    assert TermIndex([("1", ["a"]), ("2", [])]).search(query, 5).keys == []
+    assert TermIndex([]).search(query, 5).keys == []

@@ -10,10 +10,21 @@ from mathamr_kedro.records import FormulaMention, Post, Topic
 from mathamr_kedro.search.baselines import systems
 from mathamr_kedro.search.baselines.systems import (
     FormulaInstance,
+    PostSources,
+    build_formula_ranker,
+    build_post_ranker,
     find_minilm,
-    rank_formulas,
-    rank_posts,
 )
+
+
+def rank_posts(system, posts, topics, depth=1000, **sources):
+    rank = build_post_ranker(system, PostSources(lambda: iter(posts), **sources))
+    return {t.topic_id: h for t, h in zip(topics, rank(topics, depth), strict=True)}
+
+
+def rank_formulas(system, formulas, topics, trees_of, depth=1000, folder=None):
+    rank = build_formula_ranker(system, iter(formulas), trees_of, folder)
+    return {t.topic_id: h for t, h in zip(topics, rank(topics, depth), strict=True)}
 
 
 def post(key, text, latex=None, post_type="answer"):

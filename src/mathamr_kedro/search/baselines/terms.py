@@ -18,6 +18,7 @@ from functools import cache
 from nltk.stem.porter import PorterStemmer
 
 from mathamr_kedro.formula.tree import BothTrees
+from mathamr_kedro.graph.penman_graph import read_label, read_math_graph
 from mathamr_kedro.records import FormulaMention
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+")
@@ -87,3 +88,21 @@ def list_tuples(trees: BothTrees, window: int = 1) -> list[str]:
                 f"{kind} {p.first} {p.second} {p.path}" for p in tree.tuples(window)
             ]
     return terms
+
+
+def list_graph_terms(graph: str) -> list[str]:
+    """Return the nodes of a math graph and its edges with both their ends.
+
+    ``FORMULA_n`` only counts the formulas of a text and says nothing.
+
+    >>> list_graph_terms("(p / prove-01 :ARG1 (f / FORMULA_0 :opt (x / V!x)))")
+    ['prove-01', 'V!x', 'prove-01 ARG1 FORMULA', 'FORMULA opt V!x']
+    """
+    read = read_math_graph(graph)
+    labels = [
+        "FORMULA" if label.startswith("FORMULA_") else label
+        for label in map(read_label, read.atoms)
+    ]
+    nodes = [label for label in labels if label != "FORMULA"]
+    edges = [f"{labels[a]} {role} {labels[b]}" for a, role, b in read.lines]
+    return nodes + edges

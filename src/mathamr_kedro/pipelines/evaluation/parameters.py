@@ -1,0 +1,89 @@
+"""What the evaluation stage reads from ``conf/<env>/parameters/evaluation.yml``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.metrics.protocols import Averaging, Protocol, protocol_of
+from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.search.strategies import Strategy
+from mathamr_kedro.search.system_runs import NamedFusion
+from mathamr_kedro.search.topic_search import NamedStrategy, name_strategy
+
+SYSTEM = "mathamr_plus"
+"""Name of our vectors in tables and run files."""
+
+Baseline = Literal[
+    "bm25", "bm25_question", "bm25_graph", "bm25_tuples", "minilm", "minilm_title"
+]
+
+
+@dataclass(frozen=True)
+class EvaluationParameters:
+    """The systems that are compared, and how they are scored."""
+
+    strategies: tuple[NamedStrategy, ...] = ()
+    """For posts; empty: that of the indexing stage alone."""
+    baselines: tuple[Baseline, ...] = ()
+    fusions: tuple[NamedFusion, ...] = ()
+    depth: int = 1000
+    """Results per topic; the lab allows 1000."""
+    measures: tuple[str, ...] = ("nDCG'", "MAP'", "P'@10", "Bpref")
+    average: Averaging = "judged"
+    """Over all judged topics (official), or those with a ``relevant`` document."""
+    topic_sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Name to patterns of topic ids; empty: by edition."""
+    queries_per_batch: int = 32
+    minilm_folder: str | None = None
+    """Files of the sentence encoder; empty: those of its package."""
+
+    def __post_init__(self) -> None:
+        if self.depth < 1 or self.queries_per_batch < 1:
+            raise ConfigurationError(
+                "Expected depth and queries_per_batch of at least 1 (got "
+                f"{self.depth!r}, {self.queries_per_batch!r})"
+            )
+        self.protocol(1)  # refuses unknown measures
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> EvaluationParameters:
+        """Check what the configuration gave."""
+        return read_parameters(cls, values, where="evaluation")
+
+    def protocol(self, task: int) -> Protocol:
+        """Return how runs of a task are scored."""
+        official = protocol_of(str(task)).with_measures(self.measures)
+        return replace(official, average=self.average, depth=self.depth)
+
+    def list_strategies(self, default: Strategy) -> dict[str, NamedStrategy]:
+        """Return the strategies by the name of their system.
+
+        Raises:
+            ConfigurationError: two have one name.
+        """
+        chosen = [
+            replace(s, depth=min(s.depth, self.depth))
+            for s in self.strategies or (name_strategy(default),)
+        ]
+        if len(chosen) == 1:
+            return {SYSTEM: chosen[0]}
+        named = {f"{SYSTEM}/{strategy.name}": strategy for strategy in chosen}
+        if len(named) < len(chosen):
+            raise ConfigurationError(
+                f"Expected strategies of different names (got {list(named)}); give "
+                "them names (evaluation.strategies)"
+            )
+        return named
+
+    def list_fusions(self) -> list[NamedFusion]:
+        """Return the fusions, none deeper than the runs."""
+        return [replace(f, depth=min(f.depth, self.depth)) for f in self.fusions]
+
+    @property
+    def model_folder(self) -> Path | None:
+        """Where the sentence encoder lies, if not in its package."""
+        return Path(self.minilm_folder) if self.minilm_folder else None

@@ -1,0 +1,89 @@
+"""Wiring of the evaluation stage."""
+
+from __future__ import annotations
+
+from kedro.pipeline import Pipeline, node
+
+from mathamr_kedro.pipelines.evaluation import nodes
+
+_PARAMETERS = "params:evaluation"
+_TOPICS = {"topics": "topics", "parameters": _PARAMETERS}
+_JUDGED = {**_TOPICS, "judgments": "judgments", "visual_index": "visual_index"}
+
+
+def create_pipeline(**kwargs: object) -> Pipeline:
+    """Return the stage: an index and judgments in, runs and scores out."""
+    return Pipeline(
+        [
+            node(
+                nodes.search_by_vectors,
+                inputs={
+                    **_TOPICS,
+                    "posts": "posts",
+                    "index": "index",
+                    "post_vectors": "post_vectors",
+                    "topic_vectors": "topic_vectors",
+                    "indexes": "indexes",
+                    "indexing": "params:indexing",
+                },
+                outputs="vector_runs",
+                name="search_by_vectors",
+                tags="gpu",
+            ),
+            node(
+                nodes.search_by_baselines,
+                inputs={
+                    **_TOPICS,
+                    "posts": "posts",
+                    "formulas": "formulas",
+                    "formula_trees": "formula_trees",
+                    "math_graphs": "math_graphs",
+                    "topic_math_graphs": "topic_math_graphs",
+                },
+                outputs="baseline_runs",
+                name="search_by_baselines",
+            ),
+            node(
+                nodes.fuse_systems,
+                inputs=["vector_runs", "baseline_runs", _PARAMETERS],
+                outputs="system_runs",
+                name="fuse_systems",
+            ),
+            node(
+                nodes.split_runs,
+                inputs={**_JUDGED, "system_runs": "system_runs"},
+                outputs="runs",
+                name="split_runs",
+            ),
+            node(
+                nodes.score_runs,
+                inputs={
+                    **_JUDGED,
+                    "runs": "runs",
+                    "posts": "posts",
+                    "formulas": "formulas",
+                },
+                outputs=["scores", "metrics", "scored_runs"],
+                name="score_runs",
+            ),
+            node(
+                nodes.measure_efficiency,
+                inputs={
+                    "encoders": "encoders",
+                    "encoder": "encoder",
+                    "training_history": "training_history",
+                    "index": "index",
+                    "system_runs": "system_runs",
+                },
+                outputs="efficiency",
+                name="measure_efficiency",
+            ),
+            node(
+                nodes.report_evaluation,
+                inputs=["scored_runs", "efficiency"],
+                outputs=["evaluation_report", "evaluation_figure"],
+                name="report_evaluation",
+            ),
+        ],
+        tags="evaluation",
+    )

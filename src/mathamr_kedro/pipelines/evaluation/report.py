@@ -1,0 +1,184 @@
+"""Scores as tables: rows for Parquet and JSON, a page for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from mathamr_kedro.datasets.run_folder import RunEntry
+from mathamr_kedro.metrics.evaluation import Evaluation, Group, Summary
+from mathamr_kedro.stats.tables import Column, Figure, Row, Table, render_markdown
+
+COLUMNS = {
+    "task": "int64",
+    "topic_set": "str",
+    "system": "str",
+    "topic_id": "str",
+    "measure": "str",
+    "score": "float64",
+}
+"""Of the table of scores."""
+
+TITLES = {1: "Task 1: answers", 2: "Task 2: formulas"}
+
+
+class ScoredRun(NamedTuple):
+    """A run of one topic set and what it is worth."""
+
+    entry: RunEntry
+    evaluation: Evaluation
+    groups: tuple[Group, ...]
+    """Means by kind of topic, where that is known."""
+
+    @property
+    def topic_set(self) -> tuple[int, str]:
+        """Task and name of the topic set."""
+        return self.entry.task, self.entry.topic_set
+
+
+def list_scores(runs: Sequence[ScoredRun]) -> pd.DataFrame:
+    """Return one row per topic that counts and measure; means over them are metrics."""
+    rows = [
+        (*_key(entry), topic, measure.name, float(evaluation.scores[row, column]))
+        for entry, evaluation, _ in runs
+        for row, topic in enumerate(evaluation.topics)
+        for column, measure in enumerate(evaluation.measures)
+        if evaluation.counted[row, column]
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
+
+
+def list_metrics(runs: Sequence[ScoredRun]) -> list[dict[str, Any]]:
+    """Return the mean of each measure with its floor and ceiling."""
+    return [
+        {
+            **dict(zip(("task", "topic_set", "system"), _key(entry), strict=True)),
+            "measure": name,
+            "mean": summary.score,
+            "floor": summary.floor,
+            "ceiling": summary.ceiling,
+            "topics": int(evaluation.counted[:, column].sum()),
+        }
+        for entry, evaluation, _ in runs
+        for column, (name, summary) in enumerate(evaluation.summarise().items())
+    ]
+
+
+def write_report(runs: Sequence[ScoredRun], efficiency: Mapping[str, Any]) -> str:
+    """Return a Markdown page: a table for each topic set, and what is odd."""
+    parts = ["# Evaluation\n"]
+    if not runs:
+        parts.append("Nothing is judged: the runs are written, but not scored.\n")
+    ordered = sorted(runs, key=lambda run: run.topic_set)
+    for (task, name), group in groupby(ordered, key=lambda run: run.topic_set):
+        members = list(group)
+        parts += [f"## {TITLES[task]}, {name}\n", render_markdown(_compare(members))]
+        parts += _break_down(members)
+        parts += _list_findings(members)
+    parts += ["## Efficiency\n", *_describe_efficiency(efficiency)]
+    return "\n".join(parts)
+
+
+def _key(entry: RunEntry) -> tuple[int, str, str]:
+    return entry.task, entry.topic_set, entry.system
+
+
+def _compare(runs: Sequence[ScoredRun]) -> Table:
+    evaluation = runs[0].evaluation
+    means = evaluation.summarise()
+    rows = [
+        Row(("*floor: judged in random order*",), _figures(means, "floor")),
+        *(
+            Row((run.entry.system,), _figures(run.evaluation.summarise(), "score"))
+            for run in runs
+        ),
+        Row(("*ceiling: ideal order*",), _figures(means, "ceiling")),
+    ]
+    counted = int(evaluation.counted.any(axis=1).sum())
+    chosen = {
+        "judged": "all judged topics",
+        "relevant": "topics with a relevant document",
+    }[evaluation.protocol.average]
+    title = f"Mean over {counted} topics ({chosen}), depth {evaluation.protocol.depth}"
+    return Table(title, ("System",), _columns(means), tuple(rows))
+
+
+def _columns(means: Mapping[str, Summary]) -> tuple[Column, ...]:
+    return tuple(Column(name, name, decimals=4) for name in means)
+
+
+def _figures(means: Mapping[str, Summary], anchor: str) -> tuple[Figure, ...]:
+    return tuple(Figure(getattr(summary, anchor)) for summary in means.values())
+
+
+def _break_down(runs: Sequence[ScoredRun]) -> Iterator[str]:
+    """Yield one table: a row for each system and kind of topic, first measures."""
+    if not runs[0].groups:
+        return
+    means = runs[0].evaluation.summarise()
+    rows = [
+        Row(
+            (f"{group.dimension}: {group.value}", str(group.num_topics), system),
+            _figures(group.summaries, "score"),
+        )
+        for place in range(len(runs[0].groups))
+        for system, group in ((r.entry.system, r.groups[place]) for r in runs)
+    ]
+    labels = ("Kind of topic", "Topics", "System")
+    table = Table("By kind of topic", labels, _columns(means), tuple(rows))
+    yield render_markdown(table)
+
+
+def _list_findings(runs: Sequence[ScoredRun]) -> Iterator[str]:
+    lines: dict[str, list[str]] = {}
+    for run in runs:
+        system = run.entry.system
+        for finding in run.evaluation.findings:
+            sign = "**!** " if finding.level == "warning" else ""
+            examples = f" ({', '.join(finding.examples)})" if finding.examples else ""
+            text = f"{sign}{finding.message}{examples}"
+            lines.setdefault(text, []).append(system)
+        if run.entry.ties:
+            text = (
+                f"{run.entry.ties:,} of {run.entry.results:,} results shared their "
+                "score with another; the files separate them in the order of the system"
+            )
+            lines.setdefault(text, []).append(system)
+    if lines:
+        yield "Worth knowing:\n"
+        for text, systems in lines.items():
+            who = "all systems" if len(systems) == len(runs) else ", ".join(systems)
+            yield f"- {who}: {text}"
+        yield ""
+
+
+def _describe_efficiency(efficiency: Mapping[str, Any]) -> Iterator[str]:
+    training, index = efficiency["training"], efficiency["index"]
+    seconds, memory = training["seconds_per_epoch"], training["peak_memory_mib"]
+    parameters = training["parameters"]
+    if seconds is not None:
+        yield f"- Training: {seconds:.1f} s per epoch, at most {memory:,.0f} MiB."
+    parts = ", ".join(f"{n} {c:,}" for n, c in parameters.items() if n != "total")
+    yield f"- Parameters: {parameters['total']:,} ({parts})."
+    yield (
+        f"- Index: {index['posts']:,} posts, {index['formulas']:,} formulas, "
+        f"{index['vectors']:,} vectors, {index['bytes'] / 2**20:,.1f} MiB, "
+        f"built in {index['seconds']:.1f} s.\n"
+    )
+    columns = (
+        Column("queries", "Queries", 0),
+        Column("seconds", "Seconds", 2),
+        Column("queries_per_second", "Queries per second", 1),
+    )
+    rows = [
+        Row(
+            (str(row["task"]), row["system"]),
+            tuple(Figure(float(np.float64(row[c.key]))) for c in columns),
+        )
+        for row in efficiency["search"]
+    ]
+    yield render_markdown(Table("Searches", ("Task", "System"), columns, tuple(rows)))

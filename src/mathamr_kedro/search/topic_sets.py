@@ -1,0 +1,149 @@
+"""Topics with their judgments, edition by edition: what a score is a mean over.
+
+::
+
+    topics      A.1 ... A.100   A.201 ... A.300   A.9001
+    topic set   ARQMath-1       ARQMath-2         own
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from mathamr_kedro.corpus.topics import year_of_topic
+from mathamr_kedro.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.metrics.qrels_files import judge_visual_ids
+from mathamr_kedro.metrics.runs import Qrels
+from mathamr_kedro.metrics.topic_info import TopicInfo
+from mathamr_kedro.records import Judgment, Topic
+from mathamr_kedro.types import FormulaId, Grade, TopicId, VisualId
+
+EDITIONS = {2020: "ARQMath-1", 2021: "ARQMath-2", 2022: "ARQMath-3"}
+OWN = "own"
+"""Topics that are not the lab's."""
+
+TASKS = {1: "task1", 2: "task2"}
+
+Grades = dict[TopicId, dict[str, Grade]]
+Patterns = Mapping[str, Sequence[str]]
+"""Name of a topic set to patterns of topic ids, e.g. ``{"odd": ["B.*[13579]"]}``."""
+
+
+@dataclass(frozen=True)
+class TopicSet:
+    """Topics of one task that are scored together."""
+
+    task: int
+    name: str
+    topics: tuple[Topic, ...]
+    qrels: Qrels
+    """Empty where nothing is judged: then there are runs, but no scores."""
+
+    @property
+    def info(self) -> TopicInfo:
+        """What the organisers noted about the topics."""
+        return {
+            t.topic_id: {
+                "category": t.category or "",
+                "difficulty": t.difficulty or "",
+                "dependency": t.dependency or "",
+            }
+            for t in self.topics
+        }
+
+
+def list_topic_sets(
+    topics: Iterable[Topic],
+    judgments: Iterable[Judgment],
+    patterns: Patterns,
+    visual_id_of: Callable[[FormulaId], VisualId | None],
+) -> list[TopicSet]:
+    """Group topics and judgments.
+
+    A judged topic that is not among the topics counts as long as its set has others:
+    no system can answer it.
+
+    Args:
+        topics: of all tasks.
+        judgments: of all tasks.
+        patterns: topic sets by pattern; by edition where it is empty.
+        visual_id_of: turns judged formulas into visual ids.
+
+    Raises:
+        MalformedInputError: two files judge a document differently.
+        ConfigurationError: no topic belongs to a set that is asked for.
+    """
+    by_task: dict[int, list[Topic]] = {task: [] for task in TASKS}
+    for topic in topics:
+        for task, name in TASKS.items():
+            if topic.task == name:
+                by_task[task].append(topic)
+    grades = _read_grades(judgments, visual_id_of)
+    sets = [
+        TopicSet(task, name, members, Qrels(_choose(grades[task], name, patterns)))
+        for task in TASKS
+        for name, members in _group(by_task[task], patterns).items()
+    ]
+    for name in patterns:
+        if not any(found.name == name for found in sets):
+            raise ConfigurationError(
+                f"No topic belongs to the topic set {name!r}, patterns "
+                f"{list(patterns[name])!r} (evaluation.topic_sets)"
+            )
+    return sets
+
+
+def _names_of(topic_id: TopicId, patterns: Patterns) -> list[str]:
+    if not patterns:
+        return [EDITIONS.get(year_of_topic(topic_id), OWN)]
+    return [
+        name
+        for name, wanted in patterns.items()
+        if any(fnmatchcase(topic_id, pattern) for pattern in wanted)
+    ]
+
+
+def _group(topics: Sequence[Topic], patterns: Patterns) -> dict[str, tuple[Topic, ...]]:
+    groups: dict[str, list[Topic]] = {}
+    for topic in topics:
+        for name in _names_of(topic.topic_id, patterns):
+            groups.setdefault(name, []).append(topic)
+    return {name: tuple(members) for name, members in sorted(groups.items())}
+
+
+def _choose(grades: Grades, name: str, patterns: Patterns) -> Grades:
+    return {t: by_id for t, by_id in grades.items() if name in _names_of(t, patterns)}
+
+
+def _read_grades(
+    judgments: Iterable[Judgment],
+    visual_id_of: Callable[[FormulaId], VisualId | None],
+) -> dict[int, Grades]:
+    found: dict[str, Grades] = {}
+    sources: dict[tuple[str, TopicId, str], str] = {}
+    for judgment in judgments:
+        topic, document = judgment.topic_id, judgment.doc_id
+        by_id = found.setdefault(judgment.task, {}).setdefault(topic, {})
+        grade = by_id.setdefault(document, judgment.grade)
+        source = sources.setdefault((judgment.task, topic, document), judgment.source)
+        if grade != judgment.grade:
+            raise MalformedInputError(
+                f"Two grades for document {document!r} of topic {topic!r}: {grade} in "
+                f"{source!r}, {judgment.grade} in {judgment.source!r}; list one of the "
+                "files in 'qrels' of conf/<env>/catalog/ingestion.yml"
+            )
+    instances = found.get("task2_formulas", {})
+    visuals = {
+        formula: visual
+        for by_id in instances.values()
+        for formula in by_id
+        if (visual := visual_id_of(formula)) is not None
+    }
+    # Judgments of visual ids are the official ones; those of formulas fill the gaps.
+    by_formula = judge_visual_ids(Qrels(instances), visuals)[0].grades
+    return {
+        1: found.get("task1", {}),
+        2: {t: dict(g) for t, g in by_formula.items()} | found.get("task2", {}),
+    }
