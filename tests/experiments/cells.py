@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
-from mathamr_kedro.experiments.cells import CellStore
+from mathamr_kedro.experiments.cells import CellOutputs, CellStore
 from mathamr_kedro.experiments.definition import Experiment
 from mathamr_kedro.experiments.grid import Cell, list_cells
-from mathamr_kedro.experiments.recording import record_cell
+from mathamr_kedro.experiments.recording import describe_cell, finish_cell
 
 MEASURES = ("nDCG'", "MAP'", "P'@10", "Bpref")
 PARAMETERS: dict[str, Any] = {
@@ -79,16 +80,15 @@ def save_cell(
     num_topics: int = 20,
 ) -> Path:
     scores = make_scores(systems, num_topics, seed=cell.seed)
-    outputs = record_cell(
-        scores,
+    encoder = {"folder": f"encoder-{cell.training}"}
+    outputs = CellOutputs(
+        describe_cell(cell.parameters, encoder, collection),
+        pa.Table.from_pandas(scores, preserve_index=False),
         make_metrics(scores),
         make_efficiency(list(systems), 10.0 + cell.seed),
         [{"epoch": 1, "train_loss": 0.5, "validation_loss": None}],
-        {"folder": f"encoder-{cell.training}"},
-        cell.parameters,
-        collection,
     )
-    return store.save(outputs)
+    return store.save(finish_cell(outputs))
 
 
 def fill_store(

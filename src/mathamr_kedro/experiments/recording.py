@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
-
-import pandas as pd
-import pyarrow as pa
 
 from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
 from mathamr_kedro.experiments.definition import CELL_STAGES
@@ -18,38 +16,34 @@ from mathamr_kedro.shards import fingerprint
 PACKAGES = ("mathamr-kedro", "torch", "numpy", "qdrant-client")
 
 
-def record_cell(
-    scores: pd.DataFrame,
-    metrics: Sequence[Mapping[str, Any]],
-    efficiency: Mapping[str, Any],
-    history: Sequence[Mapping[str, Any]],
-    encoder: Mapping[str, Any],
+def describe_cell(
     parameters: Mapping[str, Any],
+    encoder: Mapping[str, Any],
     collection: str,
     is_current: bool = True,
-) -> CellOutputs:
-    """Put together what one cell reached.
+) -> CellRecord:
+    """Return what identifies a cell.
 
     Args:
-        scores: one row per task, topic set, system, topic and measure.
-        metrics: their means.
-        efficiency: times and sizes.
-        history: of the training.
-        encoder: which one was evaluated.
         parameters: all parameters of the run.
+        encoder: which one is evaluated.
         collection: hash of the data.
         is_current: whether the encoder was trained with these very parameters; where
             not, the cell gets a name that no experiment looks for.
     """
     key = describe_key(parameters)
-    record = CellRecord(
+    return CellRecord(
         key=key if is_current else fingerprint(key, encoder.get("folder")),
         collection=collection,
         seed=int(parameters["training"].get("seed", 0)),
         parameters={stage: parameters[stage] for stage in CELL_STAGES},
         encoder=dict(encoder),
-        finished=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        finished="",
         versions={name: importlib.metadata.version(name) for name in PACKAGES},
     )
-    table = pa.Table.from_pandas(scores, preserve_index=False)
-    return CellOutputs(record, table, metrics, efficiency, history)
+
+
+def finish_cell(outputs: CellOutputs) -> CellOutputs:
+    """Note the time."""
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return replace(outputs, record=replace(outputs.record, finished=now))

@@ -1,0 +1,68 @@
+"""Last nodes of the evaluation stage: keep the result where experiments look for it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from mathamr_kedro.datasets.encoders import EncoderStore
+from mathamr_kedro.datasets.penman_shards import PenmanShards
+from mathamr_kedro.datasets.sharded_table import ShardedTable
+from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
+from mathamr_kedro.experiments.collection import fingerprint_collection
+from mathamr_kedro.experiments.recording import describe_cell, finish_cell
+from mathamr_kedro.graph.configuration import PreprocessingParameters
+from mathamr_kedro.graph.prepared import PreparedStore
+from mathamr_kedro.learning.config import TrainingConfig
+from mathamr_kedro.parameters import read_parameters
+
+logger = logging.getLogger(__name__)
+
+Values = Mapping[str, Any]
+
+
+def identify_evaluation(
+    math_graphs: PenmanShards,
+    topic_math_graphs: PenmanShards,
+    training_pairs: ShardedTable,
+    judgments: ShardedTable,
+    prepared_graphs: PreparedStore,
+    encoders: EncoderStore,
+    encoder: Values,
+    parameters: Values,
+) -> CellRecord:
+    """Return under which parameters, and on which data, the encoder was evaluated."""
+    collection = fingerprint_collection(
+        math_graphs, topic_math_graphs, training_pairs, judgments
+    )
+    config = read_parameters(TrainingConfig, parameters["training"], where="training")
+    settings = PreprocessingParameters.read(parameters["preprocessing"])
+    graphs = prepared_graphs.open(settings)
+    made_from = f"{graphs.folder.name}/{graphs.made_from}"
+    expected = encoders.folder(config.describe_result(), made_from).name
+    is_current = encoder["folder"] == expected
+    if not is_current:
+        logger.warning(
+            "encoder %s was trained with other parameters than the present ones: no "
+            "experiment will count its scores",
+            encoder["folder"],
+        )
+    return describe_cell(parameters, encoder, collection, is_current)
+
+
+def record_evaluation(
+    record: CellRecord,
+    scores: pd.DataFrame,
+    metrics: Sequence[Values],
+    efficiency: Values,
+    training_history: Sequence[Values],
+) -> CellOutputs:
+    """Return what belongs into the folder of the finished cell."""
+    table = pa.Table.from_pandas(scores, preserve_index=False)
+    return finish_cell(
+        CellOutputs(record, table, metrics, efficiency, training_history)
+    )
