@@ -18,9 +18,16 @@ import yaml
 from kedro.framework.context import KedroContext
 from kedro.framework.session import KedroSession
 from kedro.framework.startup import bootstrap_project
+from kedro.io import DatasetError
 
 from mathamr_kedro.environments import stack_environments
-from mathamr_kedro.errors import ConfigurationError, MathAMRError, suggest
+from mathamr_kedro.errors import (
+    ConfigurationError,
+    MathAMRError,
+    MissingInputError,
+    find_cause,
+    suggest,
+)
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.collection import COLLECTION, fingerprint_collection
 from mathamr_kedro.experiments.definition import Experiment, read_experiment
@@ -114,9 +121,11 @@ class GridRun:
         """Run the shared stages where they are unfinished; return the fingerprint."""
         try:
             return self._fingerprint()
-        except MathAMRError:
-            self.run_stages(SHARED_STAGES)
-            return self._fingerprint()
+        except (DatasetError, MathAMRError) as exc:
+            if not isinstance(find_cause(exc), MissingInputError):
+                raise
+        self.run_stages(SHARED_STAGES)
+        return self._fingerprint()
 
     def list_cells(self, seeds: Sequence[int] | None = None) -> list[Cell]:
         """Return all cells; every one's parameters are checked."""
