@@ -7,11 +7,14 @@ states what differs from those before it, by the merge rules of ``settings.py``.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from kedro.config import OmegaConfigLoader
-from omegaconf import OmegaConf
+
+from mathamr_kedro.errors import ConfigurationError, suggest
+from mathamr_kedro.experiments.grid import merge
 
 SEPARATOR = "+"
 
@@ -30,12 +33,30 @@ def stack_environments(*names: str | None) -> str | None:
 class EnvironmentLoader(OmegaConfigLoader):
     """Kedro's loader, with ``+`` between the names of environments."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        # Kedro asks for the parameters several times in a run; once is slow enough.
+        self._known: dict[str, dict[str, Any]] = {}
+        super().__init__(*args, **kwargs)
+        conf = Path(self.conf_source)
+        for name in (self.env or "").split(SEPARATOR):
+            if conf.is_dir() and not (conf / name).is_dir():
+                known = sorted(folder.name for folder in conf.iterdir())
+                raise ConfigurationError(
+                    f"No environment {name!r} in {str(conf)!r}{suggest(name, known)}"
+                )
+
     def __getitem__(self, key: str) -> dict[str, Any]:
         """Return the configuration of one kind, of all environments together."""
-        first, *others = (self.env or self.default_run_env).split(SEPARATOR)
-        if not others or key in self.data:
+        if key in self.data:
             return super().__getitem__(key)
-        whole, self.env = self.env, first
+        if key not in self._known:
+            self._known[key] = self._read(key)
+        return deepcopy(self._known[key])
+
+    def _read(self, key: str) -> dict[str, Any]:
+        whole = self.env
+        first, *others = (whole or self.default_run_env).split(SEPARATOR)
+        self.env = first
         try:
             config = super().__getitem__(key)
         finally:
@@ -48,13 +69,6 @@ class EnvironmentLoader(OmegaConfigLoader):
                 set(),
                 key == "credentials",
             )
-            config = self._stack(key, config, above)
+            is_soft = self.merge_strategy.get(key) == "soft"
+            config = merge(config, above) if is_soft else {**config, **above}
         return config
-
-    def _stack(
-        self, key: str, below: dict[str, Any], above: dict[str, Any]
-    ) -> dict[str, Any]:
-        if self.merge_strategy.get(key) != "soft":
-            return {**below, **above}
-        merged = OmegaConf.to_container(OmegaConf.merge(below, above))
-        return dict(merged)  # type: ignore[arg-type]

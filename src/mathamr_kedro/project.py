@@ -37,3 +37,12 @@ def open_catalog(
     settings = {"data_root": data_root} if data_root else None
     session = KedroSession.create(root, env=env, runtime_params=settings)
     return session.load_context().catalog
+
+
+def list_versions(catalog: CatalogProtocol, name: str) -> list[str]:
+    """Return the versions of a versioned dataset, the newest first.
+
+    Each can be loaded with ``catalog.load(name, version=...)``.
+    """
+    file = Path(str(catalog[name]._describe()["filepath"]))
+    return sorted((f.parent.name for f in file.glob(f"*/{file.name}")), reverse=True)

@@ -106,7 +106,7 @@ def test_missing_cells_are_told(store):
         save_cell(store, cell, {"mathamr_plus": 0.5})
     outcome = summarise_experiment(find_results(MODES, PARAMETERS, store), QUICK, None)
     assert "11 of 12 cells" in outcome.notes[0]
-    assert outcome.notes[1] == "Not finished: none, seed 3."
+    assert outcome.notes[1] == "Not finished: seed 3 of none."
     assert "None: 2 of 3 seeds." in outcome.report.tables["table_4.7"].notes
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from mathamr_kedro.cli._grids import GridRun
 from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.experiments.grid import merge
 from mathamr_kedro.formula.tree_building import TreeBatch
 from mathamr_kedro.formula.tree_rows import TreeRow
 from mathamr_kedro.graph.penman_records import GraphRecord
@@ -23,6 +24,7 @@ SIZES: dict[str, Any] = {
         "optimizer": {"learning_rate": 0.01},
         "model": {"hidden_dim": 8, "projection_dim": 8, "num_bases": 2},
     },
+    "indexing": {"engine": {"engine": "exact"}},
     "significance": {"tests": {"num_samples": 100}},
 }
 """Smaller than the environment ``test``."""
@@ -95,4 +97,11 @@ def write_world(data: Path) -> None:
 
 
 def open_grid(name: str, data: Path, **settings: Any) -> GridRun:
-    return GridRun(PROJECT, name, "test", {"data_root": str(data), **SIZES, **settings})
+    values = merge({"data_root": str(data), **SIZES}, settings)
+    return GridRun(PROJECT, name, "test", values)
+
+
+def run_grid(grid: GridRun) -> dict[str, str]:
+    """Run what is unfinished in this process; return how each task ended."""
+    works = grid.plan(grid.list_cells(), grid.ensure_collection())
+    return {e.task: e.state for e in grid.run(works, [], in_process=True)}

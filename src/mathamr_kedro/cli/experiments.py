@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from kedro.io import CatalogProtocol
 from omegaconf import OmegaConf
 from rich.console import Console
 from rich.table import Table
@@ -21,12 +22,14 @@ from mathamr_kedro.cli._grids import (
     list_devices,
     list_experiments,
 )
+from mathamr_kedro.environments import stack_environments
 from mathamr_kedro.errors import MissingInputError, suggest
+from mathamr_kedro.experiments.outcomes import SYSTEMS
 from mathamr_kedro.experiments.results import find_results
 from mathamr_kedro.experiments.scheduling import Ending
 from mathamr_kedro.experiments.tracking import log_cells
 from mathamr_kedro.experiments.versions import compare_versions
-from mathamr_kedro.project import find_project, open_catalog
+from mathamr_kedro.project import find_project, list_versions, open_catalog
 from mathamr_kedro.stats.tables import render_csv, render_markdown
 
 _ENV = click.option(
@@ -112,13 +115,15 @@ def list_results(env: str | None, data_root: str | None) -> None:
         "cells",
     ):
         table.add_column(title)
-    base = _result_file(env, data_root).parents[1]
-    for name in [*list_experiments(find_project()), "systems"]:
-        versions = _list_versions(base / name / "result.json")
+    catalog = open_catalog(env, data_root)
+    place = Path(str(catalog["experiment_result"]._describe()["filepath"]))
+    for name in [*list_experiments(find_project()), SYSTEMS]:
+        file = place.parents[1] / name / place.name
+        versions = sorted(file.glob(f"*/{file.name}"), reverse=True)
         for version in versions:
-            result = _read_version(base / name / "result.json", version)
-            table.add_row(name, version, *_summarise(result))
-        if not versions and name != "systems":
+            result = json.loads(version.read_text(encoding="utf-8"))
+            table.add_row(name, version.parent.name, *_summarise(result))
+        if not versions and name != SYSTEMS:
             table.add_row(name, "–", "", "", "", "")
     Console(width=None if sys.stdout.isatty() else 160).print(table)
 
@@ -249,35 +254,27 @@ def _report_failures(failed: Sequence[Ending], works: Sequence[Work]) -> None:
         sys.exit(1)
 
 
-def _result_file(env: str | None, data_root: str | None) -> Path:
-    catalog = open_catalog(env, data_root)
-    return Path(str(catalog["experiment_result"]._describe()["filepath"]))
-
-
-def _list_versions(file: Path) -> list[str]:
-    """Return the versions of a versioned file, the newest first."""
-    return sorted((f.parent.name for f in file.glob(f"*/{file.name}")), reverse=True)
-
-
-def _read_version(file: Path, version: str) -> dict[str, Any]:
-    text = (file / version / file.name).read_text(encoding="utf-8")
-    result: dict[str, Any] = json.loads(text)
-    return result
-
-
 def _read_result(
     name: str, version: str | None, env: str | None, data_root: str | None
 ) -> dict[str, Any]:
-    file = _result_file(env, data_root).parents[1] / name / "result.json"
-    versions = _list_versions(file)
+    catalog = _open_results(name, env, data_root)
+    versions = list_versions(catalog, "experiment_result")
     chosen = version or next(iter(versions), None)
     if chosen not in versions:
         raise MissingInputError(
-            f"No version {chosen or 'at all'!r} of the experiment {name!r} in "
-            f"{str(file)!r}{suggest(chosen or '', versions)}; `mathamr experiments "
-            "list` shows those that are there"
+            f"No version {chosen or 'at all'!r} of the experiment {name!r}"
+            f"{suggest(chosen or '', versions)}; `mathamr experiments list` shows "
+            "those that are there, `mathamr experiments run` makes one"
         )
-    return _read_version(file, chosen)
+    result: dict[str, Any] = catalog.load("experiment_result", version=chosen)
+    return result
+
+
+def _open_results(name: str, env: str | None, data_root: str | None) -> CatalogProtocol:
+    if name == SYSTEMS:
+        return open_catalog(env, data_root)
+    check_name(find_project(), name)
+    return open_catalog(stack_environments(env, name), data_root)
 
 
 def _summarise(result: dict[str, Any]) -> tuple[str, str, str, str]:

@@ -66,8 +66,7 @@ def summarise_experiment(
         f"{', '.join(map(str, seeds))}; {len(grid.finished)} of {total} cells.",
     ]
     if grid.missing:
-        absent = "; ".join(cell.name for cell in grid.missing)
-        notes.append(f"Not finished: {absent}.")
+        notes.append(f"Not finished: {describe_missing(grid)}.")
     newest = grid.finished[-1][1]
     return Outcome(
         name=experiment.name,
@@ -80,6 +79,15 @@ def summarise_experiment(
         notes=tuple(notes),
         grid=grid,
     )
+
+
+def describe_missing(grid: GridResults) -> str:
+    """Return the unfinished cells, seed by seed."""
+    by_seed: dict[int, list[str]] = {}
+    for cell in grid.missing:
+        by_seed.setdefault(cell.seed, []).append(cell.condition)
+    parts = (f"seed {seed} of {', '.join(c)}" for seed, c in by_seed.items())
+    return "; ".join(parts)
 
 
 def summarise_evaluation(

@@ -19,6 +19,7 @@ from mathamr_kedro.experiments.figures import (
 from mathamr_kedro.experiments.grid import describe_key
 from mathamr_kedro.experiments.outcomes import (
     Outcome,
+    describe_missing,
     summarise_evaluation,
     summarise_experiment,
 )
@@ -35,8 +36,8 @@ def compare_results(cells: CellStore, parameters: Mapping[str, Any]) -> Outcome:
     experiment = read_experiment(parameters)
     if experiment is not None:
         grid = find_results(experiment, parameters, cells)
-        for cell in grid.missing:
-            logger.warning("%s: %s is not finished", experiment.name, cell.name)
+        if grid.missing:
+            logger.warning("not finished: %s", describe_missing(grid))
         return summarise_experiment(grid, settings.tests, settings.topic_set)
     found = cells.find_all(describe_key(parameters))
     if not found:
