@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from rich.table import Table
 
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.project import open_catalog
+
+_MEASURES = 4
+"""The first ones: nDCG', MAP', P'@10 and Bpref by default."""
 
 
 @click.command(name="summary")
@@ -25,17 +29,25 @@ def command(env: str | None, data_root: str | None) -> None:
     if statistics is None:
         raise MissingInputError("Nothing was made yet; run `kedro run` or `make demo`")
     _show_ingestion(statistics, console)
-    console.print("\nWhere to look")
-    post = next(catalog.load("posts").records(), None)
+    metrics = _load(catalog, "metrics")
     flags = f" --env {env}" if env else ""
+    post = next(catalog.load("posts").records(), None)
     report = Path(catalog["ingestion_report"]._describe()["filepath"])
-    for what, why in (
+    hints = [
         (f"mathamr inspect {post.post_id if post else 'POST_ID'}{flags}", "one post"),
         (str(_shorten(report)), "the whole report"),
         (f"kedro viz run{flags}", "the pipelines in your browser"),
         (f"kedro ipython{flags}", "catalog.load('posts').to_pandas()"),
-    ):
+    ]
+    if metrics:
+        page = Path(catalog["evaluation_report"]._describe()["filepath"])
+        hints.insert(2, (str(_shorten(page)), "scores by kind of topic, speed"))
+    console.print("\nWhere to look")
+    for what, why in hints:
         console.print(f"  [bold]{what:<42}[/bold] {why}", soft_wrap=True)
+    for table in _tabulate_metrics(metrics or []):
+        console.print()
+        console.print(table)
 
 
 def _shorten(path: Path) -> Path:
@@ -47,6 +59,28 @@ def _load(catalog: CatalogProtocol, name: str) -> Any:
         return catalog.load(name)
     except DatasetError:
         return None
+
+
+def _tabulate_metrics(metrics: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
+    """Yield a table for each topic set: systems between floor and ceiling."""
+    for task, name in dict.fromkeys((m["task"], m["topic_set"]) for m in metrics):
+        chosen = [m for m in metrics if (m["task"], m["topic_set"]) == (task, name)]
+        measures = list(dict.fromkeys(m["measure"] for m in chosen))[:_MEASURES]
+        rows: dict[str, dict[str, float]] = {"floor (random order)": {}}
+        for m in chosen:
+            rows["floor (random order)"][m["measure"]] = m["floor"]
+            rows.setdefault(m["system"], {})[m["measure"]] = m["mean"]
+        rows["ceiling (ideal order)"] = {m["measure"]: m["ceiling"] for m in chosen}
+        what = {1: "answers", 2: "formulas"}[task]
+        title = f"Task {task} ({what}), {name}: {chosen[0]['topics']} topics"
+        table = Table("system", title=title)
+        for measure in measures:
+            table.add_column(measure, justify="right")
+        for system, means in rows.items():
+            style = "dim" if "(" in system else None
+            cells = [f"{means[measure]:.3f}" for measure in measures]
+            table.add_row(system, *cells, style=style)
+        yield table
 
 
 def _show_ingestion(statistics: dict[str, Any], console: Console) -> None:

@@ -12,12 +12,12 @@ task2/ARQMath-1/bm25.tsv           topic formula post rank score run
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from kedro.io import AbstractVersionedDataset, Version
+from kedro.io import AbstractVersionedDataset, DatasetError, Version
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.metrics.rankings import count_ties
@@ -71,7 +71,7 @@ class RunFolder:
         return ((entry, self.read(entry)) for entry in self.entries)
 
 
-class RunFolderDataset(AbstractVersionedDataset[Iterable[SystemRun], RunFolder]):
+class RunFolderDataset(AbstractVersionedDataset[Sequence[SystemRun], RunFolder]):
     """Saves runs of topic sets; loads a :class:`RunFolder`.
 
     Example of a catalog entry::
@@ -99,27 +99,38 @@ class RunFolderDataset(AbstractVersionedDataset[Iterable[SystemRun], RunFolder])
         """Return the runs without reading them."""
         return RunFolder(Path(self._get_load_path()))
 
-    def save(self, data: Iterable[SystemRun]) -> None:
+    def save(self, data: Sequence[SystemRun]) -> None:
         """Write the files; the list comes last."""
         folder = Path(self._get_save_path())
-        entries = [write_system_run(folder, run) for run in data]
-        files = [entry.trec for entry in entries]
-        for file in files:
-            if files.count(file) > 1:
-                raise ConfigurationError(f"Two systems want the file {file!r}")
+        runs = {name_file(run): run for run in data}
+        if len(runs) < len(data):
+            raise ConfigurationError(
+                "Two systems want one file: names that differ in '/' and '-' alone, in "
+                f"{sorted({run.system for run in data})}"
+            )
+        entries = [write_system_run(folder, stem, run) for stem, run in runs.items()]
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps([asdict(entry) for entry in entries], indent=1)
         (folder / LIST_NAME).write_text(text + "\n", encoding="utf-8")
+
+    def _exists(self) -> bool:
+        try:
+            return (Path(self._get_load_path()) / LIST_NAME).is_file()
+        except DatasetError:
+            return False
 
     def _describe(self) -> dict[str, Any]:
         return {"filepath": str(self._filepath), "version": self._version}
 
 
-def write_system_run(folder: Path, run: SystemRun) -> RunEntry:
+def name_file(run: SystemRun) -> str:
+    """Return the name of a run's files, without their ending."""
+    return f"task{run.task}/{run.topic_set}/{run.system.replace('/', '-')}"
+
+
+def write_system_run(folder: Path, stem: str, run: SystemRun) -> RunEntry:
     """Write both forms of a run of one topic set."""
-    name = run.system.replace("/", "-")
-    stem = f"task{run.task}/{run.topic_set}/{name}"
-    trec, submission = f"{stem}.trec", f"{stem}.tsv"
+    trec, submission, name = f"{stem}.trec", f"{stem}.tsv", stem.rpartition("/")[2]
     (folder / trec).parent.mkdir(parents=True, exist_ok=True)
     write_run(folder / trec, _pairs(run.lists, formulas=False), name, depth=None)
     if run.task == 1:

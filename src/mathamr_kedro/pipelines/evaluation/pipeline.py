@@ -89,8 +89,6 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 recording.identify_evaluation,
                 inputs={
                     **{name: name for name in COLLECTION},
-                    "prepared_graphs": "prepared_graphs",
-                    "encoders": "encoders",
                     "encoder": "encoder",
                     "parameters": "parameters",
                 },

@@ -9,16 +9,15 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from mathamr_kedro.datasets.encoders import EncoderStore
 from mathamr_kedro.datasets.penman_shards import PenmanShards
 from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
 from mathamr_kedro.experiments.collection import fingerprint_collection
 from mathamr_kedro.experiments.recording import describe_cell, finish_cell
 from mathamr_kedro.graph.configuration import PreprocessingParameters
-from mathamr_kedro.graph.prepared import PreparedStore
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.shards import fingerprint
 
 logger = logging.getLogger(__name__)
 
@@ -30,8 +29,6 @@ def identify_evaluation(
     topic_math_graphs: PenmanShards,
     training_pairs: ShardedTable,
     judgments: ShardedTable,
-    prepared_graphs: PreparedStore,
-    encoders: EncoderStore,
     encoder: Values,
     parameters: Values,
 ) -> CellRecord:
@@ -39,12 +36,10 @@ def identify_evaluation(
     collection = fingerprint_collection(
         math_graphs, topic_math_graphs, training_pairs, judgments
     )
+    graphs = PreprocessingParameters.read(parameters["preprocessing"])
     config = read_parameters(TrainingConfig, parameters["training"], where="training")
-    settings = PreprocessingParameters.read(parameters["preprocessing"])
-    graphs = prepared_graphs.open(settings)
-    made_from = f"{graphs.folder.name}/{graphs.made_from}"
-    expected = encoders.folder(config.describe_result(), made_from).name
-    is_current = encoder["folder"] == expected
+    trained = (encoder["prepared_graphs"], encoder.get("settings"))
+    is_current = trained == (graphs.key, fingerprint(config.describe_result()))
     if not is_current:
         logger.warning(
             "encoder %s was trained with other parameters than the present ones: no "

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from mathamr_kedro.datasets.run_folder import RunEntry
@@ -22,6 +21,9 @@ COLUMNS = {
     "score": "float64",
 }
 """Of the table of scores."""
+
+_IN_GROUPS = 4
+"""Measures in the tables by kind of topic: the first ones."""
 
 TITLES = {1: "Task 1: answers", 2: "Task 2: formulas"}
 
@@ -107,8 +109,8 @@ def _compare(runs: Sequence[ScoredRun]) -> Table:
     return Table(title, ("System",), _columns(means), tuple(rows))
 
 
-def _columns(means: Mapping[str, Summary]) -> tuple[Column, ...]:
-    return tuple(Column(name, name, decimals=4) for name in means)
+def _columns(names: Iterable[str]) -> tuple[Column, ...]:
+    return tuple(Column(name, name, decimals=4) for name in names)
 
 
 def _figures(means: Mapping[str, Summary], anchor: str) -> tuple[Figure, ...]:
@@ -116,20 +118,20 @@ def _figures(means: Mapping[str, Summary], anchor: str) -> tuple[Figure, ...]:
 
 
 def _break_down(runs: Sequence[ScoredRun]) -> Iterator[str]:
-    """Yield one table: a row for each system and kind of topic, first measures."""
+    """Yield one table: a row for each kind of topic and system, few measures."""
     if not runs[0].groups:
         return
-    means = runs[0].evaluation.summarise()
+    names = list(runs[0].evaluation.summarise())[:_IN_GROUPS]
     rows = [
         Row(
             (f"{group.dimension}: {group.value}", str(group.num_topics), system),
-            _figures(group.summaries, "score"),
+            _figures({n: group.summaries[n] for n in names}, "score"),
         )
         for place in range(len(runs[0].groups))
         for system, group in ((r.entry.system, r.groups[place]) for r in runs)
     ]
     labels = ("Kind of topic", "Topics", "System")
-    table = Table("By kind of topic", labels, _columns(means), tuple(rows))
+    table = Table("By kind of topic", labels, _columns(names), tuple(rows))
     yield render_markdown(table)
 
 
@@ -177,7 +179,7 @@ def _describe_efficiency(efficiency: Mapping[str, Any]) -> Iterator[str]:
     rows = [
         Row(
             (str(row["task"]), row["system"]),
-            tuple(Figure(float(np.float64(row[c.key]))) for c in columns),
+            tuple(Figure(row[c.key]) for c in columns),
         )
         for row in efficiency["search"]
     ]

@@ -17,6 +17,7 @@ from mathamr_kedro.learning.pairs import list_pairs
 from mathamr_kedro.learning.trainer import train
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.pipelines.training.report import draw_history, write_training_report
+from mathamr_kedro.shards import fingerprint
 
 
 def train_encoder(
@@ -42,6 +43,7 @@ def train_encoder(
     encoder = {
         "folder": folder.name,
         "prepared_graphs": graphs.folder.name,
+        "settings": fingerprint(config.describe_result()),
         "best_epoch": result.best_epoch,
         "best_loss": result.best_loss,
         "stopped_early": result.stopped_early,

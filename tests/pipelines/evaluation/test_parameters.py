@@ -1,0 +1,43 @@
+"""Settings of the evaluation stage."""
+
+from __future__ import annotations
+
+import pytest
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.pipelines.evaluation import PARAMETERS
+from mathamr_kedro.search.strategies import Strategy
+
+
+def test_one_strategy_is_the_system_itself_and_several_have_names() -> None:
+    settings = PARAMETERS.read({"depth": 10})
+    default = Strategy("rerank", candidates=7, post_types=("document",))
+    (name, found), *rest = settings.list_strategies(default).items()
+    assert (name, found.depth, found.candidates, rest) == ("mathamr_plus", 10, 7, [])
+    assert found.post_types == ("document",)
+    both = [{"retrieval": "single"}, {"name": "mine", "depth": 5}]
+    named = PARAMETERS.read({"strategies": both}).list_strategies(default)
+    assert list(named) == ["mathamr_plus/single-exact", "mathamr_plus/mine"]
+    assert named["mathamr_plus/mine"].depth == 5
+    assert named["mathamr_plus/mine"].post_types == ("answer", "document")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"measures": ["nDGC'"]}, "Unknown measure"),
+        ({"depth": 0}, "at least 1"),
+        ({"baselines": ["bm52"]}, "did you mean 'bm25'"),
+        ({"average": "mean"}, "average"),
+        ({"fusions": [{"name": "x"}]}, "name and the systems"),
+    ],
+)
+def test_wrong_values_are_refused(values, message) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        PARAMETERS.read(values)
+
+
+def test_strategies_of_one_name_are_refused() -> None:
+    settings = PARAMETERS.read({"strategies": [{"hnsw_ef": 1}, {"hnsw_ef": 2}]})
+    with pytest.raises(ConfigurationError, match="different names"):
+        settings.list_strategies(Strategy())

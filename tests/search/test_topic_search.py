@@ -1,0 +1,105 @@
+"""Searches over many topics; answers with their questions against a loop."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.records import Topic
+from mathamr_kedro.search.exact_index import ExactIndex
+from mathamr_kedro.search.index import Hits
+from mathamr_kedro.search.strategies import Strategy, find_posts
+from mathamr_kedro.search.topic_search import (
+    NamedStrategy,
+    Queries,
+    name_strategy,
+    run_search,
+    search_posts,
+)
+
+from .conftest import draw_posts, draw_query, make_store, slow_maxsim, slow_ranking
+
+QUERIES = [draw_query(i) for i in range(3)]
+
+
+@pytest.mark.parametrize("retrieval", ["maxsim", "rerank"])
+def test_answers_with_questions_equal_a_loop(store, posts, retrieval):
+    by_key = {p.key: p for p in store.read(list(store.keys())).entries()}
+    questions = [k for k, p in by_key.items() if p.post_type == "question"]
+    answers = [k for k, p in by_key.items() if p.post_type == "answer"]
+    question_of = {a: questions[i % 7] for i, a in enumerate(answers[:-5])}
+    strategy = NamedStrategy(retrieval, candidates=500, with_question=0.3)
+    found = search_posts(ExactIndex(store), strategy, question_of, QUERIES, 9)
+    for hits, query in zip(found, QUERIES, strict=True):
+        scores = {}
+        for answer in answers:
+            own = slow_maxsim(query.vectors, by_key[answer].vectors)
+            asked = by_key[question_of.get(answer, answer)].vectors
+            scores[answer] = 0.7 * own + 0.3 * slow_maxsim(query.vectors, asked)
+        assert hits.keys == slow_ranking(scores, 9)
+        np.testing.assert_allclose(hits.scores, [scores[k] for k in hits.keys])
+
+
+def test_answers_of_the_best_questions_are_candidates(tmp_path):
+    posts = draw_posts(30, seed=4)
+    index = ExactIndex(make_store(tmp_path / "few", posts))
+    query = draw_query(5)
+    alone = find_posts(index, [query], NamedStrategy(depth=100))[0].keys
+    asked = find_posts(index, [query], Strategy(post_types=("question",)))[0].keys
+    # The worst answer belongs to the best question, which counts alone.
+    strategy = NamedStrategy(with_question=1.0)
+    (hits,) = search_posts(index, strategy, {alone[-1]: asked[0]}, [query], 1)
+    best_question = find_posts(index, [query], Strategy(post_types=("question",)))[0]
+    best_answer = find_posts(index, [query], NamedStrategy())[0]
+    expected = max(best_question.scores[0], best_answer.scores[0])
+    assert hits.scores[0] == pytest.approx(expected)
+
+
+def test_batches_change_nothing():
+    def search(queries, depth):
+        assert len(queries) <= 2
+        return [Hits([q] * depth, np.zeros(depth)) for q in queries]
+
+    run = run_search(1, "x", ["A.1", "A.2", "A.3"], ["a", "b", "c"], search, 2, 2)
+    assert {t: found.ids for t, found in run.lists.items()} == {
+        "A.1": ["a", "a"], "A.2": ["b", "b"], "A.3": ["c", "c"],
+    }  # fmt: skip
+
+
+def test_topics_and_formulas_without_vectors_are_left_out_aloud(tmp_path, caplog):
+    asked = draw_posts(3, start=5, formulas=2)
+    store = make_store(tmp_path / "topics", asked)
+
+    def topic(key, formula):
+        return Topic(
+            key, "task2", 2020, "", (), "", (), formula, None, None, None, None
+        )  # fmt: skip
+
+    topics = [topic("5", "5-1"), topic("6", "lost"), topic("B.9", "x")]
+    queries = Queries.read(topics, store)
+    names, vectors = queries.formulas(topics)
+    assert (queries.topics, names, len(vectors)) == (["5", "6"], ["5"], 1)
+    np.testing.assert_array_equal(vectors[0], store.read(["5"]).entry(0).vectors[1])
+    assert "B.9" in caplog.text
+    assert "'lost'" in caplog.text
+
+
+def test_names_of_strategies():
+    assert NamedStrategy("rerank", "hnsw", 5000).name == "rerank-5000-hnsw"
+    assert NamedStrategy(with_question=0.25).name == "maxsim-exact-question-0.25"
+    assert NamedStrategy(name="mine").name == "mine"
+    plain = Strategy("single", depth=7, post_types=("document",))
+    named = name_strategy(plain)
+    assert (named.name, named.depth, named.post_types) == (
+        "single-exact", 7, ("document",),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [({"with_question": 1.5}, "0 to 1"), ({"with_question": 0.5}, "'maxsim' or")],
+)
+def test_impossible_strategies_are_refused(values, message):
+    with pytest.raises(ConfigurationError, match=message):
+        NamedStrategy("single", **values)
