@@ -7,7 +7,7 @@ import pytest
 from mathamr_kedro.cli._grids import list_experiments
 from mathamr_kedro.experiments.grid import describe_key
 from mathamr_kedro.stats.thesis_tables import LAYOUTS
-from tests.experiments.world import open_grid, run_grid, write_world
+from tests.experiments.world import open_grid, run_grid
 from tests.pipelines.graph_world import PROJECT
 
 TABLES = {
@@ -19,13 +19,6 @@ TABLES = {
     "auxiliary_loss": ["4.17"],
 }
 ONE_SEED = {"experiment": {"seeds": [7]}}
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("data")
-    write_world(folder)
-    return folder
 
 
 def test_all_environments_are_known():
@@ -44,29 +37,28 @@ def test_environment_states_the_experiment_of_the_thesis(name, tmp_path):
     baselines = {found.baseline for found in layouts} - {None}
     assert baselines == {experiment.baseline}
     assert grid.context.params["preprocessing"]["pairs"]["most"] == 50_000
-    assert len({cell.key for cell in grid.list_cells()}) == 5 * len(
-        experiment.conditions
-    )
-
-
-@pytest.mark.parametrize("name", sorted(TABLES))
-def test_plain_run_of_the_environment_is_its_baseline(name, tmp_path):
-    grid = open_grid(name, tmp_path)
+    cells = grid.list_cells()
+    assert len({cell.key for cell in cells}) == 5 * len(experiment.conditions)
+    # A plain run of the environment is the baseline.
     seed = grid.context.params["training"]["seed"]
-    wanted = {c.condition: c.key for c in grid.list_cells() if c.seed == seed}
-    is_row = grid.experiment.rows == "conditions"
-    baseline = grid.experiment.baseline if is_row else next(iter(wanted))
+    wanted = {cell.condition: cell.key for cell in cells if cell.seed == seed}
+    is_row = experiment.rows == "conditions"
+    baseline = experiment.baseline if is_row else next(iter(wanted))
     assert describe_key(grid.context.params) == wanted[baseline]
 
 
 @pytest.mark.parametrize("name", sorted(TABLES))
-def test_experiment_ends_with_the_tables_of_the_thesis(name, data):
-    # HNSW is Qdrant's; the others need no index on disk.
-    engine = "edge" if name in ("retrieval_strategies", "auxiliary_loss") else "exact"
-    grid = open_grid(name, data, **ONE_SEED, indexing={"engine": {"engine": engine}})
-    assert set(run_grid(grid).values()) == {"finished"}
+def test_experiment_ends_with_the_tables_of_the_thesis(name, data, whole):
+    if name == whole.name:
+        grid = whole
+    else:
+        # HNSW is Qdrant's; the others need no index on disk.
+        is_hnsw = name in ("retrieval_strategies", "auxiliary_loss")
+        engine = {"engine": "edge" if is_hnsw else "exact"}
+        grid = open_grid(name, data, **ONE_SEED, indexing={"engine": engine})
+        assert set(run_grid(grid).values()) == {"finished"}
     grid.run_stages(["significance"])
-    catalog = grid.open_session().load_context().catalog
+    catalog = grid.context.catalog
     tables = catalog.load("significance_csv")
     assert {f"table_{number}" for number in TABLES[name]} <= set(tables)
     for number in TABLES[name]:

@@ -14,18 +14,15 @@ import pytest
 
 from mathamr_kedro.cli import _grids
 from mathamr_kedro.experiments.cells import RECORD
-from tests.experiments.world import open_grid, run_grid, write_world
+from tests.experiments.world import TWO_SEEDS, open_grid, run_grid, write_world
 from tests.pipelines.graph_world import PROJECT
-
-TWO_SEEDS = {"experiment": {"seeds": [7, 8]}}
 
 
 def read_tables(grid) -> dict[str, str]:
     """Return the tables without times and memory, which differ from run to run."""
     grid.run_stages(["significance"])
-    catalog = grid.open_session().load_context().catalog
-    tables = catalog.load("experiment_result")["tables"]
-    return {name: text for name, text in tables.items() if name != "table_4.8"}
+    tables = grid.context.catalog.load("significance_latex")
+    return {name: load() for name, load in tables.items() if name != "table_4.8"}
 
 
 def list_records(grid) -> dict[str, int]:
@@ -33,20 +30,6 @@ def list_records(grid) -> dict[str, int]:
         file.parent.name: file.stat().st_mtime_ns
         for file in grid.store.base.glob(f"[!.]*/{RECORD}")
     }
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("whole")
-    write_world(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def whole(data):
-    grid = open_grid("formula_modes", data, **TWO_SEEDS)
-    assert set(run_grid(grid).values()) == {"finished"}
-    return grid
 
 
 def test_stopped_grid_runs_no_finished_cell_again(whole, tmp_path, monkeypatch):

@@ -28,6 +28,7 @@ SIZES: dict[str, Any] = {
     "significance": {"tests": {"num_samples": 100}},
 }
 """Smaller than the environment ``test``."""
+TWO_SEEDS = {"experiment": {"seeds": [7, 8]}}
 
 
 def write_world(data: Path) -> None:

@@ -134,6 +134,10 @@ class GridRun:
             check_stage_parameters(cell.parameters)
         return cells
 
+    def has_results(self) -> bool:
+        """Return whether any cell is finished."""
+        return any(self.store.find_all(cell.key) for cell in self.list_cells())
+
     def plan(self, cells: Sequence[Cell], collection: str) -> list[Work]:
         """Return what there is to do: nothing for finished cells.
 

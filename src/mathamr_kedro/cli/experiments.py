@@ -95,9 +95,17 @@ def run(
         click.echo(f"[{number}/{len(works)}] {_describe(ending)}")
         if ending.state != "finished":
             failed.append(ending)
-    grid.run_stages(["significance"])
-    click.echo(grid.open_session().load_context().catalog.load("significance_report"))
     _report_failures(failed, works)
+    if grid.has_results():
+        grid.run_stages(["significance"])
+        click.echo(grid.context.catalog.load("significance_report"))
+    if failed:
+        click.echo(
+            f"{len(failed)} not finished; the tables rest on the others. The same "
+            "command runs them again.",
+            err=True,
+        )
+        sys.exit(1)
 
 
 @command.command("list")
@@ -245,13 +253,6 @@ def _report_failures(failed: Sequence[Ending], works: Sequence[Work]) -> None:
             lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
             click.echo(f"\n{ending.task} failed; {log} ends with:", err=True)
             click.echo("\n".join(lines[-8:]), err=True)
-    if failed:
-        click.echo(
-            f"\n{len(failed)} not finished; the tables rest on the others. The same "
-            "command runs them again.",
-            err=True,
-        )
-        sys.exit(1)
 
 
 def _read_result(
