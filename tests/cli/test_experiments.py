@@ -18,6 +18,7 @@ from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import find_results
 from mathamr_kedro.project import list_versions, open_catalog
+from mathamr_kedro.search.folder_lock import lock_folder
 from mathamr_kedro.stats import TestSettings
 from tests.experiments.cells import PARAMETERS, fill_store
 from tests.experiments.test_outcomes import MEANS, MODES
@@ -107,6 +108,14 @@ def test_unknown_version_is_refused(run):
 def test_unknown_experiment_is_refused(run):
     with pytest.raises(ConfigurationError, match="did you mean 'formula_modes'"):
         run("run", "formula_mode")
+
+
+def test_two_grids_never_run_on_the_same_data(run, data):
+    with (
+        lock_folder(data / "07_model_output/experiment_runs", ""),
+        pytest.raises(ConfigurationError, match="wait until that experiment has ended"),
+    ):
+        run("run", "formula_modes", "--devices", "cpu")
 
 
 def test_seeds_must_be_of_the_experiment():

@@ -25,13 +25,16 @@ PARAMETERS: dict[str, Any] = {
 
 
 def make_scores(
-    systems: dict[str, float], num_topics: int = 20, seed: int = 0
+    systems: dict[str, float],
+    num_topics: int = 20,
+    seed: int = 0,
+    topic_set: str = "own",
 ) -> pd.DataFrame:
     """Scores around one mean for each system; the same noise for all of them."""
     noise = np.random.default_rng(seed).normal(0, 0.05, (2, num_topics, len(MEASURES)))
     own = {s: np.random.default_rng([seed, int(1e4 * m)]) for s, m in systems.items()}
     rows = [
-        (task, "own", system, f"{'AB'[task - 1]}.{topic:03d}", measure,
+        (task, topic_set, system, f"{'AB'[task - 1]}.{topic:03d}", measure,
          mean + noise[task - 1, topic, m] + own[system].normal(0, 0.01))
         for task in (1, 2)
         for system, mean in systems.items()
@@ -78,8 +81,9 @@ def save_cell(
     systems: dict[str, float],
     collection: str = "data",
     num_topics: int = 20,
+    topic_set: str = "own",
 ) -> Path:
-    scores = make_scores(systems, num_topics, seed=cell.seed)
+    scores = make_scores(systems, num_topics, cell.seed, topic_set)
     encoder = {"folder": f"encoder-{cell.training}"}
     outputs = CellOutputs(
         describe_cell(cell.parameters, encoder, collection),

@@ -74,6 +74,7 @@ def test_failing_cell_is_told_and_the_others_go_on(whole, monkeypatch):
     assert "num_epochs" in bad.log.read_text()
 
 
+@pytest.mark.timeout(1800)
 def test_kill_ends_the_children_and_the_next_run_goes_on(data):
     """The command itself, with a child process per cell, killed with SIGKILL."""
     grid = open_grid(
@@ -119,7 +120,7 @@ def _as_options(values: dict, place: str = "") -> str:
     return ",".join(parts)
 
 
-def _wait_for(is_true, run=None, seconds: float = 240) -> None:
+def _wait_for(is_true, run=None, seconds: float = 900) -> None:
     end = time.monotonic() + seconds
     while not is_true():
         assert run is None or run.poll() is None, run.stdout.read().decode()

@@ -197,18 +197,19 @@ def test_experiment_of_ones_own_has_plain_tables(store):
 def test_evaluation_alone_compares_systems_with_floor_and_ceiling(store):
     experiment = Experiment("mine", {"a": {}}, "a", seeds=(1,))
     cell = list_cells(experiment, PARAMETERS)[0]
-    save_cell(store, cell, {"bm25": 0.3, "mathamr_plus": 0.5})
+    systems = {"bm25": 0.3, "mathamr_plus": 0.5}
+    save_cell(store, cell, systems, topic_set="ARQMath-3")
     outcome = summarise_evaluation(store.list()[0], QUICK, published=True)
     tables = outcome.report.tables
     assert list(tables) == [
-        "task1_own", "table_4.19_own", "task2_own", "table_4.21_own",
+        "task1_ARQMath-3", "table_4.19", "task2_ARQMath-3", "table_4.21",
         "table_4.20", "table_4.22",
     ]  # fmt: skip
-    labels = [row.labels[0] for row in tables["task1_own"].rows]
+    labels = [row.labels[0] for row in tables["task1_ARQMath-3"].rows]
     assert labels == ["mathamr_plus", "bm25", "(random order)", "(ideal order)"]
-    assert tables["task1_own"].rows[1].figures[0].marked
+    assert tables["task1_ARQMath-3"].rows[1].figures[0].marked
     assert tables["table_4.20"].rows[5].figures == ("41.00 queries/sec",)
-    assert tables["table_4.19_own"].rows[-1].labels == ("Ours / mathamr_plus",)
+    assert tables["table_4.19"].rows[-1].labels == ("Ours / mathamr_plus",)
     assert outcome.baseline == "mathamr_plus"
 
 

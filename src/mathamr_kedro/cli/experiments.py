@@ -82,19 +82,8 @@ def run(
     goes on where it stopped. A failing cell is reported and the others go on.
     """
     grid = _open(name, env, data_root, params)
-    collection = grid.ensure_collection()
-    cells = grid.list_cells(_read_seeds(seeds, grid.experiment.seeds))
-    works = grid.plan(cells, collection)
-    todo = sum(work.task.name in {cell.name for cell in cells} for work in works)
-    click.echo(
-        f"{name}: {len(cells)} cells, {len(cells) - todo} finished, {todo} to do"
-    )
-    slots = _assign_slots(devices, workers)
-    failed = []
-    for number, ending in enumerate(grid.run(works, slots, workers == 0), start=1):
-        click.echo(f"[{number}/{len(works)}] {_describe(ending)}")
-        if ending.state != "finished":
-            failed.append(ending)
+    with grid.lock():
+        works, failed = _run_cells(grid, seeds, workers, devices)
     _report_failures(failed, works)
     if grid.has_results():
         grid.run_stages(["significance"])
@@ -229,6 +218,26 @@ def _read_seeds(text: str | None, known: Sequence[int]) -> list[int] | None:
             param_hint="--seeds",
         )
     return seeds
+
+
+def _run_cells(
+    grid: GridRun, seeds: str | None, workers: int | None, devices: str | None
+) -> tuple[list[Work], list[Ending]]:
+    """Run what is unfinished; return all tasks, and those that did not end well."""
+    collection = grid.ensure_collection()
+    cells = grid.list_cells(_read_seeds(seeds, grid.experiment.seeds))
+    works = grid.plan(cells, collection)
+    names = {cell.name for cell in cells}
+    todo = sum(work.task.name in names for work in works)
+    done = len(cells) - todo
+    click.echo(f"{grid.name}: {len(cells)} cells, {done} finished, {todo} to do")
+    slots = _assign_slots(devices, workers)
+    failed = []
+    for number, ending in enumerate(grid.run(works, slots, workers == 0), start=1):
+        click.echo(f"[{number}/{len(works)}] {_describe(ending)}")
+        if ending.state != "finished":
+            failed.append(ending)
+    return works, failed
 
 
 def _assign_slots(devices: str | None, workers: int | None) -> list[str]:

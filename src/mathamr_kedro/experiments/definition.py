@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.stats.thesis_tables import LAYOUTS
 
 CELL_STAGES = ("preprocessing", "training", "indexing", "evaluation")
 """Stages whose parameters a condition may change; what stands before is shared."""
@@ -53,7 +52,7 @@ class Experiment:
             for stage in changes:
                 _expect(stage, CELL_STAGES, f"a stage in condition {condition!r}")
         for number in self.tables:
-            _expect(number, LAYOUTS, "a table of the thesis")
+            _expect(number, _list_tables(), "a table of the thesis")
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -71,7 +70,14 @@ def read_experiment(parameters: Mapping[str, Any]) -> Experiment | None:
     return read_parameters(Experiment, values, where=GROUP) if values else None
 
 
-def _expect(value: str, choices: Any, what: str) -> None:
+def _list_tables() -> Collection[str]:
+    # scipy takes a second to load; a run without an experiment need not wait for it.
+    from mathamr_kedro.stats.thesis_tables import LAYOUTS  # noqa: PLC0415
+
+    return LAYOUTS
+
+
+def _expect(value: str, choices: Collection[str], what: str) -> None:
     if value not in choices:
         raise ConfigurationError(
             f"Expected one of {list(choices)} as {what} (got {value!r})"
