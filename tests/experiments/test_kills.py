@@ -88,19 +88,19 @@ def test_kill_ends_the_children_and_the_next_run_goes_on(data):
     ]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(PROJECT / "src")}
     first, second = grid.list_cells([42, 43])
-    collection = grid.ensure_collection()
+    collection, store = grid.ensure_collection(), grid.store
     with subprocess.Popen(
         command, cwd=PROJECT, env=environment, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     ) as run:  # fmt: skip
-        _wait_for(lambda: grid.store.find(first.key, collection), run)
-        run_file = grid.store.base.with_name("experiment_runs") / second.key / "run.yml"
+        _wait_for(lambda: store.find(first.key, collection), run)
+        run_file = store.base.with_name("experiment_runs") / second.key / "run.yml"
         _wait_for(run_file.exists, run)
         children = _find_children(run.pid)
         run.send_signal(signal.SIGKILL)
     assert run.returncode == -signal.SIGKILL
     _wait_for(lambda: not any(map(_is_alive, children)))
-    done = grid.store.find(first.key, collection)
+    done = store.find(first.key, collection)
     time_of_first = (done.folder / RECORD).stat().st_mtime_ns
     works = grid.plan([first, second], collection)
     assert [work.task.name for work in works][-1] == second.name
@@ -125,7 +125,7 @@ def _wait_for(is_true, run=None, seconds: float = 900) -> None:
     while not is_true():
         assert run is None or run.poll() is None, run.stdout.read().decode()
         assert time.monotonic() < end, "waited too long"
-        time.sleep(0.05)
+        time.sleep(0.1)
 
 
 def _find_children(parent: int) -> list[int]:
