@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -36,7 +37,7 @@ def make_block(tmp_path: Path, *records: GraphRecord) -> GraphBlock:
     return build_block(path, PARAMETERS.graph)
 
 
-def prepare(tmp_path: Path, made_from: str = "a") -> Preparation:
+def prepare(tmp_path: Path, made_from: str = "a", topic: str = "A.1") -> Preparation:
     posts = make_block(
         tmp_path,
         GraphRecord("10", "(s / set)", "question"),
@@ -44,7 +45,7 @@ def prepare(tmp_path: Path, made_from: str = "a") -> Preparation:
         GraphRecord("12", "(m / map)", "strange"),
         GraphRecord("13", "(m / map)", "answer"),
     )
-    topics = make_block(tmp_path, GraphRecord("A.1", "(s / set)", "topic"))
+    topics = make_block(tmp_path, GraphRecord(topic, "(s / set)", "topic"))
     counts = count_blocks([posts], None)
     vocabularies = build_vocabularies(counts, PARAMETERS.vocabulary)
     renumber = Renumbering(vocabularies.types, vocabularies.relations)
@@ -61,6 +62,7 @@ def prepare(tmp_path: Path, made_from: str = "a") -> Preparation:
         iter([renumber(posts)]),
         iter([renumber(topics)]),
         report,
+        topics_from=topic,
     )
 
 
@@ -92,6 +94,38 @@ def test_equal_input_is_not_written_twice_and_other_input_replaces(
     assert store.save(prepare(tmp_path, made_from="b"))
     assert store.open(PARAMETERS).made_from == "b"
     assert len(store.list()) == 1
+
+
+def test_other_topics_leave_the_posts_alone(tmp_path: Path) -> None:
+    store = PreparedStore(tmp_path / "prepared")
+    store.save(prepare(tmp_path))
+    other = prepare(tmp_path, topic="A.7")
+    assert store.save(other)
+    assert next(iter(other.posts)).keys  # was not even read
+    found = store.open(PARAMETERS)
+    assert (found.made_from, found.topics_from) == ("a", "A.7")
+    assert found.topics.keys == ["A.7"]
+    assert found.posts.keys == ["10", "11", "12", "13"]
+    assert not store.save(prepare(tmp_path, topic="A.7"))
+
+
+def test_kill_while_topics_are_replaced_is_mended(tmp_path: Path, monkeypatch) -> None:
+    store = PreparedStore(tmp_path / "prepared")
+    store.save(prepare(tmp_path))
+    rename = os.replace
+
+    def stop(source, target):
+        if Path(target).name == "topics":
+            raise KeyboardInterrupt
+        rename(source, target)
+
+    monkeypatch.setattr(os, "replace", stop)
+    with pytest.raises(KeyboardInterrupt):
+        store.save(prepare(tmp_path, topic="A.7"))
+    monkeypatch.undo()
+    # Neither the old nor the new topics pass for whole.
+    assert store.save(prepare(tmp_path))
+    assert store.open(PARAMETERS).topics.keys == ["A.1"]
 
 
 def test_each_configuration_has_its_folder(tmp_path: Path) -> None:

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 from mathamr_kedro.corpus.formula_tables import list_tables, read_table
 from mathamr_kedro.corpus.judgments import read_judgments
 from mathamr_kedro.corpus.raw import (
+    Part,
     RawComment,
     RawPost,
     RawTopic,
@@ -38,7 +39,7 @@ _LINK_KINDS = {"1": "related", "3": "duplicate"}
 
 @dataclass(frozen=True)
 class ArqmathFiles:
-    """Where the parts lie, relative to the root; patterns may hold ``*``.
+    """Where the parts lie, relative to the root or absolute; patterns may hold ``*``.
 
     An empty value means that the collection has no such part.
     """
@@ -77,28 +78,25 @@ class ArqmathCollection:
                 f"Expected the collection in the folder {str(self.root)!r}; set "
                 "raw_root in conf/<env>/globals.yml (docs/data.md: how to get it)"
             )
-        tables = [list(f.values()) for _, f in list_tables(self._formula_folders())]
-        return [
-            *self._find((self._files.posts,), "posts"),
-            *self._find((self._files.comments,), "comments"),
-            *self._find((self._files.links,), "links"),
-            *self._find((self._files.tags,), "tags"),
-            *self._find((self._files.votes,), "votes"),
-            *(file for table in tables for file in table),
-            *self._find(self._files.topics, "topics"),
-            *self._find(_all(self._files.topic_formulas), "topic_formulas"),
-            *self._find(self._files.topic_notes, "topic_notes"),
-            *self._find(_all(self._files.qrels), "qrels"),
-        ]
+        return [file for part in get_args(Part) for file in self._list_files(part)]
 
-    def fingerprint(self) -> str:
-        """Return a digest of names, sizes and times of the raw files."""
-        files = [(f, f.stat()) for f in self.check_layout()]
+    def _list_files(self, part: Part) -> list[Path]:
+        if part == "formulas":
+            tables = list_tables(self._formula_folders())
+            return [file for _, families in tables for file in families.values()]
+        wanted = getattr(self._files, part)
+        if isinstance(wanted, str):
+            wanted = (wanted,)
+        elif isinstance(wanted, Mapping):
+            wanted = [pattern for patterns in wanted.values() for pattern in patterns]
+        return self._find(wanted, part)
+
+    def fingerprint(self, *parts: Part) -> str:
+        """Return a digest of names, sizes and times of the raw files of some parts."""
+        self.check_layout()
+        files = [(f, f.stat()) for part in parts for f in self._list_files(part)]
         return fingerprint(
-            *(
-                (str(f.relative_to(self.root)), s.st_size, s.st_mtime_ns)
-                for f, s in files
-            )
+            *((self._relative(f), s.st_size, s.st_mtime_ns) for f, s in files)
         )
 
     def posts(self) -> Iterator[RawPost | Failure]:
@@ -183,14 +181,18 @@ class ArqmathCollection:
         return {f: self.root / folder for f, folder in self._files.formulas.items()}
 
     def _relative(self, path: Path) -> str:
-        return path.relative_to(self.root).as_posix()
+        inside = path.is_relative_to(self.root)
+        return (path.relative_to(self.root) if inside else path).as_posix()
 
     def _find(self, patterns: Iterable[str], part: str) -> list[Path]:
         found: list[Path] = []
         for pattern in patterns:
             if not pattern:
                 continue
-            files = sorted(self.root.glob(pattern))
+            base, wanted = self.root, Path(pattern).expanduser()
+            if wanted.is_absolute():  # topics and qrels may lie elsewhere
+                base, wanted = Path(wanted.anchor), wanted.relative_to(wanted.anchor)
+            files = sorted(base.glob(str(wanted)))
             if not files:
                 raise MissingInputError(
                     f"Expected {part} at {str(self.root / pattern)!r}; put the file "
@@ -199,10 +201,6 @@ class ArqmathCollection:
                 )
             found += files
         return found
-
-
-def _all(by_key: Mapping[str, Iterable[str]]) -> list[str]:
-    return [pattern for patterns in by_key.values() for pattern in patterns]
 
 
 def _post(row: Row, source: str) -> RawPost | Failure:

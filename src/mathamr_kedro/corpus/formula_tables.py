@@ -63,7 +63,8 @@ def list_tables(folders: Mapping[str, Path]) -> list[tuple[str, dict[str, Path]]
                 f"{family}_representation_v3.zip there, or leave the family out of "
                 "formula_families in conf/<env>/catalog/ingestion.yml"
             )
-    names = sorted(by_family[next(iter(folders))], key=lambda n: (len(n), n))
+    first = next(iter(by_family.values()), {})  # none: there is no formula index
+    names = sorted(first, key=lambda n: (len(n), n))
     for family, files in by_family.items():
         lacking = sorted(set(names) ^ set(files))
         if lacking:

@@ -20,6 +20,7 @@ from lxml import etree
 from mathamr_kedro.corpus.judgments import read_judgments
 from mathamr_kedro.corpus.placeholders import visual_id_of_latex
 from mathamr_kedro.corpus.raw import (
+    Part,
     RawComment,
     RawPost,
     RawTopic,
@@ -82,9 +83,14 @@ class Ntcir12Collection:
             for file in self._find(patterns)
         ]
 
-    def fingerprint(self) -> str:
-        """Return a digest of names, sizes and times of the raw files."""
-        stats = [(f, f.stat()) for f in self.check_layout()]
+    def fingerprint(self, *parts: Part) -> str:
+        """Return a digest of names, sizes and times of the raw files of some parts."""
+        self.check_layout()
+        files = self._files
+        kinds = {"topics": files.topics, "topic_formulas": files.topics,
+                 "topic_notes": (), "qrels": files.qrels}  # fmt: skip
+        chosen = dict.fromkeys(kinds.get(part, files.articles) for part in parts)
+        stats = [(f, f.stat()) for kind in chosen for f in self._find(kind)]
         return fingerprint(*((f.name, s.st_size, s.st_mtime_ns) for f, s in stats))
 
     def posts(self) -> Iterator[RawPost | Failure]:

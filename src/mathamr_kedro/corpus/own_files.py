@@ -26,6 +26,7 @@ from typing import Any, Literal, get_args
 
 from mathamr_kedro.corpus.raw import (
     Markup,
+    Part,
     RawComment,
     RawPost,
     RawTopic,
@@ -79,8 +80,8 @@ class OwnCollection:
             )
         return files
 
-    def fingerprint(self) -> str:
-        """Return a digest of names, sizes and times of the files."""
+    def fingerprint(self, *parts: Part) -> str:
+        """Return a digest of names, sizes and times of the files, whatever the part."""
         stats = [(f.relative_to(self.root), f.stat()) for f in self.check_layout()]
         return fingerprint(
             self._unit, *((str(f), s.st_size, s.st_mtime_ns) for f, s in stats)

@@ -9,6 +9,11 @@ from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vot
 from mathamr_kedro.types import PostType
 
 Markup = Literal["html", "markdown", "latex", "text"]
+Part = Literal[
+    "posts", "comments", "links", "tags", "votes", "formulas", "topics",
+    "topic_formulas", "topic_notes", "qrels",
+]  # fmt: skip
+"""Parts of a collection, named as in the catalog."""
 
 
 class RawPost(NamedTuple):
@@ -69,8 +74,12 @@ class Collection(Protocol):
 
     name: str
 
-    def fingerprint(self) -> str:
-        """Return a digest of the raw files (names, sizes, times)."""
+    def fingerprint(self, *parts: Part) -> str:
+        """Return a digest of the raw files of some parts (names, sizes, times).
+
+        What is made from other parts stays as it is when these change: new topics or
+        judgments leave the posts alone.
+        """
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield questions, answers and documents."""

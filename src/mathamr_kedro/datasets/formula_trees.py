@@ -39,7 +39,7 @@ class FormulaTreesDataset(AbstractDataset[Shard | EndOfShards, TreeStore]):
                 f"{str(self._folder)!r} is missing or unfinished; run the stage "
                 "'ingestion', it goes on where it stopped"
             )
-        return TreeStore(self._folder / _STORE, read_only=True)
+        return TreeStore(self._folder / _STORE, True, state["made_from"])
 
     def save(self, data: Shard | EndOfShards) -> None:
         """Add one batch, or note that all are there."""

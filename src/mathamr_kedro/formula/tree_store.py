@@ -79,14 +79,18 @@ class TreeStore:
     Args:
         path: the file; made, with its folder, unless ``read_only``.
         read_only: open for reading alone, e.g. in several processes at once.
+        made_from: fingerprint of the formulas, if the caller knows.
 
     Raises:
         MissingInputError: ``read_only``, and there is no such file.
         MalformedInputError: the file is not a store of this version.
     """
 
-    def __init__(self, path: str | Path, read_only: bool = False) -> None:
+    def __init__(
+        self, path: str | Path, read_only: bool = False, made_from: str = ""
+    ) -> None:
         self.path = Path(path)
+        self.made_from = made_from
         self._read_only = read_only
         if read_only and not self.path.is_file():
             raise MissingInputError(

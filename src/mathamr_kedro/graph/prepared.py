@@ -22,7 +22,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,7 +57,7 @@ class Preparation:
     parameters: PreprocessingParameters
     """They name the folder."""
     made_from: str
-    """Fingerprint of the graphs and pairs."""
+    """Fingerprint of the posts' graphs and the pairs: what an encoder learns from."""
     types: NodeVocabulary
     relations: RelationVocabulary
     split: PairSplit
@@ -65,6 +65,8 @@ class Preparation:
     """Blocks with final numbers; read once, one at a time."""
     topics: Iterable[GraphBlock]
     report: Mapping[str, Any] = field(default_factory=dict)
+    topics_from: str = ""
+    """Fingerprint of the topics' graphs."""
 
 
 class PreparedGraphs:
@@ -81,6 +83,7 @@ class PreparedGraphs:
         content = json.loads(file.read_text(encoding="utf-8"))
         self.configuration: dict[str, Any] = content["configuration"]
         self.made_from: str = content["made_from"]
+        self.topics_from: str = content.get("topics_from", "")
         self.report: dict[str, Any] = content["report"]
 
     @cached_property
@@ -161,8 +164,12 @@ class PreparedStore:
         """
         folder = self.folder(preparation.parameters)
         if (folder / _CONFIGURATION).is_file():
-            if PreparedGraphs(folder).made_from == preparation.made_from:
-                return False
+            found = PreparedGraphs(folder)
+            if found.made_from == preparation.made_from:
+                if found.topics_from == preparation.topics_from:
+                    return False
+                _replace_topics(folder, preparation)
+                return True
             shutil.rmtree(folder)
         part = folder.with_name(folder.name + ".part")
         shutil.rmtree(part, ignore_errors=True)  # left by a killed run
@@ -185,22 +192,46 @@ def _write(folder: Path, preparation: Preparation) -> None:
                 if key in wanted:
                     positions[key] = len(writer)
                 writer.add(key, graph)
-    with ShardWriter(folder / "topics", schema) as writer:
-        for block in preparation.topics:
-            for key, graph in block.graphs():
-                writer.add(key, graph)
+    _write_topics(folder / "topics", preparation)
     np.save(folder / "post_type.npy", np.array(post_types, dtype=np.uint8))
     _save_pairs(folder / "train_pairs.npy", split.train, positions)
     _save_pairs(folder / "validation_pairs.npy", split.validation, positions)
     preparation.types.save(folder / "types.json")
     preparation.relations.save(folder / "relations.json")
+    _write_configuration(folder, preparation)
+
+
+def _write_topics(folder: Path, preparation: Preparation) -> None:
+    schema = make_schema(preparation.types, preparation.relations)
+    with ShardWriter(folder, schema) as writer:
+        for block in preparation.topics:
+            for key, graph in block.graphs():
+                writer.add(key, graph)
+
+
+def _replace_topics(folder: Path, preparation: Preparation) -> None:
+    """Put other topics beside the same posts; a kill in between is noticed."""
+    part = folder / "topics.part"
+    shutil.rmtree(part, ignore_errors=True)
+    _write_topics(part, preparation)
+    # Between these steps no configuration names the topics that are there.
+    _write_configuration(folder, replace(preparation, topics_from=""))
+    shutil.rmtree(folder / "topics", ignore_errors=True)
+    os.replace(part, folder / "topics")
+    _write_configuration(folder, preparation)
+
+
+def _write_configuration(folder: Path, preparation: Preparation) -> None:
     content = {
         "configuration": preparation.parameters.describe(),
         "made_from": preparation.made_from,
+        "topics_from": preparation.topics_from,
         "report": preparation.report,
     }
     text = json.dumps(content, indent=2, default=str)
-    (folder / _CONFIGURATION).write_text(text + "\n", encoding="utf-8")
+    part = folder / f".{_CONFIGURATION}.part"
+    part.write_text(text + "\n", encoding="utf-8")
+    os.replace(part, folder / _CONFIGURATION)
 
 
 def _number_post_type(name: str) -> int:

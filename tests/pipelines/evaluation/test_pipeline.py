@@ -197,11 +197,11 @@ def test_depth_cuts_every_system(data: Path) -> None:
 def test_average_over_topics_with_a_relevant_document(catalog, data: Path) -> None:
     other = evaluate(data, average="relevant", measures=["MAP'"])
     means = {
-        average: [
+        average: next(
             (m["topics"], m["mean"])
             for m in found.load("metrics")
             if (m["measure"], m["topic_set"]) == ("MAP'", "ARQMath-1")
-        ][0]
+        )
         for average, found in (("judged", catalog), ("relevant", other))
     }
     # A.1 scores 7/12, A.2 has no vectors, A.3 no relevant document.

@@ -104,7 +104,9 @@ def _fuse(
     finished: Finished,
     settings: GraphFusionParameters,
 ) -> Shards:
-    made_from = fingerprint("fusion", amr_graphs.fingerprint, len(trees), settings.mode)
+    made_from = fingerprint(
+        "fusion", amr_graphs.fingerprint, trees.made_from, settings.mode
+    )
     done = finished(made_from)
     partitions = (
         Partition(name, list(read_blocks(file)))

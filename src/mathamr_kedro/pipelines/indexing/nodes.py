@@ -162,7 +162,9 @@ def _encode(
     mark = fingerprint_encoder(model_folder, graphs.made_from)
     width = encoders.open(str(encoder["folder"])).config.projection_dim
     shards = getattr(graphs, name)
-    ranges = list_ranges(len(shards), name, settings.encoding.posts_per_shard)
+    # Other topics are other shards of the same store.
+    stem = f"{name}-{graphs.topics_from}" if name == "topics" else name
+    ranges = list_ranges(len(shards), stem, settings.encoding.posts_per_shard)
     function = EncodeRanges(
         model_folder, graphs.folder / name, settings.encoding.compute
     )

@@ -28,7 +28,7 @@ from mathamr_kedro.corpus.judgment_check import (
     check_formula_ids,
     unknown_posts,
 )
-from mathamr_kedro.corpus.raw import Collection
+from mathamr_kedro.corpus.raw import Collection, Part
 from mathamr_kedro.corpus.report import draw_formulas_per_post, write_report
 from mathamr_kedro.corpus.statistics import (
     check_accounts,
@@ -57,6 +57,18 @@ logger = logging.getLogger(__name__)
 Shards = Iterator[tuple[Shard | EndOfShards, Shard | EndOfShards]]
 Finished = Callable[[str], frozenset[str]]
 
+_PARTS: Mapping[str, tuple[Part, ...]] = {
+    "posts": ("posts", "formulas"),
+    "comments": ("comments", "formulas"),
+    "post_links": ("links",),
+    "tags": ("tags",),
+    "votes": ("votes",),
+    "topics": ("topics", "topic_formulas", "topic_notes"),
+    "topic_formulas": ("topic_formulas",),
+    "judgments": ("qrels",),
+}
+"""What each table is made from; formula ids of posts are looked up in the index."""
+
 
 @dataclass(frozen=True)
 class IngestionParameters:
@@ -74,7 +86,7 @@ def extract_formulas(
 ) -> Shards:
     """Yield the formula index."""
     size = _read(parameters).formulas_per_shard
-    made_from = fingerprint("formulas", collection.fingerprint(), size)
+    made_from = fingerprint("formulas", collection.fingerprint("formulas"), size)
     done = finished(made_from)
     for table, read in collection.formula_tables():
         name = f"formulas-{table.zfill(4)}"
@@ -179,14 +191,15 @@ def build_formula_trees(
 ) -> Iterator[Shard | EndOfShards]:
     """Yield the trees of all formulas, each visually distinct one once.
 
-    The index and the topics come first: they have MathML. Formulas that stand in texts
-    alone are read from their LaTeX.
+    The index comes first: it has MathML. Formulas that stand in texts alone are read
+    from their LaTeX. The topics come last and are no part of the fingerprint: other
+    topics add their trees and leave those of the posts as they are.
     """
-    tables = (formulas, topic_formulas, posts, comments)
-    made_from = fingerprint("trees", *(table.fingerprint for table in tables))
+    tables = (formulas, posts, comments, topic_formulas)
+    made_from = fingerprint("trees", *(table.fingerprint for table in tables[:-1]))
     finished = so_far.finished(made_from)
     batches = (
-        (f"{source}-{file.stem}", table, file)
+        (f"{source}-{table.fingerprint}-{file.stem}", table, file)
         for source, table in enumerate(tables)
         for file in table.files()
     )
@@ -315,7 +328,7 @@ def _extract_all(
     parameters: Mapping[str, Any],
 ) -> Shards:
     size = _read(parameters).records_per_shard
-    made_from = fingerprint(name, collection.fingerprint(), size)
+    made_from = fingerprint(name, collection.fingerprint(*_PARTS[name]), size)
     yield from _extract(name, raw, clean, size, made_from, finished(made_from))
     yield _end(made_from)
 

@@ -111,11 +111,8 @@ def number_graphs(
 
     return Preparation(
         parameters=settings,
-        made_from=fingerprint(
-            blocks.fingerprint(variant),
-            topic_blocks.fingerprint(variant),
-            training_pairs.fingerprint,
-        ),
+        made_from=fingerprint(blocks.fingerprint(variant), training_pairs.fingerprint),
+        topics_from=topic_blocks.fingerprint(variant),
         types=vocabularies.types,
         relations=vocabularies.relations,
         split=split,
