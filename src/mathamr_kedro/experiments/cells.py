@@ -7,6 +7,7 @@
         record.json        what was run, on what, with which packages
         scores.parquet     task, topic set, system, topic, measure, score
         metrics.json  efficiency.json  history.json
+        report.md          the page of the evaluation
 """
 
 from __future__ import annotations
@@ -60,6 +61,8 @@ class CellOutputs:
     metrics: Sequence[Mapping[str, Any]]
     efficiency: Mapping[str, Any]
     history: Sequence[Mapping[str, Any]]
+    report: str = ""
+    """A page for people."""
 
 
 class FinishedCell:
@@ -124,6 +127,7 @@ class CellStore:
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         pq.write_table(outputs.scores, part / "scores.parquet")
+        (part / "report.md").write_text(outputs.report, encoding="utf-8")
         for name, content in (
             ("metrics.json", outputs.metrics),
             ("efficiency.json", outputs.efficiency),

@@ -64,6 +64,7 @@ def test_missing_data_is_refused():
 
 def test_record_holds_everything_with_the_time():
     scores = pd.DataFrame({"task": [1], "score": [0.5]})
-    outputs = record_evaluation(identify(), scores, [{"mean": 0.5}], {}, [])
+    outputs = record_evaluation(identify(), scores, [{"mean": 0.5}], {}, [], "# Page")
     assert outputs.record.finished > "2026"
     assert outputs.scores.column("score").to_pylist() == [0.5]
+    assert outputs.report == "# Page"

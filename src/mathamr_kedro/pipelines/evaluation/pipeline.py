@@ -103,6 +103,7 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                     "metrics",
                     "efficiency",
                     "training_history",
+                    "evaluation_report",
                 ],
                 outputs="experiment_cells",
                 name="record_evaluation",

@@ -55,9 +55,13 @@ def record_evaluation(
     metrics: Sequence[Values],
     efficiency: Values,
     training_history: Sequence[Values],
+    report: str,
 ) -> CellOutputs:
-    """Return what belongs into the folder of the finished cell."""
+    """Return what belongs into the folder of the finished cell.
+
+    The report is written last of all, so a recorded cell lacks nothing.
+    """
     table = pa.Table.from_pandas(scores, preserve_index=False)
     return finish_cell(
-        CellOutputs(record, table, metrics, efficiency, training_history)
+        CellOutputs(record, table, metrics, efficiency, training_history, report)
     )
