@@ -11,7 +11,7 @@ import pytest
 import mathamr_kedro
 
 DOMAIN = {
-    "amr", "corpus", "sample", "formula",
+    "amr", "corpus", "sample", "formula", "experiments",
     "graph", "learning", "metrics", "model", "search",
     "stats", "errors", "parameters", "records", "shards", "types",
 }  # fmt: skip

@@ -12,6 +12,17 @@ from kedro.utils import find_kedro_project
 from mathamr_kedro.errors import ConfigurationError
 
 
+def find_project() -> Path:
+    """Return the folder of the project, found from the current folder."""
+    root = find_kedro_project(Path.cwd())
+    if root is None:
+        raise ConfigurationError(
+            f"No Kedro project in {str(Path.cwd())!r} or above; run mathamr inside the "
+            "project folder (the one with pyproject.toml and conf/)"
+        )
+    return Path(root)
+
+
 def open_catalog(
     env: str | None = None, data_root: str | None = None
 ) -> CatalogProtocol:
@@ -21,13 +32,17 @@ def open_catalog(
         env: an environment of ``conf/``; ``None`` for the default one.
         data_root: another folder for what the stages wrote.
     """
-    root = find_kedro_project(Path.cwd())
-    if root is None:
-        raise ConfigurationError(
-            f"No Kedro project in {str(Path.cwd())!r} or above; run mathamr inside the "
-            "project folder (the one with pyproject.toml and conf/)"
-        )
+    root = find_project()
     bootstrap_project(root)
     settings = {"data_root": data_root} if data_root else None
     session = KedroSession.create(root, env=env, runtime_params=settings)
     return session.load_context().catalog
+
+
+def list_versions(catalog: CatalogProtocol, name: str) -> list[str]:
+    """Return the versions of a versioned dataset, the newest first.
+
+    Each can be loaded with ``catalog.load(name, version=...)``.
+    """
+    file = Path(str(catalog[name]._describe()["filepath"]))
+    return sorted((f.parent.name for f in file.glob(f"*/{file.name}")), reverse=True)

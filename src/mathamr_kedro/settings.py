@@ -3,8 +3,7 @@
 import os
 import warnings
 
-from kedro.config import OmegaConfigLoader
-
+from mathamr_kedro.environments import EnvironmentLoader
 from mathamr_kedro.hooks import ErrorHooks, ParameterHooks, TimingHooks
 
 # Kedro 1.7 calls a function that OmegaConf 2.4 renamed.
@@ -12,7 +11,7 @@ warnings.filterwarnings("ignore", "register_new_resolver", UserWarning)
 
 HOOKS = (ErrorHooks(), ParameterHooks(), TimingHooks())
 
-CONFIG_LOADER_CLASS = OmegaConfigLoader
+CONFIG_LOADER_CLASS = EnvironmentLoader
 CONFIG_LOADER_ARGS = {
     "base_env": "base",
     "default_run_env": "local",

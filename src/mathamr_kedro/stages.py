@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from mathamr_kedro.errors import ConfigurationError, suggest
+from mathamr_kedro.experiments.definition import GROUP, read_experiment
 from mathamr_kedro.parameters import read_parameters
 
 STAGES = (
@@ -22,8 +23,12 @@ STAGES = (
 )
 """In the order in which the data flows; each has one top key in the parameters."""
 
-SETTINGS = ("data_root", "raw_root")
-"""Paths that ``kedro run --params`` may override; the catalog reads them."""
+SETTINGS = ("data_root", "raw_root", "output_root")
+"""Paths that ``kedro run --params`` may override; the catalog reads them.
+
+``output_root`` is where a run leaves what belongs to it alone (its reports, which
+encoder it trained, its scores); stores that runs share stay below ``data_root``.
+"""
 
 
 def check_stage_parameters(parameters: Mapping[str, Any]) -> None:
@@ -31,7 +36,7 @@ def check_stage_parameters(parameters: Mapping[str, Any]) -> None:
 
     A stage ``x`` declares its dataclass as ``PARAMETERS`` in ``pipelines.x``.
     """
-    known = (*STAGES, *SETTINGS)
+    known = (*STAGES, GROUP, *SETTINGS)
     for key, values in parameters.items():
         if key not in known:
             hint = suggest(key, known) or "."
@@ -42,3 +47,4 @@ def check_stage_parameters(parameters: Mapping[str, Any]) -> None:
         module = f"mathamr_kedro.pipelines.{key}"
         if key in STAGES and find_spec(module) is not None:
             read_parameters(import_module(module).PARAMETERS, values, where=key)
+    read_experiment(parameters)

@@ -33,8 +33,8 @@ class TermMiner:
         self._pairs, self._groups, self._config = pairs, groups, config
         self._terms = terms
         pool = draw_pool(pairs, config, seed)
-        documents = (terms.get(int(p), ()) for p in pairs.documents[pool])
-        self._index = TermIndex([str(n) for n in pool], documents)
+        documents = zip(pool, pairs.documents[pool], strict=True)
+        self._index = TermIndex((str(n), terms.get(int(p), ())) for n, p in documents)
         self._sizes = np.bincount(groups[pool], minlength=int(groups.max()) + 1)
 
     def mine(self, number: int) -> Positions:

@@ -147,6 +147,7 @@ def plant(data: Path) -> None:
     save_table(catalog, "posts", POSTS)
     save_table(catalog, "topics", TOPICS)
     save_table(catalog, "judgments", JUDGMENTS)
+    save_table(catalog, "training_pairs", [])
     save_table(catalog, "formulas", FORMULAS)
     graphs = [
         GraphRecord("2", "(s / sum-01 :ARG1 (q / square))", "answer"),

@@ -60,6 +60,7 @@ class Skeleton:
         self.parents = [token.head for token in tokens]
         self.labels = [token.dep for token in tokens]
         self._children_of: list[list[int]] | None = None
+        self.root = 0
         self._join_roots()
         for rewrite in (
             self._unload_auxiliaries,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from kedro.pipeline import Pipeline, node
 
-from mathamr_kedro.pipelines.evaluation import nodes
+from mathamr_kedro.experiments.collection import COLLECTION
+from mathamr_kedro.pipelines.evaluation import nodes, recording
 
 _PARAMETERS = "params:evaluation"
 _TOPICS = {"topics": "topics", "parameters": _PARAMETERS}
@@ -83,6 +84,29 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 inputs=["scored_runs", "efficiency"],
                 outputs=["evaluation_report", "evaluation_figure"],
                 name="report_evaluation",
+            ),
+            node(
+                recording.identify_evaluation,
+                inputs={
+                    **{name: name for name in COLLECTION},
+                    "encoder": "encoder",
+                    "parameters": "parameters",
+                },
+                outputs="evaluated_cell",
+                name="identify_evaluation",
+            ),
+            node(
+                recording.record_evaluation,
+                inputs=[
+                    "evaluated_cell",
+                    "scores",
+                    "metrics",
+                    "efficiency",
+                    "training_history",
+                    "evaluation_report",
+                ],
+                outputs="experiment_cells",
+                name="record_evaluation",
             ),
         ],
         tags="evaluation",

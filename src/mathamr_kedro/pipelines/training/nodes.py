@@ -145,6 +145,7 @@ def train_encoder(
     encoder = {
         "folder": folder.name,
         "prepared_graphs": graphs.folder.name,
+        "settings": fingerprint(config.describe_result()),
         "best_epoch": result.best_epoch,
         "best_loss": result.best_loss,
         "stopped_early": result.stopped_early,

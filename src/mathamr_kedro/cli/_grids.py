@@ -1,0 +1,279 @@
+"""Running the cells of an experiment as Kedro runs, each with parameters of its own."""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import yaml
+from kedro.framework.context import KedroContext
+from kedro.framework.session import KedroSession
+from kedro.framework.startup import bootstrap_project
+from kedro.io import DatasetError
+
+from mathamr_kedro.environments import stack_environments
+from mathamr_kedro.errors import (
+    ConfigurationError,
+    MathAMRError,
+    MissingInputError,
+    find_cause,
+    suggest,
+)
+from mathamr_kedro.experiments.cells import CellStore
+from mathamr_kedro.experiments.collection import COLLECTION, fingerprint_collection
+from mathamr_kedro.experiments.definition import Experiment, read_experiment
+from mathamr_kedro.experiments.grid import Cell, list_cells, merge
+from mathamr_kedro.experiments.scheduling import Ending, Handle, Task, run_tasks
+from mathamr_kedro.search.folder_lock import lock_folder
+from mathamr_kedro.stages import check_stage_parameters
+
+logger = logging.getLogger(__name__)
+
+SHARED_STAGES = ("ingestion", "amr_parsing", "graph_fusion")
+PREPARE = ("preprocessing",)
+CELL = ("training", "indexing", "evaluation")
+
+_DIE = 1  # PR_SET_PDEATHSIG
+
+
+class Finished(NamedTuple):
+    """A task that ran in this process."""
+
+    code: int
+
+    def poll(self) -> int:
+        """Return the exit code."""
+        return self.code
+
+
+@dataclass(frozen=True)
+class Work:
+    """One Kedro run of the grid."""
+
+    task: Task
+    stages: tuple[str, ...]
+    parameters: Mapping[str, Any]
+    folder: Path
+    """Its log, its run file and what it writes for itself."""
+
+    @property
+    def log(self) -> Path:
+        """Where it says what it does."""
+        return self.folder / "log.txt"
+
+
+@dataclass(frozen=True)
+class GridRun:
+    """An experiment in a data environment, ready to run."""
+
+    root: Path
+    name: str
+    data_env: str | None = None
+    settings: Mapping[str, Any] | None = None
+    """Parameters over those of the environments, ``data_root`` among them."""
+
+    @property
+    def env(self) -> str:
+        """Both environments together."""
+        return stack_environments(self.data_env, self.name) or self.name
+
+    @cached_property
+    def context(self) -> KedroContext:
+        """The project in these environments."""
+        return self.open_session().load_context()
+
+    @cached_property
+    def experiment(self) -> Experiment:
+        """What the environment states."""
+        experiment = read_experiment(self.context.params)
+        if experiment is None:
+            raise ConfigurationError(
+                f"Expected an experiment in conf/{self.name}/parameters/experiment.yml"
+            )
+        return experiment
+
+    @property
+    def store(self) -> CellStore:
+        """All finished cells."""
+        store: CellStore = self.context.catalog.load("experiment_cells")
+        return store
+
+    def open_session(self, **changes: Any) -> KedroSession:
+        """Open a session with more parameters."""
+        bootstrap_project(self.root)
+        values = merge(self.settings or {}, changes)
+        return KedroSession.create(self.root, env=self.env, runtime_params=values)
+
+    def run_stages(self, stages: Sequence[str], **changes: Any) -> None:
+        """Run stages in this process."""
+        with self.open_session(**changes) as session:
+            session.run(pipeline_names=list(stages))  # type: ignore[call-arg]
+
+    def ensure_collection(self) -> str:
+        """Run the shared stages where they are unfinished; return the fingerprint."""
+        try:
+            return self._fingerprint()
+        except (DatasetError, MathAMRError) as exc:
+            if not isinstance(find_cause(exc), MissingInputError):
+                raise
+        self.run_stages(SHARED_STAGES)
+        return self._fingerprint()
+
+    def list_cells(self, seeds: Sequence[int] | None = None) -> list[Cell]:
+        """Return all cells; every one's parameters are checked."""
+        cells = list_cells(self.experiment, self.context.params, seeds)
+        for cell in cells:
+            check_stage_parameters(cell.parameters)
+        return cells
+
+    def lock(self) -> IO[str]:
+        """Keep other grids off the same data until the file is closed."""
+        return lock_folder(
+            self._folder_of_runs(),
+            "wait until that experiment has ended, or give another --data-root",
+        )
+
+    def has_results(self) -> bool:
+        """Return whether any cell is finished."""
+        return any(self.store.find_all(cell.key) for cell in self.list_cells())
+
+    def plan(self, cells: Sequence[Cell], collection: str) -> list[Work]:
+        """Return what there is to do: nothing for finished cells.
+
+        Equal preprocessing is done once before the cells that need it. Cells with the
+        same training follow one another, so that the second finds the encoder.
+        """
+        store, base = self.store, self._folder_of_runs()
+        todo: dict[str, Cell] = {}
+        for cell in cells:
+            if store.find(cell.key, collection) is None:
+                todo.setdefault(cell.key, cell)
+        works: dict[str, Work] = {}
+        prepared: dict[str, str] = {}
+        trained: dict[str, str] = {}
+        for cell in todo.values():
+            prepare = f"graphs of {cell.condition}"
+            known = prepared.setdefault(cell.preparation, prepare)
+            if known not in works:
+                task = Task(prepare, group="preprocessing")
+                folder = base / f"graphs-{cell.preparation}"
+                works[prepare] = self._work(task, PREPARE, cell, folder)
+            after = (trained[cell.training],) if cell.training in trained else ()
+            task = Task(cell.name, after, needs=(known,))
+            works[cell.name] = self._work(task, CELL, cell, base / cell.key)
+            trained[cell.training] = cell.name
+        return list(works.values())
+
+    def run(
+        self, works: Sequence[Work], devices: Sequence[str], in_process: bool = False
+    ) -> Iterator[Ending]:
+        """Run what is to do; one child process per device at a time."""
+        by_name = {work.task.name: work for work in works}
+        start: Callable[[str, int], Handle]
+        if in_process:
+            start = lambda name, slot: self._run_here(by_name[name])  # noqa: E731
+        else:
+            start = lambda name, slot: self._start(by_name[name], devices[slot])  # noqa: E731
+        tasks = [work.task for work in works]
+        return run_tasks(tasks, start, 1 if in_process else len(devices))
+
+    def _fingerprint(self) -> str:
+        catalog = self.context.catalog
+        return fingerprint_collection(*(catalog.load(name) for name in COLLECTION))
+
+    def _folder_of_runs(self) -> Path:
+        return self.store.base.with_name("experiment_runs")
+
+    def _work(
+        self, task: Task, stages: tuple[str, ...], cell: Cell, folder: Path
+    ) -> Work:
+        own = merge(cell.changes, {"output_root": str(folder)})
+        return Work(task, stages, merge(self.settings or {}, own), folder)
+
+    def _run_here(self, work: Work) -> Finished:
+        work.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.run_stages(work.stages, **work.parameters)
+        except Exception as exc:
+            logger.exception("%s failed", work.task.name)
+            work.log.write_text(f"{type(exc).__name__}: {exc}\n", encoding="utf-8")
+            return Finished(1)
+        return Finished(0)
+
+    def _start(self, work: Work, device: str) -> subprocess.Popen[bytes]:
+        """Start ``kedro run --config`` with a file that states the whole run."""
+        work.folder.mkdir(parents=True, exist_ok=True)
+        file = work.folder / "run.yml"
+        content = {
+            "env": self.env,
+            "pipelines": ",".join(work.stages),
+            "params": dict(work.parameters),
+        }
+        file.write_text(yaml.safe_dump({"run": content}), encoding="utf-8")
+        libc = ctypes.CDLL(None)
+        with work.log.open("wb") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "kedro", "run", "--config", str(file.resolve())],
+                cwd=self.root,
+                env={**os.environ, **choose_device(device)},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                # A killed grid leaves no cell running: nobody would wait for it.
+                preexec_fn=lambda: libc.prctl(_DIE, signal.SIGKILL),  # noqa: PLW1509
+            )
+
+
+def list_experiments(root: Path) -> list[str]:
+    """Return the environments that state an experiment."""
+    files = (root / "conf").glob("*/parameters/experiment.yml")
+    return sorted(file.parents[1].name for file in files)
+
+
+def check_name(root: Path, name: str) -> None:
+    """Refuse a name that no environment has."""
+    known = list_experiments(root)
+    if name not in known:
+        raise ConfigurationError(
+            f"Expected one of {known} as experiment (got {name!r})"
+            f"{suggest(name, known)}; an experiment is an environment with "
+            "conf/<name>/parameters/experiment.yml"
+        )
+
+
+def choose_device(device: str) -> dict[str, str]:
+    """Return the environment variables that show a child one device alone.
+
+    >>> choose_device("cuda:1"), choose_device("cpu")
+    ({'CUDA_VISIBLE_DEVICES': '1'}, {'CUDA_VISIBLE_DEVICES': ''})
+
+    Raises:
+        ConfigurationError: it is no device.
+    """
+    kind, _, number = device.partition(":")
+    if kind == "cpu" and not number:
+        return {"CUDA_VISIBLE_DEVICES": ""}
+    if kind == "cuda" and number.isdigit():
+        seen = os.environ.get("CUDA_VISIBLE_DEVICES")
+        names = seen.split(",") if seen else []
+        place = int(number)
+        return {"CUDA_VISIBLE_DEVICES": names[place] if place < len(names) else number}
+    raise ConfigurationError(
+        f"Expected devices such as 'cuda:0,cuda:1' or 'cpu' (got {device!r})"
+    )
+
+
+def list_devices() -> list[str]:
+    """Return all GPUs of this machine, or the CPU."""
+    import torch  # noqa: PLC0415 - takes seconds; who names devices need not wait
+
+    count = torch.cuda.device_count()
+    return [f"cuda:{number}" for number in range(count)] or ["cpu"]

@@ -1,0 +1,66 @@
+"""Plots of an experiment: topics, seeds, and what effectiveness costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from mathamr_kedro.stats.seeds import SeedResult, select_best_seed
+
+Results = Mapping[str, Sequence[SeedResult]]
+
+
+def draw_topic_differences(results: Results, baseline: str, measure: str) -> go.Figure:
+    """Draw the difference to the baseline on every topic, largest gain first."""
+    figure = go.Figure()
+    if baseline in results:
+        base = select_best_seed(results[baseline], measure).per_topic[measure]
+        for name, found in results.items():
+            if name != baseline:
+                own = select_best_seed(found, measure).per_topic[measure]
+                gains = np.sort(own - base)[::-1]
+                figure.add_bar(y=gains.tolist(), name=name)
+    return figure.update_layout(
+        title=f"{measure} on each topic, difference to {baseline} (best seeds)",
+        xaxis_title="topic, by difference",
+        yaxis_title=f"difference in {measure}",
+        barmode="group",
+    )
+
+
+def draw_seeds(results: Results, measure: str) -> go.Figure:
+    """Draw the mean over topics of every seed."""
+    figure = go.Figure()
+    for name, found in results.items():
+        having = [r for r in found if r.has(measure)]
+        figure.add_scatter(
+            x=[name] * len(having),
+            y=[r.value(measure) for r in having],
+            text=[f"seed {r.seed}" for r in having],
+            mode="markers",
+            name=name,
+        )
+    return figure.update_layout(
+        title=f"{measure} of every seed", yaxis_title=measure, showlegend=False
+    )
+
+
+def draw_tradeoff(results: Results, measure: str) -> go.Figure:
+    """Draw effectiveness against queries per second, one point per seed."""
+    figure = go.Figure()
+    for name, found in results.items():
+        having = [r for r in found if r.has(measure) and r.has("QPS")]
+        figure.add_scatter(
+            x=[r.value("QPS") for r in having],
+            y=[r.value(measure) for r in having],
+            text=[f"seed {r.seed}" for r in having],
+            mode="markers",
+            name=name,
+        )
+    return figure.update_layout(
+        title=f"{measure} against throughput",
+        xaxis_title="queries per second",
+        yaxis_title=measure,
+    )

@@ -1,0 +1,143 @@
+"""What came out: of an experiment's cells, or of one evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mathamr_kedro.experiments.cells import FinishedCell
+from mathamr_kedro.experiments.reports import (
+    Report,
+    write_system_tables,
+    write_tables,
+)
+from mathamr_kedro.experiments.results import (
+    GridResults,
+    TopicScores,
+    choose_topic_set,
+    gather_results,
+    list_topic_sets,
+    read_figures,
+    read_topic_scores,
+    strategy_of,
+)
+from mathamr_kedro.experiments.versions import describe_result
+from mathamr_kedro.stats.comparisons import TestSettings
+from mathamr_kedro.stats.seeds import SeedResult
+
+SYSTEMS = "systems"
+"""Name of the comparison of systems, where there is no experiment."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Results with their tables and tests."""
+
+    name: str
+    title: str
+    results: Mapping[str, Sequence[SeedResult]]
+    report: Report
+    baseline: str
+    measure: str
+    """The one that plots show."""
+    facts: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    grid: GridResults | None = None
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a version of the result holds."""
+        return describe_result(
+            self.name, self.results, self.report, self.facts, self.grid
+        )
+
+
+def summarise_experiment(
+    grid: GridResults, settings: TestSettings, topic_set: str | None
+) -> Outcome:
+    """Return the outcome of an experiment's finished cells."""
+    experiment = grid.experiment
+    chosen = choose_topic_set(grid.topic_sets, topic_set)
+    results = gather_results(grid, chosen)
+    seeds = sorted({cell.seed for cell, _ in grid.finished})
+    total = len(grid.finished) + len(grid.missing)
+    notes = [
+        f"Task {experiment.task}, topic set {chosen}; seeds "
+        f"{', '.join(map(str, seeds))}; {len(grid.finished)} of {total} cells.",
+    ]
+    if grid.missing:
+        notes.append(f"Not finished: {describe_missing(grid)}.")
+    newest = grid.finished[-1][1]
+    return Outcome(
+        name=experiment.name,
+        title=f"Experiment {experiment.name}",
+        results=results,
+        report=write_tables(experiment, results, settings),
+        baseline=experiment.baseline,
+        measure=experiment.measures[0],
+        facts=_state_facts(newest, chosen),
+        notes=tuple(notes),
+        grid=grid,
+    )
+
+
+def describe_missing(grid: GridResults) -> str:
+    """Return the unfinished cells, seed by seed."""
+    by_seed: dict[int, list[str]] = {}
+    for cell in grid.missing:
+        by_seed.setdefault(cell.seed, []).append(cell.condition)
+    parts = (f"seed {seed} of {', '.join(c)}" for seed, c in by_seed.items())
+    return "; ".join(parts)
+
+
+def summarise_evaluation(
+    cell: FinishedCell, settings: TestSettings, published: bool
+) -> Outcome:
+    """Return the outcome of one evaluation: its systems against one another."""
+    scores: dict[tuple[int, str], dict[str, TopicScores]] = {
+        (task, name): read_topic_scores(cell.scores, task, name)
+        for task in (1, 2)
+        for name in list_topic_sets(cell.scores, task)
+    }
+    tables = write_system_tables(
+        scores, cell.metrics, cell.efficiency, settings, published
+    )
+    (task, topic_set), systems = _choose_shown(scores)
+    figures = read_figures(cell.efficiency, task)
+    results = {
+        name: [SeedResult(cell.record.seed, values, _take_qps(figures, name))]
+        for name, (_, values) in systems.items()
+    }
+    ours = [name for name in results if strategy_of(name) is not None]
+    return Outcome(
+        name=SYSTEMS,
+        title="Systems compared",
+        results=results,
+        report=tables,
+        baseline=(ours or list(results))[0],
+        measure=next(iter(next(iter(results.values()))[0].per_topic)),
+        facts=_state_facts(cell, topic_set),
+    )
+
+
+def _choose_shown(
+    scores: Mapping[tuple[int, str], Mapping[str, TopicScores]],
+) -> tuple[tuple[int, str], Mapping[str, TopicScores]]:
+    task = min((task for task, _ in scores), default=1)
+    names = [name for found, name in scores if found == task]
+    key = (task, choose_topic_set(names, None))
+    return key, scores[key]
+
+
+def _state_facts(cell: FinishedCell, topic_set: str) -> dict[str, Any]:
+    index = cell.efficiency.get("index", {})
+    return {
+        "collection": cell.record.collection,
+        "topic_set": topic_set,
+        "posts": index.get("posts"),
+    }
+
+
+def _take_qps(figures: Mapping[str, float], system: str) -> dict[str, float]:
+    name = f"QPS {system}"
+    return {"QPS": figures[name]} if name in figures else {}

@@ -1,0 +1,177 @@
+"""The tables of an experiment, in the form of the thesis, with their tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from mathamr_kedro.experiments.definition import Experiment
+from mathamr_kedro.experiments.results import (
+    SYSTEM,
+    TopicScores,
+    read_figures,
+    strategy_of,
+)
+from mathamr_kedro.stats.comparisons import Comparison, TestSettings
+from mathamr_kedro.stats.result_tables import Layout, best_seed_table, mean_table
+from mathamr_kedro.stats.seeds import SeedResult
+from mathamr_kedro.stats.tables import Column, Figure, Row, Table
+from mathamr_kedro.stats.thesis_tables import (
+    EFFECTIVENESS,
+    EFFICIENCY,
+    LAYOUTS,
+    benchmark_table,
+    efficiency_table,
+)
+
+Results = Mapping[str, Sequence[SeedResult]]
+
+PUBLISHED_ON = "ARQMath-3"
+"""Topic set of the published systems in Tables 4.19 and 4.21."""
+
+
+class Report(NamedTuple):
+    """Tables by name, and the tests behind their asterisks."""
+
+    tables: dict[str, Table]
+    tests: dict[str, list[Comparison]]
+
+
+def write_tables(
+    experiment: Experiment, results: Results, settings: TestSettings
+) -> Report:
+    """Return the tables of an experiment: the thesis' ones, or three plain ones.
+
+    A best-seed table carries asterisks. One of means never does (thesis 4.2), but where
+    it is the only one, the tests on the best seeds are made and told all the same.
+    """
+    layouts = {f"table_{number}": LAYOUTS[number] for number in experiment.tables}
+    layouts = layouts or _plain_layouts(experiment)
+    report = Report({}, {})
+    for name, layout in layouts.items():
+        shown = {row: results[row] for row in layout.rows if row in results}
+        if layout.baseline is not None and "±" not in layout.title:
+            table, tests = best_seed_table(layout, shown, settings)
+            report.tables[name], report.tests[name] = table, tests
+        else:
+            report.tables[name] = mean_table(layout, shown)
+    if not report.tests:
+        layout = _plain_layouts(experiment)["best_seed"]
+        table, tests = best_seed_table(layout, results, settings)
+        report.tables["best_seed"], report.tests["best_seed"] = table, tests
+    return report
+
+
+def write_system_tables(
+    scores: Mapping[tuple[int, str], Mapping[str, TopicScores]],
+    metrics: Sequence[Mapping[str, Any]],
+    efficiency: Mapping[str, Any],
+    settings: TestSettings,
+    published: bool = False,
+) -> Report:
+    """Return the tables of one evaluation: our systems beside the baselines.
+
+    Args:
+        scores: per-topic scores by task and topic set.
+        metrics: means with floor (random order) and ceiling (ideal order).
+        efficiency: times and sizes.
+        settings: how to test.
+        published: add what others published on ARQMath-3 (Tables 4.19 and 4.21), where
+            these are the topics.
+    """
+    report = Report({}, {})
+    for (task, topic_set), systems in scores.items():
+        name = f"task{task}_{topic_set}"
+        table, tests = _compare_systems(task, topic_set, systems, settings)
+        bounds = _bound_rows(task, topic_set, metrics, table.columns)
+        report.tables[name] = replace(table, rows=(*table.rows, *bounds))
+        report.tests[name] = tests
+        if published and topic_set == PUBLISHED_ON:
+            number = {1: "table_4.19", 2: "table_4.21"}[task]
+            ours = {s: _means(v) for s, (_, v) in systems.items()}
+            report.tables[number] = benchmark_table(str(task), ours)
+    for number, task in (("4.20", 1), ("4.22", 2)):
+        if any(found == task for found, _ in scores):
+            values = _efficiency_values(efficiency, task)
+            report.tables[f"table_{number}"] = efficiency_table(number, values)
+    return report
+
+
+def _plain_layouts(experiment: Experiment) -> dict[str, Layout]:
+    rows = {name: (name,) for name in experiment.row_names}
+    measures = tuple(Column(name, name) for name in experiment.measures)
+    title, kind = experiment.name, ("Condition",)
+    efficiency = tuple(
+        Column(key, text, decimals=1)
+        for key, text in (
+            ("seconds_per_epoch", "Time/Epoch (s)"),
+            ("gpu_gigabytes", "GPU Mem (GB)"),
+            ("index_megabytes", "Index Size (MB)"),
+            ("QPS", "QPS"),
+        )
+    )
+    first = experiment.measures[0]
+    return {
+        "best_seed": Layout(
+            f"{title}: best seed", kind, rows, measures, experiment.baseline, first
+        ),
+        "mean": Layout(f"{title}: mean ± std over seeds", kind, rows, measures),
+        "efficiency": Layout(
+            f"{title}: efficiency, mean ± std", kind, rows, efficiency
+        ),
+    }
+
+
+def _compare_systems(
+    task: int,
+    topic_set: str,
+    systems: Mapping[str, TopicScores],
+    settings: TestSettings,
+) -> tuple[Table, list[Comparison]]:
+    names = sorted(systems, key=lambda name: strategy_of(name) is None)
+    first = systems[names[0]]
+    known = [column for column in EFFECTIVENESS if column.key in first[1]]
+    columns = tuple(known) or tuple(Column(name, name) for name in first[1])
+    layout = Layout(
+        f"Task {task}, {topic_set}, {len(first[0])} topics",
+        ("System",),
+        {name: (name,) for name in names},
+        columns,
+        baseline=names[0],
+        select_by=columns[0].key,
+    )
+    results = {name: [SeedResult(0, systems[name][1])] for name in names}
+    return best_seed_table(layout, results, settings)
+
+
+def _bound_rows(
+    task: int,
+    topic_set: str,
+    metrics: Sequence[Mapping[str, Any]],
+    columns: Sequence[Column],
+) -> list[Row]:
+    found = {
+        m["measure"]: m
+        for m in metrics
+        if (m["task"], m["topic_set"]) == (task, topic_set)
+    }
+    rows = []
+    for key, label in (("floor", "random order"), ("ceiling", "ideal order")):
+        figures = [found.get(c.key, {}).get(key) for c in columns]
+        cells = tuple(None if value is None else Figure(value) for value in figures)
+        if any(cell is not None for cell in cells):
+            rows.append(Row((f"({label})",), cells))
+    return rows
+
+
+def _means(values: Mapping[str, Any]) -> dict[str, float]:
+    return {name: float(found.mean()) for name, found in values.items() if found.size}
+
+
+def _efficiency_values(efficiency: Mapping[str, Any], task: int) -> dict[str, float]:
+    number = {1: "4.20", 2: "4.22"}[task]
+    figures = read_figures(efficiency, task)
+    own = [n for n in figures if n.startswith(f"QPS {SYSTEM}")]
+    values = {q.key: figures[q.key] for q in EFFICIENCY[number][1] if q.key in figures}
+    return values | ({"QPS": figures[own[0]]} if own else {})

@@ -1,0 +1,67 @@
+"""Last nodes of the evaluation stage: keep the result where experiments look for it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from mathamr_kedro.datasets.penman_shards import PenmanShards
+from mathamr_kedro.datasets.sharded_table import ShardedTable
+from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
+from mathamr_kedro.experiments.collection import fingerprint_collection
+from mathamr_kedro.experiments.recording import describe_cell, finish_cell
+from mathamr_kedro.graph.configuration import PreprocessingParameters
+from mathamr_kedro.learning.config import TrainingConfig
+from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.shards import fingerprint
+
+logger = logging.getLogger(__name__)
+
+Values = Mapping[str, Any]
+
+
+def identify_evaluation(
+    math_graphs: PenmanShards,
+    topic_math_graphs: PenmanShards,
+    training_pairs: ShardedTable,
+    judgments: ShardedTable,
+    encoder: Values,
+    parameters: Values,
+) -> CellRecord:
+    """Return under which parameters, and on which data, the encoder was evaluated."""
+    collection = fingerprint_collection(
+        math_graphs, topic_math_graphs, training_pairs, judgments
+    )
+    graphs = PreprocessingParameters.read(parameters["preprocessing"])
+    config = read_parameters(TrainingConfig, parameters["training"], where="training")
+    trained = (encoder["prepared_graphs"], encoder.get("settings"))
+    is_current = trained == (graphs.key, fingerprint(config.describe_result()))
+    if not is_current:
+        logger.warning(
+            "encoder %s was trained with other parameters than the present ones: no "
+            "experiment will count its scores",
+            encoder["folder"],
+        )
+    return describe_cell(parameters, encoder, collection, is_current)
+
+
+def record_evaluation(
+    record: CellRecord,
+    scores: pd.DataFrame,
+    metrics: Sequence[Values],
+    efficiency: Values,
+    training_history: Sequence[Values],
+    report: str,
+) -> CellOutputs:
+    """Return what belongs into the folder of the finished cell.
+
+    The report is written last of all, so a recorded cell lacks nothing.
+    """
+    table = pa.Table.from_pandas(scores, preserve_index=False)
+    return finish_cell(
+        CellOutputs(record, table, metrics, efficiency, training_history, report)
+    )

@@ -1,0 +1,73 @@
+"""Nodes of the significance stage: recorded cells to tables, tests and plots."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import plotly.graph_objects as go
+
+from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.experiments.cells import CellStore
+from mathamr_kedro.experiments.definition import read_experiment
+from mathamr_kedro.experiments.figures import (
+    draw_seeds,
+    draw_topic_differences,
+    draw_tradeoff,
+)
+from mathamr_kedro.experiments.grid import describe_key
+from mathamr_kedro.experiments.outcomes import (
+    Outcome,
+    describe_missing,
+    summarise_evaluation,
+    summarise_experiment,
+)
+from mathamr_kedro.experiments.results import find_results
+from mathamr_kedro.pipelines.significance.parameters import SignificanceParameters
+from mathamr_kedro.stats.tables import render_csv, render_latex, render_markdown
+
+logger = logging.getLogger(__name__)
+
+
+def compare_results(cells: CellStore, parameters: Mapping[str, Any]) -> Outcome:
+    """Gather the cells of the experiment, or the last evaluation, and test."""
+    settings = SignificanceParameters.read(parameters["significance"])
+    experiment = read_experiment(parameters)
+    if experiment is not None:
+        grid = find_results(experiment, parameters, cells)
+        if grid.missing:
+            logger.warning("not finished: %s", describe_missing(grid))
+        return summarise_experiment(grid, settings.tests, settings.topic_set)
+    found = cells.find_all(describe_key(parameters))
+    if not found:
+        raise MissingInputError(
+            "No recorded evaluation with the present parameters in "
+            f"{str(cells.base)!r}; run the stage 'evaluation'"
+        )
+    return summarise_evaluation(found[-1], settings.tests, settings.published)
+
+
+def write_tables(
+    outcome: Outcome,
+) -> tuple[str, dict[str, str], dict[str, str], dict[str, Any]]:
+    """Return the tables as a Markdown page, CSV and LaTeX files, and the result."""
+    tables = outcome.report.tables
+    pages = [f"# {outcome.title}", *outcome.notes]
+    pages += [render_markdown(table) for table in tables.values()]
+    return (
+        "\n\n".join(pages),
+        {name: render_csv(table) for name, table in tables.items()},
+        {name: render_latex(table) for name, table in tables.items()},
+        outcome.describe(),
+    )
+
+
+def draw_figures(outcome: Outcome) -> tuple[go.Figure, go.Figure, go.Figure]:
+    """Draw differences by topic, seeds, and effectiveness against throughput."""
+    results, measure = outcome.results, outcome.measure
+    return (
+        draw_topic_differences(results, outcome.baseline, measure),
+        draw_seeds(results, measure),
+        draw_tradeoff(results, measure),
+    )

@@ -1,0 +1,26 @@
+"""Parameters of the significance stage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.stats.comparisons import TestSettings
+
+
+@dataclass(frozen=True)
+class SignificanceParameters:
+    """What the stage reads from ``conf/<env>/parameters/significance.yml``."""
+
+    tests: TestSettings = field(default_factory=TestSettings)
+    topic_set: str | None = None
+    """Of an experiment's tables; ``None``: the last edition of ARQMath, or the only."""
+    published: bool = False
+    """Put our systems beside the published ones of Tables 4.19 and 4.21."""
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> SignificanceParameters:
+        """Check what the configuration gave."""
+        return read_parameters(cls, values, where="significance")

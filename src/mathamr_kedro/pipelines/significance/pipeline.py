@@ -1,0 +1,43 @@
+"""Wiring of the significance stage."""
+
+from __future__ import annotations
+
+from kedro.pipeline import Pipeline, node
+
+from mathamr_kedro.pipelines.significance import nodes
+
+
+def create_pipeline(**kwargs: object) -> Pipeline:
+    """Return the stage: recorded results in, tables, tests and plots out."""
+    return Pipeline(
+        [
+            node(
+                nodes.compare_results,
+                inputs=["experiment_cells", "parameters"],
+                outputs="significance_outcome",
+                name="compare_results",
+            ),
+            node(
+                nodes.write_tables,
+                inputs="significance_outcome",
+                outputs=[
+                    "significance_report",
+                    "significance_csv",
+                    "significance_latex",
+                    "experiment_result",
+                ],
+                name="write_tables",
+            ),
+            node(
+                nodes.draw_figures,
+                inputs="significance_outcome",
+                outputs=[
+                    "topic_difference_figure",
+                    "seed_figure",
+                    "tradeoff_figure",
+                ],
+                name="draw_figures",
+            ),
+        ],
+        tags="significance",
+    )

@@ -1,0 +1,135 @@
+"""The command line over made-up results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from kedro.framework.session import KedroSession
+from kedro.framework.startup import bootstrap_project
+
+from mathamr_kedro.cli import experiments as cli
+from mathamr_kedro.cli import group
+from mathamr_kedro.cli._grids import choose_device
+from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.experiments.cells import CellStore
+from mathamr_kedro.experiments.outcomes import summarise_experiment
+from mathamr_kedro.experiments.results import find_results
+from mathamr_kedro.project import list_versions, open_catalog
+from mathamr_kedro.search.folder_lock import lock_folder
+from mathamr_kedro.stats import TestSettings
+from tests.experiments.cells import PARAMETERS, fill_store
+from tests.experiments.test_outcomes import MEANS, MODES
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    bootstrap_project(PROJECT)
+    for number, mean in enumerate((0.5, 0.6)):
+        store = CellStore(folder / f"cells{number}")
+        fill_store(store, MODES, MEANS | {"both": mean})
+        grid = find_results(MODES, PARAMETERS, store)
+        outcome = summarise_experiment(grid, TestSettings(num_samples=100), None)
+        with KedroSession.create(
+            PROJECT, env="formula_modes", runtime_params={"data_root": str(folder)}
+        ) as session:
+            session.load_context().catalog.save("experiment_result", outcome.describe())
+    return folder
+
+
+@pytest.fixture
+def run(data, monkeypatch):
+    monkeypatch.chdir(PROJECT)
+
+    def invoke(*arguments: str) -> str:
+        result = CliRunner().invoke(
+            group,
+            ["experiments", *arguments, "--data-root", str(data)],
+            catch_exceptions=False,
+        )
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    return invoke
+
+
+@pytest.fixture
+def versions(data, monkeypatch):
+    monkeypatch.chdir(PROJECT)
+    catalog = open_catalog("formula_modes", str(data))
+    return list_versions(catalog, "experiment_result")
+
+
+def _row(text: str, label: str) -> list[str]:
+    line = next(line for line in text.splitlines() if line.startswith(f"| {label}"))
+    return [cell.strip() for cell in line.split("|")[2:-1]]
+
+
+def test_list_shows_experiments_and_versions(run, versions):
+    output = run("list")
+    assert len(versions) == 2
+    assert all(version in output for version in versions)
+    assert "own, 100 posts" in output
+    assert "both, opt, slt, none" in output
+    assert "12 of 12" in output
+    assert "auxiliary_loss" in output  # not run yet
+
+
+def test_show_gives_the_tables(run, versions):
+    newest = run("show", "formula_modes")
+    older = run("show", "formula_modes", "--version", versions[1])
+    assert newest.count("| Both (OPT+SLT) |") == 3  # Tables 4.6, 4.7 and 4.8
+    assert "0.6" in _row(newest, "Both")[0] and "*" in _row(newest, "Both")[0]
+    assert "0.5" in _row(older, "Both")[0]
+    result = json.loads(run("show", "formula_modes", "--output", "json"))
+    assert len(result["cells"]) == 12
+
+
+def test_compare_shows_what_changed(run, versions):
+    table = run("compare", "formula_modes", versions[1], "--measure", "nDCG'")
+    measure, _, _, change, seeds = _row(table, "both")
+    assert (measure, seeds) == ("nDCG'", "3 / 3")
+    assert float(change) == pytest.approx(0.1, abs=0.005)
+    assert "opt" in run("compare", "formula_modes", *versions, "--output", "csv")
+
+
+def test_unknown_version_is_refused(run):
+    with pytest.raises(MissingInputError, match="mathamr experiments list"):
+        run("show", "formula_modes", "--version", "never")
+    with pytest.raises(MissingInputError, match="at all"):
+        run("show", "systems")
+
+
+def test_unknown_experiment_is_refused(run):
+    with pytest.raises(ConfigurationError, match="did you mean 'formula_modes'"):
+        run("run", "formula_mode")
+
+
+def test_two_grids_never_run_on_the_same_data(run, data):
+    with (
+        lock_folder(data / "07_model_output/experiment_runs", ""),
+        pytest.raises(ConfigurationError, match="wait until that experiment has ended"),
+    ):
+        run("run", "formula_modes", "--devices", "cpu")
+
+
+def test_seeds_must_be_of_the_experiment():
+    assert cli._read_seeds("1,2", [1, 2, 3]) == [1, 2]
+    assert cli._read_seeds(None, [1]) is None
+    for text in ("1,4", "x"):
+        with pytest.raises(Exception, match="expected"):
+            cli._read_seeds(text, [1, 2, 3])
+
+
+def test_cells_are_spread_over_devices(monkeypatch):
+    assert cli._assign_slots("cuda:0,cuda:1", 3) == ["cuda:0", "cuda:1", "cuda:0"]
+    assert cli._assign_slots("cpu", None) == ["cpu"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,6")
+    assert choose_device("cuda:1") == {"CUDA_VISIBLE_DEVICES": "6"}
+    with pytest.raises(ConfigurationError, match="cuda:0,cuda:1"):
+        choose_device("gpu")

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+
+from mathamr_kedro.datasets.experiment_cells import ExperimentCellsDataset
+from mathamr_kedro.experiments.cells import CellOutputs
+from mathamr_kedro.experiments.grid import list_cells
+from tests.experiments.cells import PARAMETERS, save_cell
+from tests.experiments.test_grid import EXPERIMENT
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    return ExperimentCellsDataset(filepath=str(tmp_path / "cells"))
+
+
+def test_save_and_load(dataset, tmp_path):
+    cell = list_cells(EXPERIMENT, PARAMETERS)[0]
+    store = dataset.load()
+    save_cell(store, cell, {"mathamr_plus": 0.5})
+    (found,) = store.list()
+    outputs = CellOutputs(
+        found.record, found.scores, found.metrics, found.efficiency, found.history
+    )
+    other = ExperimentCellsDataset(filepath=str(tmp_path / "others"))
+    other.save(outputs)
+    again = other.load().find(cell.key, "data")
+    assert again.record == found.record
+    assert again.scores.equals(found.scores)
+
+
+def test_exists(dataset):
+    assert not dataset.exists()
+    cell = list_cells(EXPERIMENT, PARAMETERS)[0]
+    save_cell(dataset.load(), cell, {"mathamr_plus": 0.5})
+    assert dataset.exists()
+
+
+def test_load_missing_folder(dataset):
+    assert dataset.load().list() == []
+
+
+def test_preview_shows_the_newest_first(dataset):
+    first, second, *_ = list_cells(EXPERIMENT, PARAMETERS)
+    save_cell(dataset.load(), first, {"mathamr_plus": 0.5})
+    folder = save_cell(dataset.load(), second, {"mathamr_plus": 0.5})
+    assert dataset.preview()["data"][0][0] == folder.name

@@ -1,0 +1,25 @@
+"""One tiny collection for all tests of experiments, and one experiment on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mathamr_kedro.cli._grids import GridRun
+from tests.experiments.world import TWO_SEEDS, open_grid, run_grid, write_world
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("world")
+    write_world(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def whole(data: Path) -> GridRun:
+    """Four conditions with two seeds, run without a stop."""
+    grid = open_grid("formula_modes", data, **TWO_SEEDS)
+    assert set(run_grid(grid).values()) == {"finished"}
+    return grid

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.experiments.cells import RECORD, CellStore
+from mathamr_kedro.experiments.grid import list_cells
+from tests.experiments.cells import PARAMETERS, save_cell
+from tests.experiments.test_grid import EXPERIMENT
+
+
+@pytest.fixture
+def store(tmp_path):
+    return CellStore(tmp_path / "cells")
+
+
+@pytest.fixture
+def cell():
+    return list_cells(EXPERIMENT, PARAMETERS)[0]
+
+
+def test_save_and_load(store, cell):
+    save_cell(store, cell, {"mathamr_plus": 0.5})
+    found = store.find(cell.key, "data")
+    assert found.record.parameters == cell.parameters
+    assert found.record.seed == 1
+    assert found.scores.num_rows == 2 * 20 * 4
+    assert found.metrics[0]["topics"] == 20
+    assert found.efficiency["index"]["posts"] == 100
+    assert found.history[0]["epoch"] == 1
+
+
+def test_missing_cell_is_none(store, cell):
+    assert store.find(cell.key, "data") is None
+    assert store.list() == []
+
+
+def test_other_data_is_another_cell(store, cell):
+    save_cell(store, cell, {"mathamr_plus": 0.5}, "old")
+    save_cell(store, cell, {"mathamr_plus": 0.5}, "new")
+    assert store.find(cell.key, "data") is None
+    assert [c.record.collection for c in store.find_all(cell.key)] == ["old", "new"]
+
+
+def test_unfinished_folder_is_no_cell(store, cell):
+    folder = save_cell(store, cell, {"mathamr_plus": 0.5})
+    shutil.copytree(folder, store.base / f".{folder.name}.7.part")
+    (folder / RECORD).unlink()
+    assert store.find(cell.key, "data") is None
+    assert store.find_all(cell.key) == store.list() == []
+
+
+def test_broken_record_says_what_to_do(store, cell):
+    folder = save_cell(store, cell, {"mathamr_plus": 0.5})
+    (folder / RECORD).write_text("{}")
+    with pytest.raises(MalformedInputError, match="delete the folder"):
+        _ = store.find(cell.key, "data").record
+    (folder / RECORD).write_text("{")
+    with pytest.raises(MalformedInputError, match="Expected JSON"):
+        _ = store.find(cell.key, "data").record

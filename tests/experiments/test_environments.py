@@ -1,0 +1,72 @@
+"""Every experiment of the thesis, end to end on a tiny collection."""
+
+from __future__ import annotations
+
+import pytest
+
+from mathamr_kedro.cli._grids import list_experiments
+from mathamr_kedro.experiments.grid import describe_key
+from mathamr_kedro.stats.thesis_tables import LAYOUTS
+from tests.experiments.world import open_grid, run_grid
+from tests.pipelines.graph_world import PROJECT
+
+TABLES = {
+    "formula_modes": ["4.6", "4.7", "4.8"],
+    "vn_structure": ["4.9"],
+    "vn_connectivity": ["4.10", "4.11", "4.12"],
+    "vn_initialisation": ["4.13", "4.14"],
+    "retrieval_strategies": ["4.15", "4.16"],
+    "auxiliary_loss": ["4.17"],
+}
+ONE_SEED = {"experiment": {"seeds": [7]}}
+
+
+def test_all_environments_are_known():
+    assert list_experiments(PROJECT) == sorted(TABLES)
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_environment_states_the_experiment_of_the_thesis(name, tmp_path):
+    grid = open_grid(name, tmp_path)
+    experiment = grid.experiment
+    assert experiment.name == name
+    assert list(experiment.tables) == TABLES[name]
+    assert len(experiment.seeds) == 5
+    layouts = [LAYOUTS[number] for number in experiment.tables]
+    assert set(experiment.row_names) == {row for found in layouts for row in found.rows}
+    baselines = {found.baseline for found in layouts} - {None}
+    assert baselines == {experiment.baseline}
+    assert grid.context.params["preprocessing"]["pairs"]["most"] == 50_000
+    cells = grid.list_cells()
+    assert len({cell.key for cell in cells}) == 5 * len(experiment.conditions)
+    # A plain run of the environment is the baseline.
+    seed = grid.context.params["training"]["seed"]
+    wanted = {cell.condition: cell.key for cell in cells if cell.seed == seed}
+    is_row = experiment.rows == "conditions"
+    baseline = experiment.baseline if is_row else next(iter(wanted))
+    assert describe_key(grid.context.params) == wanted[baseline]
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_experiment_ends_with_the_tables_of_the_thesis(name, data, whole):
+    if name == whole.name:
+        grid = whole
+    else:
+        # HNSW is Qdrant's; the others need no index on disk.
+        is_hnsw = name in ("retrieval_strategies", "auxiliary_loss")
+        engine = {"engine": "edge" if is_hnsw else "exact"}
+        grid = open_grid(name, data, **ONE_SEED, indexing={"engine": engine})
+        assert set(run_grid(grid).values()) == {"finished"}
+    grid.run_stages(["significance"])
+    catalog = grid.context.catalog
+    tables = catalog.load("significance_csv")
+    assert {f"table_{number}" for number in TABLES[name]} <= set(tables)
+    for number in TABLES[name]:
+        _, *rows = tables[f"table_{number}"]().splitlines()
+        assert len(rows) == len(LAYOUTS[number].rows)
+        assert all(row.split(",")[-1] != "" for row in rows)
+    assert catalog.load("experiment_result")["missing"] == []
+    assert f"Table {TABLES[name][0]}" in catalog.load("significance_report")
+    assert r"\toprule" in catalog.load("significance_latex")[f"table_{number}"]()
+    assert catalog.load("seed_figure").data
+    assert grid.plan(grid.list_cells(), grid.ensure_collection()) == []

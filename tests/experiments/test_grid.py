@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.experiments.definition import Experiment
+from mathamr_kedro.experiments.grid import describe_key, list_cells, merge
+from tests.experiments.cells import PARAMETERS
+
+EXPERIMENT = Experiment(
+    name="modes",
+    conditions={
+        "both": {},
+        "opt": {"preprocessing": {"graph": {"formula_mode": "opt"}}},
+        "doc": {"training": {"loss": {"beta": 0.0}}},
+    },
+    baseline="both",
+    seeds=(1, 2),
+)
+
+
+def test_cells_are_conditions_with_seeds_one_seed_after_the_other():
+    names = [cell.name for cell in list_cells(EXPERIMENT, PARAMETERS)]
+    assert names == [
+        "both, seed 1", "opt, seed 1", "doc, seed 1",
+        "both, seed 2", "opt, seed 2", "doc, seed 2",
+    ]  # fmt: skip
+
+
+def test_some_seeds():
+    cells = list_cells(EXPERIMENT, PARAMETERS, seeds=[2])
+    assert [cell.seed for cell in cells] == [2, 2, 2]
+    assert all(cell.parameters["training"]["seed"] == 2 for cell in cells)
+
+
+def test_equal_work_has_equal_hashes():
+    both, opt, doc, both_2, *_ = list_cells(EXPERIMENT, PARAMETERS)
+    assert len({cell.key for cell in list_cells(EXPERIMENT, PARAMETERS)}) == 6
+    assert both.preparation == doc.preparation == both_2.preparation
+    assert opt.preparation != both.preparation
+    assert both.training not in (doc.training, both_2.training)
+
+
+def test_condition_that_changes_nothing_is_the_environment_itself():
+    both = list_cells(EXPERIMENT, PARAMETERS)[0]
+    assert both.key == describe_key(PARAMETERS)
+
+
+@pytest.mark.parametrize(
+    ("change", "is_same"),
+    [
+        ({"training": {"compute": {"device": "cuda"}}}, True),
+        ({"preprocessing": {"workers": {"workers": 9}}}, True),
+        ({"indexing": {"engine": {"device": "cuda"}}}, False),  # the engine was absent
+        ({"training": {"loss": {"beta": 1}}}, True),
+        ({"training": {"loss": {"beta": 0.5}}}, False),
+        ({"evaluation": {"depth": 10}}, False),
+        ({"significance": {"alpha": 0.1}}, True),
+    ],
+)
+def test_key_depends_on_what_decides_the_result(change, is_same):
+    changed = describe_key(merge(PARAMETERS, change))
+    assert (changed == describe_key(PARAMETERS)) == is_same
+
+
+def test_missing_stage_is_named():
+    with pytest.raises(ConfigurationError, match=r"evaluation\.yml"):
+        list_cells(EXPERIMENT, {k: v for k, v in PARAMETERS.items() if k[0] != "e"})

@@ -1,0 +1,255 @@
+"""From cells to tables: rows, asterisks, seeds and figures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_rel
+
+from mathamr_kedro.errors import InputError, MissingInputError
+from mathamr_kedro.experiments.cells import CellStore
+from mathamr_kedro.experiments.definition import Experiment
+from mathamr_kedro.experiments.figures import (
+    draw_seeds,
+    draw_topic_differences,
+    draw_tradeoff,
+)
+from mathamr_kedro.experiments.grid import list_cells
+from mathamr_kedro.experiments.outcomes import (
+    summarise_evaluation,
+    summarise_experiment,
+)
+from mathamr_kedro.experiments.results import choose_topic_set, find_results
+from mathamr_kedro.experiments.versions import best_values, compare_versions
+from mathamr_kedro.stats.comparisons import TestSettings
+from mathamr_kedro.stats.tables import render_markdown
+from tests.experiments.cells import (
+    PARAMETERS,
+    fill_store,
+    make_scores,
+    save_cell,
+)
+
+MODES = Experiment(
+    name="formula_modes",
+    conditions={
+        mode: {"preprocessing": {"graph": {"formula_mode": mode}}}
+        for mode in ("both", "opt", "slt", "none")
+    },
+    baseline="none",
+    tables=("4.6", "4.7", "4.8"),
+    seeds=(1, 2, 3),
+)
+MEANS = {"both": 0.50, "opt": 0.45, "slt": 0.4003, "none": 0.40}
+QUICK = TestSettings(num_samples=200)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return CellStore(tmp_path)
+
+
+@pytest.fixture
+def outcome(store):
+    fill_store(store, MODES, MEANS)
+    return summarise_experiment(find_results(MODES, PARAMETERS, store), QUICK, None)
+
+
+def test_tables_are_the_thesis_ones(outcome):
+    tables = outcome.report.tables
+    assert list(tables) == ["table_4.6", "table_4.7", "table_4.8"]
+    labels = [row.labels[0] for row in tables["table_4.6"].rows]
+    assert labels == ["Both (OPT+SLT)", "OPT-only", "SLT-only", "None"]
+    titles = [column.title for column in tables["table_4.8"].columns]
+    assert titles == ["Time/Epoch (s)", "GPU Mem (GB)", "Index Size (MB)"]
+
+
+def test_best_seed_and_asterisks_are_those_of_scipy(outcome):
+    best = {"both": 0.52, "none": 0.42}  # seed 2 has the highest means
+    own = {
+        name: make_scores({"mathamr_plus": mean}, seed=2) for name, mean in best.items()
+    }
+    chosen = {
+        name: f.query('task == 1 and measure == "nDCG\'"').score.to_numpy()
+        for name, f in own.items()
+    }
+    test = next(
+        t for t in outcome.report.tests["table_4.6"]
+        if (t.condition, t.measure) == ("both", "nDCG'")
+    )  # fmt: skip
+    assert test.mean == pytest.approx(chosen["both"].mean())
+    assert test.p_t == pytest.approx(ttest_rel(chosen["both"], chosen["none"]).pvalue)
+    assert test.p_bonferroni == pytest.approx(min(1, 12 * test.p_t))
+    table = outcome.report.tables["table_4.6"]
+    marks = [row.figures[0].marked for row in table.rows]
+    assert marks == [True, True, False, False]
+    assert "Bonferroni correction over 12 tests" in " ".join(table.notes)
+
+
+def test_means_are_over_seeds(outcome):
+    figure = outcome.report.tables["table_4.7"].rows[0].figures[0]
+    values = [r.value("nDCG'") for r in outcome.results["both"]]
+    assert figure.value == pytest.approx(np.mean(values))
+    assert figure.std == pytest.approx(np.std(values, ddof=1))
+
+
+def test_efficiency_has_the_units_of_the_thesis(outcome):
+    seconds, memory, index = outcome.report.tables["table_4.8"].rows[0].figures
+    assert (seconds.value, seconds.std) == (12.0, 1.0)
+    assert memory.value == 2.0
+    assert index.value == pytest.approx(145.6)
+
+
+def test_missing_cells_are_told(store):
+    cells = list_cells(MODES, PARAMETERS)
+    for cell in cells[:-1]:
+        save_cell(store, cell, {"mathamr_plus": 0.5})
+    outcome = summarise_experiment(find_results(MODES, PARAMETERS, store), QUICK, None)
+    assert "11 of 12 cells" in outcome.notes[0]
+    assert outcome.notes[1] == "Not finished: seed 3 of none."
+    assert "None: 2 of 3 seeds." in outcome.report.tables["table_4.7"].notes
+
+
+def test_cells_of_older_data_do_not_count(store):
+    cells = list_cells(MODES, PARAMETERS)
+    save_cell(store, cells[0], {"mathamr_plus": 0.5}, "old")
+    save_cell(store, cells[1], {"mathamr_plus": 0.5}, "new")
+    grid = find_results(MODES, PARAMETERS, store)
+    assert [cell.name for cell, _ in grid.finished] == [cells[1].name]
+    assert len(grid.missing) == 11
+
+
+def test_no_cell_says_what_to_run(store):
+    with pytest.raises(
+        MissingInputError, match="mathamr experiments run formula_modes"
+    ):
+        find_results(MODES, PARAMETERS, store)
+
+
+def test_different_topics_are_refused(store):
+    cells = list_cells(MODES, PARAMETERS)
+    save_cell(store, cells[0], {"mathamr_plus": 0.5})
+    save_cell(store, cells[1], {"mathamr_plus": 0.5}, num_topics=19)
+    with pytest.raises(InputError, match="topics of 'mathamr_plus' are not those"):
+        summarise_experiment(find_results(MODES, PARAMETERS, store), QUICK, None)
+
+
+STRATEGIES = {
+    "maxsim_exact": 0.46, "maxsim_hnsw": 0.45, "two_stage_5000_exact": 0.44,
+    "two_stage_5000_hnsw": 0.44, "two_stage_1000_exact": 0.35,
+    "two_stage_1000_hnsw": 0.35, "single_vector_exact": 0.3, "single_vector_hnsw": 0.3,
+}  # fmt: skip
+
+
+def test_rows_may_be_strategies(store):
+    experiment = Experiment(
+        "retrieval_strategies", {"one": {}}, "maxsim_hnsw", ("4.15", "4.16"), (1, 2),
+        rows="strategies", strategies=tuple(STRATEGIES),
+    )  # fmt: skip
+    systems = {f"mathamr_plus/{name}": mean for name, mean in STRATEGIES.items()}
+    for cell in list_cells(experiment, PARAMETERS):
+        save_cell(store, cell, {**systems, "bm25": 0.9})
+    grid = find_results(experiment, PARAMETERS, store)
+    tables = summarise_experiment(grid, QUICK, None).report.tables
+    assert len(tables["table_4.15"].rows) == 4
+    assert len(tables["table_4.16"].rows) == 8
+    first, *_, last = tables["table_4.15"].rows
+    assert first.is_baseline and last.figures[0].marked
+    assert last.figures[4].value == 41.0  # queries per second of task 1
+
+
+def test_columns_may_be_strategies(store):
+    names = ("maxsim_hnsw", "two_stage_1000_hnsw", "single_vector_hnsw")
+    betas = ("1", "0.7", "0.5", "0.3", "0")
+    experiment = Experiment(
+        "auxiliary_loss",
+        {f"beta_{b}": {"training": {"loss": {"beta": float(b)}}} for b in betas},
+        "beta_1", ("4.17",), (1, 2), strategies=names,
+    )  # fmt: skip
+    for cell in list_cells(experiment, PARAMETERS):
+        lift = 0.2 if cell.condition == "beta_0" else 0.0
+        means = (0.45, 0.35 + lift, 0.33 + lift)
+        own = {f"mathamr_plus/{n}": m for n, m in zip(names, means, strict=True)}
+        save_cell(store, cell, own)
+    grid = find_results(experiment, PARAMETERS, store)
+    table = summarise_experiment(grid, QUICK, None).report.tables["table_4.17"]
+    assert [row.labels[0] for row in table.rows] == [f"β = {b}" for b in betas]
+    marks = [figure.marked for figure in table.rows[-1].figures]
+    assert marks == [False, False, True, True, True, True]
+
+
+def test_absent_strategy_is_named(store):
+    experiment = Experiment("s", {"a": {}}, "a", seeds=(1,), strategies=("maxsim",))
+    save_cell(store, list_cells(experiment, PARAMETERS)[0], {"mathamr_plus/other": 0.1})
+    with pytest.raises(InputError, match="expected scores of the strategy 'maxsim'"):
+        summarise_experiment(find_results(experiment, PARAMETERS, store), QUICK, None)
+
+
+def test_experiment_of_ones_own_has_plain_tables(store):
+    experiment = Experiment("mine", {"a": {}, "b": {"evaluation": {"depth": 5}}}, "a")
+    fill_store(store, experiment, {"a": 0.3, "b": 0.6})
+    outcome = summarise_experiment(
+        find_results(experiment, PARAMETERS, store), QUICK, None
+    )
+    assert list(outcome.report.tables) == ["best_seed", "mean", "efficiency"]
+
+
+def test_evaluation_alone_compares_systems_with_floor_and_ceiling(store):
+    experiment = Experiment("mine", {"a": {}}, "a", seeds=(1,))
+    cell = list_cells(experiment, PARAMETERS)[0]
+    systems = {"bm25": 0.3, "mathamr_plus": 0.5}
+    save_cell(store, cell, systems, topic_set="ARQMath-3")
+    outcome = summarise_evaluation(store.list()[0], QUICK, published=True)
+    tables = outcome.report.tables
+    assert list(tables) == [
+        "task1_ARQMath-3", "table_4.19", "task2_ARQMath-3", "table_4.21",
+        "table_4.20", "table_4.22",
+    ]  # fmt: skip
+    labels = [row.labels[0] for row in tables["task1_ARQMath-3"].rows]
+    assert labels == ["mathamr_plus", "bm25", "(random order)", "(ideal order)"]
+    assert tables["task1_ARQMath-3"].rows[1].figures[0].marked
+    assert tables["table_4.20"].rows[5].figures == ("41.00 queries/sec",)
+    assert tables["table_4.19"].rows[-1].labels == ("Ours / mathamr_plus",)
+    assert outcome.baseline == "mathamr_plus"
+
+
+def test_figures_show_every_condition_and_seed(outcome):
+    bars = draw_topic_differences(outcome.results, "none", "nDCG'")
+    assert [bar.name for bar in bars.data] == ["both", "opt", "slt"]
+    assert list(bars.data[0].y) == sorted(bars.data[0].y, reverse=True)
+    assert all(len(d.y) == 3 for d in draw_seeds(outcome.results, "nDCG'").data)
+    assert set(draw_tradeoff(outcome.results, "nDCG'").data[0].x) == {41.0}
+
+
+def test_two_versions_are_compared(store, outcome):
+    old = outcome.describe()
+    assert len(old["cells"]) == 12
+    assert old["rows"]["both"][0]["seed"] == 1
+    store_2 = CellStore(store.base / "second")
+    fill_store(store_2, MODES, MEANS | {"both": 0.6})
+    grid = find_results(MODES, PARAMETERS, store_2)
+    new = summarise_experiment(grid, QUICK, None).describe()
+    table = compare_versions(old, new, "nDCG'")
+    changes = [row.figures[2].value for row in table.rows]
+    assert changes == pytest.approx([0.1, 0, 0, 0], abs=0.005)
+    assert "different collections" not in render_markdown(table)
+    assert best_values(new, "nDCG'")["both"] == pytest.approx(0.62, abs=0.05)
+    other = compare_versions(old, {**new, "collection": "x"})
+    assert other.notes == ("The two ran on different collections.",)
+
+
+@pytest.mark.parametrize(
+    ("names", "wanted", "chosen"),
+    [
+        (["ARQMath-1", "ARQMath-3", "own"], None, "ARQMath-3"),
+        (["own"], None, "own"),
+        (["ARQMath-1", "ARQMath-3"], "ARQMath-1", "ARQMath-1"),
+    ],
+)
+def test_topic_set(names, wanted, chosen):
+    assert choose_topic_set(names, wanted) == chosen
+
+
+def test_unknown_topic_set_is_refused():
+    with pytest.raises(MissingInputError, match="found: own"):
+        choose_topic_set(["own"], "ARQMath-3")

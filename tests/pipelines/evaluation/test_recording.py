@@ -1,0 +1,70 @@
+"""Under which name an evaluation is recorded."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.experiments.grid import describe_key
+from mathamr_kedro.graph.configuration import PreprocessingParameters
+from mathamr_kedro.learning.config import TrainingConfig
+from mathamr_kedro.pipelines.evaluation.recording import (
+    identify_evaluation,
+    record_evaluation,
+)
+from mathamr_kedro.shards import fingerprint
+
+PARAMETERS: dict[str, Any] = {
+    "preprocessing": {"graph": {"formula_mode": "opt"}},
+    "training": {"seed": 7},
+    "indexing": {},
+    "evaluation": {},
+}
+ENCODER = {
+    "folder": "abc",
+    "prepared_graphs": PreprocessingParameters.read(PARAMETERS["preprocessing"]).key,
+    "settings": fingerprint(TrainingConfig(seed=7).describe_result()),
+}
+
+
+def identify(encoder=ENCODER, parameters=PARAMETERS, mark="x"):
+    data = SimpleNamespace(fingerprint=mark, files=lambda: [])
+    return identify_evaluation(data, data, data, data, encoder, parameters)
+
+
+def test_evaluation_is_named_by_its_parameters_and_data():
+    record = identify()
+    assert record.key == describe_key(PARAMETERS)
+    assert record.seed == 7
+    assert record.collection == identify().collection
+    assert record.collection != identify(mark="y").collection
+
+
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        ENCODER | {"settings": "of another training"},
+        ENCODER | {"prepared_graphs": "others"},
+        {"folder": "old", "prepared_graphs": ENCODER["prepared_graphs"]},
+    ],
+)
+def test_encoder_of_other_parameters_counts_for_no_experiment(encoder, caplog):
+    assert identify(encoder).key != describe_key(PARAMETERS)
+    assert "trained with other parameters" in caplog.text
+
+
+def test_missing_data_is_refused():
+    with pytest.raises(MissingInputError):
+        identify(mark="")
+
+
+def test_record_holds_everything_with_the_time():
+    scores = pd.DataFrame({"task": [1], "score": [0.5]})
+    outputs = record_evaluation(identify(), scores, [{"mean": 0.5}], {}, [], "# Page")
+    assert outputs.record.finished > "2026"
+    assert outputs.scores.column("score").to_pylist() == [0.5]
+    assert outputs.report == "# Page"
