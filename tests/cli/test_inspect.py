@@ -1,3 +1,4 @@
+import pytest
 from click.testing import CliRunner
 
 from mathamr_kedro.cli import group
@@ -11,6 +12,13 @@ def test_help_lists_the_commands():
     output = run("--help").output
     assert "inspect" in output
     assert "Show what was made and where to look." in output
+
+
+@pytest.mark.parametrize("name", ["amr", "explain", "graph", "inspect", "search"])
+def test_help_keeps_the_lines_of_examples(name):
+    output = run(name, "--help").output
+    assert f"\n    mathamr {name} " in output
+    assert r"\b" not in output
 
 
 def test_file_is_shown_as_the_pipelines_see_it(tmp_path):

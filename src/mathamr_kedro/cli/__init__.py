@@ -33,7 +33,10 @@ class _Subcommands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        return import_module(f"{__name__}.{cmd_name}").command
+        found: click.Command = import_module(f"{__name__}.{cmd_name}").command
+        # Click keeps lines after a \b, which is two characters in a raw docstring.
+        found.help = (found.help or "").replace(r"\b", "\b")
+        return found
 
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter

@@ -134,14 +134,18 @@ class _Settle(NamedTuple):
         row, column = near.nonzero(as_tuple=True)
         if len(row):
             exact[row, column] = self.rescore(which[row], items[row, column])
-        exact = exact.round(decimals=DECIMALS)
-        order = torch.argsort(exact, dim=1, descending=True, stable=True)
-        exact = exact.gather(1, order).cpu()
-        items = items.gather(1, order).cpu()
+        exact, order = exact.round(decimals=DECIMALS).sort(dim=1, descending=True)
+        # One copy for both: each waits for the device.
+        both = torch.stack([exact.view(torch.int64), items.gather(1, order)]).cpu()
+        exact, items = both[0].view(torch.float64), both[1]
         _order_ties(exact.numpy(), items.numpy(), self.rank)
         exact, items = exact[:, : self.depth], items[:, : self.depth]
-        kept = (exact > -torch.inf).sum(1).tolist()
-        return [Best(p[:n], e[:n]) for p, e, n in zip(items, exact, kept, strict=True)]
+        found = zip(items.unbind(), exact.unbind(), strict=True)
+        kept = (exact > -torch.inf).sum(1)
+        if bool((kept == exact.shape[1]).all()):
+            return [Best(p, e) for p, e in found]
+        cut = zip(found, kept.tolist(), strict=True)
+        return [Best(p[:n], e[:n]) for (p, e), n in cut]
 
 
 def _order_ties(
