@@ -30,7 +30,7 @@ def test_miner_equals_a_loop(world, skip):
     miner = TermMiner(
         pairs, groups, terms, NegativesConfig("bm25", kept=3, skip=skip), seed=0
     )
-    index = TermIndex([str(n) for n in range(COUNT)], [terms[d] for d in range(12, 24)])
+    index = TermIndex((str(n), terms[12 + n]) for n in range(COUNT))
     for n in range(COUNT):
         ranked = [int(k) for k in index.search(terms[n], COUNT).keys]
         wrong = [COUNT + k for k in ranked if groups[k] != groups[n]]

@@ -20,6 +20,7 @@ Values = Mapping[str, Any]
 _HOW_IT_RUNS = (
     ("preprocessing", "workers"),
     ("training", "compute"),
+    ("training", "tracking"),
     ("training", "steps"),
     ("training", "checkpoint_seconds"),
     ("training", "log_seconds"),

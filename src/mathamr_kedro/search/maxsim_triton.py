@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
 import triton
 import triton.language as tl
@@ -213,12 +214,19 @@ def _group_tokens(queries: QueryBatch, dtype: torch.dtype) -> tuple[Tensor, Tens
     Returns:
         (groups * 16, k) vectors, and the query of each group.
     """
-    lengths = queries.ptr.diff()
-    counts = (lengths + _GROUP - 1) // _GROUP
-    owner = torch.repeat_interleave(counts)
-    first = counts.cumsum(0) - counts
-    query = torch.repeat_interleave(lengths)
-    place = torch.arange(len(query), device=query.device) - queries.ptr[query]
-    tokens = queries.tokens.new_zeros(len(owner) * _GROUP, queries.tokens.shape[1])
-    tokens[first[query] * _GROUP + place] = queries.tokens
-    return tokens.to(dtype), owner
+    # On the host: a dozen tiny steps on the device would each wait for the one before.
+    ptr = queries.ptr.cpu().numpy()
+    lengths = np.diff(ptr)
+    counts = -(-lengths // _GROUP)
+    first = np.cumsum(counts) - counts
+    shift = np.repeat(first * _GROUP - ptr[:-1], lengths)
+    owner = np.repeat(np.arange(len(lengths)), counts)
+    place, group_owner = (
+        torch.from_numpy(a).to(queries.ptr.device)
+        for a in (shift + np.arange(ptr[-1]), owner)
+    )
+    tokens = queries.tokens.new_zeros(
+        (len(owner) * _GROUP, queries.tokens.shape[1]), dtype=dtype
+    )
+    tokens[place] = queries.tokens.to(dtype)
+    return tokens, group_owner

@@ -136,7 +136,7 @@ class _Settle(NamedTuple):
             exact[row, column] = self.rescore(which[row], items[row, column])
         exact, order = exact.round(decimals=DECIMALS).sort(dim=1, descending=True)
         # One copy for both: each waits for the device.
-        both = torch.stack([exact.view(torch.int64), items.gather(1, order)]).cpu()
+        both = _fetch(torch.stack([exact.view(torch.int64), items.gather(1, order)]))
         exact, items = both[0].view(torch.float64), both[1]
         _order_ties(exact.numpy(), items.numpy(), self.rank)
         exact, items = exact[:, : self.depth], items[:, : self.depth]
@@ -152,16 +152,23 @@ def _order_ties(
     scores: NDArray[np.float64], items: NDArray[np.int64], rank: Rank
 ) -> None:
     """Put items of equal scores, which fall along each row, in the order of ranks."""
-    equal = (scores[:, 1:] == scores[:, :-1]) & (scores[:, 1:] > -np.inf)
-    if not equal.any():
-        return
-    tied = np.zeros(scores.shape, dtype=np.bool_)
-    tied[:, 1:] |= equal
-    tied[:, :-1] |= equal
-    row, column = np.nonzero(tied)
-    names = items[row, column]
-    order = np.lexsort((rank(names), -scores[row, column], row))
-    items[row, column] = names[order]
+    row, column = np.nonzero(scores[:, 1:] == scores[:, :-1])
+    pairs = np.concatenate([row * scores.shape[1] + column + n for n in (0, 1)])
+    row, column = np.divmod(np.unique(pairs), scores.shape[1])
+    is_found = scores[row, column] > -np.inf
+    row, column = row[is_found], column[is_found]
+    if len(row):
+        tied = items[row, column]
+        order = np.lexsort((rank(tied), -scores[row, column], row))
+        items[row, column] = tied[order]
+
+
+def _fetch(values: Tensor) -> Tensor:
+    """Copy to the CPU; from a GPU to pinned memory, which is four times faster."""
+    if values.device.type == "cpu":
+        return values
+    here = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
+    return here.copy_(values)
 
 
 def _with_neighbours(pairs: Tensor) -> Tensor:

@@ -14,9 +14,8 @@ from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
 from mathamr_kedro.experiments.collection import fingerprint_collection
 from mathamr_kedro.experiments.recording import describe_cell, finish_cell
+from mathamr_kedro.experiments.trainings import TrainingParameters
 from mathamr_kedro.graph.configuration import PreprocessingParameters
-from mathamr_kedro.learning.config import TrainingConfig
-from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.shards import fingerprint
 
 logger = logging.getLogger(__name__)
@@ -37,9 +36,9 @@ def identify_evaluation(
         math_graphs, topic_math_graphs, training_pairs, judgments
     )
     graphs = PreprocessingParameters.read(parameters["preprocessing"])
-    config = read_parameters(TrainingConfig, parameters["training"], where="training")
+    training = TrainingParameters.read(parameters["training"])
     trained = (encoder["prepared_graphs"], encoder.get("settings"))
-    is_current = trained == (graphs.key, fingerprint(config.describe_result()))
+    is_current = trained == (graphs.key, fingerprint(training.describe_result()))
     if not is_current:
         logger.warning(
             "encoder %s was trained with other parameters than the present ones: no "

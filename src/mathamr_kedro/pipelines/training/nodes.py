@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from mathamr_kedro.datasets.encoders import EncoderStore
 from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.experiments.trainings import TrainingParameters
 from mathamr_kedro.graph.configuration import PreprocessingParameters
 from mathamr_kedro.graph.prepared import PreparedGraphs, PreparedStore
 from mathamr_kedro.learning.negatives import group_pairs
 from mathamr_kedro.learning.pairs import Positions, TrainingPairs, list_pairs
 from mathamr_kedro.learning.rounds import train_in_rounds
 from mathamr_kedro.model.weights import write_atomically
-from mathamr_kedro.pipelines.training.parameters import TrainingParameters
 from mathamr_kedro.pipelines.training.report import draw_history, write_training_report
 from mathamr_kedro.pipelines.training.tracking import check_tracking, track_training
 from mathamr_kedro.progress import report_progress
@@ -145,7 +145,7 @@ def train_encoder(
     encoder = {
         "folder": folder.name,
         "prepared_graphs": graphs.folder.name,
-        "settings": fingerprint(config.describe_result()),
+        "settings": fingerprint(described),
         "best_epoch": result.best_epoch,
         "best_loss": result.best_loss,
         "stopped_early": result.stopped_early,

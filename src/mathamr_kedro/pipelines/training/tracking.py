@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.experiments.trainings import TrackingParameters
 
 RUN = "mlflow_run.json"
 """Beside a training that was tracked: a training is tracked once per place."""
 _PLAIN = (int, float)
-
-
-@dataclass(frozen=True)
-class TrackingParameters:
-    """Where trainings are written down beside their own folder."""
-
-    mlflow: str | None = None
-    """Tracking URI, e.g. ``sqlite:///mlflow.db``; ``None`` tracks nothing."""
-    experiment: str = "mathamr_plus"
 
 
 def flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the stage reads from ``conf/<env>/parameters/training.yml``."""
+"""What a training is to the project: ``conf/<env>/parameters/training.yml``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,16 @@ from typing import Any
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.pipelines.training.tracking import TrackingParameters
 from mathamr_kedro.search.node_vectors import NodeVectorsConfig
+
+
+@dataclass(frozen=True)
+class TrackingParameters:
+    """Where trainings are written down beside their own folder."""
+
+    mlflow: str | None = None
+    """Tracking URI, e.g. ``sqlite:///mlflow.db``; ``None`` tracks nothing."""
+    experiment: str = "mathamr_plus"
 
 
 @dataclass(frozen=True)
