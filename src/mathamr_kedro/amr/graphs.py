@@ -96,6 +96,23 @@ def is_connected(graph: AMRGraph) -> bool:
     return len(find_reachable(graph) & set(graph.nodes)) == len(graph.nodes)
 
 
+def join_parts(graph: AMRGraph, role: str) -> AMRGraph:
+    """Hang what does not hang together with the top from it, by its first node.
+
+    >>> join_parts(AMRGraph("a", {"a": "set", "b": "map"}, []), "mod").edges
+    [Edge(source='a', role='mod', target='b')]
+    """
+    reached = find_reachable(graph)
+    governed = {edge.target for edge in graph.edges}
+    edges = list(graph.edges)
+    # Nodes that nothing governs come first: each part begins where it begins.
+    for node in sorted(graph.nodes, key=lambda name: name in governed):
+        if node not in reached:
+            edges.append(Edge(graph.top, role, node))
+            reached |= find_reachable(graph._replace(top=node))
+    return graph._replace(edges=edges)
+
+
 def find_missing_placeholders(text: str, graph: AMRGraph) -> tuple[str, ...]:
     """Return the placeholders of ``text`` that are no concept in ``graph``, in order.
 

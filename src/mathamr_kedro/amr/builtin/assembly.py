@@ -63,7 +63,7 @@ from mathamr_kedro.amr.builtin.words import (
     read_number,
     read_ordinal,
 )
-from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge
+from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge, join_parts
 from mathamr_kedro.amr.merging import VariableNames
 from mathamr_kedro.amr.penman_io import format_string, format_symbol
 
@@ -78,6 +78,8 @@ _SHARED = frozenset(PRONOUNS.values()) - {"it"}
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "cop:nsubj"})
 """Ways to the governor of what is never the top."""
+
+_LOOSE_ROLE = "mod"
 
 _IT = Fragment(("it",))
 
@@ -106,7 +108,9 @@ class Models:
 def parse_skeleton(skeleton: Skeleton, models: Models) -> AMRGraph:
     """Return the graph of a sentence."""
     labels = label_tokens(skeleton, models)
-    return build_graph(skeleton, labels, models)
+    graph = build_graph(skeleton, labels, models)
+    # Rules may cut off a part of a sentence that was misread.
+    return join_parts(graph, _LOOSE_ROLE)
 
 
 def label_tokens(skeleton: Skeleton, models: Models) -> list[str]:

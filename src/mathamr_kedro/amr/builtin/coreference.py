@@ -12,7 +12,7 @@ Cauchy proved it. Cauchy was right.      one person
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 from mathamr_kedro.amr.builtin.fragments import Fragment
@@ -90,7 +90,14 @@ def share_names(graph: AMRGraph) -> AMRGraph:
 
     A person is also known by the last part of an earlier name.
     """
-    names = _read_names(graph)
+    # A name that has more than its parts keeps its node.
+    governors = Counter(edge.source for edge in graph.edges)
+    named = Counter(edge.target for edge in graph.edges)
+    names = {
+        thing: name
+        for thing, name in _read_names(graph).items()
+        if not governors[name[0]] and named[name[0]] == 1
+    }
     if len(names) < 2:
         return graph
     first: dict[tuple[str, tuple[str, ...]], str] = {}
