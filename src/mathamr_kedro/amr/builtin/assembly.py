@@ -63,7 +63,13 @@ from mathamr_kedro.amr.builtin.words import (
     read_number,
     read_ordinal,
 )
-from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge, join_parts
+from mathamr_kedro.amr.graphs import (
+    PLACEHOLDER,
+    AMRGraph,
+    Attribute,
+    Edge,
+    join_parts,
+)
 from mathamr_kedro.amr.merging import VariableNames
 from mathamr_kedro.amr.penman_io import format_string, format_symbol
 
@@ -78,6 +84,8 @@ _SHARED = frozenset(PRONOUNS.values()) - {"it"}
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "cop:nsubj"})
 """Ways to the governor of what is never the top."""
+
+_QUANTIFIERS = frozenset({"all", "any", "each", "every", "some"})
 
 _LOOSE_ROLE = "mod"
 
@@ -124,6 +132,9 @@ def label_tokens(skeleton: Skeleton, models: Models) -> list[str]:
         if token.pos in _NOUNS and is_variable(token.form) and token.form.isupper():
             labels.append(VARIABLE)  # "Let R be a ring"
             continue
+        if _quantifies_formula(skeleton, i):
+            labels.append(skeleton.words[i])  # no rate, as in "every day"
+            continue
         remembered = models.memory.get(key, {})
         candidates = find_candidates(skeleton, i, models.lexicon, remembered)
         if len(candidates) == 1:
@@ -135,6 +146,16 @@ def label_tokens(skeleton: Skeleton, models: Models) -> list[str]:
             scores[0] -= _NOTHING_BIAS  # NOTHING is always the first candidate
         labels.append(max(zip(scores, candidates, strict=True))[1])
     return labels
+
+
+def _quantifies_formula(skeleton: Skeleton, i: int) -> bool:
+    head = skeleton.tokens[i].head
+    return (
+        skeleton.tokens[i].dep == "det"
+        and skeleton.words[i] in _QUANTIFIERS
+        and head >= 0
+        and PLACEHOLDER.fullmatch(skeleton.tokens[head].form) is not None
+    )
 
 
 def make_fragments(
