@@ -2,7 +2,8 @@
 
 One part or several, e.g. ``python benchmarks/search.py speed build --posts 33771``;
 the GPU's figures by ``python benchmarks/search.py gpu --device cuda``; typed queries
-against the index of an environment by ``... query --env pool``. Times are CPU
+against the index of an environment by ``... query --env pool``, and the engines on its
+vectors by ``... collection --env pool``. Times are CPU
 time of the process (all its threads) and wall time; both sides of a comparison are
 measured in one run, on the same vectors, one query at a time.
 """
@@ -28,7 +29,7 @@ from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.search.vectors import VectorStore
 
 ENCODER = "random"
-PARTS = ("twin", "speed", "build", "graphs", "kills", "gpu", "query")
+PARTS = ("twin", "speed", "build", "graphs", "kills", "gpu", "query", "collection")
 QUESTIONS = (
     r"why is $\sqrt2$ irrational",
     r"How do I show that $\sum_{n=1}^\infty \frac{1}{n^2}$ converges? The test by "
@@ -341,6 +342,13 @@ def time_queries(options: argparse.Namespace) -> bool:
     return slowest < 2000
 
 
+def compare_on_collection(options: argparse.Namespace) -> bool:
+    """Compare engines on the vectors of a collection."""
+    from search_collection import measure_collection
+
+    return measure_collection(options.env, options.data_root)
+
+
 RUN = {
     "twin": check_twin,
     "speed": compare_engines,
@@ -349,6 +357,7 @@ RUN = {
     "kills": kill_processes,
     "gpu": measure_gpu,
     "query": time_queries,
+    "collection": compare_on_collection,
 }
 
 
@@ -369,13 +378,17 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="for the part gpu: cuda")
     parser.add_argument("--gpu-posts", type=int, default=1_365_254, help="thesis 4.5")
     parser.add_argument("--gpu-formulas", type=int, default=21_947_328)
-    parser.add_argument("--env", help="for the part query: an environment of conf/")
-    parser.add_argument("--data-root", help="for the part query")
+    parser.add_argument(
+        "--env", help="for the parts query and collection: an environment"
+    )
+    parser.add_argument("--data-root", help="for the same parts")
     options = parser.parse_args()
     if unknown := set(options.parts).difference(PARTS):
         parser.error(f"no part {min(unknown)!r}")
     torch.set_num_threads(options.threads)
-    parts = options.parts or [p for p in PARTS if p not in ("gpu", "query")]
+    parts = options.parts or [
+        p for p in PARTS if p not in ("gpu", "query", "collection")
+    ]
     results = {part: RUN[part](options) for part in parts}
     for part, good in results.items():
         print(f"{part}: {'reached' if good else 'NOT reached'}")
