@@ -148,8 +148,8 @@ class EpochPlan:
     ) -> None:
         if len(pairs) < 2:
             raise ConfigurationError(
-                f"Expected at least 2 training pairs (got {len(pairs)}): questions with "
-                "answers, see docs/data.md"
+                f"Expected at least 2 training pairs (got {len(pairs)}): questions "
+                "with answers, see docs/data.md"
             )
         if hard_negatives and pairs.negatives.shape[1] == 0:
             raise ConfigurationError(
