@@ -126,14 +126,7 @@ class _Settle(NamedTuple):
 
     def __call__(self, top: Tensor, items: Tensor, which: Tensor) -> list[Best]:
         """Order (R, M) falling scores of the queries ``which`` (R,)."""
-        exact = top.double()
-        near = _with_neighbours((top[:, :-1] - top[:, 1:]) <= 2 * self.slack)
-        if self.slack > TRUSTED:
-            near = torch.ones_like(near)
-        near &= top > -torch.inf
-        row, column = near.nonzero(as_tuple=True)
-        if len(row):
-            exact[row, column] = self.rescore(which[row], items[row, column])
+        exact = self._rescore(top, items, which)
         exact, order = exact.round(decimals=DECIMALS).sort(dim=1, descending=True)
         # One copy for both: each waits for the device.
         both = _fetch(torch.stack([exact.view(torch.int64), items.gather(1, order)]))
@@ -146,6 +139,20 @@ class _Settle(NamedTuple):
             return [Best(p, e) for p, e in found]
         cut = zip(found, kept.tolist(), strict=True)
         return [Best(p[:n], e[:n]) for (p, e), n in cut]
+
+    def _rescore(self, top: Tensor, items: Tensor, which: Tensor) -> Tensor:
+        """(R, M) true scores of all, or of those that are near to others."""
+        exact = top.double()
+        if self.slack > TRUSTED:
+            # Without asking the device which: it would wait for the answer.
+            queries = which[:, None].expand_as(items).flatten()
+            true = self.rescore(queries, items.flatten()).view_as(exact)
+            return torch.where(top > -torch.inf, true, exact)
+        near = _with_neighbours((top[:, :-1] - top[:, 1:]) <= 2 * self.slack)
+        row, column = (near & (top > -torch.inf)).nonzero(as_tuple=True)
+        if len(row):
+            exact[row, column] = self.rescore(which[row], items[row, column])
+        return exact
 
 
 def _order_ties(
