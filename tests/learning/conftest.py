@@ -11,7 +11,9 @@ from mathamr_kedro.graph.random_graphs import (
 )
 from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.graph.tensors import GraphSchema
-from mathamr_kedro.model.config import ModelConfig
+from mathamr_kedro.learning.config import TrainingConfig
+from mathamr_kedro.learning.step import OptimizerConfig
+from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 
 SCHEMA = GraphSchema(
     num_node_types=40, num_forward=9, mask_type=1, virtual_relations=(5, 6, 7)
@@ -29,3 +31,17 @@ def shards(tmp_path_factory):
 @pytest.fixture(scope="session")
 def model_config():
     return ModelConfig(hidden_dim=16, projection_dim=8, num_layers=2, num_bases=3)
+
+
+@pytest.fixture
+def config(model_config):
+    """A short training on the CPU."""
+    return TrainingConfig(
+        model=model_config,
+        optimizer=OptimizerConfig(learning_rate=3e-3, min_learning_rate=1e-4),
+        compute=ComputeConfig(device="cpu"),
+        batch_size=4,
+        num_epochs=3,
+        checkpoint_seconds=0,
+        log_seconds=0,
+    )

@@ -22,7 +22,7 @@ from mathamr_kedro.learning.negatives import (
 )
 from mathamr_kedro.learning.pairs import NOTHING, list_pairs
 from mathamr_kedro.learning.rounds import NEGATIVES, train_in_rounds
-from mathamr_kedro.learning.step import OptimizerConfig, split_pairs
+from mathamr_kedro.learning.step import split_pairs
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model
@@ -42,17 +42,12 @@ def model(shards, model_config):
 
 
 @pytest.fixture
-def config(model_config):
-    return TrainingConfig(
-        model=model_config,
-        optimizer=OptimizerConfig(learning_rate=3e-3, min_learning_rate=1e-4),
-        compute=CPU,
-        batch_size=4,
+def config(config):
+    return replace(
+        config,
         num_epochs=2,
         hard_negatives=1,
         negatives=NegativesConfig("model", kept=3, skip=1),
-        checkpoint_seconds=0,
-        log_seconds=0,
     )
 
 

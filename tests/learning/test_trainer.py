@@ -15,7 +15,6 @@ import torch
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.learning.augmentation import AugmentationConfig
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
-from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.pairs import list_pairs
 from mathamr_kedro.learning.step import OptimizerConfig
 from mathamr_kedro.learning.trainer import train
@@ -31,19 +30,6 @@ def pairs(shards):
     """Twenty pairs, each with two negatives."""
     rows = np.arange(40).reshape(20, 2)
     return list_pairs(np.concatenate([rows, np.roll(rows, 3, 0)], 1), shards)
-
-
-@pytest.fixture
-def config(model_config):
-    return TrainingConfig(
-        model=model_config,
-        optimizer=OptimizerConfig(learning_rate=3e-3, min_learning_rate=1e-4),
-        compute=CPU,
-        batch_size=4,
-        num_epochs=3,
-        checkpoint_seconds=0,
-        log_seconds=0,
-    )
 
 
 def weights_of(result):

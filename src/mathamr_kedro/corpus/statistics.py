@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mathamr_kedro.corpus.visual_index import mark_retrievable
 from mathamr_kedro.errors import MalformedInputError
 
 Account = Mapping[str, int]
@@ -78,7 +79,7 @@ def describe_formulas(tables: Iterable[pa.Table]) -> dict[str, int]:
                 pc.utf8_length(pc.utf8_trim_whitespace(table[column])), 0
             )
             counts[f"with_{column}"] += pc.sum(filled).as_py() or 0
-        is_open = pc.invert(pc.match_substring(table["issue"], "d"))
+        is_open = mark_retrievable(table["issue"])
         counts["retrievable"] += pc.sum(is_open).as_py() or 0
         visual_ids.add(table["visual_id"])
         retrievable.add(table.filter(is_open)["visual_id"])

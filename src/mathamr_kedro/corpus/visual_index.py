@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 _DROPPED = 1  # bit of the flags: issue "d", the formula must not be returned
 
@@ -83,6 +84,11 @@ class VisualIndex:
         if place == len(self._ids) or self._ids[place] != number:
             return None
         return place
+
+
+def mark_retrievable(issues: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Mark the formulas that a Task 2 search may return, by their issues."""
+    return pc.invert(pc.match_substring(issues, "d"))
 
 
 def _numbers(table: pa.Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

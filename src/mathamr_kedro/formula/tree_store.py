@@ -23,6 +23,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from types import TracebackType
 
+from mathamr_kedro import formula
 from mathamr_kedro.errors import InputError, MalformedInputError, MissingInputError
 from mathamr_kedro.formula.tree import FormulaTrees
 from mathamr_kedro.formula.tree_rows import SOURCES, TreeRow
@@ -300,3 +301,15 @@ def _to_key(identifier: str) -> int | str:
         if identifier[0] != "0" or identifier == "0":
             return int(identifier)
     return identifier
+
+
+def find_trees(
+    store: TreeStore | None, visual_id: VisualId, latex: str
+) -> FormulaTrees | None:
+    """Return the trees of a formula from the store, or else read its LaTeX."""
+    stored = None
+    if store is not None and visual_id:
+        stored = store.trees_of_visual(visual_id)
+    if stored is not None or not latex.strip():
+        return stored
+    return formula.trees_from_latex(latex)

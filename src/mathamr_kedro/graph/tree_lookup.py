@@ -12,9 +12,8 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from mathamr_kedro import formula
 from mathamr_kedro.formula.tree import FormulaTree
-from mathamr_kedro.formula.tree_store import TreeStore
+from mathamr_kedro.formula.tree_store import TreeStore, find_trees
 from mathamr_kedro.graph.penman_graph import format_label
 
 CACHED = 20_000
@@ -108,11 +107,5 @@ class StoredTrees:
         return found
 
     def _find(self, visual_id: str, latex: str) -> FormulaLines:
-        if self._store is not None and visual_id:
-            stored = self._store.trees_of_visual(visual_id)
-            if stored is not None:
-                return lay_out_trees(stored.opt, stored.slt)
-        if not latex.strip():
-            return NO_TREES
-        read = formula.trees_from_latex(latex)
-        return lay_out_trees(read.opt, read.slt)
+        found = find_trees(self._store, visual_id, latex)
+        return NO_TREES if found is None else lay_out_trees(found.opt, found.slt)

@@ -143,7 +143,7 @@ class Skeleton:
         """Rewrite, unless that breaks the tree; then leave it as it was."""
         before = self.root, self.parents[:], self.labels[:]
         rewrite()
-        if not self._is_tree():
+        if self.parents != before[1] and not self._is_tree():
             self.root, self.parents, self.labels = before
             self._children_of = None
 

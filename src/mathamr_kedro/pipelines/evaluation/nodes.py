@@ -12,15 +12,14 @@ import plotly.graph_objects as go
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.corpus.visual_index import VisualIndex, mark_retrievable
 from mathamr_kedro.datasets.encoders import EncoderStore
 from mathamr_kedro.datasets.penman_shards import PenmanShards
 from mathamr_kedro.datasets.run_folder import RunFolder
 from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.datasets.vector_stores import IndexPlaces, VectorStores
-from mathamr_kedro.formula import trees_from_latex
 from mathamr_kedro.formula.tree import BothTrees
-from mathamr_kedro.formula.tree_store import TreeStore
+from mathamr_kedro.formula.tree_store import TreeStore, find_trees
 from mathamr_kedro.metrics.evaluation import evaluate_run
 from mathamr_kedro.metrics.runs import Run
 from mathamr_kedro.model.mathamr_plus import count_parameters
@@ -122,11 +121,8 @@ def search_by_baselines(
         model_folder=folder,
     )
 
-    def find_trees(formula: FormulaInstance) -> BothTrees | None:
-        found = formula_trees.trees_of_visual(formula.visual_id)
-        if found is not None or not formula.latex.strip():
-            return found
-        return trees_from_latex(formula.latex)
+    def trees_of(formula: FormulaInstance) -> BothTrees | None:
+        return find_trees(formula_trees, formula.visual_id, formula.latex)
 
     runs = []
     for system in settings.baselines:
@@ -136,7 +132,7 @@ def search_by_baselines(
         if system in FORMULA_SYSTEMS:
             instances = _list_formulas(formulas, posts)
             rankers[2] = partial(
-                build_formula_ranker, system, instances, find_trees, folder
+                build_formula_ranker, system, instances, trees_of, folder
             )
         for task, build in rankers.items():
             if not by_task[task]:
@@ -297,7 +293,7 @@ def _list_formulas(
     """Yield what Task 2 may return: the formula index, or else the posts' formulas."""
     if formulas.counts.get("written"):
         for table in formulas.tables(["issue", *FormulaInstance._fields]):
-            kept = table.filter(pc.invert(pc.match_substring(table["issue"], "d")))
+            kept = table.filter(mark_retrievable(table["issue"]))
             columns = (kept[name].to_pylist() for name in FormulaInstance._fields)
             yield from map(FormulaInstance._make, zip(*columns, strict=True))
         return
@@ -322,7 +318,7 @@ def _find_in_corpus(
         if chosen.task == 1:
             is_allowed = pc.is_in(table["post_type"], value_set=pa.array(TASK_1_TYPES))
         else:
-            is_allowed = pc.invert(pc.match_substring(table["issue"], "d"))
+            is_allowed = mark_retrievable(table["issue"])
         is_judged = pc.is_in(table[column], value_set=judged)
         kept = table[column].filter(pc.and_(is_judged, is_allowed))
         found.update(kept.to_pylist())
