@@ -298,7 +298,7 @@ def _list_formulas(
             yield from map(FormulaInstance._make, zip(*columns, strict=True))
         return
     for post in posts.records():
-        for m in post.formula_map:
+        for m in post.formula_map if post.post_type != "example" else ():
             yield FormulaInstance(m.formula_id, m.visual_id, post.post_id, m.latex)
 
 
