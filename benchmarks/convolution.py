@@ -156,7 +156,7 @@ def check_maxsim(device: str, precision: str) -> None:
         vectors = torch.randn(int(ptr[-1]) + 9, width, dtype=torch.float64)
         zeros = torch.zeros(len(vectors), dtype=torch.int32)
         unit = torch.nn.functional.normalize(vectors, dim=1)
-        return MultiVectors(unit, ptr.int(), zeros, zeros)
+        return MultiVectors(unit, ptr.int(), zeros, zeros, zeros)
 
     queries, documents = draw(40), draw(70)
     grad = torch.randn(40, 70, dtype=torch.float64)

@@ -27,7 +27,7 @@ def draw(posts, seed=0):
     vectors = F.normalize(torch.randn(len(flat), 16), dim=1).requires_grad_()
     ptr = F.pad(torch.tensor([len(p) for p in posts]).cumsum(0), (1, 0)).int()
     kind, label = torch.tensor(flat, dtype=torch.int32).T
-    return MultiVectors(vectors, ptr, kind, label)
+    return MultiVectors(vectors, ptr, kind, label, torch.arange(len(flat)).int())
 
 
 def pairs():
@@ -233,9 +233,9 @@ def test_formulas_before_the_first_post_do_not_count():
     tau = torch.tensor(1.0)
     expected = formula_nce(queries, documents, tau)
     columns = zip(queries, documents, strict=True)
-    vectors, _, kind, label = (torch.cat(both) for both in columns)
+    vectors, _, kind, label, row = (torch.cat(both) for both in columns)
     ptr = documents.ptr + len(queries.vectors)
-    behind = MultiVectors(vectors, ptr, kind, label)
+    behind = MultiVectors(vectors, ptr, kind, label, row)
     assert formula_nce(queries, behind, tau).item() == pytest.approx(expected.item())
 
 

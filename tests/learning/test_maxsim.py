@@ -24,7 +24,7 @@ def draw(lengths, spare=0, width=16, seed=0):
     vectors = F.normalize(torch.randn(count, width, dtype=torch.float64), dim=1)
     ptr = F.pad(torch.tensor(lengths).cumsum(0), (1, 0)).int()
     zeros = torch.zeros(count, dtype=torch.int32)
-    return MultiVectors(vectors.requires_grad_(), ptr, zeros, zeros)
+    return MultiVectors(vectors.requires_grad_(), ptr, zeros, zeros, zeros)
 
 
 def loop(queries, documents):
@@ -101,7 +101,7 @@ def test_posts_may_stand_anywhere_among_the_vectors():
     queries = both._replace(ptr=both.ptr[:3])
     documents = both._replace(ptr=both.ptr[2:])
     apart = (
-        MultiVectors(both.vectors[a:b], ptr, both.kind[a:b], both.label[a:b])
+        MultiVectors(both.vectors[a:b], ptr, *(t[a:b] for t in both[2:]))
         for a, b, ptr in ((0, 4, both.ptr[:3]), (4, 15, both.ptr[2:] - 4))
     )
     expected = loop(*apart)

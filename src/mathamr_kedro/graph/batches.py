@@ -39,6 +39,8 @@ class GraphBatch:
     """(P,) nodes that become vectors, those of the first graph first."""
     representative_kind: Tensor
     representative_label: Tensor
+    representative_row: Tensor
+    """(P,) where each stands in the files of the shards; -1 for graphs in no shard."""
     representative_ptr: Tensor
     """(G + 1,)"""
 
@@ -81,6 +83,7 @@ def batch_graph(graph: GraphArrays, schema: GraphSchema) -> GraphBatch:
         "representative": graph.representative,
         "representative_kind": graph.representative_kind,
         "representative_label": graph.representative_label,
+        "representative_row": np.full(len(graph.representative), -1),
         "representative_ptr": np.array([0, len(graph.representative)]),
     }
     tensors = {k: torch.from_numpy(v.astype(np.int32)) for k, v in arrays.items()}

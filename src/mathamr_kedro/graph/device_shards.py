@@ -99,6 +99,7 @@ class DeviceShards:
             representative_label=representative.pick(
                 self._arrays["representative_label"][representative.element], 0
             ),
+            representative_row=representative.pick(representative.element, 0),
             representative_ptr=representative.ptr,
         )
 

@@ -136,6 +136,7 @@ class GraphShards:
             "representative": np.add(
                 representative, picked.repeat(first, "representative"), dtype=np.int32
             ),
+            "representative_row": picked.rows("representative").astype(np.int32),
             "representative_ptr": picked.pointers("representative"),
         }
         for name in ("representative_kind", "representative_label"):
@@ -205,10 +206,11 @@ class _Picked:
     def take(self, name: str, group: str) -> NDArray[Any]:
         """Elements of the graphs; fastest where graphs have few of them."""
         return self._finish(
-            self._shards.arrays[name].take(self._elements(group)), name, group
+            self._shards.arrays[name].take(self.rows(group)), name, group
         )
 
-    def _elements(self, group: str) -> Offsets:
+    def rows(self, group: str) -> Offsets:
+        """Where the elements of the graphs stand in the files."""
         if group not in self._known:
             counts = self.counts[group]
             ends = np.cumsum(counts)

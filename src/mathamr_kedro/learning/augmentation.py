@@ -36,7 +36,7 @@ class AugmentationConfig:
                 )
 
 
-def _mix(x: Tensor) -> Tensor:
+def mix_bits(x: Tensor) -> Tensor:
     """Spread 32 bits over 32 bits."""
     x = ((x ^ (x >> 16)) * 0x7FEB352D) & _MASK
     x = ((x ^ (x >> 15)) * 0x846CA68B) & _MASK
@@ -52,15 +52,15 @@ def draw_uniform(key: Tensor, stream: int, count: int) -> Tensor:
         count: how many.
     """
     position = torch.arange(count, device=key.device)
-    start = _mix((key + stream * 0x9E3779B9) & _MASK)
-    return (_mix(_mix(position ^ start) ^ (start >> 3)) >> 8).float() * 2.0**-24
+    start = mix_bits((key + stream * 0x9E3779B9) & _MASK)
+    return (mix_bits(mix_bits(position ^ start) ^ (start >> 3)) >> 8).float() * 2.0**-24
 
 
 def step_key(seed: int, step: int, rank: int = 0) -> int:
     """The key of one step of one process of a training."""
     key = torch.tensor(0x9E3779B9)
     for part in (seed, step, rank):
-        key = _mix((key * 5 + part) & _MASK)
+        key = mix_bits((key * 5 + part) & _MASK)
     return int(key)
 
 

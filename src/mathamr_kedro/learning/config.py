@@ -13,6 +13,7 @@ from mathamr_kedro.errors import (
     MissingInputError,
 )
 from mathamr_kedro.learning.augmentation import AugmentationConfig
+from mathamr_kedro.learning.distillation import DistillationConfig
 from mathamr_kedro.learning.losses import LossConfig
 from mathamr_kedro.learning.negatives import NegativesConfig
 from mathamr_kedro.learning.step import OptimizerConfig
@@ -29,6 +30,7 @@ class TrainingConfig:
 
     model: ModelConfig = field(default_factory=ModelConfig)
     loss: LossConfig = field(default_factory=LossConfig)
+    distillation: DistillationConfig = field(default_factory=DistillationConfig)
     optimizer: OptimizerConfig = field(default_factory=OptimizerConfig)
     augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
     compute: ComputeConfig = field(default_factory=ComputeConfig)

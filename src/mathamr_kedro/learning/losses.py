@@ -24,6 +24,7 @@ from torch import Tensor, nn
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph.tensors import FORMULA
+from mathamr_kedro.learning.distillation import PathTeacher
 from mathamr_kedro.learning.maxsim import MultiVectors, maxsim
 from mathamr_kedro.model.config import Precision
 
@@ -137,9 +138,14 @@ def _formulas(posts: MultiVectors) -> tuple[Tensor, Tensor]:
 class ContrastiveLoss(nn.Module):
     """Eq. 4.2 with a temperature of its own."""
 
-    def __init__(self, config: LossConfig, precision: Precision = "fp32") -> None:
+    def __init__(
+        self,
+        config: LossConfig,
+        precision: Precision = "fp32",
+        teacher: PathTeacher | None = None,
+    ) -> None:
         super().__init__()
-        self.config, self.precision = config, precision
+        self.config, self.precision, self.teacher = config, precision, teacher
         start = torch.tensor(log(config.initial_temperature))
         self.log_temperature = nn.Parameter(
             start, requires_grad=config.learn_temperature
@@ -160,6 +166,9 @@ class ContrastiveLoss(nn.Module):
         if config.formula_weight > 0:
             formulas = formula_nce(queries, documents, tau, config.formula_pairs)
             loss = loss + config.formula_weight * formulas
+        if self.teacher is not None:
+            weight = self.teacher.config.weight
+            loss = loss + weight * self.teacher.distil(queries, documents, tau)
         scores = weighted[0][1]
         right = torch.arange(len(scores), device=scores.device)
         return LossValue(loss, (scores.argmax(1) == right).float().mean())

@@ -37,6 +37,8 @@ class MultiVectors(NamedTuple):
     """(P,) formula, sentence or document."""
     label: Tensor
     """(P,) equal for formulas that look the same, 0 for none."""
+    row: Tensor
+    """(P,) where each stands in the shards."""
 
     def documents(self) -> Tensor:
         """(B, k) the last vector of each post, that of its document node."""

@@ -187,6 +187,7 @@ def _encode(
                 torch.from_numpy(ptr),
                 torch.from_numpy(kind),
                 torch.zeros(len(kind), dtype=torch.int32),
+                torch.zeros(len(kind), dtype=torch.int32),
             )
         )
     return blocks

@@ -130,12 +130,13 @@ def _gather_posts(processes: Processes, posts: MultiVectors) -> MultiVectors:
     dist.all_gather(parts, lengths)
     counts = torch.stack(parts).sum(1).tolist()
     mine = slice(int(posts.ptr[0]), int(posts.ptr[-1]))
-    vectors, kind, label = (
-        _GatherRows.apply(t[mine], counts, processes.rank)
-        for t in (posts.vectors, posts.kind, posts.label)
-    )
+    columns = {
+        name: _GatherRows.apply(values[mine], counts, processes.rank)
+        for name, values in posts._asdict().items()
+        if name != "ptr"
+    }
     ends = torch.cat(parts).cumsum(0, dtype=posts.ptr.dtype)
-    return MultiVectors(vectors, nn.functional.pad(ends, (1, 0)), kind, label)
+    return MultiVectors(ptr=nn.functional.pad(ends, (1, 0)), **columns)
 
 
 def _concatenate(posts: list[MultiVectors]) -> MultiVectors:
@@ -143,8 +144,9 @@ def _concatenate(posts: list[MultiVectors]) -> MultiVectors:
     ptr = posts[0].ptr
     for p in posts[1:]:
         ptr = torch.cat([ptr, ptr[-1] + p.ptr[1:]])
-    vectors, kind, label = (
-        torch.cat([getattr(p, name) for p in posts])
-        for name in ("vectors", "kind", "label")
-    )
-    return MultiVectors(vectors, ptr, kind, label)
+    columns = {
+        name: torch.cat([getattr(p, name) for p in posts])
+        for name in MultiVectors._fields
+        if name != "ptr"
+    }
+    return MultiVectors(ptr=ptr, **columns)

@@ -57,10 +57,17 @@ def split_pairs(
     """
     ptr = batch.representative_ptr
     room = int(ptr[num_queries]) if query_room is None else query_room
-    everything = (vectors, batch.representative_kind, batch.representative_label)
-    z, kind, label = (t[:room] for t in everything)
-    queries = MultiVectors(z, ptr[: num_queries + 1], kind, label)
-    return queries, MultiVectors(vectors, ptr[num_queries:], *everything[1:])
+    everything = MultiVectors(
+        vectors,
+        ptr[num_queries:],
+        batch.representative_kind,
+        batch.representative_label,
+        batch.representative_row,
+    )
+    columns = everything._asdict()
+    first = {name: values[:room] for name, values in columns.items()}
+    first["ptr"] = ptr[: num_queries + 1]
+    return MultiVectors(**first), everything
 
 
 class TrainingStep:

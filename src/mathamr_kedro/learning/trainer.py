@@ -31,6 +31,7 @@ from mathamr_kedro.learning.checkpoints import (
     save_checkpoint,
 )
 from mathamr_kedro.learning.config import TrainingConfig
+from mathamr_kedro.learning.distillation import PathTeacher
 from mathamr_kedro.learning.encoding import ShardSource
 from mathamr_kedro.learning.history import (
     EpochRecord,
@@ -283,7 +284,10 @@ def _make_step(
     model = build_model(config.model, shards.schema, config.compute, device)
     if config.pretrained_nodes is not None:
         model.nodes.load_pretrained(_read_vectors(config.pretrained_nodes).to(device))
-    loss = ContrastiveLoss(config.loss, config.compute.precision).to(device)
+    teacher = None
+    if config.distillation.weight > 0:
+        teacher = PathTeacher(shards, config.distillation, device)
+    loss = ContrastiveLoss(config.loss, config.compute.precision, teacher).to(device)
     return TrainingStep(model, loss, config.optimizer, config.augmentation, processes)
 
 

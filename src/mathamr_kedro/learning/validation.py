@@ -90,6 +90,7 @@ def _slice(
         batch.representative_ptr[graphs[0] : graphs[1] + 1] - rows[0],
         batch.representative_kind[span],
         batch.representative_label[span],
+        batch.representative_row[span],
     )
 
 
