@@ -94,7 +94,7 @@ def _find_current(catalog: Any, graphs: str) -> Path:
             f"Expected an encoder of the present graphs {graphs!r} (got one of "
             f"{encoder['prepared_graphs']!r}); run the stage 'training'"
         )
-    if encoder["best_epoch"] == 0:
+    if encoder.get("best_epoch") == 0:
         raise ConfigurationError(
             f"Expected an encoder trained here (got {encoder['start_from']!r}, which "
             "is released already); give its training by --model"

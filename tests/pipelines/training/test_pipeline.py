@@ -22,6 +22,7 @@ from tests.pipelines.training_world import (
     write_world,
 )
 
+
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 import torch
 from click.testing import CliRunner
 
 from mathamr_kedro.cli import release
+from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
+from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
 from mathamr_kedro.learning.trainer import MODEL, Trainer
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model, save_model
 from tests.pipelines.graph_world import PROJECT, open_catalog, run_stage
 from tests.pipelines.training_world import (
@@ -100,6 +106,48 @@ def test_card_tells_of_data_and_training(trained: Path, released: Path) -> None:
         assert line in card
 
 
+def test_card_shows_the_scores_of_these_weights(
+    trained: Path, released: Path, tmp_path: Path
+) -> None:
+    catalog = open_catalog(trained)
+    encoder = catalog.load("encoder")
+    means = {"mean": 0.25, "floor": 0.125, "ceiling": 1.0, "topics": 7}
+    key = {"task": 1, "topic_set": "2020", "system": "ours", "measure": "MAP"}
+    catalog.save(
+        "experiment_cells",
+        CellOutputs(
+            CellRecord("k", "c", 0, {}, encoder, "2026-01-01", {}),
+            pa.table({"score": [0.25]}),
+            [key | means],
+            {},
+            [],
+        ),
+    )
+    table = "| floor | 0.1250 |\n| ours | 0.2500 |\n| ceiling | 1.0000 |"
+    folder = catalog.load("encoders").base / encoder["folder"]
+    # Trained elsewhere, and evaluated here as a released encoder: the same weights.
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    for number, source in enumerate((folder, copy, released)):
+        out = tmp_path / f"out-{number}"
+        release_from(trained, out, "--model", str(source))
+        assert table in (out / "README.md").read_text()
+    model = load_model(folder / MODEL)
+    with torch.no_grad():
+        model.nodes.content += 1
+    save_model(copy / MODEL, model)
+    release_from(trained, out, "--model", str(copy), "--replace")
+    assert table not in (out / "README.md").read_text()
+
+
+def test_model_of_other_graphs_is_not_released(trained: Path, tmp_path: Path) -> None:
+    catalog = open_catalog(trained)
+    model = catalog.load("encoders").open(catalog.load("encoder")["folder"])
+    schema = replace(model.schema, num_node_types=7)
+    save_model(tmp_path / "small", MathAMRPlus(model.config, schema))
+    with pytest.raises(ConfigurationError, match="num_node_types=7"):
+        release_from(trained, tmp_path / "out", "--model", str(tmp_path / "small"))
+
+
 def test_edited_card_is_not_lost(trained: Path, released: Path) -> None:
     with pytest.raises(ConfigurationError, match="--replace"):
         release_from(trained, released)
@@ -117,18 +165,20 @@ def test_encoder_is_used_without_pairs(
     assert same(read_weights(catalog), halves)
     assert catalog.load("training_history") == []
     assert "nothing was trained" in catalog.load("training_report")
+    catalog.save("visual_index", VisualIndex.build([]))
     assert run_stage(other, "indexing", **numbered_by(released)).exists("index")
 
 
 def test_encoder_that_was_not_trained_here_is_not_released(
-    released: Path, other: Path, tmp_path: Path, monkeypatch
+    trained: Path, released: Path, tmp_path: Path
 ) -> None:
-    start(other, released)
-    config = "mathamr_kedro.graph.configuration.PreprocessingParameters.key"
-    key = open_catalog(other).load("encoder")["prepared_graphs"]
-    monkeypatch.setattr(config, property(lambda self: key))
-    with pytest.raises(ConfigurationError, match="released already"):
-        release_from(other, tmp_path / "again")
+    before = open_catalog(trained).load("encoder")
+    run_training(trained, start_from=str(released), num_epochs=0)
+    try:
+        with pytest.raises(ConfigurationError, match="released already"):
+            release_from(trained, tmp_path / "again")
+    finally:
+        open_catalog(trained).save("encoder", before)
 
 
 def test_training_starts_from_the_weights_and_shape(
