@@ -16,6 +16,7 @@ from mathamr_kedro.cli import release
 from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
 from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
+from mathamr_kedro.learning.__main__ import main
 from mathamr_kedro.learning.trainer import MODEL, Trainer
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model, save_model
@@ -233,7 +234,7 @@ def test_other_labels_under_the_name_are_numbered_anew(
 
 
 def test_graphs_with_numbers_of_their_own_are_refused(
-    trained: Path, released: Path
+    trained: Path, released: Path, tmp_path: Path, caplog
 ) -> None:
     types = json.loads((released / "types.json").read_text())
     types[-1], types[-2] = types[-2], types[-1]  # as many, so the shape tells nothing
@@ -245,6 +246,13 @@ def test_graphs_with_numbers_of_their_own_are_refused(
     with pytest.raises(Exception, match=r"preprocessing\.vocabulary\.source") as caught:
         run_training(trained, start_from=str(swapped), num_epochs=0)
     assert isinstance(find_cause(caught.value), ConfigurationError)
+    # And without Kedro.
+    graphs = open_catalog(trained).load("prepared_graphs").list()[0]
+    (tmp_path / "pairs.json").write_text('[["1", "2"], ["3", "4"]]')
+    options = {"--data": graphs.folder / "posts", "--pairs": tmp_path / "pairs.json"}
+    options |= {"--out": tmp_path / "out", "--start": swapped}
+    assert main([str(part) for option in options.items() for part in option]) == 1
+    assert "Expected graphs numbered by the vocabularies" in caplog.text
 
 
 @pytest.mark.parametrize(
