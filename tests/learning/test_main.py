@@ -6,13 +6,15 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import torch
 
 from mathamr_kedro.learning.__main__ import main
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
-from mathamr_kedro.model.config import ComputeConfig
-from mathamr_kedro.model.weights import load_model
+from mathamr_kedro.model.config import ComputeConfig, ModelConfig
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model.weights import load_model, save_model
 
 CONFIG = {
     "batch_size": 4,
@@ -42,6 +44,40 @@ def test_errors_are_one_line(shards, tmp_path, caplog):
     assert main(write_inputs(shards, tmp_path, {"epochs": 2})) == 1
     assert "did you mean 'num_epochs'" in caplog.text
     assert "Traceback" not in caplog.text
+
+
+def test_start_gives_shape_and_weights(shards, tmp_path, caplog):
+    arguments = write_inputs(shards, tmp_path)
+    model = MathAMRPlus(ModelConfig(8, 4, 2, num_bases=2), shards.schema)
+    save_model(tmp_path / "start", model, half=True)
+    still = {"learning_rate": 0.0, "min_learning_rate": 0.0}
+    write_inputs(shards, tmp_path, CONFIG | {"optimizer": still})
+    assert main([*arguments, "--start", str(tmp_path / "start")]) == 0
+    cpu = ComputeConfig(device="cpu")
+    made, start = (
+        load_model(tmp_path / name, cpu).state_dict() for name in ("out/model", "start")
+    )
+    assert all(torch.equal(made[name], value) for name, value in start.items())
+    facts = json.loads((tmp_path / "out" / "training.json").read_text())
+    assert facts["settings"]["model"]["hidden_dim"] == 8
+    assert facts["pairs"] == 18
+    # The same folder goes on only with the same start.
+    save_model(tmp_path / "start", MathAMRPlus(model.config, shards.schema))
+    assert main([*arguments, "--start", str(tmp_path / "start")]) == 1
+    assert "the same training" in caplog.text
+
+
+def test_start_of_other_graphs_is_refused(shards, tmp_path, caplog):
+    schema = replace(shards.schema, num_node_types=99)
+    save_model(tmp_path / "start", MathAMRPlus(ModelConfig(8, 4, 2), schema))
+    arguments = write_inputs(shards, tmp_path)
+    assert main([*arguments, "--start", str(tmp_path / "start")]) == 1
+    assert "preprocessing.vocabulary.source" in caplog.text
+
+
+def test_no_epochs_are_no_training(shards, tmp_path, caplog):
+    assert main(write_inputs(shards, tmp_path, CONFIG | {"num_epochs": 0})) == 1
+    assert "num_epochs of at least 1" in caplog.text
 
 
 def test_killed_process_goes_on_to_the_same_weights(shards, tmp_path):

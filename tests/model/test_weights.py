@@ -14,7 +14,7 @@ from mathamr_kedro.errors import (
 )
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
-from mathamr_kedro.model.weights import load_model, save_model
+from mathamr_kedro.model.weights import WEIGHTS, copy_model, load_model, save_model
 
 CPU = ComputeConfig(device="cpu")
 
@@ -35,6 +35,26 @@ def test_loaded_model_encodes_the_same(tmp_path, batch, model):
         "model.json",
         "weights.pt",
     ]
+
+
+def test_half_precision_keeps_three_digits(tmp_path, batch, model):
+    save_model(tmp_path / "whole", model)
+    save_model(tmp_path / "half", model, half=True)
+    loaded = load_model(tmp_path / "half", CPU)
+    assert {value.dtype for value in loaded.state_dict().values()} == {torch.float32}
+    vectors = loaded(batch)
+    assert not torch.equal(vectors, model(batch))
+    torch.testing.assert_close(vectors, model(batch), atol=1e-3, rtol=0)
+    stored = torch.load(tmp_path / "half" / WEIGHTS, weights_only=True)
+    whole = torch.load(tmp_path / "whole" / WEIGHTS, weights_only=True)
+    sizes = [sum(v.nbytes for v in state.values()) for state in (stored, whole)]
+    assert 2 * sizes[0] == sizes[1]
+
+
+def test_copy_is_the_same_model(tmp_path, batch, model):
+    save_model(tmp_path / "model", model)
+    copy_model(tmp_path / "model", tmp_path / "copy")
+    assert torch.equal(load_model(tmp_path / "copy", CPU)(batch), model(batch))
 
 
 def test_missing_model_is_named(tmp_path):

@@ -27,6 +27,8 @@ class TrainingParameters(TrainingConfig):
 
     node_vectors: NodeVectorsConfig = field(default_factory=NodeVectorsConfig)
     """Builds ``pretrained_nodes`` from the labels of the vocabulary."""
+    start_from: str | None = None
+    """A released encoder, by name or folder, whose shape and weights come first."""
     tracking: TrackingParameters = field(default_factory=TrackingParameters)
 
     def __post_init__(self) -> None:
@@ -35,6 +37,18 @@ class TrainingParameters(TrainingConfig):
             raise ConfigurationError(
                 "Expected node_vectors or pretrained_nodes, not both "
                 f"(got {self.pretrained_nodes!r})"
+            )
+
+        has_vectors = self.node_vectors.wanted or self.pretrained_nodes is not None
+        if self.start_from is not None and has_vectors:
+            raise ConfigurationError(
+                f"Expected start_from (got {self.start_from!r}) without node_vectors "
+                "and pretrained_nodes: weights have one start"
+            )
+        if self.start_from is None and self.num_epochs == 0:
+            raise ConfigurationError(
+                "Expected num_epochs of at least 1 (got 0); only a released encoder "
+                "(start_from) can be used without training"
             )
 
     @classmethod
@@ -46,4 +60,6 @@ class TrainingParameters(TrainingConfig):
         """The values that decide the weights; tracking is left out too."""
         values = super().describe_result()
         del values["tracking"]
+        # With a start, its shape counts; without one, names stay as they were.
+        del values["start_from" if self.start_from is None else "model"]
         return values

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 POST_TYPES = ("question", "answer", "document", "topic", "example")
 """By number in ``post_type.npy``."""
 
-_CONFIGURATION = "configuration.json"
+CONFIGURATION = "configuration.json"
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,10 @@ class PreparedGraphs:
 
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
-        file = self.folder / _CONFIGURATION
+        file = self.folder / CONFIGURATION
         if not file.is_file():
             raise MissingInputError(
-                f"Expected prepared graphs in {str(folder)!r} (no {_CONFIGURATION} "
+                f"Expected prepared graphs in {str(folder)!r} (no {CONFIGURATION} "
                 "there); run the stage 'preprocessing'"
             )
         content = json.loads(file.read_text(encoding="utf-8"))
@@ -149,7 +149,7 @@ class PreparedStore:
 
     def list(self) -> list[PreparedGraphs]:
         """Return all that are there."""
-        files = sorted(self.base.glob(f"*/{_CONFIGURATION}"))
+        files = sorted(self.base.glob(f"*/{CONFIGURATION}"))
         return [
             PreparedGraphs(f.parent)
             for f in files
@@ -163,7 +163,7 @@ class PreparedStore:
             Whether anything was written.
         """
         folder = self.folder(preparation.parameters)
-        if (folder / _CONFIGURATION).is_file():
+        if (folder / CONFIGURATION).is_file():
             found = PreparedGraphs(folder)
             if found.made_from == preparation.made_from:
                 if found.topics_from == preparation.topics_from:
@@ -229,9 +229,9 @@ def _write_configuration(folder: Path, preparation: Preparation) -> None:
         "report": preparation.report,
     }
     text = json.dumps(content, indent=2, default=str)
-    part = folder / f".{_CONFIGURATION}.part"
+    part = folder / f".{CONFIGURATION}.part"
     part.write_text(text + "\n", encoding="utf-8")
-    os.replace(part, folder / _CONFIGURATION)
+    os.replace(part, folder / CONFIGURATION)
 
 
 def _number_post_type(name: str) -> int:

@@ -3,7 +3,7 @@
 ::
 
     encoders/mathamr_plus/
-      model.json, weights.pt          the encoder
+      model.json, weights.pt          the encoder, in float16
       types.json, relations.json      the vocabularies that number its graphs
       graph.json                      the variant of its graphs
       README.md                       its card: data, licence, figures, limits
@@ -17,13 +17,19 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import NodeVocabulary, RelationVocabulary
+from mathamr_kedro.parameters import read_parameters
+
+if TYPE_CHECKING:
+    from mathamr_kedro.graph.prepared import PreparedGraphs
 
 FOLDER = Path(__file__).parents[1] / "encoders"
 VARIANT = "graph.json"
+TYPES, RELATIONS = "types.json", "relations.json"
 
 
 def find_released(name: str) -> Path:
@@ -32,13 +38,14 @@ def find_released(name: str) -> Path:
     Raises:
         MissingInputError: there is none of that name.
     """
-    folder = next((f for f in (FOLDER / name, Path(name)) if f.is_dir()), None)
-    if folder is None:
-        known = sorted(f.parent.name for f in FOLDER.glob(f"*/{VARIANT}"))
-        raise MissingInputError(
-            f"Expected a released encoder {name!r}: one of {known}, or a folder"
-        )
-    return folder
+    for folder in (FOLDER / name, Path(name)):
+        if (folder / VARIANT).is_file():
+            return folder
+    known = sorted(f.parent.name for f in FOLDER.glob(f"*/{VARIANT}"))
+    raise MissingInputError(
+        f"Expected a released encoder (got {name!r}): one of {known}, or a folder with "
+        f"{VARIANT}, written by `mathamr release`"
+    )
 
 
 def load_vocabularies(
@@ -50,14 +57,34 @@ def load_vocabularies(
         ConfigurationError: the encoder was trained on graphs of another variant.
     """
     folder = find_released(name)
-    trained = json.loads((folder / VARIANT).read_text(encoding="utf-8"))
-    if trained != asdict(variant):
+    values = json.loads((folder / VARIANT).read_text(encoding="utf-8"))
+    trained = read_parameters(GraphVariant, values, where="graph")
+    if trained != variant:
         raise ConfigurationError(
-            f"Expected the graphs that the encoder {name!r} was trained on: {trained} "
-            f"(got {asdict(variant)}); change preprocessing.graph"
+            f"Expected the graphs that the encoder {name!r} was trained on: "
+            f"{asdict(trained)} (got {asdict(variant)}); change preprocessing.graph"
         )
-    types = NodeVocabulary.load(folder / "types.json")
-    return types, RelationVocabulary.load(folder / "relations.json")
+    types = NodeVocabulary.load(folder / TYPES)
+    return types, RelationVocabulary.load(folder / RELATIONS)
+
+
+def check_graphs(name: str, graphs: PreparedGraphs) -> None:
+    """Refuse graphs whose numbers mean something else to a released encoder.
+
+    Raises:
+        ConfigurationError: variant, node types or relations differ.
+    """
+    variant = read_parameters(GraphVariant, graphs.configuration["graph"], "graph")
+    types, relations = load_vocabularies(name, variant)
+    expected = (types.types, relations.roles)
+    if expected != (graphs.types.types, graphs.relations.roles):
+        raise ConfigurationError(
+            f"Expected graphs numbered by the vocabularies of the encoder {name!r}, "
+            f"{len(types):,} node types and {len(relations):,} relations (got "
+            f"{len(graphs.types):,} and {len(graphs.relations):,} of their own); set "
+            f"preprocessing.vocabulary.source to {name!r} and run the stage "
+            "'preprocessing'"
+        )
 
 
 def release_vocabularies(
@@ -68,7 +95,7 @@ def release_vocabularies(
 ) -> None:
     """Write what :func:`load_vocabularies` reads."""
     folder.mkdir(parents=True, exist_ok=True)
-    types.save(folder / "types.json")
-    relations.save(folder / "relations.json")
+    types.save(folder / TYPES)
+    relations.save(folder / RELATIONS)
     text = json.dumps(asdict(variant), indent=2) + "\n"
     (folder / VARIANT).write_text(text, encoding="utf-8")

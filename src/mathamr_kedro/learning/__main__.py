@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mathamr_kedro.errors import MathAMRError
+from mathamr_kedro.graph.prepared import CONFIGURATION, PreparedGraphs
+from mathamr_kedro.graph.released import VARIANT, check_graphs
 from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.learning.config import TrainingConfig, read_config
 from mathamr_kedro.learning.pairs import read_pairs
@@ -35,13 +37,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--pairs", type=Path, required=True, metavar="FILE", help=".json or .npz")
     add("--config", type=Path, metavar="FILE", help="JSON; Table 4.5 without it")
     add("--out", type=Path, required=True, metavar="DIR", help="model and history")
+    add("--start", type=Path, metavar="FOLDER", help="model or released encoder")
     args = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
         config = read_config(args.config) if args.config else TrainingConfig()
         shards = GraphShards(args.data)
         pairs = read_pairs(args.pairs, shards)
-        result = train_in_rounds(shards, pairs, config, args.out)
+        if args.start is not None:
+            _check_numbers(args.start, args.data.parent)
+        result = train_in_rounds(shards, pairs, config, args.out, start=args.start)
     except MathAMRError as exc:
         logger.error("%s", exc)
         return 1
@@ -52,6 +57,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result.model_dir,
     )
     return 0
+
+
+def _check_numbers(start: Path, prepared: Path) -> None:
+    """Compare vocabularies, where the folders of both sides have them."""
+    if (start / VARIANT).is_file() and (prepared / CONFIGURATION).is_file():
+        check_graphs(str(start), PreparedGraphs(prepared))
 
 
 if __name__ == "__main__":

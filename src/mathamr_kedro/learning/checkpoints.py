@@ -6,6 +6,7 @@
       checkpoint.pt   weights, optimizer, step, epoch, best loss, history
       model/          the best model so far (see mathamr_kedro.model.weights)
       history.json    one record per epoch
+      training.json   number of pairs, settings
 
 Files are written beside their place and renamed: a killed training leaves whole ones.
 """

@@ -58,7 +58,7 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         lowest = {
             "batch_size": 2,
-            "num_epochs": 1,
+            "num_epochs": 0,
             "patience": 0,
             "hard_negatives": 0,
             "seed": 0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import resource
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -99,6 +99,12 @@ def format_duration(seconds: float) -> str:
 def write_history(path: Path, records: Sequence[EpochRecord]) -> None:
     """Write all records as a JSON list; the file is replaced whole."""
     text = json.dumps([asdict(r) for r in records], indent=2) + "\n"
+    write_atomically(path, lambda part: part.write_text(text))
+
+
+def write_facts(path: Path, facts: Mapping[str, object]) -> None:
+    """Write what a training was given, for people and for the card of its encoder."""
+    text = json.dumps(facts, indent=2) + "\n"
     write_atomically(path, lambda part: part.write_text(text))
 
 

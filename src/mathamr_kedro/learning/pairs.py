@@ -149,7 +149,8 @@ class EpochPlan:
         if len(pairs) < 2:
             raise ConfigurationError(
                 f"Expected at least 2 training pairs (got {len(pairs)}): questions "
-                "with answers, see docs/data.md"
+                "with answers, see docs/data.md; none are needed to use a released "
+                "encoder (training.start_from, num_epochs: 0)"
             )
         if hard_negatives and pairs.negatives.shape[1] == 0:
             raise ConfigurationError(

@@ -21,6 +21,7 @@ import numpy as np
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.graph.tensors import GraphSchema
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.history import ProgressCallback
 from mathamr_kedro.learning.negatives import (
@@ -30,7 +31,7 @@ from mathamr_kedro.learning.negatives import (
 )
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
 from mathamr_kedro.learning.trainer import TrainingResult, digest_model, train
-from mathamr_kedro.model.weights import load_model, write_atomically
+from mathamr_kedro.model.weights import load_model, read_shape, write_atomically
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +45,7 @@ def train_in_rounds(
     out_dir: Path,
     progress: ProgressCallback | None = None,
     groups: Positions | None = None,
+    start: Path | None = None,
 ) -> TrainingResult:
     """Train as ``config.negatives`` asks for, or go on with a stopped training.
 
@@ -54,16 +56,19 @@ def train_in_rounds(
         out_dir: gets the best model of the last round.
         progress: is told now and then how far each round is.
         groups: of each pair (:func:`~mathamr_kedro.learning.negatives.group_pairs`).
+        start: model folder whose shape and weights the training starts from.
     """
+    if start is not None:
+        config = take_shape(config, shards.schema, start)
     if config.negatives.source != "model":
-        return train(shards, pairs, config, out_dir, progress)
+        return train(shards, pairs, config, out_dir, progress, start)
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise ConfigurationError(
             "Expected one process for negatives.source 'model'; use 'bm25' or 'none'"
         )
     out_dir = Path(out_dir)
     plain = replace(config, negatives=NegativesConfig(), hard_negatives=0)
-    result = train(shards, pairs, plain, out_dir / "round-0", progress)
+    result = train(shards, pairs, plain, out_dir / "round-0", progress, start)
     if groups is None:
         groups = group_pairs(pairs, shards)
     for number in range(1, config.negatives.rounds + 1):
@@ -79,6 +84,30 @@ def train_in_rounds(
             start=result.model_dir,
         )
     return result
+
+
+def take_shape(
+    config: TrainingConfig, schema: GraphSchema, start: Path
+) -> TrainingConfig:
+    """Return the configuration with the model's shape of the folder to start from.
+
+    Raises:
+        ConfigurationError: its graphs were numbered otherwise, or the configuration
+            says another start.
+    """
+    shape, trained = read_shape(start)
+    if trained != schema:
+        raise ConfigurationError(
+            f"Expected graphs of the schema of the model in {str(start)!r}: {trained} "
+            f"(got {schema}); prepare them with its vocabularies "
+            "(preprocessing.vocabulary.source)"
+        )
+    if config.pretrained_nodes is not None:
+        raise ConfigurationError(
+            f"Expected pretrained_nodes or a model to start from, not both "
+            f"(got {config.pretrained_nodes!r} and {str(start)!r})"
+        )
+    return replace(config, model=shape)
 
 
 def _mine(

@@ -39,6 +39,7 @@ from mathamr_kedro.learning.history import (
     ProgressCallback,
     largest_memory,
     log_progress,
+    write_facts,
     write_history,
 )
 from mathamr_kedro.learning.losses import ContrastiveLoss
@@ -58,6 +59,7 @@ logger = logging.getLogger(__name__)
 
 MODEL = "model"
 HISTORY = "history.json"
+FACTS = "training.json"
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,8 @@ def train(
         start: model folder whose weights the training starts from; fresh ones if
             ``None``.
     """
+    if config.num_epochs == 0:
+        raise ConfigurationError("Expected num_epochs of at least 1 to train (got 0)")
     out_dir = Path(out_dir)
     out_dir.mkdir(parents=True, exist_ok=True)
     with join_processes(choose_device(config.compute)) as (processes, device):
@@ -129,7 +133,13 @@ class Trainer:
                 f"(got {self.plan.batch_size!r})"
             )
         self.made_from = _identify(shards, pairs, config)
+        self.facts: dict[str, object] = {
+            "pairs": len(learn),
+            "validation_pairs": len(held_out),
+        }
+        self.facts["settings"] = config.describe_result()
         if start is not None:
+            self.facts["start"] = digest_model(start)
             self.made_from = fingerprint(self.made_from, digest_model(start))
         self.step = _make_step(shards, config, processes, device)
         if start is not None:
@@ -144,6 +154,7 @@ class Trainer:
         state = load_checkpoint(out_dir, self.step, self.made_from)
         if leads:
             log_parameters(self.step.model)
+            write_facts(out_dir / FACTS, self.facts)
         if state is not None and leads:
             logger.info("going on after epoch %d, step %d", state.epoch, state.step)
         state = state or TrainingState()

@@ -5,13 +5,17 @@
     folder/
       model.json    version, model configuration, graph schema
       weights.pt    state dict, loaded with ``weights_only``
+
+Weights of a released encoder are stored in half precision; computed is in float32.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +29,7 @@ from mathamr_kedro.model.mathamr_plus import MathAMRPlus, build_model
 from mathamr_kedro.parameters import read_parameters
 
 VERSION = 1
+CONFIG = "model.json"
 WEIGHTS = "weights.pt"
 
 
@@ -35,8 +40,14 @@ def write_atomically(path: Path, write: Any) -> None:
     os.replace(part, path)
 
 
-def save_model(folder: Path, model: MathAMRPlus) -> None:
-    """Write a model to a folder; each file is replaced whole."""
+def save_model(folder: Path, model: MathAMRPlus, half: bool = False) -> None:
+    """Write a model to a folder; each file is replaced whole.
+
+    Args:
+        folder: gets the two files.
+        model: what to write.
+        half: store float16: half the bytes, vectors equal to about three digits.
+    """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     values = {
@@ -46,17 +57,28 @@ def save_model(folder: Path, model: MathAMRPlus) -> None:
     }
     text = json.dumps(values, indent=2) + "\n"
     state = {name: value.cpu() for name, value in model.state_dict().items()}
+    if half:
+        state = {n: v.half() if v.is_floating_point() else v for n, v in state.items()}
     write_atomically(folder / WEIGHTS, lambda part: torch.save(state, part))
-    write_atomically(folder / "model.json", lambda part: part.write_text(text))
+    write_atomically(folder / CONFIG, lambda part: part.write_text(text))
 
 
 def load_model(folder: Path, compute: ComputeConfig | None = None) -> MathAMRPlus:
     """Read a model from a folder to the device that ``compute`` asks for."""
     folder, compute = Path(folder), compute or ComputeConfig()
-    path = folder / "model.json"
+    config, schema = read_shape(folder)
+    model = build_model(config, schema, compute, choose_device(compute))
+    state = torch.load(folder / WEIGHTS, map_location="cpu", weights_only=True)
+    model.load_state_dict(state)  # halves become float32
+    return model.eval()
+
+
+def read_shape(folder: Path) -> tuple[ModelConfig, GraphSchema]:
+    """Read what shapes the weights of a folder, without the weights."""
+    path = Path(folder) / CONFIG
     if not path.is_file():
         raise MissingInputError(
-            f"Expected a model in {str(folder)!r} (no model.json there); "
+            f"Expected a model in {str(folder)!r} (no {CONFIG} there); "
             "run the training stage first"
         )
     values = json.loads(path.read_text())
@@ -67,7 +89,11 @@ def load_model(folder: Path, compute: ComputeConfig | None = None) -> MathAMRPlu
         )
     config = read_parameters(ModelConfig, values["model"], where="model")
     schema = read_parameters(GraphSchema, values["schema"], where="schema")
-    model = build_model(config, schema, compute, choose_device(compute))
-    state = torch.load(folder / WEIGHTS, map_location="cpu", weights_only=True)
-    model.load_state_dict(state)
-    return model.eval()
+    return config, schema
+
+
+def copy_model(source: Path, folder: Path) -> None:
+    """Copy the files of a model; each is replaced whole, ``model.json`` last."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (WEIGHTS, CONFIG):
+        write_atomically(folder / name, partial(shutil.copyfile, source / name))

@@ -79,7 +79,8 @@ def count_vocabularies(
     if settings.vocabulary.graphs == "training":
         chosen = split.training_posts
         if not chosen:
-            logger.warning("no training pairs: the vocabulary is counted on all graphs")
+            if settings.vocabulary.source is None:
+                logger.warning("no training pairs: all graphs are counted")
             chosen = None
     counts = count_blocks(blocks.blocks(settings.variant_key), chosen)
     vocabularies = build_vocabularies(counts, settings.vocabulary, settings.graph)
@@ -103,6 +104,10 @@ def number_graphs(
     """Give all graphs the numbers of the vocabularies."""
     settings = PreprocessingParameters.read(parameters)
     variant = settings.variant_key
+    made_from = [blocks.fingerprint(variant), training_pairs.fingerprint]
+    if settings.vocabulary.source is not None:  # another folder may get its name
+        vocabulary = vocabularies.types.types, vocabularies.relations.roles
+        made_from.append(fingerprint(*vocabulary))
     renumber = Renumbering(vocabularies.types, vocabularies.relations)
 
     def number(source: GraphBlocks, name: str) -> Iterator[GraphBlock]:
@@ -111,7 +116,7 @@ def number_graphs(
 
     return Preparation(
         parameters=settings,
-        made_from=fingerprint(blocks.fingerprint(variant), training_pairs.fingerprint),
+        made_from=fingerprint(*made_from),
         topics_from=topic_blocks.fingerprint(variant),
         types=vocabularies.types,
         relations=vocabularies.relations,

@@ -17,11 +17,17 @@ from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.experiments.trainings import TrainingParameters
 from mathamr_kedro.graph.configuration import PreprocessingParameters
 from mathamr_kedro.graph.prepared import PreparedGraphs, PreparedStore
+from mathamr_kedro.graph.released import check_graphs, find_released
 from mathamr_kedro.learning.negatives import group_pairs
 from mathamr_kedro.learning.pairs import Positions, TrainingPairs, list_pairs
 from mathamr_kedro.learning.rounds import train_in_rounds
-from mathamr_kedro.model.weights import write_atomically
-from mathamr_kedro.pipelines.training.report import draw_history, write_training_report
+from mathamr_kedro.learning.trainer import MODEL, digest_model
+from mathamr_kedro.model.weights import copy_model, write_atomically
+from mathamr_kedro.pipelines.training.report import (
+    draw_history,
+    write_released_report,
+    write_training_report,
+)
 from mathamr_kedro.pipelines.training.tracking import check_tracking, track_training
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import MinedNegatives
@@ -46,7 +52,7 @@ def mine_text_negatives(
 ) -> Iterator[Shard | EndOfShards]:
     """Yield hard negatives of the training pairs by BM25, where they are asked for."""
     settings = TrainingParameters.read(parameters)
-    if settings.negatives.source != "bm25":
+    if settings.negatives.source != "bm25" or settings.num_epochs == 0:
         return
     if posts is None:
         raise MissingInputError(
@@ -113,6 +119,8 @@ def train_encoder(
 ) -> tuple[dict[str, Any], list[dict[str, Any]], str, go.Figure]:
     """Train on the pairs of one configuration, or go on with a stopped training.
 
+    No epochs take a released encoder as it is; then no pairs are needed.
+
     Returns:
         What identifies the best encoder, the history, a report and a figure.
     """
@@ -123,6 +131,14 @@ def train_encoder(
     is_held_out = np.repeat([False, True], [len(learn), len(held_out)])
     rows, groups = np.concatenate([learn, held_out]), None
     made_from = f"{graphs.folder.name}/{graphs.made_from}"
+    start = None
+    if settings.start_from is not None:
+        check_graphs(settings.start_from, graphs)
+        start = find_released(settings.start_from)
+        made_from = f"{made_from}/{digest_model(start)}"
+        if settings.num_epochs == 0:
+            folder = encoders.folder(settings.describe_result(), made_from)
+            return _use_released(settings, graphs, start, folder)
     if settings.negatives.source == "bm25":
         expected = _name_negatives(settings, graphs, posts, post_links)
         rows = _add_negatives(rows, graphs, mined_negatives, expected)
@@ -140,12 +156,12 @@ def train_encoder(
             node_vectors=type(settings.node_vectors)(),
             pretrained_nodes=_save_vectors(folder, node_vectors),
         )
-    result = train_in_rounds(graphs.posts, pairs, config, folder, groups=groups)
+    result = train_in_rounds(
+        graphs.posts, pairs, config, folder, groups=groups, start=start
+    )
     history = [asdict(record) for record in result.history]
     encoder = {
-        "folder": folder.name,
-        "prepared_graphs": graphs.folder.name,
-        "settings": fingerprint(described),
+        **_name_encoder(settings, graphs, folder),
         "best_epoch": result.best_epoch,
         "best_loss": result.best_loss,
         "stopped_early": result.stopped_early,
@@ -155,6 +171,34 @@ def train_encoder(
     track_training(settings.tracking, described, history, folder, result.model_dir)
     report = write_training_report(encoder, history)
     return encoder, history, report, draw_history(history)
+
+
+def _use_released(
+    settings: TrainingParameters, graphs: PreparedGraphs, start: Path, folder: Path
+) -> tuple[dict[str, Any], list[dict[str, Any]], str, go.Figure]:
+    """Put a copy of a released encoder where a trained one would be."""
+    copy_model(start, folder / MODEL)
+    encoder = {
+        **_name_encoder(settings, graphs, folder),
+        "best_epoch": 0,
+        "best_loss": None,
+        "stopped_early": False,
+        "training_pairs": 0,
+        "validation_pairs": 0,
+    }
+    return encoder, [], write_released_report(encoder, start), draw_history([])
+
+
+def _name_encoder(
+    settings: TrainingParameters, graphs: PreparedGraphs, folder: Path
+) -> dict[str, Any]:
+    """What identifies an encoder, however it came about."""
+    return {
+        "folder": folder.name,
+        "prepared_graphs": graphs.folder.name,
+        "settings": fingerprint(settings.describe_result()),
+        "start_from": settings.start_from,
+    }
 
 
 def _name_negatives(

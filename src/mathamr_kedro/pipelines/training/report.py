@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
@@ -32,6 +33,8 @@ def write_training_report(encoder: Record, history: Sequence[Record]) -> str:
         "| " + " | ".join(_cell(record[key], form) for _, key, form in _COLUMNS) + " |"
         for record in history
     ]
+    origin = encoder["start_from"]
+    start = [] if origin is None else [f"Started from the weights of `{origin}`."]
     stop = " (stopped early)" if encoder["stopped_early"] else ""
     return "\n".join(
         [
@@ -42,10 +45,26 @@ def write_training_report(encoder: Record, history: Sequence[Record]) -> str:
             f"`{encoder['prepared_graphs']}`.",
             f"Best epoch {encoder['best_epoch']}, "
             f"loss {encoder['best_loss']:.4f}{stop}.",
+            *start,
             "",
             head,
             rule,
             *rows,
+            "",
+        ]
+    )
+
+
+def write_released_report(encoder: Record, source: Path) -> str:
+    """Return a page that says that nothing was trained."""
+    return "\n".join(
+        [
+            f"# Encoder `{encoder['folder']}`",
+            "",
+            f"The released encoder `{encoder['start_from']}` as it is: nothing was "
+            "trained (`training.num_epochs: 0`).",
+            f"Its card is `{source / 'README.md'}`; prepared graphs "
+            f"`{encoder['prepared_graphs']}`.",
             "",
         ]
     )

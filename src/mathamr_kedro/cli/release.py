@@ -1,0 +1,120 @@
+"""``mathamr release``: make an encoder usable on other collections."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.project import find_project, open_catalog
+
+
+@click.command(name="release")
+@click.argument("name")
+@click.option(
+    "--model",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of a training by `python -m mathamr_kedro.learning` "
+    "(default: the environment's encoder).",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder to write (default: src/mathamr_kedro/encoders/NAME).",
+)
+@click.option("--replace", is_flag=True, help="Replace a folder that is there.")
+@click.option("--env", help="Environment of conf/ (default: the embedded sample).")
+@click.option("--data-root", help="Another folder for what the stages wrote.")
+def command(
+    name: str,
+    model: Path | None,
+    out: Path | None,
+    replace: bool,
+    env: str | None,
+    data_root: str | None,
+) -> None:
+    r"""Write an encoder with its vocabularies and a card.
+
+    Other collections use it by `training.start_from` and
+    `preprocessing.vocabulary.source`. The sections on licence and limits of the card
+    are yours to write.
+
+    \b
+      mathamr release mine --env pool
+      mathamr release mine --env pool --model trained/on/a/gpu --out elsewhere/mine
+    """
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise click.UsageError(f"Expected a name of letters and digits (got {name!r})")
+    # Loaded here: wrong options are refused at once.
+    from mathamr_kedro.graph.configuration import (  # noqa: PLC0415
+        PreprocessingParameters,
+    )
+    from mathamr_kedro.learning.card import Provenance  # noqa: PLC0415
+    from mathamr_kedro.learning.releasing import release_encoder  # noqa: PLC0415
+
+    folder = out or _find_place(name)
+    catalog: Any = open_catalog(env, data_root)
+    settings = PreprocessingParameters.read(catalog.load("params:preprocessing"))
+    graphs = catalog.load("prepared_graphs").open(settings)
+    chosen = model or _find_current(catalog, graphs.folder.name)
+    surroundings = {
+        "environment": env or "base",
+        "parser": catalog.load("params:amr_parsing")["parser"],
+        "fusion": catalog.load("params:graph_fusion")["mode"],
+        "posts": graphs.report["posts"],
+    }
+    provenance = Provenance(
+        surroundings=surroundings, metrics=_find_metrics(catalog, chosen)
+    )
+    release_encoder(folder, chosen, graphs, provenance, overwrite=replace)
+    size = sum(file.stat().st_size for file in folder.iterdir())
+    click.echo(f"Wrote {folder} ({size / 1e6:.1f} MB); edit its README.md")
+
+
+def _find_place(name: str) -> Path:
+    package = find_project() / "src" / "mathamr_kedro"
+    if not package.is_dir():
+        raise click.UsageError("Outside a checkout, say where: --out FOLDER")
+    return package / "encoders" / name
+
+
+def _find_current(catalog: Any, graphs: str) -> Path:
+    """Return the training that the environment uses now."""
+    if not catalog["encoder"].exists():
+        raise MissingInputError(
+            "No encoder to release; run the stage 'training', or give --model"
+        )
+    encoder = catalog.load("encoder")
+    folder: Path = catalog.load("encoders").base / encoder["folder"]
+    if encoder["prepared_graphs"] != graphs:
+        raise ConfigurationError(
+            f"Expected an encoder of the present graphs {graphs!r} (got one of "
+            f"{encoder['prepared_graphs']!r}); run the stage 'training'"
+        )
+    if encoder.get("best_epoch") == 0:
+        raise ConfigurationError(
+            f"Expected an encoder trained here (got {encoder['start_from']!r}, which "
+            "is released already); give its training by --model"
+        )
+    return folder
+
+
+def _find_metrics(catalog: Any, model: Path) -> list[dict[str, Any]]:
+    """Return what the environment's evaluation says of these weights, if anything.
+
+    They may have been evaluated where they were trained, or as a released encoder.
+    """
+    from mathamr_kedro.learning.releasing import find_model, is_same  # noqa: PLC0415
+
+    if not catalog["encoder"].exists():
+        return []
+    name = catalog.load("encoder")["folder"]
+    current = find_model(catalog.load("encoders").base / name)
+    if not is_same(find_model(model), current):
+        return []
+    cells = catalog.load("experiment_cells").list()
+    found = [cell for cell in cells if cell.record.encoder.get("folder") == name]
+    return found[-1].metrics if found else []

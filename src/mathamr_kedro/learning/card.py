@@ -1,0 +1,131 @@
+"""The card of a released encoder: what it is, where it comes from, how good it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from mathamr_kedro.graph.virtual_nodes import GraphVariant
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus, count_parameters
+
+Values = Mapping[str, Any]
+
+_MEASURES = 4
+"""The first ones: nDCG', MAP', P'@10 and Bpref by default."""
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What is known of a training beside its weights."""
+
+    facts: Values = field(default_factory=dict)
+    """``training.json``: pairs, settings."""
+    history: Sequence[Values] = ()
+    """``history.json``: one record per epoch."""
+    surroundings: Values = field(default_factory=dict)
+    """Whatever else: environment, parser, ..."""
+    metrics: Sequence[Values] = ()
+    """Means of all measures, by task, topic set and system."""
+
+
+def write_card(
+    name: str, model: MathAMRPlus, variant: GraphVariant, provenance: Provenance
+) -> str:
+    """Return the card as Markdown; licence and limits are left to a person."""
+    parts = [
+        f"# {name}",
+        "A MathAMR+ encoder: math graphs in, vectors of formulas, sentences and posts "
+        "out. Weights are stored in float16.",
+        "```yaml\n"
+        f"preprocessing: {{vocabulary: {{source: {name}}}}}\n"
+        f"training: {{start_from: {name}, num_epochs: 0}}   # or epochs of your own\n"
+        "```",
+        "## Model",
+        _tabulate(("what", "value"), _list_shape(model, variant)),
+        "## Data",
+        _tabulate(("what", "value"), _list_data(provenance)),
+        "## Training",
+        *_describe_training(provenance),
+        "## Figures",
+        *_describe_metrics(provenance.metrics),
+        "## Licence",
+        "*To be written: of these weights, and of the texts they were trained on.*",
+        "## Limits",
+        "*To be written: what it was not trained for, and where it fails.*",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _list_shape(model: MathAMRPlus, variant: GraphVariant) -> list[tuple[str, Any]]:
+    return [
+        *asdict(model.config).items(),
+        ("parameters", count_parameters(model)["all"]),
+        ("node types", model.schema.num_node_types),
+        ("relations", model.schema.num_relations),
+        *((f"graph.{key}", value) for key, value in asdict(variant).items()),
+    ]
+
+
+def _list_data(provenance: Provenance) -> list[tuple[str, Any]]:
+    facts = provenance.facts
+    return [
+        ("training pairs", facts.get("pairs", "not recorded")),
+        ("validation pairs", facts.get("validation_pairs", "not recorded")),
+        *([("started from weights", facts["start"])] if "start" in facts else []),
+        *provenance.surroundings.items(),
+    ]
+
+
+def _describe_training(provenance: Provenance) -> Iterable[str]:
+    history = provenance.history
+    if history:
+        best = min(history, key=_watched)
+        held_out = best["validation_loss"]
+        rows = [
+            ("epochs", len(history)),
+            ("best epoch", best["epoch"]),
+            ("training loss", f"{best['train_loss']:.4f}"),
+            ("validation loss", "–" if held_out is None else f"{held_out:.4f}"),
+            ("minutes", f"{sum(r['seconds'] for r in history) / 60:.1f}"),
+        ]
+        yield _tabulate(("what", "value"), rows)
+    else:
+        yield "The history of the training was not recorded."
+    if "settings" in provenance.facts:
+        yield f"```json\n{json.dumps(provenance.facts['settings'], indent=2)}\n```"
+
+
+def _watched(record: Values) -> float:
+    held_out = record["validation_loss"]
+    return float(record["train_loss"] if held_out is None else held_out)
+
+
+def _describe_metrics(metrics: Sequence[Values]) -> Iterable[str]:
+    if not metrics:
+        yield "This environment has not evaluated the encoder."
+    for task, name in dict.fromkeys((m["task"], m["topic_set"]) for m in metrics):
+        chosen = [m for m in metrics if (m["task"], m["topic_set"]) == (task, name)]
+        measures = list(dict.fromkeys(m["measure"] for m in chosen))[:_MEASURES]
+        rows: dict[str, dict[str, float]] = {"floor": {}}
+        for m in chosen:
+            rows["floor"][m["measure"]] = m["floor"]
+            rows.setdefault(m["system"], {})[m["measure"]] = m["mean"]
+        rows["ceiling"] = {m["measure"]: m["ceiling"] for m in chosen}
+        yield f"Task {task}, {name}, {chosen[0]['topics']} topics:"
+        yield _tabulate(
+            ("system", *measures),
+            [(s, *(f"{v[m]:.4f}" for m in measures)) for s, v in rows.items()],
+        )
+
+
+def _tabulate(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    lines = [head, ["---", *["---:"] * (len(head) - 1)]]
+    lines += [[_format(cell) for cell in row] for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _format(value: Any) -> str:
+    is_count = isinstance(value, int) and not isinstance(value, bool)
+    return f"{value:,}" if is_count else str(value)

@@ -1,0 +1,102 @@
+"""Releasing an encoder: the model of a training with the vocabularies of its graphs.
+
+::
+
+    release_encoder(Path("encoders/mine"), Path("out/model"), PreparedGraphs(folder))
+
+The folder can be used by name or path in ``preprocessing.vocabulary.source`` and
+``training.start_from`` (see :mod:`mathamr_kedro.graph.released`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph.prepared import PreparedGraphs
+from mathamr_kedro.graph.released import release_vocabularies
+from mathamr_kedro.graph.virtual_nodes import GraphVariant
+from mathamr_kedro.graph.vocabulary import make_schema
+from mathamr_kedro.learning.card import Provenance, write_card
+from mathamr_kedro.learning.trainer import FACTS, HISTORY, MODEL
+from mathamr_kedro.model.config import ComputeConfig
+from mathamr_kedro.model.weights import CONFIG, load_model, read_shape, save_model
+from mathamr_kedro.parameters import read_parameters
+
+CARD = "README.md"
+
+
+def release_encoder(
+    folder: Path,
+    model_dir: Path,
+    graphs: PreparedGraphs,
+    provenance: Provenance | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Write the folder of a released encoder, whole or not at all.
+
+    Args:
+        folder: to write; its name is the encoder's.
+        model_dir: of a training, or the folder of the training itself. What lies
+            beside the model says what it was trained with.
+        graphs: that it was trained on.
+        provenance: what else the card shall tell.
+        overwrite: replace a folder that is there, card and all.
+
+    Raises:
+        ConfigurationError: the folder is there, or the graphs are not the model's.
+    """
+    if folder.exists() and not overwrite:
+        raise ConfigurationError(
+            f"Expected a new folder (there is {str(folder)!r}); its card may have been "
+            "edited: choose another name, or replace it with --replace"
+        )
+    model_dir = find_model(model_dir)
+    model = load_model(model_dir, ComputeConfig(device="cpu"))
+    schema = make_schema(graphs.types, graphs.relations)
+    if model.schema != schema:
+        raise ConfigurationError(
+            f"Expected a model of the graphs in {str(graphs.folder)!r}: {schema} (got "
+            f"{model.schema} in {str(model_dir)!r}); choose the environment whose "
+            "graphs it was trained on"
+        )
+    variant = read_parameters(GraphVariant, graphs.configuration["graph"], "graph")
+    known = replace(
+        provenance or Provenance(),
+        facts=_read(model_dir.parent / FACTS, {}),
+        history=_read(model_dir.parent / HISTORY, []),
+    )
+    part = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)  # left by a killed run
+    release_vocabularies(part, graphs.types, graphs.relations, variant)
+    save_model(part, model, half=True)
+    card = write_card(folder.name, model, variant, known)
+    (part / CARD).write_text(card, encoding="utf-8")
+    shutil.rmtree(folder, ignore_errors=True)
+    os.replace(part, folder)
+
+
+def find_model(folder: Path) -> Path:
+    """Return the folder of the model, given it or the one of its training."""
+    inner = Path(folder) / MODEL
+    return inner if (inner / CONFIG).is_file() else Path(folder)
+
+
+def is_same(one: Path, two: Path) -> bool:
+    """Whether two model folders hold the same weights, as far as float16 can tell."""
+    if read_shape(one) != read_shape(two):
+        return False
+    cpu = ComputeConfig(device="cpu")
+    first, second = (load_model(folder, cpu).state_dict() for folder in (one, two))
+    return all(torch.equal(v.half(), second[n].half()) for n, v in first.items())
+
+
+def _read(path: Path, default: Any) -> Any:
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else default
