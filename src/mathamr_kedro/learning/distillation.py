@@ -38,9 +38,9 @@ from mathamr_kedro.learning.maxsim import MultiVectors
 
 _GRAPHS = 256
 """Graphs described at once."""
-_TERM_BITS = 22
+_HALF = 11
+_TERM_BITS = 2 * _HALF
 """Paths are told apart by so many bits."""
-_SIGN_ROWS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,10 @@ class PathTeacher:
         self.vectors = torch.zeros(
             rows + 1, config.dimension, dtype=torch.float16, device=device
         )
-        generator = torch.Generator().manual_seed(0)
-        signs = torch.randint(2, (_SIGN_ROWS, config.dimension), generator=generator)
-        self._signs = (signs * 2 - 1).to(torch.int8).to(device)
+        # The signs of a term are products: of those of its upper and its lower bits.
+        shape = (2, 1 << _HALF, config.dimension)
+        signs = torch.randint(2, shape, generator=torch.Generator().manual_seed(0))
+        self._signs = (signs * 2 - 1).float().to(device)
         weights = self._weigh_terms(shards, device)
         for batch in _read(shards, device):
             self._describe(batch, weights)
@@ -148,7 +149,9 @@ class PathTeacher:
         if not len(owners):
             return
         values = counts.float().sqrt() * weights[terms]
-        signed = self._signs[terms % _SIGN_ROWS].float() * values[:, None]
+        upper, lower = self._signs
+        signed = upper[terms >> _HALF] * lower[terms & ((1 << _HALF) - 1)]
+        signed *= values[:, None]
         formulas, lengths = torch.unique_consecutive(owners, return_counts=True)
         bags = torch.segment_reduce(signed, "sum", lengths=lengths, unsafe=True)
         row_of = torch.full((batch.num_nodes,), -1, device=owners.device)
