@@ -79,7 +79,9 @@ def read_trees(formula):
     return trees_from_latex(formula.latex)
 
 
-@pytest.mark.parametrize("system", ["bm25", "bm25_tuples"])
+@pytest.mark.parametrize(
+    "system", ["bm25", "bm25_tuples", "bm25_slt", "bm25_opt", "bm25_ngrams"]
+)
 def test_formulas_come_once_per_visual_id_with_their_first_instance(system):
     hits = rank_formulas(system, FORMULAS, [QUERY], read_trees)["B.1"]
     assert hits.formula_ids[0] == "3"
@@ -89,8 +91,9 @@ def test_formulas_come_once_per_visual_id_with_their_first_instance(system):
     assert "v4" not in hits.visual_ids
 
 
-def test_formulas_without_trees_are_passed_over():
-    hits = rank_formulas("bm25_tuples", FORMULAS, [QUERY], lambda f: None)["B.1"]
+@pytest.mark.parametrize("system", ["bm25_tuples", "bm25_slt", "bm25_opt"])
+def test_formulas_without_trees_are_passed_over(system):
+    hits = rank_formulas(system, FORMULAS, [QUERY], lambda f: None)["B.1"]
     assert hits.formula_ids == []
 
 
