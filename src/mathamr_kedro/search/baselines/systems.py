@@ -305,7 +305,9 @@ def _formula_terms(
             return []
         if system == "bm25_slt":
             return list_patterns(trees.slt)
-        return list_patterns(trees.opt) if system == "bm25_opt" else list_tuples(trees)
+        if system == "bm25_opt":
+            return list_patterns(trees.opt, window=2)
+        return list_tuples(trees)
 
     return read
 
