@@ -78,9 +78,9 @@ class Formula(NamedTuple):
     """``d``: not in the posts, never to be returned; ``v``: visual id was corrected."""
     latex: str
     presentation: str
-    """Presentation MathML, empty where the conversion failed."""
+    """Presentation MathML or the bracket string of the SLT; empty: none was made."""
     content: str
-    """Content MathML, empty where the conversion failed."""
+    """Content MathML or the bracket string of the OPT; empty: none was made."""
 
 
 class Topic(NamedTuple):

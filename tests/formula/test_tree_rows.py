@@ -79,6 +79,18 @@ def test_cells_are_spelt_as_arqmath_has_them():
     assert row.slt == "[-]"
 
 
+def test_bracket_strings_are_taken_as_they_are():
+    row = build_trees(formula("x", "[V!x,a[N!2]]", "[O!SUP,0[V!x],1[N!2]]"), read_latex)
+    assert (row.slt, row.opt) == ("[V!x,a[N!2]]", "[O!SUP,0[V!x],1[N!2]]")
+    assert (row.slt_source, row.opt_source, row.deviations) == (*["brackets"] * 2, "")
+
+
+def test_broken_bracket_string_leaves_the_latex():
+    row = build_trees(formula("x", "[V!x,a[N!2]", "[V!x][V!y]"), read_latex)
+    assert (row.slt_source, row.opt_source) == ("latex", "latex")
+    assert row.deviations == "from_latex=1 unreadable_brackets=2"
+
+
 def test_row_gives_the_trees_back():
     row = TreeRow("1", "2", "[V!x,a[N!2]]", None, "pmml", "", "empty=2")
     trees = row.trees()

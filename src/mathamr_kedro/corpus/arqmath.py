@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar, get_args
 
+from mathamr_kedro.corpus.file_patterns import find_files
 from mathamr_kedro.corpus.formula_tables import list_tables, read_table
 from mathamr_kedro.corpus.judgments import read_judgments
 from mathamr_kedro.corpus.own_files import read_examples
@@ -211,22 +212,7 @@ class ArqmathCollection:
         return (path.relative_to(self.root) if inside else path).as_posix()
 
     def _find(self, patterns: Iterable[str], part: str) -> list[Path]:
-        found: list[Path] = []
-        for pattern in patterns:
-            if not pattern:
-                continue
-            base, wanted = self.root, Path(pattern).expanduser()
-            if wanted.is_absolute():  # topics and qrels may lie elsewhere
-                base, wanted = Path(wanted.anchor), wanted.relative_to(wanted.anchor)
-            files = sorted(base.glob(str(wanted)))
-            if not files:
-                raise MissingInputError(
-                    f"Expected {part} at {str(self.root / pattern)!r}; put the file "
-                    f"there or change '{part}' of the dataset 'collection' in "
-                    "conf/<env>/catalog/ingestion.yml (an empty value leaves it out)"
-                )
-            found += files
-        return found
+        return find_files(self.root, patterns, part)
 
 
 def _post(row: Row, source: str) -> RawPost | Failure:

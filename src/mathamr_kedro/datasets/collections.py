@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from kedro.io import AbstractDataset
 
 from mathamr_kedro.corpus.arqmath import ArqmathCollection, ArqmathFiles
+from mathamr_kedro.corpus.formula_pool import FormulaPool, FormulaPoolFiles
 from mathamr_kedro.corpus.ntcir12 import Ntcir12Collection, Ntcir12Files
 from mathamr_kedro.corpus.own_files import OwnCollection
 from mathamr_kedro.corpus.raw import Collection
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.parameters import read_parameters
 
-Kind = Literal["arqmath", "ntcir12", "own"]
+Kind = Literal["arqmath", "formula_pool", "ntcir12", "own"]
 
 
 class CollectionDataset(AbstractDataset[None, Collection]):
-    """A folder of raw files: ARQMath, NTCIR-12 or files of your own.
+    """A folder of raw files: ARQMath, formulas alone, NTCIR-12 or files of your own.
 
     Example of a catalog entry::
 
@@ -26,7 +27,7 @@ class CollectionDataset(AbstractDataset[None, Collection]):
           type: mathamr_kedro.datasets.collections.CollectionDataset
           kind: arqmath
           root: data/01_raw/sample
-          files: {posts: Posts.V1.3.xml, ...}     # see ArqmathFiles, Ntcir12Files
+          files: {posts: Posts.V1.3.xml, ...}     # see ArqmathFiles, ...
     """
 
     def __init__(
@@ -38,9 +39,9 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         unit: Literal["section", "file"] = "section",
         metadata: dict[str, Any] | None = None,
     ) -> None:
-        if kind not in ("arqmath", "ntcir12", "own"):
+        if kind not in get_args(Kind):
             raise ConfigurationError(
-                f"Expected 'arqmath', 'ntcir12' or 'own' for 'kind' of a collection "
+                f"Expected one of {list(get_args(Kind))} for 'kind' of a collection "
                 f"(got {kind!r}) (conf/<env>/catalog/ingestion.yml)"
             )
         self._kind = kind
@@ -55,11 +56,17 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         collection.check_layout()
         return collection
 
-    def _reader(self) -> ArqmathCollection | Ntcir12Collection | OwnCollection:
+    def _reader(
+        self,
+    ) -> ArqmathCollection | FormulaPool | Ntcir12Collection | OwnCollection:
         where = "ingestion.collection.files"
         if self._kind == "arqmath":
             files = read_parameters(ArqmathFiles, self._files, where)
             return ArqmathCollection(self._root, files)
+        if self._kind == "formula_pool":
+            return FormulaPool(
+                self._root, read_parameters(FormulaPoolFiles, self._files, where)
+            )
         if self._kind == "ntcir12":
             return Ntcir12Collection(
                 self._root, read_parameters(Ntcir12Files, self._files, where)

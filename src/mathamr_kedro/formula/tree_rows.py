@@ -6,22 +6,30 @@ formula ──┬─ presentation there? ── yes ─> SLT, source pmml
           └─ content there? ──────── yes ─> OPT, source cmml
                                      no ─> OPT of LaTeXML or of the LaTeX reader
 ```
+
+Collections that publish trees hold bracket strings in these cells: source brackets.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 import mathamr_kedro.formula
+from mathamr_kedro.errors import FormulaError
 from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
 from mathamr_kedro.formula.tree import BothTrees, FormulaTree, FormulaTrees
 from mathamr_kedro.records import Formula
 from mathamr_kedro.types import FormulaId, VisualId
 
-SOURCES = ("", "pmml", "cmml", "latexml", "latex")
+SOURCES = ("", "pmml", "cmml", "latexml", "latex", "brackets")
 """Where a tree came from; empty where there is none."""
+
+_MATHML: Mapping[str, tuple[Callable[..., FormulaTree | None], str]] = {
+    "slt": (slt_from_mathml, "pmml"),
+    "opt": (opt_from_mathml, "cmml"),
+}
 
 
 class TreeRow(NamedTuple):
@@ -53,23 +61,19 @@ def build_trees(
 ) -> TreeRow:
     """Return the row of a formula, each tree from the best source there is.
 
-    MathML cells are read in total mode with the spelling of ARQMath's LaTeXML.
+    MathML cells are read in total mode with the spelling of ARQMath's LaTeXML; bracket
+    strings are taken as they are.
 
     Args:
-        formula: with LaTeX, Presentation and Content MathML, each possibly empty.
+        formula: with LaTeX and, as MathML or as bracket strings, presentation and
+            content, each possibly empty.
         read_latex: reads LaTeX where a tree is still missing;
             :func:`mathamr_kedro.formula.trees_from_latex` when left out.
         converted: the trees that LaTeXML made of the LaTeX, where it was run.
     """
     reasons: Counter[str] = Counter()
-    slt = opt = None
-    slt_source = opt_source = ""
-    if formula.presentation:
-        slt = slt_from_mathml(formula.presentation, compat="arqmath", counter=reasons)
-        slt_source = "pmml" if slt is not None else ""
-    if formula.content:
-        opt = opt_from_mathml(formula.content, compat="arqmath", counter=reasons)
-        opt_source = "cmml" if opt is not None else ""
+    slt, slt_source = _read_cell(formula.presentation, "slt", reasons)
+    opt, opt_source = _read_cell(formula.content, "opt", reasons)
     for source, make in (
         ("latexml", lambda: converted),
         ("latex", lambda: _read(formula.latex, read_latex)),
@@ -93,6 +97,23 @@ def build_trees(
         opt_source,
         write_deviations(reasons),
     )
+
+
+def _read_cell(
+    cell: str, kind: str, reasons: Counter[str]
+) -> tuple[FormulaTree | None, str]:
+    """Return the tree of a cell and its source, or why there is none."""
+    if not cell:
+        return None, ""
+    if cell[0] == "[" and cell[-1] == "]":
+        try:
+            return FormulaTree.from_string(cell, kind), "brackets"
+        except FormulaError:
+            reasons["unreadable_brackets"] += 1
+            return None, ""
+    read, source = _MATHML[kind]
+    tree = read(cell, compat="arqmath", counter=reasons)
+    return tree, source if tree is not None else ""
 
 
 def _read(

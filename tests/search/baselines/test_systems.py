@@ -79,18 +79,28 @@ def read_trees(formula):
     return trees_from_latex(formula.latex)
 
 
-@pytest.mark.parametrize("system", ["bm25", "bm25_tuples"])
-def test_formulas_come_once_per_visual_id_with_their_first_instance(system):
+@pytest.mark.parametrize(
+    ("system", "second"),
+    [
+        ("bm25", "v3"),
+        ("bm25_tuples", "v3"),
+        ("bm25_slt", "v2"),  # both have a 2 that ends its line
+        ("bm25_opt", "v3"),
+        ("bm25_ngrams", "v3"),
+    ],
+)
+def test_formulas_come_once_per_visual_id_with_their_first_instance(system, second):
     hits = rank_formulas(system, FORMULAS, [QUERY], read_trees)["B.1"]
     assert hits.formula_ids[0] == "3"
     assert hits.post_ids[0] == "9"
     assert len(set(hits.visual_ids)) == len(hits.visual_ids)
-    assert hits.visual_ids[:2] == ["v1", "v3"]
+    assert hits.visual_ids[:2] == ["v1", second]
     assert "v4" not in hits.visual_ids
 
 
-def test_formulas_without_trees_are_passed_over():
-    hits = rank_formulas("bm25_tuples", FORMULAS, [QUERY], lambda f: None)["B.1"]
+@pytest.mark.parametrize("system", ["bm25_tuples", "bm25_slt", "bm25_opt"])
+def test_formulas_without_trees_are_passed_over(system):
+    hits = rank_formulas(system, FORMULAS, [QUERY], lambda f: None)["B.1"]
     assert hits.formula_ids == []
 
 

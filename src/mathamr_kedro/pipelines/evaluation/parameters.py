@@ -10,6 +10,7 @@ from typing import Any, Literal
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.metrics.protocols import Averaging, Protocol, protocol_of
 from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.search.baselines.systems import FormulaSystem, PostSystem
 from mathamr_kedro.search.strategies import Strategy
 from mathamr_kedro.search.system_runs import NamedFusion
 from mathamr_kedro.search.topic_search import NamedStrategy, name_strategy
@@ -17,9 +18,7 @@ from mathamr_kedro.search.topic_search import NamedStrategy, name_strategy
 SYSTEM = "mathamr_plus"
 """Name of our vectors in tables and run files."""
 
-Baseline = Literal[
-    "bm25", "bm25_question", "bm25_graph", "bm25_tuples", "minilm", "minilm_title"
-]
+Baseline = Literal[PostSystem, FormulaSystem]
 
 
 @dataclass(frozen=True)

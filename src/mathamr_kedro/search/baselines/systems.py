@@ -7,6 +7,9 @@ bm25           words of the text and tokens of LaTeX       posts, formulas
 bm25_question  the same of an answer and its question      posts
 bm25_graph     nodes and edges of the math graphs          posts
 bm25_tuples    tuples of both formula trees                formulas
+bm25_slt       patterns of the layout tree                 formulas
+bm25_opt       patterns of the operator tree               formulas
+bm25_ngrams    runs of one to three tokens of LaTeX        formulas
 minilm         a sentence encoder over text with LaTeX     posts, formulas
 minilm_title   the same, and the title of the question     posts
 =============  ==========================================  ===============
@@ -37,6 +40,8 @@ from mathamr_kedro.search.baselines.bert import SentenceEncoder
 from mathamr_kedro.search.baselines.bm25 import TermIndex
 from mathamr_kedro.search.baselines.terms import (
     list_graph_terms,
+    list_ngrams,
+    list_patterns,
     list_tuples,
     restore_latex,
     split_latex,
@@ -50,7 +55,9 @@ from mathamr_kedro.types import FormulaId, PostId, TopicId, VisualId
 PostSystem: TypeAlias = Literal[
     "bm25", "bm25_question", "bm25_graph", "minilm", "minilm_title"
 ]
-FormulaSystem: TypeAlias = Literal["bm25", "bm25_tuples", "minilm"]
+FormulaSystem: TypeAlias = Literal[
+    "bm25", "bm25_tuples", "bm25_slt", "bm25_opt", "bm25_ngrams", "minilm"
+]
 POST_SYSTEMS: tuple[PostSystem, ...] = get_args(PostSystem)
 FORMULA_SYSTEMS: tuple[FormulaSystem, ...] = get_args(FormulaSystem)
 
@@ -132,7 +139,7 @@ def build_formula_ranker(
     Args:
         system: see above.
         formulas: that may be returned.
-        trees_of: finds trees, for ``bm25_tuples``.
+        trees_of: finds trees, for the systems that compare them.
         model_folder: files of the sentence encoder; those of its package if ``None``.
     """
     chosen = _choose_instances(formulas)
@@ -289,10 +296,18 @@ def _formula_terms(
 ) -> Callable[[FormulaInstance], list[str]]:
     if system == "bm25":
         return lambda formula: split_latex(formula.latex)
+    if system == "bm25_ngrams":
+        return lambda formula: list_ngrams(formula.latex)
 
     def read(formula: FormulaInstance) -> list[str]:
         trees = trees_of(formula)
-        return list_tuples(trees) if trees is not None else []
+        if trees is None:
+            return []
+        if system == "bm25_slt":
+            return list_patterns(trees.slt)
+        if system == "bm25_opt":
+            return list_patterns(trees.opt, window=2)
+        return list_tuples(trees)
 
     return read
 

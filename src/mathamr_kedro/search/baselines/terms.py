@@ -17,7 +17,7 @@ from functools import cache
 
 from nltk.stem.porter import PorterStemmer
 
-from mathamr_kedro.formula.tree import BothTrees
+from mathamr_kedro.formula.tree import BothTrees, FormulaTree
 from mathamr_kedro.graph.penman_graph import read_label, read_math_graph
 from mathamr_kedro.records import FormulaMention
 
@@ -88,6 +88,42 @@ def list_tuples(trees: BothTrees, window: int = 1) -> list[str]:
                 f"{kind} {p.first} {p.second} {p.path}" for p in tree.tuples(window)
             ]
     return terms
+
+
+def list_patterns(tree: FormulaTree | None, window: int = 3) -> list[str]:
+    """Return the different tuples of a tree, each also with its symbols made kinds.
+
+    The kind of a variable or a number stands for all of them: ``x^2`` and ``y^2`` share
+    a term. How often a term occurs mostly tells how long the formula is.
+
+    >>> list_patterns(FormulaTree.from_string("[V!x,a[N!2]]"))
+    ['N! 0! n', 'N!2 0! n', 'V! 0! n', 'V! N! a', 'V!x 0! n', 'V!x N!2 a']
+    """
+    if tree is None:
+        return []
+    found = {(p.first, p.second, p.path) for p in tree.tuples(window)}
+    kinds = {(_kind_of(first), _kind_of(second), path) for first, second, path in found}
+    return sorted(" ".join(term) for term in found | kinds)
+
+
+def list_ngrams(latex: str, longest: int = 3) -> list[str]:
+    """Return the different runs of at most so many LaTeX tokens.
+
+    >>> list_ngrams("x+x", 2)
+    ['$+', '$+ $x', '$x', '$x $+']
+    """
+    tokens = split_latex(latex)
+    return sorted(
+        {
+            " ".join(tokens[start : start + length])
+            for length in range(1, longest + 1)
+            for start in range(len(tokens) - length + 1)
+        }
+    )
+
+
+def _kind_of(label: str) -> str:
+    return label[:2] if label[:2] in ("V!", "N!") else label
 
 
 def list_graph_terms(graph: str) -> list[str]:

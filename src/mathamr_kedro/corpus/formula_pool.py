@@ -1,0 +1,245 @@
+r"""Formulas without posts, their trees given as bracket strings.
+
+```
+formulas.tsv   visual_id  latex   slt                       opt
+               17                 [V!x,a[N!2]]              [O!SUP,0[V!x],1[N!2]]
+topics.tsv     topic  formula_id  latex  slt  opt
+               B.1    q_4         x^2    [V!x,a[N!2]]       [O!SUP,0[V!x],1[N!2]]
+qrels          B.1  0  17  3
+```
+
+Each formula becomes a post of its own, so that all stages work as they do on posts: the
+visual id is the id of the post and of its formula. LaTeX is often missing; there the
+text shows a bracket string. Other columns are passed over.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from mathamr_kedro.corpus.file_patterns import find_files
+from mathamr_kedro.corpus.formula_tables import is_utf8, read_tsv
+from mathamr_kedro.corpus.judgments import read_judgments
+from mathamr_kedro.corpus.placeholders import (
+    split_punctuation,
+    strip_delimiters,
+    visual_id_of_latex,
+)
+from mathamr_kedro.corpus.raw import (
+    Part,
+    RawComment,
+    RawPost,
+    RawTopic,
+    TopicNotes,
+)
+from mathamr_kedro.corpus.topics import year_of_topic
+from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
+from mathamr_kedro.shards import fingerprint
+
+_FORMULA_COLUMNS = ("visual_id", "latex", "slt", "opt")
+_TOPIC_COLUMNS = ("topic", "formula_id", "latex", "slt", "opt")
+
+
+@dataclass(frozen=True)
+class FormulaPoolFiles:
+    """Where the parts lie, relative to the root or absolute; patterns may hold ``*``.
+
+    An empty value means that the collection has no such part.
+    """
+
+    formulas: tuple[str, ...]
+    topics: tuple[str, ...] = ()
+    qrels: tuple[str, ...] = ()
+
+
+class _Row(NamedTuple):
+    """A formula with what it is named after: its visual id, or its topic."""
+
+    source: str
+    place: str
+    owner: str
+    formula_id: str
+    latex: str
+    slt: str
+    opt: str
+
+    @property
+    def spelling(self) -> str:
+        """LaTeX, or else a bracket string: never empty."""
+        return self.latex or self.slt or self.opt
+
+    @property
+    def body(self) -> str:
+        """The formula as it stands in a post of Stack Exchange."""
+        return (
+            f'<span class="math-container" id="{html.escape(self.formula_id)}">'
+            f"{html.escape(self.spelling)}</span>"
+        )
+
+
+class FormulaPool:
+    """Lazy reader of formulas, topics that ask for formulas, and judgments."""
+
+    def __init__(self, root: str | Path, files: FormulaPoolFiles) -> None:
+        self.root = Path(root)
+        self.name = self.root.name
+        self._files = files
+
+    def check_layout(self) -> list[Path]:
+        """Return all raw files; refuse a folder that lacks one."""
+        parts: tuple[Part, ...] = ("formulas", "topics", "qrels")
+        return [file for part in parts for file in self._find(part)]
+
+    def fingerprint(self, *parts: Part) -> str:
+        """Return a digest of names, sizes and times of the raw files of some parts."""
+        self.check_layout()
+        files = dict.fromkeys(file for part in parts for file in self._find(part))
+        stats = [(str(f), f.stat()) for f in files]
+        return fingerprint(*((f, s.st_size, s.st_mtime_ns) for f, s in stats))
+
+    def posts(self) -> Iterator[RawPost | Failure]:
+        """Yield each formula as a document that says nothing else."""
+        for row in self._formula_rows():
+            if isinstance(row, Failure):
+                yield row
+                continue
+            yield RawPost(
+                row.source, row.place, row.owner, "document", None, None, None, None,
+                (), "", row.body,
+            )  # fmt: skip
+
+    def formula_tables(
+        self,
+    ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
+        """Yield one table: what stands in the posts, with its trees."""
+        yield "1", self._formulas
+
+    def _formulas(self) -> Iterator[Formula | Failure]:
+        for row in self._formula_rows():
+            if not isinstance(row, Failure):  # reported with the posts
+                yield _formula(row, row.owner)
+
+    def topics(self) -> Iterator[RawTopic | Failure]:
+        """Yield the topics of Task 2; each is a formula alone."""
+        for row in self._topic_rows():
+            if isinstance(row, Failure):
+                yield row
+                continue
+            yield RawTopic(
+                row.source, row.owner, "task2", year_of_topic(row.owner), "", row.body,
+                (), row.formula_id, row.latex or None,
+            )  # fmt: skip
+
+    def topic_formulas(self) -> Iterator[Formula | Failure]:
+        """Yield the formulas of the topics with their trees."""
+        for row in self._topic_rows():
+            if isinstance(row, Failure):
+                continue  # reported with the topics
+            # As in the clean text of the topic, so that its trees are found.
+            latex, _ = split_punctuation(strip_delimiters(row.spelling))
+            yield _formula(row, visual_id_of_latex(latex))
+
+    def judgments(self) -> Iterator[Judgment | Failure]:
+        """Yield the judgments, by visual id."""
+        for path in self._find("qrels"):
+            yield from read_judgments(path, path.name, "task2")
+
+    def topic_notes(self) -> dict[str, TopicNotes]:
+        """Nothing is noted about these topics."""
+        return {}
+
+    def comments(self) -> Iterator[RawComment | Failure]:
+        """Formulas have no comments."""
+        return iter(())
+
+    def links(self) -> Iterator[PostLink | Failure]:
+        """Formulas are not linked."""
+        return iter(())
+
+    def tags(self) -> Iterator[Tag | Failure]:
+        """Formulas have no tags."""
+        return iter(())
+
+    def votes(self) -> Iterator[Vote | Failure]:
+        """Formulas have no votes."""
+        return iter(())
+
+    def _find(self, part: Part) -> list[Path]:
+        kinds: dict[Part, str] = {
+            "posts": "formulas",
+            "formulas": "formulas",
+            "topics": "topics",
+            "topic_formulas": "topics",
+            "qrels": "qrels",
+        }
+        if part not in kinds:
+            return []
+        return find_files(self.root, getattr(self._files, kinds[part]), kinds[part])
+
+    def _formula_rows(self) -> Iterator[_Row | Failure]:
+        for path in self._find("formulas"):
+            for row in _read_rows(path, _FORMULA_COLUMNS):
+                if isinstance(row, _Row) and not _is_number(row.owner):
+                    detail = f"expected a number as visual id (got {row.owner!r})"
+                    yield _failure(row, "bad_visual_id", detail)
+                else:
+                    yield row
+
+    def _topic_rows(self) -> Iterator[_Row | Failure]:
+        for path in self._find("topics"):
+            yield from _read_rows(path, _TOPIC_COLUMNS)
+
+
+def _formula(row: _Row, visual_id: str) -> Formula:
+    return Formula(
+        row.formula_id, row.owner, row.owner, "body", None, None, visual_id, "",
+        row.latex, row.slt, row.opt,
+    )  # fmt: skip
+
+
+def _read_rows(path: Path, columns: tuple[str, ...]) -> Iterator[_Row | Failure]:
+    """Yield the rows of a table; its header names the columns, in any order.
+
+    Raises:
+        MalformedInputError: a column is missing.
+    """
+    lines = read_tsv(path)
+    _, header = next(lines, (1, []))
+    missing = [name for name in columns if name not in header]
+    if missing:
+        raise MalformedInputError(
+            f"{str(path)!r}, line 1: expected a header with the columns "
+            f"{' '.join(columns)!r}, found no {missing[0]!r} in "
+            f"{' '.join(header)[:200]!r}"
+        )
+    places = [header.index(name) for name in columns]
+    for number, cells in lines:
+        if not cells:
+            continue
+        place = f"line {number}"
+        if len(cells) < len(header) or not is_utf8(cells):
+            reason = "too_few_columns" if len(cells) < len(header) else "bad_encoding"
+            detail = f"expected {len(header)} UTF-8 columns, got {len(cells)}"
+            yield Failure("ingestion", path.name, place, cells[0], reason, detail)
+            continue
+        owner, *formula_id, latex, slt, opt = (cells[n].strip() for n in places)
+        name = formula_id[0] if formula_id else owner
+        row = _Row(path.name, place, owner, name, latex, slt, opt)
+        if not owner or not row.formula_id or not row.spelling:
+            detail = f"expected an id and a formula in {' '.join(columns)!r}"
+            yield _failure(row, "empty_cells", detail)
+        else:
+            yield row
+
+
+def _failure(row: _Row, reason: str, detail: str) -> Failure:
+    return Failure("ingestion", row.source, row.place, row.owner, reason, detail)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
