@@ -118,7 +118,8 @@ def test_more_blocks_than_a_second_grid_axis_holds():
     rows = torch.nn.functional.normalize(drawn, dim=1)
     items = RaggedRows(rows, torch.arange(count + 1, device="cuda"))
     packed = BlockedPosts(items, Tiling(2, 16, 4))
-    queries = QueryBatch(rows[:3].float(), torch.arange(4, device="cuda"))
+    starts = np.arange(4)
+    queries = QueryBatch(rows[:3].float(), torch.from_numpy(starts).cuda(), starts)
     truth = rows[:3].double() @ rows[packed.order].double().T
     error = (packed.scan(queries).double() - truth).abs().max()
     assert error <= packed.slack(queries)

@@ -20,10 +20,12 @@ from mathamr_kedro.search.maxsim import (
     score_pairs,
 )
 from mathamr_kedro.search.numbering import Names
-from mathamr_kedro.search.ordering import Best, choose_best, rank_ids
+from mathamr_kedro.search.ordering import Best, Choice, rank_ids
 
 _ROOM = {"cpu": 1 << 26, "cuda": 1 << 30}
 """Scores held at once."""
+_AT_ONCE = {"cpu": 1 << 10, "cuda": 40}
+"""Queries at once: a GPU scans for some while the host orders the results of others."""
 
 
 class Scanner(Protocol):
@@ -105,12 +107,15 @@ class ExactSpace:
         """
         queries = queries.to(self.device)
         hidden = self._hide(allowed)
-        step = max(1, _ROOM[self.device.type] // max(1, len(self)))
+        device = self.device.type
+        most = min(_ROOM[device] // max(1, 2 * len(self)), _AT_ONCE[device])
         results: list[Best] = []
-        for a in range(0, len(queries), step):
-            some = queries if step >= len(queries) else _slice(queries, a, a + step)
-            results += self._search_some(some, depth, hidden, ids_of)
-        return results
+        running: Choice | None = None
+        for some in queries.split(max(1, most)):
+            following = self._start(some, depth, hidden, ids_of)
+            results += running.finish() if running is not None else ()
+            running = following
+        return results + (running.finish() if running is not None else [])
 
     def _hide(self, allowed: NDArray[np.bool_]) -> Tensor | None:
         """Bring a mask to the device, once for searches in a row."""
@@ -121,13 +126,13 @@ class ExactSpace:
             self._mask = _Mask(allowed, hidden)
         return self._mask.hidden
 
-    def _search_some(
+    def _start(
         self,
         queries: QueryBatch,
         depth: int,
         hidden: Tensor | None,
         ids_of: Callable[[NDArray[np.int64]], Names],
-    ) -> list[Best]:
+    ) -> Choice:
         scores = self.scan(queries)
         if hidden is not None:
             scores.masked_fill_(hidden, -torch.inf)
@@ -140,7 +145,7 @@ class ExactSpace:
             numbers, place = np.unique(items, return_inverse=True)
             return rank_ids(ids_of(numbers).tolist())[place]
 
-        return choose_best(scores, self._order, depth, slack, rescore, rank)
+        return Choice(scores, self._order, depth, slack, rescore, rank)
 
     def scan(self, queries: QueryBatch) -> Tensor:
         """(Q, N) nearly right scores; queries and scores are on the device."""
@@ -173,8 +178,3 @@ class ExactSpace:
     def num_bytes(self) -> int:
         """Return the memory of the packed vectors."""
         return sum(p.scanner.num_bytes() for p in self._parts)
-
-
-def _slice(queries: QueryBatch, first: int, last: int) -> QueryBatch:
-    ptr = queries.ptr[first : last + 1]
-    return QueryBatch(queries.tokens[int(ptr[0]) : int(ptr[-1])], ptr - ptr[0])

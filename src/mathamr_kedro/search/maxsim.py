@@ -23,6 +23,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 ScanType: TypeAlias = Literal["float32", "bfloat16"]
@@ -40,21 +41,39 @@ class QueryBatch(NamedTuple):
     """(T, k) float32."""
     ptr: Tensor
     """(Q + 1,) int64, where each query starts."""
+    bounds: NDArray[np.int64]
+    """The same on the host: asking a device for it would wait."""
 
     @classmethod
     def of(cls, queries: Sequence[np.ndarray]) -> QueryBatch:
         """Put queries one after another."""
         lengths = [0] + [len(q) for q in queries]
         tokens = torch.from_numpy(np.concatenate(queries).astype(np.float32))
-        ptr = torch.from_numpy(np.cumsum(lengths, dtype=np.int64))
-        return cls(tokens, ptr)
+        bounds = np.cumsum(lengths, dtype=np.int64)
+        return cls(tokens, torch.from_numpy(bounds), bounds)
 
     def __len__(self) -> int:
         return len(self.ptr) - 1
 
     def to(self, device: torch.device) -> QueryBatch:
         """Return the queries on a device."""
-        return QueryBatch(self.tokens.to(device), self.ptr.to(device))
+        return QueryBatch(self.tokens.to(device), self.ptr.to(device), self.bounds)
+
+    def split(self, most: int) -> Iterator[QueryBatch]:
+        """Yield the queries in batches of at most so many."""
+        for a in range(0, len(self), most):
+            part = slice(a, min(a + most, len(self)) + 1)
+            first, last = self.bounds[part][[0, -1]].tolist()
+            yield QueryBatch(
+                self.tokens[first:last],
+                self.ptr[part] - first,
+                self.bounds[part] - first,
+            )
+
+    @property
+    def longest(self) -> int:
+        """Vectors of the longest query."""
+        return int(np.diff(self.bounds).max())
 
     def weights(self) -> Tensor:
         """(Q, T) 1/|q| where the vector belongs to the query, else 0."""
@@ -68,7 +87,7 @@ class QueryBatch(NamedTuple):
     def padded(self) -> Tensor:
         """(Q, longest, k) float64, shorter queries filled up with zeros."""
         lengths = self.ptr.diff()
-        place = torch.arange(int(lengths.max()), device=lengths.device)
+        place = torch.arange(self.longest, device=lengths.device)
         index = (self.ptr[:-1, None] + place).clamp(max=len(self.tokens) - 1)
         tokens = self.tokens.double()[index]
         return tokens.masked_fill((place >= lengths[:, None])[..., None], 0.0)
@@ -139,7 +158,7 @@ class PackedPosts:
         A sum of n products of vectors of length 1 in single precision is off by at
         most n 2^-24; bfloat16 rounds query, post and product to 8 bits besides.
         """
-        terms = queries.tokens.shape[1] + int(queries.ptr.diff().max()) + 4
+        terms = queries.tokens.shape[1] + queries.longest + 4
         rounding = 0.0 if self.dtype == torch.float32 else 3.1 * 2.0**-9
         return terms * 2.0**-24 + rounding
 

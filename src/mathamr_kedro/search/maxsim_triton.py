@@ -200,7 +200,7 @@ class BlockedPosts:
         Tensor cores add up with a rounding that is up to four times coarser than that
         of single precision.
         """
-        terms = queries.tokens.shape[1] + int(queries.ptr.diff().max()) + 4
+        terms = queries.tokens.shape[1] + queries.longest + 4
         return 4 * terms * 2.0**-24
 
     def num_bytes(self) -> int:
@@ -215,14 +215,14 @@ def _group_tokens(queries: QueryBatch, dtype: torch.dtype) -> tuple[Tensor, Tens
         (groups * 16, k) vectors, and the query of each group.
     """
     # On the host: a dozen tiny steps on the device would each wait for the one before.
-    ptr = queries.ptr.cpu().numpy()
+    ptr = queries.bounds
     lengths = np.diff(ptr)
     counts = -(-lengths // _GROUP)
     first = np.cumsum(counts) - counts
     shift = np.repeat(first * _GROUP - ptr[:-1], lengths)
     owner = np.repeat(np.arange(len(lengths)), counts)
     place, group_owner = (
-        torch.from_numpy(a).to(queries.ptr.device)
+        torch.from_numpy(a).to(queries.ptr.device, non_blocking=True)
         for a in (shift + np.arange(ptr[-1]), owner)
     )
     tokens = queries.tokens.new_zeros(

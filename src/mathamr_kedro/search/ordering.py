@@ -69,25 +69,56 @@ def choose_best(
         rescore: gives true scores.
         rank: decides ties.
     """
-    count, size = scores.shape
-    depth = min(depth, size)
-    if depth == 0:
-        none = Best(torch.empty(0, dtype=torch.int64), torch.empty(0).double())
-        return [none] * count
-    taken = min(size, depth + max(32, depth // 16))
-    top, places = select_top(scores, taken)
-    floor = top[:, depth - 1] - 2 * slack
-    # Where even the last one taken may belong to the best, more must be looked at.
-    last = top[:, -1]
-    unsure = (last >= floor) & (last > -torch.inf) & (taken < size)
-    settle = _Settle(depth, slack, rescore, rank)
-    results = settle(top, items[places], torch.arange(count, device=scores.device))
-    for q in unsure.nonzero().flatten().tolist():
-        near = (scores[q] >= floor[q]).nonzero().flatten()
-        falling, order = torch.sort(scores[q, near], descending=True)
-        which = torch.tensor([q], device=scores.device)
-        results[q] = settle(falling[None], items[near[order]][None], which)[0]
-    return results
+    return Choice(scores, items, depth, slack, rescore, rank).finish()
+
+
+class Choice:
+    """What :func:`choose_best` returns, on its way.
+
+    A device works on it from the start; only :meth:`finish` waits for it. Meanwhile
+    the host may start another one, or finish an older one.
+    """
+
+    def __init__(
+        self,
+        scores: Tensor,
+        items: Tensor,
+        depth: int,
+        slack: float,
+        rescore: Rescore,
+        rank: Rank,
+    ) -> None:
+        count, size = scores.shape
+        self._scores, self._items = scores, items
+        self._settle = _Settle(min(depth, size), slack, rescore, rank)
+        self._is_empty = self._settle.depth == 0
+        if self._is_empty:
+            return
+        depth = self._settle.depth
+        taken = min(size, depth + max(32, depth // 16))
+        top, places = select_top(scores, taken)
+        self._floor = top[:, depth - 1] - 2 * slack
+        # Where even the last one taken may belong to the best, more must be looked at.
+        last = top[:, -1]
+        unsure = (last >= self._floor) & (last > -torch.inf) & (taken < size)
+        which = torch.arange(count, device=scores.device)
+        self._ordered = self._settle.start(top, items[places], which)
+        self._unsure = _Fetched(unsure)
+
+    def finish(self) -> list[Best]:
+        """Wait for the device and decide what is left."""
+        scores, items = self._scores, self._items
+        if self._is_empty:
+            none = Best(torch.empty(0, dtype=torch.int64), torch.empty(0).double())
+            return [none] * len(scores)
+        results = self._settle.finish(self._ordered)
+        for q in self._unsure.wait().nonzero().flatten().tolist():
+            near = (scores[q] >= self._floor[q]).nonzero().flatten()
+            falling, order = torch.sort(scores[q, near], descending=True)
+            which = torch.tensor([q], device=scores.device)
+            ordered = self._settle.start(falling[None], items[near[order]][None], which)
+            results[q] = self._settle.finish(ordered)[0]
+        return results
 
 
 def select_top(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
@@ -124,12 +155,15 @@ class _Settle(NamedTuple):
     rescore: Rescore
     rank: Rank
 
-    def __call__(self, top: Tensor, items: Tensor, which: Tensor) -> list[Best]:
+    def start(self, top: Tensor, items: Tensor, which: Tensor) -> _Fetched:
         """Order (R, M) falling scores of the queries ``which`` (R,)."""
         exact = self._rescore(top, items, which)
         exact, order = exact.round(decimals=DECIMALS).sort(dim=1, descending=True)
-        # One copy for both: each waits for the device.
-        both = _fetch(torch.stack([exact.view(torch.int64), items.gather(1, order)]))
+        return _Fetched(torch.stack([exact.view(torch.int64), items.gather(1, order)]))
+
+    def finish(self, ordered: _Fetched) -> list[Best]:
+        """Order what is tied, and cut what was taken beyond the depth."""
+        both = ordered.wait()
         exact, items = both[0].view(torch.float64), both[1]
         _order_ties(exact.numpy(), items.numpy(), self.rank)
         exact, items = exact[:, : self.depth], items[:, : self.depth]
@@ -170,12 +204,23 @@ def _order_ties(
         items[row, column] = tied[order]
 
 
-def _fetch(values: Tensor) -> Tensor:
-    """Copy to the CPU; from a GPU to pinned memory, which is four times faster."""
-    if values.device.type == "cpu":
-        return values
-    here = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
-    return here.copy_(values)
+class _Fetched:
+    """A copy on the CPU; from a GPU in pinned memory, which nothing waits for."""
+
+    def __init__(self, values: Tensor) -> None:
+        self._here = values
+        self._arrived: torch.cuda.Event | None = None
+        if values.device.type != "cpu":
+            self._here = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
+            self._here.copy_(values, non_blocking=True)
+            self._arrived = torch.cuda.Event()
+            self._arrived.record()
+
+    def wait(self) -> Tensor:
+        """Return the values when they are here."""
+        if self._arrived is not None:
+            self._arrived.synchronize()
+        return self._here
 
 
 def _with_neighbours(pairs: Tensor) -> Tensor:
