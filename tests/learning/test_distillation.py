@@ -165,9 +165,9 @@ def test_the_weight_counts_in_the_whole_loss(shards):
     queries, documents = make_posts(shards)
     plain = ContrastiveLoss(LossConfig())(queries, documents).loss
     teacher = PathTeacher(shards, DistillationConfig(2.0), CPU)
-    loss = ContrastiveLoss(LossConfig(), teacher=teacher)
+    loss = ContrastiveLoss(LossConfig(), teachers=[teacher])
     more = loss(queries, documents).loss - plain
-    expected = 2 * teacher.distil(queries, documents, loss.temperature)
+    expected = teacher.distil(queries, documents, loss.temperature)
     assert more.item() == pytest.approx(expected.item(), rel=1e-5)
 
 

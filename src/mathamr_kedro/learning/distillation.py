@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -55,18 +56,25 @@ class DistillationConfig:
     """Edges of the longest paths."""
     dimension: int = 256
     """Of the teacher's vectors."""
+    document_weight: float = 0.0
+    """Of the same loss between document vectors and those of a sentence encoder."""
+    document_temperature: float = 0.05
+    document_vectors: str | None = None
+    """``.npy`` file with a vector of the sentence encoder for each graph."""
 
     def __post_init__(self) -> None:
-        if self.weight < 0 or self.path_length < 0:
-            raise ConfigurationError(
-                "Expected weight and path_length of at least 0 in distillation "
-                f"(got {self.weight!r}, {self.path_length!r})"
-            )
-        if self.temperature <= 0 or self.dimension < 1:
-            raise ConfigurationError(
-                "Expected a positive temperature and dimension in distillation "
-                f"(got {self.temperature!r}, {self.dimension!r})"
-            )
+        for name in ("weight", "document_weight", "path_length"):
+            if getattr(self, name) < 0:
+                raise ConfigurationError(
+                    f"Expected {name} of at least 0 in distillation "
+                    f"(got {getattr(self, name)!r})"
+                )
+        for name in ("temperature", "document_temperature", "dimension"):
+            if getattr(self, name) <= 0:
+                raise ConfigurationError(
+                    f"Expected a positive {name} in distillation "
+                    f"(got {getattr(self, name)!r})"
+                )
 
 
 def list_paths(batch: GraphBatch, longest: int) -> tuple[Tensor, Tensor]:
@@ -114,7 +122,7 @@ class PathTeacher:
     def __init__(
         self, shards: GraphShards, config: DistillationConfig, device: torch.device
     ) -> None:
-        self.config = config
+        self.weight, self.config = config.weight, config
         rows = int(shards.offsets["representative"][-1])
         # One row more, of zeros, for formulas that stand in no shard.
         self.vectors = torch.zeros(
@@ -167,18 +175,64 @@ class PathTeacher:
         q, d = (self.vectors[p.row.long()].float() for p in (queries, documents))
         anchor, partner = ((t.abs().amax(1) > 0) & _is_alive(p)
                            for t, p in ((q, queries), (d, documents)))  # fmt: skip
-        lowest = torch.finfo(torch.float32).min
-        wanted = (q @ d.T / self.config.temperature).masked_fill(~partner, lowest)
-        logits = queries.vectors @ documents.vectors.T / temperature
-        logits = logits.float().masked_fill(~partner, lowest)
-        losses = F.kl_div(
-            F.log_softmax(logits, 1),
-            F.log_softmax(wanted, 1),
-            reduction="none",
-            log_target=True,
-        ).sum(1)
-        counted = anchor & partner.any()
-        return torch.where(counted, losses, 0.0).sum() / counted.sum().clamp(min=1)
+        return self.weight * compare_likeness(
+            q @ d.T / self.config.temperature,
+            queries.vectors @ documents.vectors.T / temperature,
+            anchor,
+            partner,
+        )
+
+
+class TextTeacher:
+    """The vectors that a sentence encoder gave to all posts of some shards."""
+
+    def __init__(
+        self, vectors: Tensor, shards: GraphShards, config: DistillationConfig
+    ) -> None:
+        if len(vectors) != len(shards):
+            raise ConfigurationError(
+                f"Expected a vector for each of {len(shards)} graphs in "
+                f"document_vectors (got {len(vectors)})"
+            )
+        self.weight, self.config = config.document_weight, config
+        ends = torch.from_numpy(shards.offsets["representative"][1:])
+        self._ends = ends.to(vectors.device)
+        self._vectors = F.normalize(vectors, dim=1)
+
+    def distil(
+        self, queries: MultiVectors, documents: MultiVectors, temperature: Tensor
+    ) -> Tensor:
+        """The loss between the document vectors of queries and of documents."""
+        q, d = (self._find(p) for p in (queries, documents))
+        anchor, partner = (t.abs().amax(1) > 0 for t in (q, d))
+        return self.weight * compare_likeness(
+            q @ d.T / self.config.document_temperature,
+            queries.documents() @ documents.documents().T / temperature,
+            anchor,
+            partner,
+        )
+
+    def _find(self, posts: MultiVectors) -> Tensor:
+        last = posts.row.long()[posts.ptr[1:].long() - 1]
+        return self._vectors[torch.searchsorted(self._ends, last, right=True)]
+
+
+Teacher: TypeAlias = PathTeacher | TextTeacher
+
+
+def compare_likeness(
+    wanted: Tensor, found: Tensor, anchor: Tensor, partner: Tensor
+) -> Tensor:
+    """Mean KL divergence of rows of softmaxed likeness; what is not marked is out."""
+    lowest = torch.finfo(torch.float32).min
+    losses = F.kl_div(
+        F.log_softmax(found.float().masked_fill(~partner, lowest), 1),
+        F.log_softmax(wanted.masked_fill(~partner, lowest), 1),
+        reduction="none",
+        log_target=True,
+    ).sum(1)
+    counted = anchor & partner.any()
+    return torch.where(counted, losses, 0.0).sum() / counted.sum().clamp(min=1)
 
 
 def _is_alive(posts: MultiVectors) -> Tensor:

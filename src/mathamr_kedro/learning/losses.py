@@ -14,6 +14,7 @@ temperature :math:`\tau = \exp(t)`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 from typing import Literal, NamedTuple, TypeAlias
@@ -24,7 +25,7 @@ from torch import Tensor, nn
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph.tensors import FORMULA
-from mathamr_kedro.learning.distillation import PathTeacher
+from mathamr_kedro.learning.distillation import Teacher
 from mathamr_kedro.learning.maxsim import MultiVectors, maxsim
 from mathamr_kedro.model.config import Precision
 
@@ -142,10 +143,10 @@ class ContrastiveLoss(nn.Module):
         self,
         config: LossConfig,
         precision: Precision = "fp32",
-        teacher: PathTeacher | None = None,
+        teachers: Sequence[Teacher] = (),
     ) -> None:
         super().__init__()
-        self.config, self.precision, self.teacher = config, precision, teacher
+        self.config, self.precision, self.teachers = config, precision, teachers
         start = torch.tensor(log(config.initial_temperature))
         self.log_temperature = nn.Parameter(
             start, requires_grad=config.learn_temperature
@@ -166,9 +167,8 @@ class ContrastiveLoss(nn.Module):
         if config.formula_weight > 0:
             formulas = formula_nce(queries, documents, tau, config.formula_pairs)
             loss = loss + config.formula_weight * formulas
-        if self.teacher is not None:
-            weight = self.teacher.config.weight
-            loss = loss + weight * self.teacher.distil(queries, documents, tau)
+        for teacher in self.teachers:
+            loss = loss + teacher.distil(queries, documents, tau)
         scores = weighted[0][1]
         right = torch.arange(len(scores), device=scores.device)
         return LossValue(loss, (scores.argmax(1) == right).float().mean())

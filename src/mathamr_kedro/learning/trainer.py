@@ -31,7 +31,12 @@ from mathamr_kedro.learning.checkpoints import (
     save_checkpoint,
 )
 from mathamr_kedro.learning.config import TrainingConfig
-from mathamr_kedro.learning.distillation import PathTeacher
+from mathamr_kedro.learning.distillation import (
+    DistillationConfig,
+    PathTeacher,
+    Teacher,
+    TextTeacher,
+)
 from mathamr_kedro.learning.encoding import ShardSource
 from mathamr_kedro.learning.history import (
     EpochRecord,
@@ -294,21 +299,36 @@ def _make_step(
     seed_everything(config.seed)
     model = build_model(config.model, shards.schema, config.compute, device)
     if config.pretrained_nodes is not None:
-        model.nodes.load_pretrained(_read_vectors(config.pretrained_nodes).to(device))
-    teacher = None
-    if config.distillation.weight > 0:
-        teacher = PathTeacher(shards, config.distillation, device)
-    loss = ContrastiveLoss(config.loss, config.compute.precision, teacher).to(device)
+        model.nodes.load_pretrained(
+            _read_vectors(config.pretrained_nodes, "pretrained_nodes").to(device)
+        )
+    teachers = _make_teachers(shards, config.distillation, device)
+    loss = ContrastiveLoss(config.loss, config.compute.precision, teachers).to(device)
     return TrainingStep(model, loss, config.optimizer, config.augmentation, processes)
 
 
-def _read_vectors(path: str) -> torch.Tensor:
+def _make_teachers(
+    shards: GraphShards, config: DistillationConfig, device: torch.device
+) -> list[Teacher]:
+    teachers: list[Teacher] = []
+    if config.weight > 0:
+        teachers.append(PathTeacher(shards, config, device))
+    if config.document_weight > 0:
+        if config.document_vectors is None:
+            raise ConfigurationError(
+                "Expected document_vectors for distillation.document_weight "
+                f"{config.document_weight!r} (got none)"
+            )
+        vectors = _read_vectors(config.document_vectors, "document_vectors").to(device)
+        teachers.append(TextTeacher(vectors, shards, config))
+    return teachers
+
+
+def _read_vectors(path: str, what: str) -> torch.Tensor:
     try:
         return torch.from_numpy(np.load(path, allow_pickle=False)).float()
     except FileNotFoundError as exc:
-        raise MissingInputError(
-            f"Expected vectors of node types in {path!r} (pretrained_nodes)"
-        ) from exc
+        raise MissingInputError(f"Expected vectors in {path!r} ({what})") from exc
 
 
 def _identify(shards: GraphShards, pairs: TrainingPairs, config: TrainingConfig) -> str:
@@ -318,7 +338,7 @@ def _identify(shards: GraphShards, pairs: TrainingPairs, config: TrainingConfig)
     sizes = shards.arrays["sizes"].sum(0, dtype=np.int64).tolist()
     settings = config.describe_result()
     if config.pretrained_nodes is not None:  # what it holds counts, not where it is
-        vectors = _read_vectors(config.pretrained_nodes).numpy()
+        vectors = _read_vectors(config.pretrained_nodes, "pretrained_nodes").numpy()
         settings["pretrained_nodes"] = hashlib.blake2b(vectors.tobytes()).hexdigest()
     return fingerprint(digests, len(shards), sizes, settings)
 

@@ -33,8 +33,8 @@ DECIMALS = 9
 TRUSTED = 1e-5
 """Scores that may be off by more are all computed again, not only near ones."""
 
-_SMALLEST_BLOCK = 8
-"""Blocks of fewer scores are not worth a second selection."""
+_SHORTEST_COLUMN = 8
+"""Columns of fewer scores are not worth a second selection."""
 
 Rescore: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 """(M,) query numbers, rising, and (M,) items to (M,) true scores in float64."""
@@ -124,28 +124,30 @@ class Choice:
 def select_top(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """(Q, count) best scores, falling, and their places.
 
-    Blocks of neighbouring scores are chosen by their maxima first::
+    Columns of scores are chosen by their maxima first::
 
-        scores    3 1 | 9 2 | 4 8 | 5 0      maxima  3 9 8 5      (count 2)
-        chosen          9 2   4 8            best    9 8
+        scores    3 9 4 5      maxima  3 9 8 5      (count 2)
+                  1 2 8 0      chosen    9 4        best    9 8
+                                         2 8
 
-    A score outside of the ``count`` blocks with the best maxima is no better than any
+    A score outside of the ``count`` columns with the best maxima is no better than any
     of these maxima, so the best scores are inside. Two short selections take the place
     of one over all scores, which are read once.
     """
     total = scores.shape[1]
     size = 1 << int(math.log2(max(1.0, total / count)) / 2)  # about sqrt(total / count)
-    if size < _SMALLEST_BLOCK:
+    if size < _SHORTEST_COLUMN:
         top, places = torch.topk(scores, count, dim=1)
         return top, places
     end = total - total % size
-    blocks = scores[:, :end].unflatten(1, (-1, size))  # (Q, blocks, size)
-    chosen = torch.topk(blocks.amax(2), count, dim=1, sorted=False).indices
+    table = scores[:, :end].unflatten(1, (size, -1))  # (Q, size, columns)
+    chosen = torch.topk(table.amax(1), count, dim=1, sorted=False).indices
     row = torch.arange(len(scores), device=scores.device)[:, None]
-    near = torch.cat([blocks[row, chosen].flatten(1), scores[:, end:]], 1)
+    # Columns lie apart, so that a device reads whole rows for their maxima.
+    near = torch.cat([table[row, :, chosen].flatten(1), scores[:, end:]], 1)
     top, at = torch.topk(near, count, dim=1)
-    block = chosen.gather(1, (at // size).clamp(max=count - 1))
-    places = block * size + at % size
+    column = chosen.gather(1, (at // size).clamp(max=count - 1))
+    places = at % size * table.shape[2] + column
     return top, torch.where(at < count * size, places, at - count * size + end)
 
 
