@@ -317,7 +317,7 @@ def measure_gpu(options: argparse.Namespace) -> bool:
     """Measure exact searches on a GPU."""
     from search_gpu import measure_formulas, measure_posts
 
-    good = measure_posts(options.device, options.gpu_posts)
+    good = measure_posts(options.device, options.gpu_posts, options.tilings)
     return measure_formulas(options.device, options.gpu_formulas) and good
 
 
@@ -372,6 +372,9 @@ def main() -> None:
     parser.add_argument("--posts", type=int, default=33_771, help="thesis 4.4.1")
     parser.add_argument("--graph-posts", type=int, default=4000)
     parser.add_argument("--queries", type=int, default=20)
+    parser.add_argument(
+        "--tilings", action="store_true", help="gpu: also time the kernel's tilings"
+    )
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--local", action=argparse.BooleanOptionalAction, default=True)

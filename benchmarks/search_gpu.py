@@ -135,7 +135,7 @@ def find_tiling(items: RaggedRows, queries: QueryBatch, device: str) -> None:
     print(f"    fastest: {best[1]}, {best[0]:.3f} ms for the kernel alone")
 
 
-def measure_posts(device: str, count: int) -> bool:
+def measure_posts(device: str, count: int, tilings: bool) -> bool:
     """Measure MaxSim over posts with as many vectors as in the thesis."""
     print(f"\nexact MaxSim on {device}, {count} posts, top {DEPTH}, float16")
     rows = draw_rows(count * EACH, device)
@@ -150,7 +150,7 @@ def measure_posts(device: str, count: int) -> bool:
         f"difference {worst:.1e}"
     )
     good = equal == 20 and worst < 1e-5
-    if device != "cpu":
+    if tilings:
         find_tiling(uniform, draw_queries(80, EACH), device)
     rates = {}
     lengths = draw_lengths(count, device)
