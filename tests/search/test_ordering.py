@@ -8,6 +8,7 @@ import torch
 
 from mathamr_kedro.search.ordering import (
     Best,
+    Choice,
     choose_best,
     name_items,
     rank_ids,
@@ -25,6 +26,7 @@ def choose(truth, noise, depth, slack, keys, looked=None, ranked=None):
 
     def rescore(which, items):
         assert (which.diff() >= 0).all()
+        assert which.is_contiguous()  # kernels read it element by element
         if looked is not None:
             looked.extend(items.tolist())
         return truth[which, items]
@@ -55,6 +57,33 @@ def test_noise_within_the_slack_never_changes_the_order(depth, slack):
         assert ids == slow_ranking(by_key, depth)
         expected = [by_key[i] for i in ids]
         np.testing.assert_allclose(scores, expected, rtol=0, atol=slack + 1e-7)
+
+
+def test_one_query_alone_is_looked_at_again_too():
+    truth = np.linspace(0, 1, 40)[None]
+    keys = [str(k) for k in range(40)]
+    ((ids, _),) = choose(truth, np.zeros_like(truth), 3, 0.5, keys)
+    assert ids == ["39", "38", "37"]
+
+
+def test_choices_in_a_row_do_not_disturb_each_other():
+    """Two batches at once: the second starts before the first is finished."""
+    truth = torch.rand(2, 1, 300, dtype=torch.float64)
+    items = torch.arange(300)
+    started = [
+        Choice(
+            scores.float(),
+            items,
+            20,
+            1e-6,
+            lambda which, chosen, scores=scores: scores[which, chosen],
+            lambda chosen: chosen,
+        )
+        for scores in truth
+    ]
+    for scores, choice in zip(truth, started, strict=True):
+        (best,) = choice.finish()
+        assert best.items.tolist() == scores[0].argsort(descending=True)[:20].tolist()
 
 
 def test_only_near_scores_are_looked_at_again():

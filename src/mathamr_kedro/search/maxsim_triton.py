@@ -129,6 +129,7 @@ def score_pairs(
     queries: QueryBatch, posts: RaggedRows, which: Tensor, chosen: Tensor
 ) -> Tensor:
     """(M,) float64, as :func:`mathamr_kedro.search.maxsim.score_pairs`."""
+    which, chosen = which.contiguous(), chosen.contiguous()
     scores = torch.empty(len(which), dtype=torch.float64, device=which.device)
     if len(which):
         pair_kernel[(len(which),)](

@@ -181,7 +181,7 @@ class _Settle(NamedTuple):
         exact = top.double()
         if self.slack > TRUSTED:
             # Without asking the device which: it would wait for the answer.
-            queries = which[:, None].expand_as(items).flatten()
+            queries = which.repeat_interleave(items.shape[1])
             true = self.rescore(queries, items.flatten()).view_as(exact)
             return torch.where(top > -torch.inf, true, exact)
         near = _with_neighbours((top[:, :-1] - top[:, 1:]) <= 2 * self.slack)
