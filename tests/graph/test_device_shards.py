@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -98,3 +98,16 @@ def test_memory_is_known_before_copying(tmp_path):
     shards = open_shards(tmp_path / "shards")
     stored = sum(p.stat().st_size for p in shards.folder.iterdir())
     assert 0 < DeviceShards.count_bytes(shards) < 2 * stored
+
+
+def test_graphs_without_any_edge_make_batches_too(tmp_path):
+    source = RandomGraphs(shape=GraphShape(median_nodes=8), seed=2)
+    none = np.zeros(0, dtype=np.uint32)
+    with ShardWriter(tmp_path / "shards", THESIS_SCHEMA) as writer:
+        for i in range(3):
+            graph = replace(source.draw(), source=none, target=none, relation=none)
+            writer.add(f"p{i}", graph)
+    shards = GraphShards(tmp_path / "shards")
+    room = BatchSize(*(n + 2 for n in exact_size(shards, [0, 2])))
+    batch = DeviceShards(shards, CPU).assemble(torch.tensor([0, 2]), room)
+    assert (batch.source == room.node).all()

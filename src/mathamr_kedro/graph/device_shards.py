@@ -147,12 +147,12 @@ def _spread(start: Tensor, count: Tensor, room: int) -> _Spread:
 
 def _copy(values: NDArray[Any], device: torch.device) -> Tensor:
     """Copy an array to a device, without a second copy of all of it on the host."""
+    if len(values) == 0:  # spare elements of a batch read the first one
+        values = np.zeros((1, *values.shape[1:]), values.dtype)
     signed = np.ascontiguousarray(values).view(_SIGNED[values.itemsize])
     if device.type != "cuda":
         return torch.from_numpy(signed.copy())  # files are not to be written to
     out = torch.empty(signed.shape, dtype=_TORCH_TYPES[signed.itemsize], device=device)
-    if signed.size == 0:
-        return out
     # Pinned memory in two halves: one is filled while the other is on its way.
     rows = max(1, _STAGING // signed[:1].nbytes)
     halves = [
