@@ -16,7 +16,7 @@ from mathamr_kedro.model.backends import choose_backend, choose_device
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.reference_backend import ReferenceBackend
-from mathamr_kedro.model.row_plan import build_plan
+from mathamr_kedro.model.row_plan import build_plan, number_present
 from mathamr_kedro.model.torch_backend import BlockProducts, SortedRows, TorchBackend
 
 HIDDEN = 16
@@ -109,8 +109,8 @@ def test_torch_loop_equals_the_reference(batch, keep, shifted):
 
 
 def test_torch_blocks_equal_the_reference(batch, keep, truth):
-    plan = build_plan(batch, keep)
-    graph = SortedRows(plan, BlockProducts(plan))
+    plan, relations = number_present(build_plan(batch, keep))
+    graph = SortedRows(plan, BlockProducts(plan), relations)
     mine = run(TorchBackend(), graph, draw_layer(batch, torch.float32))
     assert largest_error(mine, truth) < 1e-6
 

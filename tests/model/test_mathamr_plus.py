@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -108,6 +110,25 @@ def test_attention_is_a_softmax_over_members(batch):
     into = batch.schema.virtual_relations[kind] + batch.schema.num_forward
     assert torch.allclose(change[first], pooled @ weight[into], atol=1e-5)
     assert not change[~batch.is_virtual()].any()
+
+
+@pytest.mark.parametrize("decomposition", ["basis", "block", "none"])
+@pytest.mark.parametrize("aggregation", ["mean", "attention"])
+def test_matrices_of_present_relations_are_enough(batch, decomposition, aggregation):
+    batch = replace(batch, relation=batch.relation % 2)
+    model = make(
+        batch, decomposition=decomposition, num_bases=2, virtual_aggregation=aggregation
+    )
+    if aggregation == "attention":
+        torch.nn.init.normal_(model.encoder.query)
+    composed = []
+    model.encoder.weights.register_forward_hook(
+        lambda module, args, out: composed.append(out.shape[1])
+    )
+    mine = model.computed_by(ComputeConfig(backend="torch"))(batch)
+    theirs = model.computed_by(ComputeConfig(backend="reference"))(batch)
+    assert torch.allclose(mine, theirs, atol=1e-5)
+    assert composed[0] < composed[1] == batch.schema.num_relations
 
 
 def test_edge_attributes_change_the_vectors(batch):

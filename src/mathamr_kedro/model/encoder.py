@@ -62,8 +62,9 @@ class RelationalEncoder(nn.Module):
             graph: the same graphs as ``backend.prepare`` arranged them.
             backend: computes the convolutions.
         """
-        weight = self.weights()
-        shift = self._shift(weight)
+        relations: Tensor | None = getattr(graph, "relations", None)
+        weight = self.weights(relations)
+        shift = self._shift(weight, relations)
         run_layers = getattr(backend, "run_layers", None)
         if run_layers is not None and not self.attends:
             norm = (self.norm_weight, self.norm_bias)
@@ -79,18 +80,26 @@ class RelationalEncoder(nn.Module):
             x = F.layer_norm(h, h.shape[1:], norm_weight, norm_bias)
             update = backend.convolve(x, w, root, bias, s, graph)
             if self.attends:
-                update = update + self._attend(x, i, w, batch)
+                update = update + self._attend(x, i, w, batch, relations)
             h = h + F.gelu(update)
         return h
 
-    def _shift(self, weight: Tensor) -> Tensor | None:
+    def _shift(self, weight: Tensor, relations: Tensor | None) -> Tensor | None:
         """(L, R, d) e_r W_r: what edge attributes add to a mean of neighbours."""
         if self.edge_attributes is None:
             return None
-        return torch.einsum("rd,lrde->lre", self.edge_attributes, weight)
+        mine: Tensor = self.edge_attributes
+        if relations is not None:
+            mine = mine.index_select(0, relations)
+        return torch.einsum("rd,lrde->lre", mine, weight)
 
     def _attend(
-        self, x: Tensor, layer: int, weight: Tensor, batch: GraphBatch
+        self,
+        x: Tensor,
+        layer: int,
+        weight: Tensor,
+        batch: GraphBatch,
+        relations: Tensor | None = None,
     ) -> Tensor:
         """What changes at virtual nodes when attention replaces their mean."""
         n, nodes = len(x), batch.virtual_node
@@ -102,7 +111,13 @@ class RelationalEncoder(nn.Module):
         scores = scores / x.shape[1] ** 0.5
         change = attend_members(x, scores, batch) - mean_members(x, batch)
         update = torch.zeros_like(change)
-        for k, relation in enumerate(self.schema.virtual_relations):
-            product = change @ weight[relation + self.schema.num_forward]
+        for k, virtual in enumerate(self.schema.virtual_relations):
+            relation = virtual + self.schema.num_forward
+            if relations is not None:
+                found = (relations == relation).nonzero().flatten().tolist()
+                if not found:  # no virtual node of this kind
+                    continue
+                relation = found[0]
+            product = change @ weight[relation]
             update = torch.where((kind == k)[:, None], product, update)
         return place_rows(update, nodes, n)

@@ -37,15 +37,24 @@ class RelationWeights(nn.Module):
         else:
             self.matrices = xavier_uniform(*self.shape)
 
-    def forward(self) -> Tensor:
-        """Compose the matrices."""
+    def forward(self, relations: Tensor | None = None) -> Tensor:
+        """Compose the matrices.
+
+        Args:
+            relations: (K,) for these alone, (L, K, d, d); all if ``None``.
+        """
+        name = {"none": "matrices", "basis": "coefficients", "block": "blocks"}
+        mine: Tensor = getattr(self, name[self.decomposition])
+        if relations is not None:
+            mine = mine.index_select(1, relations)
+        layers, d = self.shape[0], self.shape[-1]
         if self.decomposition == "none":
-            return self.matrices
+            return mine
         if self.decomposition == "basis":
-            return torch.bmm(self.coefficients, self.bases.flatten(2)).view(self.shape)
-        layers, relations, b, side, _ = self.blocks.shape
+            return torch.bmm(mine, self.bases.flatten(2)).view(layers, -1, d, d)
+        b, side = mine.shape[2:4]
         # (.., b, side, b, side): block b stands where both indices agree.
-        grid = self.blocks.new_zeros(layers, relations, b, side, b, side)
+        grid = mine.new_zeros(layers, mine.shape[1], b, side, b, side)
         index = torch.arange(b, device=grid.device)
-        grid[:, :, index, :, index, :] = self.blocks.movedim(2, 0)
-        return grid.view(self.shape)
+        grid[:, :, index, :, index, :] = mine.movedim(2, 0)
+        return grid.view(layers, -1, d, d)

@@ -137,6 +137,20 @@ def trim_plan(plan: RowPlan) -> RowPlan:
     return replace(plan, **cut)
 
 
+def number_present(plan: RowPlan) -> tuple[RowPlan, Tensor]:
+    """Number the relations that have rows from 0 on; returns which they are too."""
+    relations, number = torch.unique_consecutive(plan.relation, return_inverse=True)
+    return (
+        replace(
+            plan,
+            num_relations=len(relations),
+            relation=number.int(),
+            relation_ptr=_pointers(number.int(), len(relations)),
+        ),
+        relations.long(),
+    )
+
+
 def _pointers(ascending: Tensor, count: int) -> Tensor:
     """Where each of 0 .. ``count`` starts in an ascending tensor."""
     steps = torch.arange(count + 1, device=ascending.device, dtype=ascending.dtype)

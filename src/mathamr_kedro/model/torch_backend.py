@@ -16,7 +16,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from mathamr_kedro.graph.batches import GraphBatch
-from mathamr_kedro.model.row_plan import RowPlan, build_plan, trim_plan
+from mathamr_kedro.model.row_plan import RowPlan, build_plan, number_present, trim_plan
 
 _BLOCK = 32
 
@@ -103,10 +103,16 @@ def sum_segments(
 
 @dataclass(frozen=True)
 class SortedRows:
-    """A plan with its products."""
+    """A plan with its products, in which only relations that are present have numbers.
+
+    A few posts use some hundred of some thousand relations: matrices of the others are
+    not even composed.
+    """
 
     plan: RowPlan
     products: RowProducts
+    relations: Tensor
+    """(K,) what the numbers of the plan stand for, ascending."""
 
 
 class TorchBackend:
@@ -119,9 +125,10 @@ class TorchBackend:
 
     def prepare(self, batch: GraphBatch, keep: Tensor | None = None) -> SortedRows:
         """Plan the rows of a batch."""
-        plan = trim_plan(build_plan(batch, keep))
+        plan, relations = number_present(trim_plan(build_plan(batch, keep)))
         on_cpu = plan.gather.device.type == "cpu"
-        return SortedRows(plan, (LoopProducts if on_cpu else BlockProducts)(plan))
+        products = LoopProducts if on_cpu else BlockProducts
+        return SortedRows(plan, products(plan), relations)
 
     def convolve(
         self,
@@ -132,7 +139,13 @@ class TorchBackend:
         shift: Tensor | None,
         graph: SortedRows,
     ) -> Tensor:
-        """Compute Eq. 2.4; arguments as in the reference backend."""
+        """Compute Eq. 2.4; arguments as in the reference backend.
+
+        ``weight`` and ``shift`` are those of all relations or of ``graph.relations``.
+        """
+        if len(weight) != len(graph.relations):
+            weight = weight.index_select(0, graph.relations)
+            shift = None if shift is None else shift.index_select(0, graph.relations)
         return _Convolution.apply(x, weight, root, bias, shift, graph, self._round)
 
 
