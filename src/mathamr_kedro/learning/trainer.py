@@ -150,7 +150,8 @@ class Trainer:
                 f"Expected batch_size to be a multiple of {processes.count} processes "
                 f"(got {self.plan.batch_size!r})"
             )
-        self.made_from = _identify(shards, pairs, config)
+        settings = _describe_settings(config)
+        self.made_from = _identify(shards, pairs, config, settings)
         self.facts: dict[str, object] = {
             "pairs": len(learn),
             "validation_pairs": len(held_out),
@@ -159,7 +160,7 @@ class Trainer:
             formulas = int((learn.queries >= posts).sum())
             self.facts["pairs"] = len(learn) - formulas
             self.facts["single_formula_pairs"] = formulas
-        self.facts["settings"] = config.describe_result()
+        self.facts["settings"] = settings
         if start is not None:
             self.facts["start"] = digest_model(start)
             self.made_from = fingerprint(self.made_from, digest_model(start))
@@ -334,15 +335,18 @@ def _make_teachers(
     if config.document_weight > 0:
         if config.document_vectors is None:
             raise ConfigurationError(
-                "Expected document_vectors for distillation.document_weight "
-                f"{config.document_weight!r} (got none)"
+                "Expected distillation.document_vectors for document_weight "
+                f"{config.document_weight!r} (got none); the stage 'training' makes "
+                "them by itself"
             )
-        vectors = _read_vectors(config.document_vectors, "document_vectors").to(device)
+        path, what = config.document_vectors, "distillation.document_vectors"
+        vectors = _read_vectors(path, what).to(device)
         teachers.append(TextTeacher(vectors, shards, config, posts))
     return teachers
 
 
 def _read_vectors(path: str, what: str) -> torch.Tensor:
+    """Read an ``.npy`` file; ``what`` is the setting that names it."""
     try:
         return torch.from_numpy(np.load(path, allow_pickle=False)).float()
     except FileNotFoundError as exc:
@@ -353,27 +357,34 @@ def _read_vectors(path: str, what: str) -> torch.Tensor:
         ) from exc
 
 
-def _identify(shards: GraphShards, pairs: TrainingPairs, config: TrainingConfig) -> str:
+def _identify(
+    shards: GraphShards,
+    pairs: TrainingPairs,
+    config: TrainingConfig,
+    settings: dict[str, object],
+) -> str:
     """Digest of all that decides the weights."""
     columns = [pairs.queries, pairs.documents, pairs.negatives, pairs.validation]
     digests = [fingerprint(None if c is None else c.tolist()) for c in columns]
     sizes = shards.arrays["sizes"].sum(0, dtype=np.int64).tolist()
-    settings = config.describe_result()
     if config.pretrained_nodes is not None:  # what it holds counts, not where it is
         vectors = _read_vectors(config.pretrained_nodes, "pretrained_nodes").numpy()
-        settings["pretrained_nodes"] = hashlib.blake2b(vectors.tobytes()).hexdigest()
-    settings["distillation"] = _describe_teachers(config.distillation)
+        content = hashlib.blake2b(vectors.tobytes()).hexdigest()
+        settings = settings | {"pretrained_nodes": content}
     return fingerprint(digests, len(shards), sizes, settings)
 
 
-def _describe_teachers(config: DistillationConfig) -> dict[str, object]:
-    """The settings of teachers, with what the file of vectors holds for its path."""
-    values = asdict(config)
-    path = values.pop("document_vectors")
-    if config.document_weight > 0 and path is not None:
-        vectors = _read_vectors(path, "document_vectors").numpy()
-        values["document_vectors"] = hashlib.blake2b(vectors.data).hexdigest()
-    return values
+def _describe_settings(config: TrainingConfig) -> dict[str, object]:
+    """The settings, with what the file of document vectors holds for its path."""
+    settings = config.describe_result()
+    path, content = config.distillation.document_vectors, None
+    if config.distillation.document_weight > 0 and path is not None:
+        vectors = _read_vectors(path, "distillation.document_vectors").numpy()
+        content = hashlib.blake2b(vectors.data, digest_size=8).hexdigest()
+    settings["distillation"] = asdict(config.distillation) | {
+        "document_vectors": content
+    }
+    return settings
 
 
 def digest_model(folder: Path) -> str:
