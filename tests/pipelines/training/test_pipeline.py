@@ -15,6 +15,7 @@ import torch
 from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
 from mathamr_kedro.learning.trainer import MODEL, Trainer
+from mathamr_kedro.records import FormulaMention, Post
 from tests.pipelines.training_world import (
     WORDS,
     read_weights,
@@ -293,6 +294,19 @@ def test_posts_of_no_pair_are_not_encoded(data: Path, trained, documents):
     assert len(asked) == len(used) < len(whole.posts)
     known = np.load(data / "few.npy").any(1)
     assert set(np.flatnonzero(known)) == used
+
+
+def test_texts_are_encoded_with_their_latex(data: Path, trained, documents):
+    from mathamr_kedro.pipelines.training.nodes import make_document_vectors
+
+    whole = open_graphs(trained.catalog)
+    store = SimpleNamespace(open=lambda parameters: whole)
+    mention = FormulaMention("FORMULA_0", "17", "4", "y^2", start=4, end=13)
+    heads = ("question", None, None, None, None, None, (), "")
+    post = Post("1", *heads, "why FORMULA_0?", (mention,))
+    table = SimpleNamespace(records=lambda: iter([post]))
+    make_document_vectors(store, table, TEXTS, {})(data / "latex.npy")
+    assert documents == ["cpu", ["why $y^2$?"]]
 
 
 def test_texts_are_encoded_once(data: Path, trained, documents) -> None:
