@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -20,12 +21,14 @@ from mathamr_kedro.graph.tree_lookup import FormulaLines, TreeLines
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import NodeVocabulary, RelationVocabulary
 from mathamr_kedro.learning import single_formulas
+from mathamr_kedro.learning.card import Provenance, write_card
 from mathamr_kedro.learning.distillation import DistillationConfig
 from mathamr_kedro.learning.negatives import NegativesConfig
 from mathamr_kedro.learning.pairs import NOTHING, list_pairs
 from mathamr_kedro.learning.rounds import NEGATIVES, train_in_rounds
 from mathamr_kedro.learning.single_formulas import FOLDER, add_single_formulas
 from mathamr_kedro.learning.trainer import train
+from mathamr_kedro.model.weights import load_model
 from tests.learning.conftest import SCHEMA
 from tests.learning.test_trainer import Killed, read_last, same, weights_of
 
@@ -239,6 +242,16 @@ def test_posts_without_formulas_are_no_obstacle(tmp_path, config):
     assert same(weights_of(result), weights_of(plain))
 
 
+def test_formulas_that_count_from_one_are_refused(tmp_path, world):
+    with ShardWriter(tmp_path / "posts", NUMBERING.schema) as writer:
+        for post, lines in enumerate(world.lines):
+            graph = build(dict(enumerate(lines[:2], start=2)), GraphVariant())
+            writer.add(str(post), graph)
+    shards = GraphShards(tmp_path / "posts")
+    with pytest.raises(ConfigurationError, match="trees below FORMULA_0"):
+        add_single_formulas(shards, world.pairs, world.held_out, tmp_path)
+
+
 @pytest.mark.parametrize("structure", ["none", "global_maxsim", "global_single"])
 def test_graphs_of_another_structure_are_refused(tmp_path, config, structure):
     write_random_shards(tmp_path / "flat", 8, RandomGraphs(SCHEMA, None, structure))
@@ -277,7 +290,7 @@ def test_killed_training_ends_with_the_same_bits(world, wanted, tmp_path):
 
 
 def test_single_formulas_make_more_steps_and_no_more_validation(
-    world, wanted, tmp_path
+    world, config, wanted, tmp_path
 ):
     more = train(world.shards, world.pairs, wanted, tmp_path / "more")
     plain = replace(wanted, single_formulas=False)
@@ -288,6 +301,11 @@ def test_single_formulas_make_more_steps_and_no_more_validation(
     assert "single_formula_pairs" not in facts[1]
     for text in facts:
         assert '"pairs": 10' in text and '"validation_pairs": 2' in text
+    known = Provenance(facts=json.loads(facts[0]))
+    model = load_model(more.model_dir, config.compute)
+    card = write_card("mine", model, GraphVariant(), known)
+    count = known.facts["single_formula_pairs"]
+    assert count > 0 and f"| pairs of single formulas | {count} |" in card
 
 
 def test_negatives_by_the_model_are_those_of_posts(world, config, tmp_path):

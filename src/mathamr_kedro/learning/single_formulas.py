@@ -107,7 +107,8 @@ def add_single_formulas(
     processes.wait()
     with np.load(mark, allow_pickle=False) as known:
         found = known["pairs"]
-    logger.info("%d pairs of single formulas beside %d", len(found), len(pairs))
+    if processes.leads:
+        logger.info("%d pairs of single formulas beside %d", len(found), len(pairs))
     return GraphShards(folder), _append(pairs, held_out, found)
 
 
@@ -255,8 +256,12 @@ def choose_alike(
     return chosen
 
 
-def find_placeholder_type(shards: GraphShards) -> int | None:
-    """Return the node type of ``FORMULA_0``; ``None`` where no post has it."""
+def find_placeholder_type(shards: GraphShards) -> int:
+    """Return the node type of ``FORMULA_0``, as the posts have it.
+
+    Raises:
+        ConfigurationError: no post has a first formula with trees.
+    """
     kind, number = (
         shards.arrays[f"representative_{name}"] for name in ("kind", "number")
     )
@@ -269,11 +274,14 @@ def find_placeholder_type(shards: GraphShards) -> int | None:
             node = _find_placeholder(graph, _number(graph, formula))
             if formula.number == 0 and node is not None:
                 return int(graph.node_type[node])
-    return None
+    raise ConfigurationError(
+        f"Expected a post with trees below FORMULA_0 in {str(shards.folder)!r} for "
+        "single_formulas (got none): the graphs number formulas otherwise"
+    )
 
 
 def cut_formula(
-    graph: GraphArrays, formula: Formula, schema: GraphSchema, placeholder: int | None
+    graph: GraphArrays, formula: Formula, schema: GraphSchema, placeholder: int
 ) -> GraphArrays:
     """Return the graph of a post that is this formula alone.
 
@@ -281,12 +289,10 @@ def cut_formula(
         graph: of the post that the formula stands in.
         formula: of this graph.
         schema: meaning of the numbers.
-        placeholder: node type of ``FORMULA_0``; that of the formula's own if ``None``.
+        placeholder: node type of ``FORMULA_0``.
     """
     number = _number(graph, formula)
     above = _find_placeholder(graph, number)
-    if placeholder is None:
-        placeholder = schema.mask_type if above is None else int(graph.node_type[above])
     source, target = number[graph.source], number[graph.target]
     kept = (target > 0) & ((source > 0) | (graph.source == above))
     n = len(formula.members)
