@@ -12,13 +12,18 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.errors import (
+    ConfigurationError,
+    MalformedInputError,
+    MissingInputError,
+)
 from mathamr_kedro.graph.tensor_files import ShardWriter
 from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.graph.tensors import FORMULA
 from mathamr_kedro.learning.distillation import (
     DistillationConfig,
     PathTeacher,
+    TextTeacher,
     list_paths,
 )
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
@@ -187,6 +192,123 @@ def test_formulas_without_trees_and_empty_shards_are_no_obstacle(tmp_path, shard
     empty = GraphShards(tmp_path / "none")
     vectors = PathTeacher(empty, DistillationConfig(1.0), CPU).vectors
     assert vectors.shape == (1, 256)
+
+
+TEXTS = DistillationConfig(document_weight=2.0, document_temperature=0.2)
+
+
+@pytest.fixture
+def texts(shards):
+    """A vector of each post; some have none."""
+    torch.manual_seed(5)
+    vectors = torch.randn(len(shards), 6)
+    vectors[[1, 4, 8]] = 0
+    return vectors
+
+
+def lose_by_text(queries, documents, texts, temperature):
+    """The loss of a text teacher with one post after another, in float64."""
+    table = F.normalize(texts.double(), dim=1)
+    # Posts 0 to 5 are queries, 6 to 11 documents; the document vector is the last.
+    mine = [
+        [posts.vectors[int(end) - 1].double() for end in posts.ptr[1:]]
+        for posts in (queries, documents)
+    ]
+    partners = [j for j in range(6) if texts[6 + j].any()]
+    anchors = [i for i in range(6) if texts[i].any()]
+    total = 0.0
+    for i in anchors:
+        likeness = [(table[i] @ table[6 + j] / 0.2).item() for j in partners]
+        found = [(mine[0][i] @ mine[1][j] / temperature).item() for j in partners]
+        p = [math.exp(x) / sum(map(math.exp, likeness)) for x in likeness]
+        q = [math.exp(x) / sum(map(math.exp, found)) for x in found]
+        total += sum(a * math.log(a / b) for a, b in zip(p, q, strict=True))
+    return 2.0 * total / len(anchors)
+
+
+def test_the_loss_of_texts_is_that_of_a_loop(shards, texts):
+    queries, documents = make_posts(shards)
+    teacher = TextTeacher(texts, shards, TEXTS)
+    loss = teacher.distil(queries, documents, torch.tensor(0.3))
+    assert loss.item() == pytest.approx(
+        lose_by_text(queries, documents, texts, 0.3), rel=1e-5
+    )
+
+
+def test_graphs_behind_the_posts_have_no_teacher(shards, texts):
+    queries, documents = make_posts(shards)
+    texts[10:] = 0
+    losses = [
+        TextTeacher(rows, shards, TEXTS, posts).distil(
+            queries, documents, torch.tensor(0.3)
+        )
+        for rows, posts in ((texts, None), (texts[:10], 10))
+    ]
+    assert losses[0].item() == losses[1].item() > 0
+
+
+@pytest.fixture
+def taught(config, tmp_path, texts):
+    path = tmp_path / "texts.npy"
+    np.save(path, texts.numpy())
+    return replace(
+        config,
+        num_epochs=1,
+        distillation=replace(TEXTS, document_vectors=str(path)),
+    )
+
+
+@pytest.fixture
+def pairs(shards):
+    return list_pairs([[2 * i, 2 * i + 1] for i in range(20)], shards)
+
+
+def test_a_wrong_number_of_rows_is_refused(shards, pairs, taught, tmp_path):
+    np.save(taught.distillation.document_vectors, np.zeros((39, 6)))
+    with pytest.raises(
+        ConfigurationError, match=r"each of 40 graphs.*document_vectors"
+    ):
+        train(shards, pairs, taught, tmp_path / "out")
+
+
+def test_a_missing_file_is_named_with_its_setting(shards, pairs, taught, tmp_path):
+    gone = replace(taught.distillation, document_vectors=str(tmp_path / "gone.npy"))
+    with pytest.raises(
+        MissingInputError, match=r"gone\.npy.*distillation\.document_vectors"
+    ):
+        train(shards, pairs, replace(taught, distillation=gone), tmp_path / "out")
+
+
+def test_another_kind_of_file_is_named_with_its_setting(
+    shards, pairs, taught, tmp_path
+):
+    path = taught.distillation.document_vectors
+    with open(path, "w") as file:
+        file.write("no numbers")
+    with pytest.raises(MalformedInputError, match=r"distillation\.document_vectors"):
+        train(shards, pairs, taught, tmp_path / "out")
+
+
+def test_no_vectors_for_the_document_weight_are_refused(
+    shards, pairs, taught, tmp_path
+):
+    with pytest.raises(ConfigurationError, match=r"distillation\.document_vectors"):
+        train(shards, pairs, replace(taught, distillation=TEXTS), tmp_path / "out")
+
+
+def test_what_vectors_hold_makes_the_training_not_where_they_are(
+    shards, pairs, taught, texts, tmp_path
+):
+    first = train(shards, pairs, taught, tmp_path / "out")
+    moved = tmp_path / "moved.npy"
+    np.save(moved, texts.numpy())
+    there = replace(taught.distillation, document_vectors=str(moved))
+    again = replace(taught, distillation=there)
+    assert train(shards, pairs, again, tmp_path / "out") == first
+    np.save(moved, texts.numpy() + 1)
+    with pytest.raises(ConfigurationError, match="of the same training"):
+        train(shards, pairs, again, tmp_path / "out")
+    assert "moved.npy" not in (tmp_path / "out" / "training.json").read_text()
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,13 @@ class TrainingParameters(TrainingConfig):
                 "(start_from) can be used without training"
             )
 
+    @property
+    def makes_document_vectors(self) -> bool:
+        """Whether the stage encodes the texts that document vectors learn from."""
+        teachers = self.distillation
+        is_asked_for = teachers.document_weight > 0 and self.num_epochs > 0
+        return is_asked_for and teachers.document_vectors is None
+
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> TrainingParameters:
         """Check what the configuration gave."""

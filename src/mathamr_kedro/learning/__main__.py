@@ -4,6 +4,10 @@
 
     python -m mathamr_kedro.learning --data SHARDS --pairs FILE --out DIR
     torchrun --nproc-per-node 4 -m mathamr_kedro.learning --data ... --pairs ...
+
+Files that the configuration names are made elsewhere: ``pretrained_nodes``, and
+``distillation.document_vectors`` where ``document_weight`` is above 0 (the training
+stage writes it beside its checkpoint, see docs/pipelines/training.md).
 """
 
 from __future__ import annotations

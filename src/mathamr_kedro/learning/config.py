@@ -46,6 +46,8 @@ class TrainingConfig:
     """Mined negatives of each pair in a batch, drawn anew in each epoch."""
     negatives: NegativesConfig = field(default_factory=NegativesConfig)
     """Where they come from; ``none``: from the third column of the pairs on."""
+    single_formulas: bool = False
+    """Whether single formulas of questions and answers are further training pairs."""
     pretrained_nodes: str | None = None
     """``.npy`` file with a start vector for each node type; rows of zeros have none."""
     steps: StepsMode = "auto"

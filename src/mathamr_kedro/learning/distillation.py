@@ -187,13 +187,20 @@ class TextTeacher:
     """The vectors that a sentence encoder gave to all posts of some shards."""
 
     def __init__(
-        self, vectors: Tensor, shards: GraphShards, config: DistillationConfig
+        self,
+        vectors: Tensor,
+        shards: GraphShards,
+        config: DistillationConfig,
+        posts: int | None = None,
     ) -> None:
-        if len(vectors) != len(shards):
+        """Take a row for each of the first ``posts`` graphs; the others have none."""
+        posts = len(shards) if posts is None else posts
+        if vectors.ndim != 2 or len(vectors) != posts:
             raise ConfigurationError(
-                f"Expected a vector for each of {len(shards)} graphs in "
-                f"document_vectors (got {len(vectors)})"
+                f"Expected a vector for each of {posts} graphs in "
+                f"distillation.document_vectors (got shape {tuple(vectors.shape)})"
             )
+        vectors = F.pad(vectors, (0, 0, 0, len(shards) - posts))
         self.weight, self.config = config.document_weight, config
         ends = torch.from_numpy(shards.offsets["representative"][1:])
         self._ends = ends.to(vectors.device)

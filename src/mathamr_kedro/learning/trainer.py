@@ -15,14 +15,18 @@ import hashlib
 import logging
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.errors import (
+    ConfigurationError,
+    MalformedInputError,
+    MissingInputError,
+)
 from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.learning.augmentation import step_key
 from mathamr_kedro.learning.checkpoints import (
@@ -53,6 +57,7 @@ from mathamr_kedro.learning.processes import Processes, join_processes
 from mathamr_kedro.learning.runners import make_runner
 from mathamr_kedro.learning.schedule import cosine_rates
 from mathamr_kedro.learning.seeding import seed_everything
+from mathamr_kedro.learning.single_formulas import add_single_formulas
 from mathamr_kedro.learning.step import TrainingStep
 from mathamr_kedro.learning.validation import Validation
 from mathamr_kedro.model.backends import choose_device
@@ -103,8 +108,14 @@ def train(
         raise ConfigurationError("Expected num_epochs of at least 1 to train (got 0)")
     out_dir = Path(out_dir)
     out_dir.mkdir(parents=True, exist_ok=True)
+    posts = len(shards)
     with join_processes(choose_device(config.compute)) as (processes, device):
-        trainer = Trainer(shards, pairs, config, processes, device, start)
+        if config.single_formulas:
+            held_out = pairs.hold_out(config.validation_share, config.seed)
+            shards, pairs = add_single_formulas(
+                shards, pairs, held_out, out_dir, processes
+            )
+        trainer = Trainer(shards, pairs, config, processes, device, start, posts)
         return trainer.run(out_dir, progress)
 
 
@@ -126,8 +137,10 @@ class Trainer:
         processes: Processes,
         device: torch.device,
         start: Path | None = None,
+        posts: int | None = None,
     ) -> None:
         self.config, self.device = config, device
+        posts = len(shards) if posts is None else posts  # single formulas follow them
         learn, held_out = pairs.split(config.validation_share, config.seed)
         self.plan = EpochPlan(
             learn, config.batch_size, config.hard_negatives, config.seed
@@ -137,16 +150,21 @@ class Trainer:
                 f"Expected batch_size to be a multiple of {processes.count} processes "
                 f"(got {self.plan.batch_size!r})"
             )
-        self.made_from = _identify(shards, pairs, config)
+        settings = _describe_settings(config)
+        self.made_from = _identify(shards, pairs, config, settings)
         self.facts: dict[str, object] = {
             "pairs": len(learn),
             "validation_pairs": len(held_out),
         }
-        self.facts["settings"] = config.describe_result()
+        if config.single_formulas:
+            formulas = int((learn.queries >= posts).sum())
+            self.facts["pairs"] = len(learn) - formulas
+            self.facts["single_formula_pairs"] = formulas
+        self.facts["settings"] = settings
         if start is not None:
             self.facts["start"] = digest_model(start)
             self.made_from = fingerprint(self.made_from, digest_model(start))
-        self.step = _make_step(shards, config, processes, device)
+        self.step = _make_step(shards, config, processes, device, posts)
         if start is not None:
             self.step.model.load_state_dict(load_model(start).state_dict())
         source = ShardSource(shards, device)
@@ -294,6 +312,7 @@ def _make_step(
     config: TrainingConfig,
     processes: Processes,
     device: torch.device,
+    posts: int,
 ) -> TrainingStep:
     """Fresh weights from the seed; the same on every device and in every process."""
     seed_everything(config.seed)
@@ -302,13 +321,13 @@ def _make_step(
         model.nodes.load_pretrained(
             _read_vectors(config.pretrained_nodes, "pretrained_nodes").to(device)
         )
-    teachers = _make_teachers(shards, config.distillation, device)
+    teachers = _make_teachers(shards, config.distillation, device, posts)
     loss = ContrastiveLoss(config.loss, config.compute.precision, teachers).to(device)
     return TrainingStep(model, loss, config.optimizer, config.augmentation, processes)
 
 
 def _make_teachers(
-    shards: GraphShards, config: DistillationConfig, device: torch.device
+    shards: GraphShards, config: DistillationConfig, device: torch.device, posts: int
 ) -> list[Teacher]:
     teachers: list[Teacher] = []
     if config.weight > 0:
@@ -316,31 +335,56 @@ def _make_teachers(
     if config.document_weight > 0:
         if config.document_vectors is None:
             raise ConfigurationError(
-                "Expected document_vectors for distillation.document_weight "
-                f"{config.document_weight!r} (got none)"
+                "Expected distillation.document_vectors for document_weight "
+                f"{config.document_weight!r} (got none); the stage 'training' makes "
+                "them by itself"
             )
-        vectors = _read_vectors(config.document_vectors, "document_vectors").to(device)
-        teachers.append(TextTeacher(vectors, shards, config))
+        path, what = config.document_vectors, "distillation.document_vectors"
+        vectors = _read_vectors(path, what).to(device)
+        teachers.append(TextTeacher(vectors, shards, config, posts))
     return teachers
 
 
 def _read_vectors(path: str, what: str) -> torch.Tensor:
+    """Read an ``.npy`` file; ``what`` is the setting that names it."""
     try:
         return torch.from_numpy(np.load(path, allow_pickle=False)).float()
     except FileNotFoundError as exc:
         raise MissingInputError(f"Expected vectors in {path!r} ({what})") from exc
+    except (ValueError, TypeError, EOFError) as exc:
+        raise MalformedInputError(
+            f"Expected numbers as .npy in {path!r} ({what}; {exc})"
+        ) from exc
 
 
-def _identify(shards: GraphShards, pairs: TrainingPairs, config: TrainingConfig) -> str:
+def _identify(
+    shards: GraphShards,
+    pairs: TrainingPairs,
+    config: TrainingConfig,
+    settings: dict[str, object],
+) -> str:
     """Digest of all that decides the weights."""
     columns = [pairs.queries, pairs.documents, pairs.negatives, pairs.validation]
     digests = [fingerprint(None if c is None else c.tolist()) for c in columns]
     sizes = shards.arrays["sizes"].sum(0, dtype=np.int64).tolist()
-    settings = config.describe_result()
     if config.pretrained_nodes is not None:  # what it holds counts, not where it is
         vectors = _read_vectors(config.pretrained_nodes, "pretrained_nodes").numpy()
-        settings["pretrained_nodes"] = hashlib.blake2b(vectors.tobytes()).hexdigest()
+        content = hashlib.blake2b(vectors.tobytes()).hexdigest()
+        settings = settings | {"pretrained_nodes": content}
     return fingerprint(digests, len(shards), sizes, settings)
+
+
+def _describe_settings(config: TrainingConfig) -> dict[str, object]:
+    """The settings, with what the file of document vectors holds for its path."""
+    settings = config.describe_result()
+    path, content = config.distillation.document_vectors, None
+    if config.distillation.document_weight > 0 and path is not None:
+        vectors = _read_vectors(path, "distillation.document_vectors").numpy()
+        content = hashlib.blake2b(vectors.data, digest_size=8).hexdigest()
+    settings["distillation"] = asdict(config.distillation) | {
+        "document_vectors": content
+    }
+    return settings
 
 
 def digest_model(folder: Path) -> str:

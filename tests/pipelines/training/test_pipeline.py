@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import torch
 from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
 from mathamr_kedro.learning.trainer import MODEL, Trainer
+from mathamr_kedro.records import FormulaMention, Post
 from tests.pipelines.training_world import (
     WORDS,
     read_weights,
@@ -222,6 +224,153 @@ def test_symbols_may_be_missing(data: Path, trained) -> None:
     """The collection has no formulas: nothing starts from their labels."""
     catalog = run_training(data, num_epochs=1, node_vectors={"symbols": "hashed"})
     assert catalog.load("encoder")["folder"] != trained.record["folder"]
+
+
+class FakeDocuments(FakeSentences):
+    """The same on some device; tells what it was asked."""
+
+    told: ClassVar[list] = []
+
+    def __init__(self, folder, device) -> None:
+        self.told.append(device)
+
+    def encode(self, texts):
+        self.told.append(list(texts))
+        return super().encode(texts)
+
+
+TEXTS = {"distillation": {"document_weight": 0.5}, "num_epochs": 1}
+
+
+@pytest.fixture
+def documents(monkeypatch) -> list:
+    nodes = "mathamr_kedro.pipelines.training.nodes"
+    monkeypatch.setattr(f"{nodes}.SentenceEncoder", FakeDocuments)
+    monkeypatch.setattr(f"{nodes}.find_minilm", lambda: None)
+    monkeypatch.setattr("mathamr_kedro.search.document_vectors.TEXTS_AT_ONCE", 10)
+    monkeypatch.setattr(FakeDocuments, "told", [])
+    return FakeDocuments.told
+
+
+def test_document_vectors_are_those_of_the_texts(data: Path, trained, documents):
+    catalog = run_training(data, **TEXTS)
+    assert documents[0] == "cpu"
+    assert [len(batch) for batch in documents[1:]] == [10, 10, 10, 10, 8]
+    folder = data / "06_models/encoders" / catalog.load("encoder")["folder"]
+    vectors = np.load(folder / "document_vectors.npy")
+    assert vectors.dtype == np.float16
+    graphs = open_graphs(catalog)
+    posts = {p.post_id: p.text for p in catalog.load("posts").records()}
+    texts = [posts[key] for key in graphs.posts.keys]
+    expected = FakeDocuments(None, "cpu").encode(texts).numpy()
+    assert np.array_equal(vectors, expected)
+    plain = run_training(data, num_epochs=1)
+    assert not same(read_weights(plain), read_weights(catalog))
+
+
+def open_graphs(catalog):
+    from mathamr_kedro.graph.prepared import PreparedGraphs
+
+    store = catalog.load("prepared_graphs")
+    name = catalog.load("encoder")["prepared_graphs"]
+    return PreparedGraphs(store.base / name)
+
+
+def test_posts_of_no_pair_are_not_encoded(data: Path, trained, documents):
+    from mathamr_kedro.pipelines.training.nodes import make_document_vectors
+
+    whole = open_graphs(trained.catalog)
+
+    class Few:
+        posts, keys = whole.posts, whole.posts.keys
+        train_pairs, validation_pairs = whole.train_pairs[:3], whole.validation_pairs
+
+    store = SimpleNamespace(open=lambda parameters: Few)
+    table = trained.catalog.load("posts")
+    write = make_document_vectors(store, table, TEXTS, {})
+    write(data / "few.npy")
+    used = {*Few.train_pairs.flatten(), *Few.validation_pairs.flatten()}
+    asked = [text for batch in documents[1:] for text in batch]
+    assert len(asked) == len(used) < len(whole.posts)
+    known = np.load(data / "few.npy").any(1)
+    assert set(np.flatnonzero(known)) == used
+
+
+def test_texts_are_encoded_with_their_latex(data: Path, trained, documents):
+    from mathamr_kedro.pipelines.training.nodes import make_document_vectors
+
+    whole = open_graphs(trained.catalog)
+    store = SimpleNamespace(open=lambda parameters: whole)
+    mention = FormulaMention("FORMULA_0", "17", "4", "y^2", start=4, end=13)
+    heads = ("question", None, None, None, None, None, (), "")
+    post = Post("1", *heads, "why FORMULA_0?", (mention,))
+    table = SimpleNamespace(records=lambda: iter([post]))
+    make_document_vectors(store, table, TEXTS, {})(data / "latex.npy")
+    assert documents == ["cpu", ["why $y^2$?"]]
+
+
+def test_texts_are_encoded_once(data: Path, trained, documents) -> None:
+    first = run_training(data, **TEXTS)
+    documents.clear()
+    again = run_training(data, **TEXTS)
+    assert again.load("encoder") == first.load("encoder")
+    assert documents == []
+
+
+def test_killed_encoding_starts_again(data: Path, trained, documents, monkeypatch):
+    once = TEXTS | {"seed": 17}
+    original = FakeDocuments.encode
+
+    def die(self, texts):
+        if len(documents) == 3:
+            raise KeyboardInterrupt
+        return original(self, texts)
+
+    monkeypatch.setattr(FakeDocuments, "encode", die)
+    with pytest.raises(KeyboardInterrupt):
+        run_training(data, **once)
+    monkeypatch.setattr(FakeDocuments, "encode", original)
+    documents.clear()
+    folder = run_training(data, **once).load("encoder")["folder"]
+    assert sum(map(len, documents[1:])) == 48
+    vectors = np.load(data / "06_models/encoders" / folder / "document_vectors.npy")
+    assert vectors.any(1).all()
+
+
+def test_given_document_vectors_are_taken(data: Path, trained, documents) -> None:
+    rows = len(open_graphs(trained.catalog).posts)
+    np.save(data / "given.npy", np.random.default_rng(0).normal(size=(rows, 5)))
+    given = {"document_weight": 0.5, "document_vectors": str(data / "given.npy")}
+    run_training(data, distillation=given, num_epochs=1)
+    assert documents == []
+
+
+def test_documents_without_posts_are_refused(data: Path, trained, documents) -> None:
+    file = data / "02_intermediate/posts/_shards.json"
+    content = file.read_text()
+    file.write_text(json.dumps(json.loads(content) | {"complete": False}))
+    try:
+        with pytest.raises(Exception, match="run the stage 'ingestion'") as caught:
+            run_training(data, **TEXTS)
+        assert isinstance(find_cause(caught.value), MissingInputError)
+    finally:
+        file.write_text(content)
+
+
+def test_documents_without_their_encoder_are_refused(
+    data: Path, trained, monkeypatch
+) -> None:
+    systems = "mathamr_kedro.search.baselines.systems"
+    monkeypatch.setattr(f"{systems}.find_spec", lambda name: None)
+    with pytest.raises(Exception, match="files of MiniLM") as caught:
+        run_training(data, **TEXTS)
+    assert isinstance(find_cause(caught.value), MissingInputError)
+
+
+def test_single_formulas_stand_beside_the_training(data: Path, trained) -> None:
+    catalog = run_training(data, single_formulas=True, num_epochs=1)
+    folder = data / "06_models/encoders" / catalog.load("encoder")["folder"]
+    assert (folder / "single_formulas.npz").is_file()
 
 
 class FakeMlflow:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import plotly.graph_objects as go
@@ -22,6 +22,7 @@ from mathamr_kedro.learning.negatives import group_pairs
 from mathamr_kedro.learning.pairs import Positions, TrainingPairs, list_pairs
 from mathamr_kedro.learning.rounds import train_in_rounds
 from mathamr_kedro.learning.trainer import MODEL, digest_model
+from mathamr_kedro.model.backends import choose_device
 from mathamr_kedro.model.weights import copy_model, write_atomically
 from mathamr_kedro.pipelines.training.report import (
     draw_history,
@@ -33,13 +34,17 @@ from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import MinedNegatives
 from mathamr_kedro.search.baselines.bert import SentenceEncoder
 from mathamr_kedro.search.baselines.systems import find_minilm
-from mathamr_kedro.search.baselines.terms import split_text
+from mathamr_kedro.search.baselines.terms import restore_latex, split_text
+from mathamr_kedro.search.document_vectors import write_document_vectors
 from mathamr_kedro.search.negatives import TermMiner
 from mathamr_kedro.search.node_vectors import build_node_vectors
 from mathamr_kedro.shards import EndOfShards, Shard, fingerprint
 
 _PAIRS_PER_SHARD = 1000
 _DUPLICATE = "duplicate"
+
+VectorsWriter: TypeAlias = Callable[[Path], None]
+"""Writes vectors to an ``.npy`` file."""
 
 
 def mine_text_negatives(
@@ -107,11 +112,45 @@ def make_node_vectors(
     )
 
 
-def train_encoder(
+def make_document_vectors(
+    prepared_graphs: PreparedStore,
+    posts: ShardedTable | None,
+    parameters: Mapping[str, Any],
+    preprocessing: Mapping[str, Any],
+) -> VectorsWriter:
+    """Return what encodes the texts of all pairs and writes their vectors.
+
+    It takes long, and a training needs it once: the training calls it where vectors
+    are asked for and not there yet. What it needs is looked for here.
+    """
+    settings = TrainingParameters.read(parameters)
+    if not settings.makes_document_vectors:
+        return _write_nothing
+    if posts is None:
+        raise MissingInputError(
+            "Expected the posts of the collection for "
+            "training.distillation.document_weight without document_vectors; run the "
+            "stage 'ingestion'"
+        )
+    graphs = prepared_graphs.open(PreprocessingParameters.read(preprocessing))
+    device, folder = str(choose_device(settings.compute)), find_minilm()
+
+    def write(path: Path) -> None:
+        encoder = SentenceEncoder(folder, device)
+        texts = _restore_posts(graphs, posts)
+        write_document_vectors(
+            path, len(graphs.posts), texts, lambda t: encoder.encode(t).numpy()
+        )
+
+    return write
+
+
+def train_encoder(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
     prepared_graphs: PreparedStore,
     encoders: EncoderStore,
     mined_negatives: ShardedTable | None,
     node_vectors: NDArray[np.float32],
+    document_vectors: VectorsWriter,
     posts: ShardedTable | None,
     post_links: ShardedTable | None,
     parameters: Mapping[str, Any],
@@ -147,8 +186,11 @@ def train_encoder(
     if settings.negatives.source == "model":
         groups = _group(graphs, pairs, post_links)
         made_from = f"{made_from}/{fingerprint(groups.tolist())}"
+    if settings.makes_document_vectors and posts is not None:
+        made_from = f"{made_from}/{posts.fingerprint}"
     described = settings.describe_result()
     folder = encoders.folder(described, made_from)
+    folder.mkdir(parents=True, exist_ok=True)
     config = settings
     if settings.node_vectors.wanted:
         config = replace(
@@ -156,6 +198,10 @@ def train_encoder(
             node_vectors=type(settings.node_vectors)(),
             pretrained_nodes=_save_vectors(folder, node_vectors),
         )
+    if settings.makes_document_vectors:
+        path = _write_vectors(folder, document_vectors)
+        teachers = replace(settings.distillation, document_vectors=path)
+        config = replace(config, distillation=teachers)
     result = train_in_rounds(
         graphs.posts, pairs, config, folder, groups=groups, start=start
     )
@@ -265,9 +311,34 @@ def _add_negatives(
     return np.concatenate([rows, columns], 1)
 
 
+def _write_nothing(path: Path) -> None:
+    """Stand for a writer where nobody asks for vectors."""
+
+
+def _restore_posts(
+    graphs: PreparedGraphs, posts: ShardedTable
+) -> Iterator[tuple[int, str]]:
+    """Yield position and text with LaTeX of the posts of all pairs."""
+    used = np.unique(np.concatenate([graphs.train_pairs, graphs.validation_pairs]))
+    place = {graphs.posts.keys[p]: p for p in used.tolist()}
+    for post in posts.records():
+        if post.post_id in place:
+            yield place[post.post_id], restore_latex(post.text, post.formula_map)
+
+
+def _write_vectors(folder: Path, write: VectorsWriter) -> str:
+    """Have document vectors written beside the training that uses them, once.
+
+    Another device would round them otherwise, and so start another training.
+    """
+    path = folder / "document_vectors.npy"
+    if not path.is_file():
+        write_atomically(path, write)
+    return str(path)
+
+
 def _save_vectors(folder: Path, vectors: NDArray[np.float32]) -> str:
     """Write start vectors beside the training that uses them."""
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / "node_vectors.npy"
 
     def write(part: Path) -> None:

@@ -35,6 +35,12 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 name="make_node_vectors",
             ),
             node(
+                nodes.make_document_vectors,
+                inputs={**_SETTINGS, "posts": _TABLES["posts"]},
+                outputs="document_vectors",
+                name="make_document_vectors",
+            ),
+            node(
                 nodes.train_encoder,
                 inputs={
                     **_SETTINGS,
@@ -42,6 +48,7 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                     "encoders": "encoders",
                     "mined_negatives": "mined_negatives",
                     "node_vectors": "node_vectors",
+                    "document_vectors": "document_vectors",
                 },
                 outputs=[
                     "encoder",
