@@ -125,7 +125,7 @@ def search_by_baselines(
         return find_trees(formula_trees, formula.visual_id, formula.latex)
 
     runs = []
-    for system in settings.baselines:
+    for system in settings.list_baselines():
         rankers: dict[int, Callable[[], Any]] = {}
         if system in POST_SYSTEMS:
             rankers[1] = partial(build_post_ranker, system, sources)

