@@ -108,3 +108,12 @@ def test_the_schema_counts_both_vocabularies() -> None:
     assert schema.num_relations == 2 * (1 + 2 + 4)
     assert schema.mask_type == 1
     assert schema.virtual_relations == (3, 4, 5)
+
+
+def test_rare_numbered_roles_count_as_smaller_ones():
+    counts = {"snt1": 9, "snt40": 8, "snt57": 1, "prep-under": 1}
+    relations = RelationVocabulary.build(counts, rare_below=2)
+    assert "snt57" not in relations.roles
+    assert relations.find("snt57") == relations.find("snt40")
+    assert relations.find("snt3") == relations.find("snt1")
+    assert relations.roles[relations.find("prep-under")] == "prep-under"

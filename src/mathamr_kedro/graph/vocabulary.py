@@ -72,6 +72,8 @@ class VocabularyOptions:
     """Most node types, special ones among them."""
     rare_numbers_below: int = 5
     """Numbers that occur less often share a token of their kind (tau)."""
+    rare_roles_below: int = 0
+    """Numbered roles (``snt57``) that occur less often count as a smaller one."""
     graphs: Literal["training", "all"] = "training"
     """Graphs to count: those of the training pairs, or all of the collection."""
     source: str | None = None
@@ -194,14 +196,29 @@ class RelationVocabulary:
             numbers.sort()
 
     @classmethod
-    def build(cls, counts: Mapping[str, int]) -> RelationVocabulary:
-        """Take all roles of the training graphs, the most frequent first.
+    def build(
+        cls, counts: Mapping[str, int], rare_below: int = 0
+    ) -> RelationVocabulary:
+        """Take the roles of the training graphs, the most frequent first.
+
+        Long posts have thousands of sentences, each with a role of its own. So many
+        rare relations would weaken all: matrices start the smaller, the more there are.
 
         >>> RelationVocabulary.build({"ARG0": 3, "mod": 5}).roles[:3]
         ('unknown', 'mod', 'ARG0')
+        >>> RelationVocabulary.build({"snt1": 9, "snt57": 1, "mod": 1}, 2).roles[:3]
+        ('unknown', 'snt1', 'mod')
+
+        Args:
+            counts: how often each role occurs.
+            rare_below: numbered roles that occur less often are left out.
         """
         own = {UNKNOWN_ROLE, *VIRTUAL_ROLES, AUXILIARY_ROLE}
-        ranked = sorted((-n, role) for role, n in counts.items() if role not in own)
+        ranked = sorted(
+            (-n, role)
+            for role, n in counts.items()
+            if role not in own and (n >= rare_below or not _NUMBERED.fullmatch(role))
+        )
         roles = [role for _, role in ranked]
         return cls([UNKNOWN_ROLE, *roles, *VIRTUAL_ROLES, AUXILIARY_ROLE])
 

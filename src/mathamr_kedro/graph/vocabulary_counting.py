@@ -75,7 +75,7 @@ def build_vocabularies(
     del roles[AUXILIARY_ROLE]
     if options.source is None:
         types = NodeVocabulary.build(normal, options.size, options.rare_numbers_below)
-        relations = RelationVocabulary.build(roles)
+        relations = RelationVocabulary.build(roles, options.rare_roles_below)
     else:
         types, relations = load_vocabularies(options.source, variant or GraphVariant())
     unknown = types.find(UNK)

@@ -41,3 +41,26 @@ def test_strategies_of_one_name_are_refused() -> None:
     settings = PARAMETERS.read({"strategies": [{"hnsw_ef": 1}, {"hnsw_ef": 2}]})
     with pytest.raises(ConfigurationError, match="different names"):
         settings.list_strategies(Strategy())
+
+
+def test_optional_baselines_are_left_out_aloud_without_their_package(
+    monkeypatch, caplog
+) -> None:
+    where = "mathamr_kedro.pipelines.evaluation.parameters.has_minilm"
+    settings = PARAMETERS.read(
+        {
+            "baselines": ["bm25"],
+            "optional_baselines": ["minilm_title"],
+            "fusions": [
+                {"name": "both", "of": ["bm25", "minilm_title"]},
+                {"name": "one", "of": ["bm25"]},
+            ],
+        }
+    )
+    monkeypatch.setattr(where, lambda: True)
+    assert settings.list_baselines() == ["bm25", "minilm_title"]
+    assert [f.name for f in settings.list_fusions()] == ["both", "one"]
+    monkeypatch.setattr(where, lambda: False)
+    assert settings.list_baselines() == ["bm25"]
+    assert [f.name for f in settings.list_fusions()] == ["one"]
+    assert "left out: both; they need minilm_title (pip install" in caplog.text
