@@ -15,7 +15,7 @@ from typing import Any
 from mathamr_kedro.amr.texts import ParseTexts
 from mathamr_kedro.datasets.sharded_table import RowFinder
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.graph.configuration import PreprocessingParameters
+from mathamr_kedro.graph.prepared import PreparedGraphs
 from mathamr_kedro.graph.record_arrays import RecordArrays
 from mathamr_kedro.graph.tree_lookup import StoredTrees
 from mathamr_kedro.learning.trainer import MODEL
@@ -57,8 +57,9 @@ def open_searcher(env: str | None = None, data_root: str | None = None) -> Searc
         catalog.load("params:graph_fusion"),
         where="graph_fusion",
     )
-    graphs = catalog.load("prepared_graphs").open(
-        PreprocessingParameters.read(catalog.load("params:preprocessing"))
+    # Those the encoder was trained on, whatever this environment would prepare.
+    graphs = PreparedGraphs(
+        catalog.load("prepared_graphs").base / encoder["prepared_graphs"]
     )
     model_folder = catalog.load("encoders").base / encoder["folder"] / MODEL
     mark = fingerprint_encoder(model_folder, graphs.made_from)
