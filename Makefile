@@ -45,7 +45,7 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 unit: $(STAMP)
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2
 
 viz: $(STAMP)  ## Look at the pipelines in the browser.
 	$(BIN)/kedro viz run
