@@ -213,6 +213,16 @@ def test_evaluation_alone_compares_systems_with_floor_and_ceiling(store):
     assert outcome.baseline == "mathamr_plus"
 
 
+def test_collection_without_judgments_has_nothing_to_compare(store, caplog):
+    cell = list_cells(Experiment("mine", {"a": {}}, "a", seeds=(1,)), PARAMETERS)[0]
+    save_cell(store, cell, {})
+    outcome = summarise_evaluation(store.list()[0], QUICK, published=False)
+    assert (outcome.results, outcome.report.tables) == ({}, {})
+    assert "nothing to compare" in caplog.text
+    assert not draw_seeds(outcome.results, outcome.measure).data
+    assert outcome.describe()
+
+
 def test_figures_show_every_condition_and_seed(outcome):
     bars = draw_topic_differences(outcome.results, "none", "nDCG'")
     assert [bar.name for bar in bars.data] == ["both", "opt", "slt"]

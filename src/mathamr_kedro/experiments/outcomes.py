@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,8 @@ from mathamr_kedro.experiments.results import (
 from mathamr_kedro.experiments.versions import describe_result
 from mathamr_kedro.stats.comparisons import TestSettings
 from mathamr_kedro.stats.seeds import SeedResult
+
+logger = logging.getLogger(__name__)
 
 SYSTEMS = "systems"
 """Name of the comparison of systems, where there is no experiment."""
@@ -99,6 +102,18 @@ def summarise_evaluation(
         for task in (1, 2)
         for name in list_topic_sets(cell.scores, task)
     }
+    if not scores:
+        logger.warning("nothing to compare: no topic of the collection has judgments")
+        return Outcome(
+            name=SYSTEMS,
+            title="Systems compared",
+            results={},
+            report=Report({}, {}),
+            baseline="",
+            measure="nDCG'",
+            facts=_state_facts(cell, ""),
+            notes=("No topic has judgments, so there is nothing to compare.",),
+        )
     tables = write_system_tables(
         scores, cell.metrics, cell.efficiency, settings, published
     )
