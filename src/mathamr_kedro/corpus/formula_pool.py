@@ -29,16 +29,10 @@ from mathamr_kedro.corpus.placeholders import (
     strip_delimiters,
     visual_id_of_latex,
 )
-from mathamr_kedro.corpus.raw import (
-    Part,
-    RawComment,
-    RawPost,
-    RawTopic,
-    TopicNotes,
-)
+from mathamr_kedro.corpus.raw import Part, PostsAlone, RawPost, RawTopic
 from mathamr_kedro.corpus.topics import year_of_topic
 from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
+from mathamr_kedro.records import Failure, Formula, Judgment
 from mathamr_kedro.shards import fingerprint
 
 _FORMULA_COLUMNS = ("visual_id", "latex", "slt", "opt")
@@ -82,7 +76,7 @@ class _Row(NamedTuple):
         )
 
 
-class FormulaPool:
+class FormulaPool(PostsAlone):
     """Lazy reader of formulas, topics that ask for formulas, and judgments."""
 
     def __init__(self, root: str | Path, files: FormulaPoolFiles) -> None:
@@ -148,26 +142,6 @@ class FormulaPool:
         """Yield the judgments, by visual id."""
         for path in self._find("qrels"):
             yield from read_judgments(path, path.name, "task2")
-
-    def topic_notes(self) -> dict[str, TopicNotes]:
-        """Nothing is noted about these topics."""
-        return {}
-
-    def comments(self) -> Iterator[RawComment | Failure]:
-        """Formulas have no comments."""
-        return iter(())
-
-    def links(self) -> Iterator[PostLink | Failure]:
-        """Formulas are not linked."""
-        return iter(())
-
-    def tags(self) -> Iterator[Tag | Failure]:
-        """Formulas have no tags."""
-        return iter(())
-
-    def votes(self) -> Iterator[Vote | Failure]:
-        """Formulas have no votes."""
-        return iter(())
 
     def _find(self, part: Part) -> list[Path]:
         kinds: dict[Part, str] = {

@@ -19,16 +19,10 @@ from lxml import etree
 
 from mathamr_kedro.corpus.judgments import read_judgments
 from mathamr_kedro.corpus.placeholders import visual_id_of_latex
-from mathamr_kedro.corpus.raw import (
-    Part,
-    RawComment,
-    RawPost,
-    RawTopic,
-    TopicNotes,
-)
+from mathamr_kedro.corpus.raw import Part, PostsAlone, RawPost, RawTopic
 from mathamr_kedro.corpus.xml_rows import open_binary
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
+from mathamr_kedro.records import Failure, Formula, Judgment
 from mathamr_kedro.shards import fingerprint
 
 _MATH = re.compile(r"<(?:\w+:)?math\b([^<>]*)>(.*?)</(?:\w+:)?math\s*>", re.DOTALL)
@@ -66,7 +60,7 @@ def normal_name(name: str) -> str:
     return unicodedata.normalize("NFC", name)
 
 
-class Ntcir12Collection:
+class Ntcir12Collection(PostsAlone):
     """Lazy reader of an NTCIR-12 MathWiki folder."""
 
     def __init__(self, root: str | Path, files: Ntcir12Files) -> None:
@@ -104,14 +98,6 @@ class Ntcir12Collection:
                 path.name, "", _article_name(path), "document", None, None, None, None,
                 (), _article_name(path).replace("_", " "), _mark_math(text, path),
             )  # fmt: skip
-
-    def tags(self) -> Iterator[Tag | Failure]:
-        """Articles have no tags of this kind."""
-        return iter(())
-
-    def votes(self) -> Iterator[Vote | Failure]:
-        """Articles have no votes."""
-        return iter(())
 
     def formula_tables(
         self,
@@ -151,18 +137,6 @@ class Ntcir12Collection:
                     yield found
                 else:
                     yield found._replace(doc_id=normal_name(found.doc_id))
-
-    def topic_notes(self) -> dict[str, TopicNotes]:
-        """Nothing is noted about these topics."""
-        return {}
-
-    def comments(self) -> Iterator[RawComment | Failure]:
-        """Articles have no comments."""
-        return iter(())
-
-    def links(self) -> Iterator[PostLink | Failure]:
-        """Links between articles are not read."""
-        return iter(())
 
     def _find(self, patterns: Iterable[str]) -> list[Path]:
         found: list[Path] = []

@@ -20,20 +20,13 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from mathamr_kedro.corpus.raw import (
-    Markup,
-    Part,
-    RawComment,
-    RawPost,
-    RawTopic,
-    TopicNotes,
-)
+from mathamr_kedro.corpus.raw import Markup, Part, PostsAlone, RawPost
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
+from mathamr_kedro.records import Failure
 from mathamr_kedro.shards import fingerprint
 
 Unit = Literal["section", "file"]
@@ -58,7 +51,7 @@ _FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.DOTALL | re.MULTILINE)
 _BODY_KEYS = ("text", "body", "question", "answer")
 
 
-class OwnCollection:
+class OwnCollection(PostsAlone):
     """Lazy reader of a folder of files."""
 
     def __init__(self, root: str | Path, unit: Unit = "section") -> None:
@@ -119,44 +112,6 @@ class OwnCollection:
         for number, (line, title, body) in enumerate(sections, start=1):
             post_id = source if len(sections) == 1 else f"{source}#{number}"
             yield _document(source, f"line {line + 1}", post_id, title, body, markup)
-
-    def comments(self) -> Iterator[RawComment | Failure]:
-        """Own corpora have no comments."""
-        return iter(())
-
-    def links(self) -> Iterator[PostLink | Failure]:
-        """Own corpora have no links."""
-        return iter(())
-
-    def tags(self) -> Iterator[Tag | Failure]:
-        """Own corpora have no tags of this kind."""
-        return iter(())
-
-    def votes(self) -> Iterator[Vote | Failure]:
-        """Own corpora have no votes."""
-        return iter(())
-
-    def formula_tables(
-        self,
-    ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
-        """Own corpora have no formula index; formulas are found in the texts."""
-        return iter(())
-
-    def topics(self) -> Iterator[RawTopic | Failure]:
-        """Own corpora have no topics."""
-        return iter(())
-
-    def topic_formulas(self) -> Iterator[Formula | Failure]:
-        """Own corpora have no topics."""
-        return iter(())
-
-    def topic_notes(self) -> dict[str, TopicNotes]:
-        """Own corpora have no topics."""
-        return {}
-
-    def judgments(self) -> Iterator[Judgment | Failure]:
-        """Own corpora have no judgments."""
-        return iter(())
 
 
 def _hidden(path: Path) -> bool:

@@ -112,3 +112,49 @@ class Collection(Protocol):
 
     def judgments(self) -> Iterator[Judgment | Failure]:
         """Yield the judgments of all tasks."""
+
+
+class PostsAlone:
+    """The parts of a collection that has posts and nothing else.
+
+    Readers of a :class:`Collection` that lacks most parts start from it and say what
+    theirs has.
+    """
+
+    def comments(self) -> Iterator[RawComment | Failure]:
+        """No comments."""
+        return iter(())
+
+    def links(self) -> Iterator[PostLink | Failure]:
+        """No links between posts."""
+        return iter(())
+
+    def tags(self) -> Iterator[Tag | Failure]:
+        """No tags of this kind."""
+        return iter(())
+
+    def votes(self) -> Iterator[Vote | Failure]:
+        """No votes."""
+        return iter(())
+
+    def formula_tables(
+        self,
+    ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
+        """No formula index; formulas are found in the texts."""
+        return iter(())
+
+    def topics(self) -> Iterator[RawTopic | Failure]:
+        """No topics."""
+        return iter(())
+
+    def topic_formulas(self) -> Iterator[Formula | Failure]:
+        """No formulas of topics."""
+        return iter(())
+
+    def topic_notes(self) -> dict[str, TopicNotes]:
+        """Nothing is noted about topics."""
+        return {}
+
+    def judgments(self) -> Iterator[Judgment | Failure]:
+        """No judgments."""
+        return iter(())
