@@ -95,7 +95,7 @@ def break_down(
     device = str(space.device)
     batch = queries.to(space.device)
     scores = space.scan(batch)
-    taken = DEPTH + DEPTH // 16  # as ordering.choose_best does
+    taken = DEPTH + DEPTH // 16  # as ordering.Choice does
     _, places = select_top(scores, taken)
     which = torch.arange(len(batch), device=device).repeat_interleave(taken)
     items = places.flatten()  # any items: each query has its own

@@ -9,7 +9,6 @@ import torch
 from mathamr_kedro.search.ordering import (
     Best,
     Choice,
-    choose_best,
     name_items,
     rank_ids,
     select_top,
@@ -38,7 +37,7 @@ def choose(truth, noise, depth, slack, keys, looked=None, ranked=None):
 
     ranks = rank_ids(keys)
     scores = (truth + torch.as_tensor(noise)).float()[:, order]
-    best = choose_best(scores, order, depth, slack, rescore, rank)
+    best = Choice(scores, order, depth, slack, rescore, rank).finish()
     return [([keys[p] for p in b.items.tolist()], b.scores.numpy()) for b in best]
 
 

@@ -20,6 +20,7 @@ from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph.batches import GraphBatch
 from mathamr_kedro.graph.device_shards import BatchSize, DeviceShards, measure_batches
 from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.model.host_copy import HostCopy
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 
 _BATCH = {"cpu": 64, "cuda": 4096}
@@ -140,15 +141,7 @@ class _Pending:
         offsets = shards.offsets["representative"]
         self._starts = offsets[positions]
         self._counts = offsets[positions + 1] - self._starts
-        real = vectors[: int(self._counts.sum())].float()
-        self._arrived: torch.cuda.Event | None = None
-        if real.device.type == "cuda":
-            self._vectors = torch.empty(real.shape, pin_memory=True)
-            self._vectors.copy_(real, non_blocking=True)
-            self._arrived = torch.cuda.Event()
-            self._arrived.record()
-        else:
-            self._vectors = real
+        self._vectors = HostCopy(vectors[: int(self._counts.sum())].float())
 
     def fetch(self) -> EncodedPosts:
         """Wait for the vectors and say what they are."""
@@ -164,7 +157,5 @@ class _Pending:
             self._shards.arrays[name][element]
             for name in ("representative_kind", "representative_number")
         )
-        if self._arrived is not None:
-            self._arrived.synchronize()
-        values = self._vectors.numpy()
+        values = self._vectors.wait().numpy()
         return EncodedPosts(positions, values, ptr, kind.astype(np.int32), number)

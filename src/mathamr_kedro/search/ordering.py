@@ -27,6 +27,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mathamr_kedro.model.host_copy import HostCopy
+
 DECIMALS = 9
 """Scores equal to so many decimals are ties."""
 
@@ -51,15 +53,11 @@ class Best(NamedTuple):
     """float64"""
 
 
-def choose_best(
-    scores: Tensor,
-    items: Tensor,
-    depth: int,
-    slack: float,
-    rescore: Rescore,
-    rank: Rank,
-) -> list[Best]:
-    """Return the ``depth`` best items of each query in the true order.
+class Choice:
+    """The ``depth`` best items of each query in the true order, on their way.
+
+    A device works on it from the start; only :meth:`finish` waits for it. Meanwhile
+    the host may start another one, or finish an older one.
 
     Args:
         scores: (Q, N) nearly right scores; ``-inf`` for what may not be returned.
@@ -68,15 +66,6 @@ def choose_best(
         slack: how far a score may be from the true one.
         rescore: gives true scores.
         rank: decides ties.
-    """
-    return Choice(scores, items, depth, slack, rescore, rank).finish()
-
-
-class Choice:
-    """What :func:`choose_best` returns, on its way.
-
-    A device works on it from the start; only :meth:`finish` waits for it. Meanwhile
-    the host may start another one, or finish an older one.
     """
 
     def __init__(
@@ -89,12 +78,11 @@ class Choice:
         rank: Rank,
     ) -> None:
         count, size = scores.shape
+        depth = min(depth, size)
         self._scores, self._items = scores, items
-        self._settle = _Settle(min(depth, size), slack, rescore, rank)
-        self._is_empty = self._settle.depth == 0
-        if self._is_empty:
+        self._settle = _Settle(depth, slack, rescore, rank)
+        if depth == 0:
             return
-        depth = self._settle.depth
         taken = min(size, depth + max(32, depth // 16))
         top, places = select_top(scores, taken)
         self._floor = top[:, depth - 1] - 2 * slack
@@ -103,12 +91,12 @@ class Choice:
         unsure = (last >= self._floor) & (last > -torch.inf) & (taken < size)
         which = torch.arange(count, device=scores.device)
         self._ordered = self._settle.start(top, items[places], which)
-        self._unsure = _Fetched(unsure)
+        self._unsure = HostCopy(unsure)
 
     def finish(self) -> list[Best]:
         """Wait for the device and decide what is left."""
         scores, items = self._scores, self._items
-        if self._is_empty:
+        if self._settle.depth == 0:
             none = Best(torch.empty(0, dtype=torch.int64), torch.empty(0).double())
             return [none] * len(scores)
         results = self._settle.finish(self._ordered)
@@ -157,13 +145,13 @@ class _Settle(NamedTuple):
     rescore: Rescore
     rank: Rank
 
-    def start(self, top: Tensor, items: Tensor, which: Tensor) -> _Fetched:
+    def start(self, top: Tensor, items: Tensor, which: Tensor) -> HostCopy:
         """Order (R, M) falling scores of the queries ``which`` (R,)."""
         exact = self._rescore(top, items, which)
         exact, order = exact.round(decimals=DECIMALS).sort(dim=1, descending=True)
-        return _Fetched(torch.stack([exact.view(torch.int64), items.gather(1, order)]))
+        return HostCopy(torch.stack([exact.view(torch.int64), items.gather(1, order)]))
 
-    def finish(self, ordered: _Fetched) -> list[Best]:
+    def finish(self, ordered: HostCopy) -> list[Best]:
         """Order what is tied, and cut what was taken beyond the depth."""
         both = ordered.wait()
         exact, items = both[0].view(torch.float64), both[1]
@@ -204,25 +192,6 @@ def _order_ties(
         tied = items[row, column]
         order = np.lexsort((rank(tied), -scores[row, column], row))
         items[row, column] = tied[order]
-
-
-class _Fetched:
-    """A copy on the CPU; from a GPU in pinned memory, which nothing waits for."""
-
-    def __init__(self, values: Tensor) -> None:
-        self._here = values
-        self._arrived: torch.cuda.Event | None = None
-        if values.device.type != "cpu":
-            self._here = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
-            self._here.copy_(values, non_blocking=True)
-            self._arrived = torch.cuda.Event()
-            self._arrived.record()
-
-    def wait(self) -> Tensor:
-        """Return the values when they are here."""
-        if self._arrived is not None:
-            self._arrived.synchronize()
-        return self._here
 
 
 def _with_neighbours(pairs: Tensor) -> Tensor:
