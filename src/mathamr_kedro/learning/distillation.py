@@ -173,7 +173,7 @@ class PathTeacher:
     ) -> Tensor:
         """The loss between the formulas of queries and those of documents."""
         q, d = (self.vectors[p.row.long()].float() for p in (queries, documents))
-        anchor, partner = ((t.abs().amax(1) > 0) & _is_alive(p)
+        anchor, partner = ((t.abs().amax(1) > 0) & p.is_formula()
                            for t, p in ((q, queries), (d, documents)))  # fmt: skip
         return self.weight * compare_likeness(
             q @ d.T / self.config.temperature,
@@ -240,13 +240,6 @@ def compare_likeness(
     ).sum(1)
     counted = anchor & partner.any()
     return torch.where(counted, losses, 0.0).sum() / counted.sum().clamp(min=1)
-
-
-def _is_alive(posts: MultiVectors) -> Tensor:
-    """Which vectors are formulas of posts, not spare ones."""
-    place = torch.arange(len(posts.vectors), device=posts.ptr.device)
-    is_inside = (place >= posts.ptr[0]) & (place < posts.ptr[-1])
-    return is_inside & (posts.kind == FORMULA)
 
 
 def _read(shards: GraphShards, device: torch.device) -> Iterator[GraphBatch]:

@@ -24,7 +24,6 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph.tensors import FORMULA
 from mathamr_kedro.learning.distillation import Teacher
 from mathamr_kedro.learning.maxsim import MultiVectors, maxsim
 from mathamr_kedro.model.config import Precision
@@ -105,9 +104,8 @@ def formula_nce(
     A formula should be nearer to its partners than to the formulas of the batch that
     are neither of its pair nor look the same.
     """
-    is_anchor, pair_of_anchor = _formulas(queries)
-    is_partner, pair_of_partner = _formulas(documents)
-    both = is_anchor[:, None] & is_partner
+    pair_of_anchor, pair_of_partner = map(_find_posts, (queries, documents))
+    both = queries.is_formula()[:, None] & documents.is_formula()
     # How a formula without a label looks is not known.
     labelled = (queries.label[:, None] > 0) & (documents.label > 0)
     if chosen == "visual":
@@ -128,12 +126,10 @@ def formula_nce(
     return losses.sum() / has_partner.sum().clamp(min=1)
 
 
-def _formulas(posts: MultiVectors) -> tuple[Tensor, Tensor]:
-    """Which vectors are formulas, and the post of each vector."""
+def _find_posts(posts: MultiVectors) -> Tensor:
+    """(P,) the post of each vector."""
     place = torch.arange(len(posts.vectors), device=posts.ptr.device)
-    post = torch.searchsorted(posts.ptr[1:], place.to(posts.ptr.dtype), right=True)
-    alive = (post < len(posts.ptr) - 1) & (place >= posts.ptr[0])
-    return alive & (posts.kind == FORMULA), post
+    return torch.searchsorted(posts.ptr[1:], place.to(posts.ptr.dtype), right=True)
 
 
 class ContrastiveLoss(nn.Module):

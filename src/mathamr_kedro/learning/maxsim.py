@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from mathamr_kedro.graph.tensors import FORMULA
 from mathamr_kedro.model.backends import can_use_triton
 from mathamr_kedro.model.config import Precision
 from mathamr_kedro.model.member_pooling import gather_rows
@@ -39,6 +40,12 @@ class MultiVectors(NamedTuple):
     """(P,) equal for formulas that look the same, 0 for none."""
     row: Tensor
     """(P,) where each stands in the shards."""
+
+    def is_formula(self) -> Tensor:
+        """(P,) which vectors are formulas of posts; spare ones are not."""
+        place = torch.arange(len(self.vectors), device=self.ptr.device)
+        is_inside = (place >= self.ptr[0]) & (place < self.ptr[-1])
+        return is_inside & (self.kind == FORMULA)
 
     def documents(self) -> Tensor:
         """(B, k) the last vector of each post, that of its document node."""

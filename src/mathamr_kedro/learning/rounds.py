@@ -31,7 +31,7 @@ from mathamr_kedro.learning.negatives import (
 )
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
 from mathamr_kedro.learning.trainer import TrainingResult, digest_model, train
-from mathamr_kedro.model.weights import load_model, read_shape, write_atomically
+from mathamr_kedro.model.weights import load_model, read_shape, save_arrays
 
 logger = logging.getLogger(__name__)
 
@@ -134,9 +134,5 @@ def _mine(
     logger.info("%d hard negatives for %d pairs", (found >= 0).sum(), len(learn))
     folder.mkdir(parents=True, exist_ok=True)
 
-    def write(part: Path) -> None:
-        with part.open("wb") as file:
-            np.savez(file, negatives=found, model=mark)
-
-    write_atomically(path, write)
+    save_arrays(path, negatives=found, model=mark)
     return found

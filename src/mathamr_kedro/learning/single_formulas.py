@@ -44,7 +44,7 @@ from mathamr_kedro.graph.tensors import (
 )
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
 from mathamr_kedro.learning.processes import Processes
-from mathamr_kedro.model.weights import write_atomically
+from mathamr_kedro.model.weights import save_arrays
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.shards import fingerprint
 
@@ -103,7 +103,7 @@ def add_single_formulas(
         if not _is_finished(mark, made_from):
             mark.unlink(missing_ok=True)
             found = _write(shards, pairs.take(~held_out), folder)
-            _save(mark, found, made_from)
+            save_arrays(mark, pairs=found, made_from=made_from)
     processes.wait()
     with np.load(mark, allow_pickle=False) as known:
         found = known["pairs"]
@@ -141,14 +141,6 @@ def _is_finished(mark: Path, made_from: str) -> bool:
         return False
     with np.load(mark, allow_pickle=False) as known:
         return str(known["made_from"]) == made_from
-
-
-def _save(mark: Path, found: Positions, made_from: str) -> None:
-    def write(part: Path) -> None:
-        with part.open("wb") as file:
-            np.savez(file, pairs=found, made_from=made_from)
-
-    write_atomically(mark, write)
 
 
 def _append(

@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
@@ -38,6 +39,16 @@ def write_atomically(path: Path, write: Any) -> None:
     part = path.with_name(path.name + ".part")
     write(part)
     os.replace(part, path)
+
+
+def save_arrays(path: Path, **arrays: Any) -> None:
+    """Write named arrays as one ``.npz`` file, replaced whole."""
+
+    def write(part: Path) -> None:
+        with part.open("wb") as file:  # a path would get another suffix
+            np.savez(file, **arrays)
+
+    write_atomically(path, write)
 
 
 def save_model(folder: Path, model: MathAMRPlus, half: bool = False) -> None:
