@@ -212,7 +212,7 @@ def test_killed_search_starts_again(world, tmp_path, monkeypatch, killed_in):
     # An older result of other pairs lies there and must not be taken for the new one.
     add_single_formulas(*arguments, nothing, aside)
 
-    def die(*_):
+    def die(*_, **__):
         raise Killed
 
     with monkeypatch.context() as patched, pytest.raises(Killed):
