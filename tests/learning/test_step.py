@@ -92,7 +92,9 @@ def test_queries_and_documents_are_taken_apart(shards, model_config):
     assert len(roomy.vectors) == int(ptr[3]) + 2
 
 
-def test_fixed_size_steps_equal_steps_from_the_host(shards, model_config):
+@pytest.mark.parametrize("readout_dim", [0, 24])
+def test_fixed_size_steps_equal_steps_from_the_host(shards, model_config, readout_dim):
+    model_config = replace(model_config, readout_dim=readout_dim)
     batches = draw_batches(shards)
     host = make_step(shards, model_config)
     expected = train(host, shards, batches)
@@ -202,10 +204,13 @@ def test_an_epoch_can_be_loaded_again(shards, model_config):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("compile_plan", [False, True])
-def test_captured_steps_equal_steps_from_the_host(shards, model_config, compile_plan):
+@pytest.mark.parametrize("readout_dim", [0, 24])
+def test_captured_steps_equal_steps_from_the_host(
+    shards, model_config, compile_plan, readout_dim
+):
     device = torch.device("cuda")
     # Captured steps need the Triton MaxSim, which has no kernel for width 8.
-    config = replace(model_config, projection_dim=16)
+    config = replace(model_config, projection_dim=16, readout_dim=readout_dim)
     batches = draw_batches(shards)
     host = make_step(shards, config)
     expected = train(host, shards, batches)

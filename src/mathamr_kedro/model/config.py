@@ -36,6 +36,9 @@ class ModelConfig:
     """Add a learned vector per relation to each neighbour (thesis 3.3.2)."""
     virtual_aggregation: Literal["mean", "attention"] = "mean"
     """How members reach their virtual node; ``attention`` is thesis 5.3's outlook."""
+    readout_dim: int = 0
+    """Features of members that virtual nodes pool at the end; 0: none, as in the
+    thesis."""
 
     def __post_init__(self) -> None:
         for name in ("hidden_dim", "projection_dim", "num_layers", "num_bases"):
@@ -43,6 +46,10 @@ class ModelConfig:
                 raise ConfigurationError(
                     f"Expected {name} of at least 1 (got {getattr(self, name)!r})"
                 )
+        if self.readout_dim < 0:
+            raise ConfigurationError(
+                f"Expected readout_dim of at least 0 (got {self.readout_dim!r})"
+            )
         if self.decomposition == "block" and self.hidden_dim % self.num_bases:
             raise ConfigurationError(
                 f"Expected num_bases to divide hidden_dim {self.hidden_dim} into "

@@ -4,6 +4,7 @@
 
     node types ─ NodeEmbedding ─> h0 ─ RelationalEncoder ─> hL ─ representatives
                                                               └─ ProjectionHead ─> z
+                                                     members ─ MemberReadout ─┘
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from mathamr_kedro.model.encoder import RelationalEncoder
 from mathamr_kedro.model.member_pooling import gather_rows
 from mathamr_kedro.model.node_embedding import NodeEmbedding
 from mathamr_kedro.model.projection import ProjectionHead
+from mathamr_kedro.model.readout import MemberReadout
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +43,7 @@ class MathAMRPlus(nn.Module):
         self.nodes = NodeEmbedding(config, schema)
         self.encoder = RelationalEncoder(config, schema)
         self.head = ProjectionHead(config.hidden_dim, config.projection_dim)
+        self.readout = MemberReadout(config) if config.readout_dim else None
         self.compute = ComputeConfig()
         self._backend: Backend | None = None
 
@@ -73,7 +76,9 @@ class MathAMRPlus(nn.Module):
     def encode(self, batch: GraphBatch, graph: Any) -> Tensor:
         """Encode a batch that the backend has prepared."""
         h = self.encoder(self.nodes(batch), batch, graph, self.backend)
-        return self.head(gather_rows(h, batch.representative))
+        read = None if self.readout is None else self.readout(h, batch)
+        vectors: Tensor = self.head(gather_rows(h, batch.representative), read)
+        return vectors
 
 
 def count_parameters(model: MathAMRPlus) -> dict[str, int]:
@@ -88,6 +93,7 @@ def count_parameters(model: MathAMRPlus) -> dict[str, int]:
         "layer norms": [encoder.norm_weight, encoder.norm_bias],
         "edge attributes": [encoder.edge_attributes],
         "projection head": list(model.head.parameters()),
+        "readout": [] if model.readout is None else list(model.readout.parameters()),
     }
     counts = {
         name: sum(p.numel() for p in group if p is not None)

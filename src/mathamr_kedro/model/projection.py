@@ -3,6 +3,8 @@ r"""The projection head.
 .. math::
     z_i = \text{LayerNorm}\left(W_2\, \text{GELU}\left(\text{LayerNorm}\left(
           W_1 h_i^{(L)} + b_1\right)\right) + b_2\right) \quad (3.3)
+
+Where members are read out (:mod:`.readout`), :math:`B p_i` stands beside :math:`b_2`.
 """
 
 from __future__ import annotations
@@ -21,7 +23,14 @@ class ProjectionHead(nn.Module):
         self.outer = nn.Linear(hidden_dim, projection_dim)
         self.outer_norm = nn.LayerNorm(projection_dim)
 
-    def forward(self, h: Tensor) -> Tensor:
-        """(P, d) states to (P, d_p) vectors."""
-        inner = F.gelu(self.inner_norm(self.inner(h)))
-        return F.normalize(self.outer_norm(self.outer(inner)), dim=-1)
+    def forward(self, h: Tensor, read: Tensor | None = None) -> Tensor:
+        """(P, d) states to (P, d_p) vectors.
+
+        Args:
+            h: states of the representatives.
+            read: (P, d_p) what they read from their members.
+        """
+        outer = self.outer(F.gelu(self.inner_norm(self.inner(h))))
+        if read is not None:
+            outer = outer + read
+        return F.normalize(self.outer_norm(outer), dim=-1)
