@@ -8,6 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.records import Topic
 from mathamr_kedro.search.baselines.systems import TASK_1_TYPES
@@ -27,29 +30,41 @@ Search = Callable[[Sequence[Q], int], Sequence[Hits | FormulaHits]]
 
 @dataclass(frozen=True)
 class NamedStrategy(Strategy):
-    """A strategy as a system: with a name, and perhaps with the question's vectors."""
+    """A strategy as a system: with a name, and perhaps with more than MaxSim."""
 
     post_types: tuple[str, ...] = TASK_1_TYPES
     name: str = ""
     """By default that of the strategy, e.g. ``rerank-5000-hnsw``."""
     with_question: float = 0.0
-    """Beyond the thesis: share of the question's score in that of an answer, 0 to 1."""
+    """Beyond the thesis: share of MaxSim over an answer and its question together."""
+    with_document: float = 0.0
+    """Beyond the thesis: weight of the likeness of document vectors beside MaxSim."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.name:
             strategy = Strategy(self.retrieval, self.search, self.candidates)
-            suffix = f"-question-{self.with_question:g}" if self.with_question else ""
+            parts = {"question": self.with_question, "document": self.with_document}
+            suffix = "".join(f"-{part}-{w:g}" for part, w in parts.items() if w)
             object.__setattr__(self, "name", strategy.name + suffix)
         if not 0 <= self.with_question <= 1:
             raise ConfigurationError(
                 f"Expected with_question from 0 to 1 (got {self.with_question!r})"
             )
-        if self.with_question and self.retrieval == "single":
+        if self.with_document < 0:
             raise ConfigurationError(
-                "Expected retrieval 'maxsim' or 'rerank' for with_question (got "
-                "'single'): questions are compared by MaxSim"
+                f"Expected with_document of at least 0 (got {self.with_document!r})"
             )
+        if self.mixes and self.retrieval == "single":
+            raise ConfigurationError(
+                "Expected retrieval 'maxsim' or 'rerank' for with_question and "
+                "with_document (got 'single'): they are added to MaxSim"
+            )
+
+    @property
+    def mixes(self) -> bool:
+        """Whether scores are more than MaxSim."""
+        return self.with_question > 0 or self.with_document > 0
 
 
 def name_strategy(strategy: Strategy) -> NamedStrategy:
@@ -120,60 +135,86 @@ def run_search(
 
 def search_posts(
     index: VectorIndex,
+    store: VectorStore,
     strategy: NamedStrategy,
     question_of: Mapping[PostId, PostId],
     queries: Sequence[PostEntry],
     depth: int,
 ) -> list[Hits]:
-    """Return the best posts for each query, alone or together with their questions."""
-    strategy = replace(strategy, depth=depth)
-    if not strategy.with_question:
-        return find_posts(index, queries, strategy)
-    return find_with_questions(index, queries, strategy, question_of)
-
-
-def find_with_questions(
-    index: VectorIndex,
-    queries: Sequence[PostEntry],
-    strategy: NamedStrategy,
-    question_of: Mapping[PostId, PostId],
-) -> list[Hits]:
-    r"""Score answers as :math:`(1 - w) s(\text{answer}) + w\, s(\text{question})`.
-
-    Candidates are the best answers and the answers of the best questions; an answer
-    whose question is not in the index is scored alone.
+    """Return the best posts for each query, by MaxSim alone or with more.
 
     Args:
         index: where to search.
-        queries: the topics.
-        strategy: how to find candidates; its ``with_question`` is :math:`w`.
+        store: the vectors that the index was made from.
+        strategy: how to search.
         question_of: question of each answer, where both are in the index.
+        queries: the topics.
+        depth: posts in a list.
     """
-    answers_of: dict[PostId, list[PostId]] = {}
-    for answer, question in question_of.items():
-        answers_of.setdefault(question, []).append(answer)
-    by_answer = find_posts(index, queries, strategy)
-    asked = replace(strategy, post_types=("question",))
-    by_question = find_posts(index, queries, asked)
-    candidates = [
-        dict.fromkeys(
-            [*a.keys, *(k for key in q.keys for k in answers_of.get(key, ()))]
-        )
-        for a, q in zip(by_answer, by_question, strict=True)
-    ]
-    scored = index.rerank(
-        [query.vectors for query in queries],
-        [
-            list(dict.fromkeys([*keys, *(question_of.get(k, k) for k in keys)]))
-            for keys in candidates
-        ],
-    )
-    share, results = strategy.with_question, []
-    for keys, hits in zip(candidates, scored, strict=True):
-        score = dict(zip(hits.keys, hits.scores.tolist(), strict=True))
-        mixed = [
-            (1 - share) * score[k] + share * score[question_of.get(k, k)] for k in keys
-        ]
-        best = make_hits(list(keys), mixed)
-        results.append(Hits(best.keys[: strategy.depth], best.scores[: strategy.depth]))
+    strategy = replace(strategy, depth=depth)
+    found = find_posts(index, queries, strategy)
+    if not strategy.mixes:
+        return found
+    candidates = [dict.fromkeys(hits.keys) for hits in found]
+    if strategy.with_question:
+        answers_of: dict[PostId, list[PostId]] = {}
+        for answer, question in question_of.items():
+            answers_of.setdefault(question, []).append(answer)
+        asked = replace(strategy, post_types=("question",))
+        for keys, hits in zip(
+            candidates, find_posts(index, queries, asked), strict=True
+        ):
+            keys |= {k: None for key in hits.keys for k in answers_of.get(key, ())}
+    results = []
+    for query, keys in zip(queries, candidates, strict=True):
+        scores = mix_scores(query, list(keys), store, strategy, question_of)
+        best = make_hits(list(keys), scores)
+        results.append(Hits(best.keys[:depth], best.scores[:depth]))
     return results
+
+
+def mix_scores(
+    query: PostEntry,
+    keys: Sequence[PostId],
+    store: VectorStore,
+    strategy: NamedStrategy,
+    question_of: Mapping[PostId, PostId],
+) -> NDArray[np.float64]:
+    r"""Score answers together with their questions and by their document vectors.
+
+    .. math::
+        (1 - w) \, S(q, a) + w \, S(q, a \cup b) + \lambda \left(
+            (1 - w) \, q_D \cdot a_D + w \, q_D \cdot b_D\right)
+
+    :math:`S` is MaxSim (Eq. 3.7), :math:`a \cup b` are the vectors of an answer and of
+    its question, :math:`D` is the document vector, :math:`w` is ``with_question`` and
+    :math:`\lambda` ``with_document``. A post without a question in the index is its
+    own.
+
+    Raises:
+        ConfigurationError: document vectors are asked for, and the graphs have none.
+    """
+    if not keys:
+        return np.zeros(0)
+    share, weight = strategy.with_question, strategy.with_document
+    asked = {k: question_of.get(k, k) if share else k for k in keys}
+    places = {k: n for n, k in enumerate(dict.fromkeys([*keys, *asked.values()]))}
+    posts = store.read(list(places))
+    likeness = query.vectors.astype(np.float64) @ posts.vectors.T.astype(np.float64)
+    nearest = np.maximum.reduceat(likeness, posts.ptr[:-1], axis=1)
+    answer = np.array([places[k] for k in keys], dtype=np.int64)
+    question = np.array([places[asked[k]] for k in keys], dtype=np.int64)
+    together = np.maximum(nearest[:, answer], nearest[:, question]).mean(0)
+    scores = (1 - share) * nearest[:, answer].mean(0) + share * together
+    if weight:
+        whole = query.document()
+        if whole is None or (posts.document_rows < 0).any():
+            raise ConfigurationError(
+                "Expected a document vector for every post for with_document (got "
+                "posts without); prepare graphs with preprocessing.graph.structure "
+                "'hierarchy' or 'global_maxsim', or leave with_document out"
+            )
+        alike = posts.vectors[posts.document_rows].astype(np.float64) @ whole
+        scores += weight * ((1 - share) * alike[answer] + share * alike[question])
+    mixed: NDArray[np.float64] = scores
+    return mixed

@@ -86,7 +86,7 @@ def search_by_vectors(
             name,
             queries[1].topics,
             queries[1].posts,
-            partial(search_posts, opened, chosen, question_of),
+            partial(search_posts, opened, store, chosen, question_of),
             chosen.depth,
             size,
         )
