@@ -18,11 +18,12 @@ TABLES = {
     "retrieval_strategies": ["4.15", "4.16"],
     "auxiliary_loss": ["4.17"],
 }
+BEYOND = ["edges"]
 ONE_SEED = {"experiment": {"seeds": [7]}}
 
 
 def test_all_environments_are_known():
-    assert list_experiments(PROJECT) == sorted(TABLES)
+    assert list_experiments(PROJECT) == sorted([*TABLES, *BEYOND])
 
 
 @pytest.mark.parametrize("name", sorted(TABLES))
@@ -70,3 +71,17 @@ def test_experiment_ends_with_the_tables_of_the_thesis(name, data, whole):
     assert r"\toprule" in catalog.load("significance_latex")[f"table_{number}"]()
     assert catalog.load("seed_figure").data
     assert grid.plan(grid.list_cells(), grid.ensure_collection()) == []
+
+
+def test_graphs_with_and_without_edges_are_compared(data):
+    engine = {"engine": "exact"}
+    grid = open_grid("edges", data, **ONE_SEED, indexing={"engine": engine})
+    keys = {cell.condition: cell.key for cell in grid.list_cells()}
+    assert len(set(keys.values())) == 2
+    assert set(run_grid(grid).values()) == {"finished"}
+    grid.run_stages(["significance"])
+    catalog = grid.context.catalog
+    assert catalog.load("experiment_result")["missing"] == []
+    report = catalog.load("significance_report")
+    assert "\n| with " in report
+    assert "\n| without " in report

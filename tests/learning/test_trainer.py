@@ -195,6 +195,7 @@ def test_infinite_loss_is_named(shards, pairs, config, tmp_path):
         ("model", {"virtual_aggregation": "attention"}),
         ("model", {"decomposition": "none"}),
         ("model", {"readout_dim": 24}),
+        ("model", {"content_edges": False}),
         (None, {"hard_negatives": 2}),
     ],
 )

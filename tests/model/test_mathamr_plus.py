@@ -162,6 +162,21 @@ def test_dropping_all_content_edges_changes_vectors(batch):
     assert not torch.allclose(model(batch), model(batch, keep), atol=1e-3)
 
 
+def test_without_content_edges_only_virtual_nodes_are_heard(batch):
+    """The same as taking the edges out of the graphs."""
+    virtual = batch.is_virtual()
+    stays = virtual[batch.source.long()] | virtual[batch.target.long()]
+    assert 0 < stays.sum() < len(stays)  # auxiliary edges between virtual nodes
+    ends = {n: getattr(batch, n)[stays] for n in ("source", "target", "relation")}
+    bare = replace(batch, **ends)
+    expected = make(batch)(bare)
+    model = make(batch, content_edges=False)
+    assert torch.allclose(model(batch), expected, atol=1e-6)
+    kept = torch.rand(2 * len(stays)) < 0.5
+    halves = kept.view(2, -1)[:, stays].flatten()
+    assert torch.allclose(model(batch, kept), make(batch)(bare, halves), atol=1e-6)
+
+
 def test_same_seed_gives_the_same_start(batch):
     device = torch.device("cpu")
     one, two = (make(batch), make(batch))

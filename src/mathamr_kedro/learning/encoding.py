@@ -123,7 +123,7 @@ def encode_shards(
     waiting: deque[_Pending] = deque()
     for part, batch in zip(parts, source.batches(parts), strict=True):
         with torch.no_grad():
-            vectors = model.encode(batch, model.backend.prepare(batch))
+            vectors = model.encode(batch, model.prepare(batch))
         waiting.append(_Pending(shards, part, vectors))
         if len(waiting) > _AHEAD:
             yield waiting.popleft().fetch()

@@ -102,7 +102,7 @@ class TrainingStep:
     def arrange(self, batch: GraphBatch, key: Tensor) -> tuple[GraphBatch, Any]:
         """Augment a batch and prepare it for the backend."""
         batch, keep = augment(batch, self.augmentation, key)
-        return batch, self.model.backend.prepare(batch, keep)
+        return batch, self.model.prepare(batch, keep)
 
     def compare(
         self, batch: GraphBatch, graph: Any, num_queries: int, query_room: int | None

@@ -53,7 +53,7 @@ class Validation:
         parts = [np.concatenate(group) for group in groups]
         total = torch.zeros(3, dtype=torch.float64, device=step.learning_rate.device)
         for group, batch in zip(groups, self._source.batches(parts), strict=True):
-            vectors = step.model.encode(batch, step.model.backend.prepare(batch))
+            vectors = step.model.encode(batch, step.model.prepare(batch))
             for queries, documents in self._cut(group, batch, vectors):
                 value, pairs = step.loss(queries, documents), len(queries.ptr) - 1
                 total += pairs * torch.stack(

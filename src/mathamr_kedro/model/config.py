@@ -34,6 +34,9 @@ class ModelConfig:
     virtual_init: VirtualInit = "zero_embedding"
     edge_attributes: bool = True
     """Add a learned vector per relation to each neighbour (thesis 3.3.2)."""
+    content_edges: bool = True
+    """Whether messages run along AMR, OPT and SLT edges; without them a formula or a
+    sentence is the bag of its nodes (an ablation)."""
     virtual_aggregation: Literal["mean", "attention"] = "mean"
     """How members reach their virtual node; ``attention`` is thesis 5.3's outlook."""
     readout_dim: int = 0

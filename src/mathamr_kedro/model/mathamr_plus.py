@@ -71,10 +71,22 @@ class MathAMRPlus(nn.Module):
             batch: graphs side by side.
             keep: (2 E,) which directed edges stay (edge dropout); all if ``None``.
         """
-        return self.encode(batch, self.backend.prepare(batch, keep))
+        return self.encode(batch, self.prepare(batch, keep))
+
+    def prepare(self, batch: GraphBatch, keep: Tensor | None = None) -> Any:
+        """Arrange a batch for the backend; see :meth:`forward`."""
+        if not self.config.content_edges:
+            last, is_virtual = max(batch.num_nodes - 1, 0), batch.is_virtual()
+            source, target = (
+                is_virtual[ends.clamp(max=last)]
+                for ends in (batch.source, batch.target)
+            )
+            joins_virtual = (source | target).repeat(2)
+            keep = joins_virtual if keep is None else keep & joins_virtual
+        return self.backend.prepare(batch, keep)
 
     def encode(self, batch: GraphBatch, graph: Any) -> Tensor:
-        """Encode a batch that the backend has prepared."""
+        """Encode a batch that was prepared."""
         h = self.encoder(self.nodes(batch), batch, graph, self.backend)
         read = None if self.readout is None else self.readout(h, batch)
         vectors: Tensor = self.head(gather_rows(h, batch.representative), read)

@@ -130,7 +130,7 @@ class QueryEncoder:
         device = model.head.inner.weight.device
         batch = batch_graph(graph, self._arrays.schema).to(device)
         with torch.no_grad():
-            vectors = model.encode(batch, model.backend.prepare(batch))
+            vectors = model.encode(batch, model.prepare(batch))
         return scale_to_length_one(vectors.float().cpu().numpy()).astype(np.float32)
 
 
