@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import time
 from dataclasses import replace
 
+import numpy as np
+import pytest
 import torch
 
 from mathamr_kedro.learning.__main__ import main
@@ -38,6 +41,32 @@ def test_command_leaves_a_model_and_its_history(shards, tmp_path):
     assert len(json.loads((tmp_path / "out" / "history.json").read_text())) == 2
     model = load_model(tmp_path / "out" / "model", ComputeConfig(device="cpu"))
     assert model.config.num_layers == 1
+
+
+def write_prepared(shards, folder):
+    """What preprocessing leaves, as far as training reads it."""
+    shutil.copytree(shards.folder, folder / "posts")
+    content = {"configuration": {}, "made_from": "", "report": {}}
+    (folder / "configuration.json").write_text(json.dumps(content))
+    rows = np.arange(40).reshape(20, 2)
+    np.save(folder / "train_pairs.npy", rows[:15])
+    np.save(folder / "validation_pairs.npy", rows[15:])
+
+
+@pytest.mark.parametrize("data", ["prepared", "prepared/posts"])
+def test_prepared_graphs_bring_their_pairs(shards, tmp_path, data):
+    write_prepared(shards, tmp_path / "prepared")
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    options = {"--data": data, "--config": "config.json", "--out": "out"}
+    assert main([p for o, v in options.items() for p in (o, str(tmp_path / v))]) == 0
+    facts = json.loads((tmp_path / "out" / "training.json").read_text())
+    assert (facts["pairs"], facts["validation_pairs"]) == (15, 5)
+
+
+def test_shards_alone_need_a_file_of_pairs(shards, tmp_path, caplog):
+    arguments = ["--data", str(shards.folder), "--out", str(tmp_path / "out")]
+    assert main(arguments) == 1
+    assert "give the pairs with --pairs" in caplog.text
 
 
 def test_errors_are_one_line(shards, tmp_path, caplog):

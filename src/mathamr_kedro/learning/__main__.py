@@ -2,9 +2,12 @@
 
 ::
 
+    python -m mathamr_kedro.learning --data PREPARED --config FILE --out DIR
     python -m mathamr_kedro.learning --data SHARDS --pairs FILE --out DIR
-    torchrun --nproc-per-node 4 -m mathamr_kedro.learning --data ... --pairs ...
+    torchrun --nproc-per-node 4 -m mathamr_kedro.learning --data ... --out ...
 
+``PREPARED`` is what the stage ``preprocessing`` wrote, a folder below
+``05_model_input/prepared_graphs``: its pairs are split as they are there.
 Files that the configuration names are made elsewhere: ``pretrained_nodes``, and
 ``distillation.document_vectors`` where ``document_weight`` is above 0 (the training
 stage writes it beside its checkpoint, see docs/pipelines/training.md).
@@ -18,12 +21,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mathamr_kedro.errors import MathAMRError
+import numpy as np
+
+from mathamr_kedro.errors import MathAMRError, MissingInputError
 from mathamr_kedro.graph.prepared import CONFIGURATION, PreparedGraphs
 from mathamr_kedro.graph.released import VARIANT, check_graphs
 from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.learning.config import TrainingConfig, read_config
-from mathamr_kedro.learning.pairs import read_pairs
+from mathamr_kedro.learning.pairs import TrainingPairs, list_pairs, read_pairs
 from mathamr_kedro.learning.rounds import train_in_rounds
 
 logger = logging.getLogger("mathamr_kedro.learning")
@@ -37,8 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog="Started again with the same arguments, a stopped training goes on.",
     )
     add = parser.add_argument
-    add("--data", type=Path, required=True, metavar="SHARDS", help="graph shards")
-    add("--pairs", type=Path, required=True, metavar="FILE", help=".json or .npz")
+    add("--data", type=Path, required=True, metavar="FOLDER",
+        help="prepared graphs with their pairs, or graph shards")  # fmt: skip
+    add("--pairs", type=Path, metavar="FILE", help=".json or .npz; those of --data")
     add("--config", type=Path, metavar="FILE", help="JSON; Table 4.5 without it")
     add("--out", type=Path, required=True, metavar="DIR", help="model and history")
     add("--start", type=Path, metavar="FOLDER", help="model or released encoder")
@@ -46,10 +52,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
         config = read_config(args.config) if args.config else TrainingConfig()
-        shards = GraphShards(args.data)
-        pairs = read_pairs(args.pairs, shards)
-        if args.start is not None:
-            _check_numbers(args.start, args.data.parent)
+        prepared = find_prepared(args.data)
+        shards = GraphShards(args.data) if prepared is None else prepared.posts
+        if args.pairs is not None:
+            pairs = read_pairs(args.pairs, shards)
+        else:
+            pairs = take_pairs(prepared, args.data)
+        if args.start is not None and prepared is not None:
+            _check_numbers(args.start, prepared)
         result = train_in_rounds(shards, pairs, config, args.out, start=args.start)
     except MathAMRError as exc:
         logger.error("%s", exc)
@@ -63,10 +73,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _check_numbers(start: Path, prepared: Path) -> None:
-    """Compare vocabularies, where the folders of both sides have them."""
-    if (start / VARIANT).is_file() and (prepared / CONFIGURATION).is_file():
-        check_graphs(str(start), PreparedGraphs(prepared))
+def find_prepared(data: Path) -> PreparedGraphs | None:
+    """Return the prepared graphs that a folder is, or whose posts it holds."""
+    for folder in (data, data.parent):
+        if (folder / CONFIGURATION).is_file():
+            return PreparedGraphs(folder)
+    return None
+
+
+def take_pairs(prepared: PreparedGraphs | None, data: Path) -> TrainingPairs:
+    """Return the pairs of prepared graphs; those to validate with are held out."""
+    if prepared is None:
+        raise MissingInputError(
+            f"Expected prepared graphs with their pairs in {str(data)!r} (no "
+            f"{CONFIGURATION} there); give the pairs with --pairs"
+        )
+    learn, held_out = prepared.train_pairs, prepared.validation_pairs
+    is_held_out = np.repeat([False, True], [len(learn), len(held_out)])
+    return list_pairs(np.concatenate([learn, held_out]), prepared.posts, is_held_out)
+
+
+def _check_numbers(start: Path, prepared: PreparedGraphs) -> None:
+    """Compare vocabularies, where the folder to start from has them."""
+    if (start / VARIANT).is_file():
+        check_graphs(str(start), prepared)
 
 
 if __name__ == "__main__":
