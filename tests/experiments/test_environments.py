@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 
 from mathamr_kedro.cli._grids import list_experiments
 from mathamr_kedro.experiments.grid import describe_key
@@ -46,6 +47,16 @@ def test_environment_states_the_experiment_of_the_thesis(name, tmp_path):
     is_row = experiment.rows == "conditions"
     baseline = experiment.baseline if is_row else next(iter(wanted))
     assert describe_key(grid.context.params) == wanted[baseline]
+
+
+@pytest.mark.parametrize("name", [*sorted(TABLES), *BEYOND])
+def test_environment_leaves_nothing_to_that_of_the_collection(name):
+    """Over any other environment, cells hold trained systems alone, searched alike."""
+    path = PROJECT / "conf" / name / "parameters" / "evaluation.yml"
+    stated = yaml.safe_load(path.read_text())["evaluation"]
+    assert [*stated][:3] == ["baselines", "optional_baselines", "fusions"]
+    assert not any(stated[key] for key in [*stated][:3])
+    assert "strategies" in stated
 
 
 @pytest.mark.parametrize("name", sorted(TABLES))
