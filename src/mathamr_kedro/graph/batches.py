@@ -58,6 +58,13 @@ class GraphBatch:
         """(N,) mark virtual nodes, by their type."""
         return self.node_type >= self.schema.num_node_types
 
+    def joins_virtual(self) -> Tensor:
+        """(E,) mark forward edges with a virtual node at an end."""
+        last, is_virtual = max(self.num_nodes - 1, 0), self.is_virtual()
+        ends = (e.clamp(max=last) for e in (self.source, self.target))
+        source, target = (is_virtual[e] for e in ends)
+        return source | target
+
     def to(self, device: torch.device | str) -> GraphBatch:
         """Copy the batch to a device."""
         moved = {

@@ -75,17 +75,14 @@ def augment(
     Returns:
         the batch with masked node types, and (2 E,) which directed edges stay.
     """
-    is_virtual = batch.is_virtual()
     if config.node_mask > 0:
         drawn = draw_uniform(key, _NODES, batch.num_nodes)
-        masked = (drawn < config.node_mask) & ~is_virtual
+        masked = (drawn < config.node_mask) & ~batch.is_virtual()
         types = torch.where(masked, batch.schema.mask_type, batch.node_type)
         batch = replace(batch, node_type=types)
     if config.edge_dropout == 0:
         return batch, None
-    last = max(batch.num_nodes - 1, 0)
-    ends = (batch.source.clamp(max=last), batch.target.clamp(max=last))
-    fixed = is_virtual[ends[0]] | is_virtual[ends[1]]
+    fixed = batch.joins_virtual()
     # Two streams, so that spare edges between the halves change no draw.
     count = batch.source.numel()
     halves = [draw_uniform(key, stream, count) for stream in (_FORWARD, _INVERSE)]

@@ -76,13 +76,8 @@ class MathAMRPlus(nn.Module):
     def prepare(self, batch: GraphBatch, keep: Tensor | None = None) -> Any:
         """Arrange a batch for the backend; see :meth:`forward`."""
         if not self.config.content_edges:
-            last, is_virtual = max(batch.num_nodes - 1, 0), batch.is_virtual()
-            source, target = (
-                is_virtual[ends.clamp(max=last)]
-                for ends in (batch.source, batch.target)
-            )
-            joins_virtual = (source | target).repeat(2)
-            keep = joins_virtual if keep is None else keep & joins_virtual
+            fixed = batch.joins_virtual().repeat(2)
+            keep = fixed if keep is None else keep & fixed
         return self.backend.prepare(batch, keep)
 
     def encode(self, batch: GraphBatch, graph: Any) -> Tensor:
