@@ -121,6 +121,12 @@ class PreparedGraphs:
         """(n, 2) positions of questions and answers in :attr:`posts`."""
         return np.load(self.folder / "validation_pairs.npy")
 
+    def all_pairs(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the pairs to learn from, then those held out, and which these are."""
+        learn, held_out = self.train_pairs, self.validation_pairs
+        is_held_out = np.repeat([False, True], [len(learn), len(held_out)])
+        return np.concatenate([learn, held_out]), is_held_out
+
 
 def _open_shards(folder: Path) -> GraphShards:
     # torch takes seconds to load; who only looks at a vocabulary need not wait.

@@ -21,8 +21,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from mathamr_kedro.errors import MathAMRError, MissingInputError
 from mathamr_kedro.graph.prepared import CONFIGURATION, PreparedGraphs
 from mathamr_kedro.graph.released import VARIANT, check_graphs
@@ -88,9 +86,8 @@ def take_pairs(prepared: PreparedGraphs | None, data: Path) -> TrainingPairs:
             f"Expected prepared graphs with their pairs in {str(data)!r} (no "
             f"{CONFIGURATION} there); give the pairs with --pairs"
         )
-    learn, held_out = prepared.train_pairs, prepared.validation_pairs
-    is_held_out = np.repeat([False, True], [len(learn), len(held_out)])
-    return list_pairs(np.concatenate([learn, held_out]), prepared.posts, is_held_out)
+    rows, is_held_out = prepared.all_pairs()
+    return list_pairs(rows, prepared.posts, is_held_out)
 
 
 def _check_numbers(start: Path, prepared: PreparedGraphs) -> None:

@@ -166,9 +166,7 @@ def train_encoder(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
     settings = TrainingParameters.read(parameters)
     check_tracking(settings.tracking)
     graphs = prepared_graphs.open(PreprocessingParameters.read(preprocessing))
-    learn, held_out = graphs.train_pairs, graphs.validation_pairs
-    is_held_out = np.repeat([False, True], [len(learn), len(held_out)])
-    rows, groups = np.concatenate([learn, held_out]), None
+    (rows, is_held_out), groups = graphs.all_pairs(), None
     made_from = f"{graphs.folder.name}/{graphs.made_from}"
     start = None
     if settings.start_from is not None:
@@ -211,8 +209,8 @@ def train_encoder(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
         "best_epoch": result.best_epoch,
         "best_loss": result.best_loss,
         "stopped_early": result.stopped_early,
-        "training_pairs": len(learn),
-        "validation_pairs": len(held_out),
+        "training_pairs": len(graphs.train_pairs),
+        "validation_pairs": len(graphs.validation_pairs),
     }
     track_training(settings.tracking, described, history, folder, result.model_dir)
     report = write_training_report(encoder, history)
