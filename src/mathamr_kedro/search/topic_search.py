@@ -152,25 +152,38 @@ def search_posts(
         depth: posts in a list.
     """
     strategy = replace(strategy, depth=depth)
-    found = find_posts(index, queries, strategy)
     if not strategy.mixes:
-        return found
-    candidates = [dict.fromkeys(hits.keys) for hits in found]
-    if strategy.with_question:
-        answers_of: dict[PostId, list[PostId]] = {}
-        for answer, question in question_of.items():
-            answers_of.setdefault(question, []).append(answer)
-        asked = replace(strategy, post_types=("question",))
-        for keys, hits in zip(
-            candidates, find_posts(index, queries, asked), strict=True
-        ):
-            keys |= {k: None for key in hits.keys for k in answers_of.get(key, ())}
+        return find_posts(index, queries, strategy)
     results = []
+    candidates = list_candidates(index, strategy, question_of, queries)
     for query, keys in zip(queries, candidates, strict=True):
-        scores = mix_scores(query, list(keys), store, strategy, question_of)
-        best = make_hits(list(keys), scores)
+        scores = mix_scores(query, keys, store, strategy, question_of)
+        best = make_hits(keys, scores)
         results.append(Hits(best.keys[:depth], best.scores[:depth]))
     return results
+
+
+def list_candidates(
+    index: VectorIndex,
+    strategy: NamedStrategy,
+    question_of: Mapping[PostId, PostId],
+    queries: Sequence[PostEntry],
+) -> list[list[PostId]]:
+    """Return the best posts by MaxSim, then the answers of the best questions."""
+    found = [hits.keys for hits in find_posts(index, queries, strategy)]
+    if not strategy.with_question:
+        return found
+    asked = replace(strategy, post_types=("question",))
+    questions = [hits.keys for hits in find_posts(index, queries, asked)]
+    wanted = {key for keys in questions for key in keys}
+    answers_of: dict[PostId, list[PostId]] = {key: [] for key in wanted}
+    for answer, question in question_of.items():
+        if question in wanted:
+            answers_of[question].append(answer)
+    return [
+        list(dict.fromkeys([*keys, *(a for q in best for a in answers_of[q])]))
+        for keys, best in zip(found, questions, strict=True)
+    ]
 
 
 def mix_scores(
@@ -205,7 +218,8 @@ def mix_scores(
     answer = np.array([places[k] for k in keys], dtype=np.int64)
     question = np.array([places[asked[k]] for k in keys], dtype=np.int64)
     together = np.maximum(nearest[:, answer], nearest[:, question]).mean(0)
-    scores = (1 - share) * nearest[:, answer].mean(0) + share * together
+    alone = nearest[:, answer].mean(0)
+    scores: NDArray[np.float64] = (1 - share) * alone + share * together
     if weight:
         whole = query.document()
         if whole is None or (posts.document_rows < 0).any():
@@ -216,5 +230,4 @@ def mix_scores(
             )
         alike = posts.vectors[posts.document_rows].astype(np.float64) @ whole
         scores += weight * ((1 - share) * alike[answer] + share * alike[question])
-    mixed: NDArray[np.float64] = scores
-    return mixed
+    return scores
