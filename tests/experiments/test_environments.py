@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from mathamr_kedro.cli._grids import list_experiments
+from mathamr_kedro.cli._grids import GridRun, list_experiments
 from mathamr_kedro.experiments.grid import describe_key
 from mathamr_kedro.stats.thesis_tables import LAYOUTS
 from tests.experiments.world import open_grid, run_grid
@@ -57,6 +57,16 @@ def test_environment_leaves_nothing_to_that_of_the_collection(name):
     assert [*stated][:3] == ["baselines", "optional_baselines", "fusions"]
     assert not any(stated[key] for key in [*stated][:3])
     assert "strategies" in stated
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_what_searches_by_hnsw_has_an_engine_with_graphs(name):
+    """The collection's environment may choose the engine ``exact``, as pool does."""
+    context = GridRun(PROJECT, name, "pool+scratch").context
+    indexing, evaluation = (context.params[s] for s in ("indexing", "evaluation"))
+    strategies = [indexing["strategy"], *evaluation["strategies"]]
+    if any(strategy["search"] == "hnsw" for strategy in strategies):
+        assert indexing["engine"]["engine"] == "edge"
 
 
 @pytest.mark.parametrize("name", sorted(TABLES))
