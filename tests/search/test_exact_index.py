@@ -137,6 +137,12 @@ def test_empty_store_finds_nothing(tmp_path):
     assert index.size() == (0, 0, 0)
 
 
+def test_size_is_that_of_the_vectors_before_anything_is_searched(store, posts):
+    expected = WIDTH * sum(len(post.vectors) for post in posts)
+    assert ExactIndex(store).size().num_bytes == 4 * expected
+    assert ExactIndex(store, dtype="bfloat16").size().num_bytes == 2 * expected
+
+
 def test_many_queries_are_searched_in_groups(store, posts, monkeypatch):
     monkeypatch.setitem(exact_index.ExactSpace.search.__globals__["_ROOM"], "cpu", 100)
     check_index(ExactIndex(store), SlowIndex(posts))

@@ -37,6 +37,8 @@ from mathamr_kedro.types import PostId
 SMALL_SEGMENT = 1000
 """Neighbouring segments of fewer posts are packed together."""
 
+_BYTES: dict[ScanType, int] = {"float32": 4, "bfloat16": 2}
+
 
 class ExactIndex:
     """All vectors of a store, packed in memory when they are first needed.
@@ -184,8 +186,12 @@ class ExactIndex:
         return list(map(FormulaHits, ids, visuals, owners, scores))
 
     def size(self) -> IndexSize:
-        """Return how much it holds; memory counts once a space was searched."""
+        """Return how much it holds: what is packed, or all vectors before a search."""
         used = sum(space.num_bytes() for space in self._spaces.values())
+        if not self._spaces:
+            state = self._store.state
+            count = sum(entry.vectors for entry in state.segments)
+            used = count * state.width * _BYTES[self._dtype]
         posts = self._posts
         return IndexSize(int(posts.alive.sum()), int(posts.returnable.sum()), used)
 
