@@ -55,7 +55,7 @@ class TrainingParameters(TrainingConfig):
     def makes_document_vectors(self) -> bool:
         """Whether the stage encodes the texts that document vectors learn from."""
         teachers = self.distillation
-        is_asked_for = teachers.document_weight > 0 and self.num_epochs > 0
+        is_asked_for = teachers.uses_texts and self.num_epochs > 0
         return is_asked_for and teachers.document_vectors is None
 
     @classmethod

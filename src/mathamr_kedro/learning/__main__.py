@@ -9,8 +9,8 @@
 ``PREPARED`` is what the stage ``preprocessing`` wrote, a folder below
 ``05_model_input/prepared_graphs``: its pairs are split as they are there.
 Files that the configuration names are made elsewhere: ``pretrained_nodes``, and
-``distillation.document_vectors`` where ``document_weight`` is above 0 (the training
-stage writes it beside its checkpoint, see docs/pipelines/training.md).
+``distillation.document_vectors`` where ``document_weight`` or ``score_weight`` is above
+0 (the training stage writes it beside its checkpoint, see docs/pipelines/training.md).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from mathamr_kedro.graph.prepared import CONFIGURATION, PreparedGraphs
 from mathamr_kedro.graph.released import VARIANT, check_graphs
 from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.learning.config import TrainingConfig, read_config
+from mathamr_kedro.learning.formula_symbols import name_graph_symbols
 from mathamr_kedro.learning.pairs import TrainingPairs, list_pairs, read_pairs
 from mathamr_kedro.learning.rounds import train_in_rounds
 
@@ -58,7 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             pairs = take_pairs(prepared, args.data)
         if args.start is not None and prepared is not None:
             _check_numbers(args.start, prepared)
-        result = train_in_rounds(shards, pairs, config, args.out, start=args.start)
+        symbols = None if prepared is None else name_graph_symbols(prepared)
+        result = train_in_rounds(
+            shards, pairs, config, args.out, start=args.start, symbols=symbols
+        )
     except MathAMRError as exc:
         logger.error("%s", exc)
         return 1

@@ -1,17 +1,19 @@
-r"""Formula vectors that agree with the paths of formula trees.
+r"""Formula vectors that agree with the patterns of layout trees.
 
-A formula of the tree store is a bag of paths: its symbols, and two symbols with the
-edges down from the first to the second::
+A formula of the tree store is a set of patterns: the symbols of its layout tree, two
+symbols with the edges down from the first to the second, and the same with variables
+and numbers made kinds::
 
-    x^2 + y  (SLT)    V!x   N!2   +   V!y                       paths of no edge
-                      V!x a N!2   V!x n +   + n V!y             of one
-                      V!x nn V!y                                of two
+    x^2 + y      V!x   N!2   +   V!y                            of no edge
+                 V!x a N!2   V!x n +   + n V!y                  of one
+                 V! a N!     V! n +    + n V!
+                 V!x nn V!y  V! nn V!                           of two
 
-Bags are sound judges of likeness (BM25 over them is the baseline to beat), but need an
-index of terms and know nothing of the text around. The vectors :math:`t_i` of the bags
-are the *teacher*: weights are :math:`\sqrt{\text{tf} \cdot \text{idf}}`, put into a
-few hundred dimensions by random signs. What a batch says about the formulas of
-documents for a formula of a query should be what the teacher says:
+Patterns are sound judges of likeness (BM25 over them is the baseline to beat), but need
+an index of terms and know nothing of the text around. Sets of patterns become vectors
+:math:`t_i`, the *teacher*: weights are :math:`\sqrt{\text{idf}}`, hashed into 2,048
+dimensions with signs, of which the principal ones remain. What a batch says about the
+formulas of documents for a formula of a query should be what the teacher says:
 
 .. math::
     \mathcal{L} = \frac{1}{n} \sum_i \text{KL}\left(
@@ -35,18 +37,22 @@ from mathamr_kedro.graph.batches import GraphBatch
 from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.graph.tensors import FORMULA
 from mathamr_kedro.learning.augmentation import mix_bits
+from mathamr_kedro.learning.formula_symbols import FormulaSymbols
 from mathamr_kedro.learning.maxsim import MultiVectors
 
 _GRAPHS = 256
 """Graphs described at once."""
-_HALF = 11
-_TERM_BITS = 2 * _HALF
-"""Paths are told apart by so many bits."""
+_TERM_BITS = 22
+"""Patterns are told apart by so many bits."""
+_WIDTH = 2048
+"""Dimensions of hashed sets."""
+_SAMPLE = 50_000
+"""Formulas that principal dimensions are found with."""
 
 
 @dataclass(frozen=True)
 class DistillationConfig:
-    """How much formula vectors learn from the paths of their trees."""
+    """How much formula vectors learn from the patterns of their trees."""
 
     weight: float = 0.0
     """Of this loss beside the contrastive ones; 0: no distillation."""
@@ -58,12 +64,19 @@ class DistillationConfig:
     """Of the teacher's vectors."""
     document_weight: float = 0.0
     """Of the same loss between document vectors and those of a sentence encoder."""
+    score_weight: float = 0.0
+    """Of the same loss between MaxSim scores and those of the sentence encoder."""
     document_temperature: float = 0.05
     document_vectors: str | None = None
     """``.npy`` file with a vector of the sentence encoder for each graph."""
 
+    @property
+    def uses_texts(self) -> bool:
+        """Whether vectors of a sentence encoder are needed."""
+        return self.document_weight > 0 or self.score_weight > 0
+
     def __post_init__(self) -> None:
-        for name in ("weight", "document_weight", "path_length"):
+        for name in ("weight", "document_weight", "score_weight", "path_length"):
             if getattr(self, name) < 0:
                 raise ConfigurationError(
                     f"Expected {name} of at least 0 in distillation "
@@ -77,33 +90,53 @@ class DistillationConfig:
                 )
 
 
-def list_paths(batch: GraphBatch, longest: int) -> tuple[Tensor, Tensor]:
-    """List the paths inside formulas: (M,) virtual nodes, and (M,) terms for paths.
+def list_patterns(
+    batch: GraphBatch, longest: int, symbols: FormulaSymbols
+) -> tuple[Tensor, Tensor]:
+    """List the patterns inside formulas: (M,) virtual nodes, and (M,) terms.
 
     The virtual node is a position in ``batch.virtual_node``; equal terms are equal
-    paths, up to collisions of their bits.
+    patterns, up to collisions of their bits. A pattern is listed as often as it occurs.
     """
-    schema, kinds = batch.schema, batch.node_type.long()
+    device, forward = batch.node_type.device, batch.schema.num_forward
+    type_of = batch.node_type.long()
+    kind_of = _find_kinds(type_of, symbols)
+    is_layout = torch.from_numpy(symbols.is_layout).to(device)[batch.relation.long()]
     owner = _find_owners(batch)
     source, target = batch.source.long(), batch.target.long()
-    inside = (owner[source] >= 0) & (owner[source] == owner[target])
+    on_tree = torch.zeros_like(owner, dtype=torch.bool)
+    on_tree[target[is_layout]] = True
+    owner = torch.where(on_tree, owner, -1)
+    inside = is_layout & (owner[source] >= 0) & (owner[source] == owner[target])
     # Trees: one edge comes in. The largest is taken where a graph has several.
-    step = torch.where(inside, source * schema.num_forward + batch.relation.long(), -1)
+    step = torch.where(inside, source * forward + batch.relation.long(), -1)
     above = torch.full_like(owner, -1)
     above = above.scatter_reduce(0, target, step, "amax")
-    node = torch.arange(len(owner), device=owner.device)
+    node = torch.arange(len(owner), device=device)
     start, path = node, torch.zeros_like(node)
     alive = owner >= 0
     owners, terms = [], []
     for length in range(longest + 1):
-        ends = mix_bits(mix_bits(kinds[start] * 8 + length) ^ path) ^ kinds
-        owners.append(owner[alive])
-        terms.append(mix_bits(ends)[alive] & ((1 << _TERM_BITS) - 1))
+        names = [(type_of, alive)]
+        if length:  # a kind alone says nothing
+            has_kind = (kind_of != type_of)[start] | (kind_of != type_of)
+            names.append((kind_of, alive & has_kind))
+        for name, counted in names:
+            ends = mix_bits(mix_bits(name[start] * 8 + length) ^ path) ^ name
+            owners.append(owner[counted])
+            terms.append(mix_bits(ends)[counted] & ((1 << _TERM_BITS) - 1))
         alive = alive & (above[start] >= 0)
         edge = above[start].clamp(min=0)
-        path = mix_bits(path + edge % schema.num_forward + 1)
-        start = torch.where(alive, edge // schema.num_forward, start)
+        path = mix_bits(path + edge % forward + 1)
+        start = torch.where(alive, edge // forward, start)
     return torch.cat(owners), torch.cat(terms)
+
+
+def _find_kinds(type_of: Tensor, symbols: FormulaSymbols) -> Tensor:
+    """(N,) kinds of nodes; virtual types are their own."""
+    kinds = torch.from_numpy(symbols.kind_of).to(type_of.device)
+    content = type_of < len(kinds)
+    return torch.where(content, kinds[type_of.clamp(max=len(kinds) - 1)], type_of)
 
 
 def _find_owners(batch: GraphBatch) -> Tensor:
@@ -116,60 +149,82 @@ def _find_owners(batch: GraphBatch) -> Tensor:
     return owner.scatter_reduce(0, batch.member.long(), value, "amax")
 
 
-class PathTeacher:
-    """The vectors of the bags of all formulas in some shards."""
+class PatternTeacher:
+    """The vectors of the pattern sets of all formulas in some shards."""
 
     def __init__(
-        self, shards: GraphShards, config: DistillationConfig, device: torch.device
+        self,
+        shards: GraphShards,
+        config: DistillationConfig,
+        device: torch.device,
+        symbols: FormulaSymbols | None = None,
     ) -> None:
         self.weight, self.config = config.weight, config
+        self._symbols = symbols or FormulaSymbols.of_schema(shards.schema)
         rows = int(shards.offsets["representative"][-1])
+        width = min(config.dimension, _WIDTH)
         # One row more, of zeros, for formulas that stand in no shard.
-        self.vectors = torch.zeros(
-            rows + 1, config.dimension, dtype=torch.float16, device=device
-        )
-        # The signs of a term are products: of those of its upper and its lower bits.
-        shape = (2, 1 << _HALF, config.dimension)
-        signs = torch.randint(2, shape, generator=torch.Generator().manual_seed(0))
-        self._signs = (signs * 2 - 1).float().to(device)
-        weights = self._weigh_terms(shards, device)
+        self.vectors = torch.zeros(rows + 1, width, dtype=torch.float16, device=device)
+        idf = self._weigh_terms(shards, device)
+        principal = self._find_principal(shards, device, idf, width)
         for batch in _read(shards, device):
-            self._describe(batch, weights)
+            formulas, sets = self._hash(batch, idf)
+            row_of = torch.full((batch.num_nodes,), -1, device=device)
+            row_of[batch.representative.long()] = batch.representative_row.long()
+            rows_of = row_of[batch.virtual_node.long()[formulas]]
+            vectors = F.normalize(sets @ principal, dim=1)
+            self.vectors[rows_of] = vectors.half()  # -1: the spare row
+        self.vectors[-1] = 0
 
     def _weigh_terms(self, shards: GraphShards, device: torch.device) -> Tensor:
         """Weights of terms by the number of formulas that have them."""
         found = torch.zeros(1 << _TERM_BITS, dtype=torch.int64, device=device)
         total = 0
         for batch in _read(shards, device):
-            owners, terms, _ = self._count(batch)
+            owners, terms = self._list(batch)
             found += torch.bincount(terms, minlength=len(found))
             total += len(owners.unique())
         return torch.log((total + 1) / (found + 0.5)).clamp(min=0).sqrt()
 
-    def _count(self, batch: GraphBatch) -> tuple[Tensor, Tensor, Tensor]:
-        """Formulas, rising, their different terms, and how often each occurs."""
-        owners, terms = list_paths(batch, self.config.path_length)
-        both, counts = torch.unique(owners << _TERM_BITS | terms, return_counts=True)
-        return both >> _TERM_BITS, both & ((1 << _TERM_BITS) - 1), counts
+    def _find_principal(
+        self, shards: GraphShards, device: torch.device, idf: Tensor, width: int
+    ) -> Tensor:
+        """(hashed, width) eigenvectors of the largest second moments."""
+        moments = torch.zeros(_WIDTH, _WIDTH, dtype=torch.float64, device=device)
+        every = max(1, len(shards.offsets["representative"]) // _SAMPLE)
+        for batch in _read(shards, device, every):
+            _, sets = self._hash(batch, idf)
+            sets = F.normalize(sets, dim=1)
+            moments += (sets.T @ sets).double()
+        return torch.linalg.eigh(moments)[1][:, -width:].float()
 
-    def _describe(self, batch: GraphBatch, weights: Tensor) -> None:
-        owners, terms, counts = self._count(batch)
-        if not len(owners):
-            return
-        values = counts.float().sqrt() * weights[terms]
-        upper, lower = self._signs
-        signed = upper[terms >> _HALF] * lower[terms & ((1 << _HALF) - 1)]
-        signed *= values[:, None]
-        formulas, lengths = torch.unique_consecutive(owners, return_counts=True)
-        bags = torch.segment_reduce(signed, "sum", lengths=lengths, unsafe=True)
-        row_of = torch.full((batch.num_nodes,), -1, device=owners.device)
-        row_of[batch.representative.long()] = batch.representative_row.long()
-        rows = row_of[batch.virtual_node.long()[formulas]]
-        self.vectors[rows] = F.normalize(bags, dim=1).half()  # -1: the spare row
-        self.vectors[-1] = 0
+    def _list(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
+        """Formulas, rising, and their different terms."""
+        owners, terms = list_patterns(batch, self.config.path_length, self._symbols)
+        both = torch.unique(owners << _TERM_BITS | terms)
+        return both >> _TERM_BITS, both & ((1 << _TERM_BITS) - 1)
+
+    def _hash(self, batch: GraphBatch, idf: Tensor) -> tuple[Tensor, Tensor]:
+        """(n,) formulas and (n, hashed) their weighted sets."""
+        owners, terms = self._list(batch)
+        formulas, place = torch.unique_consecutive(owners, return_inverse=True)
+        bits = mix_bits(terms)
+        values = idf[terms] * torch.where(bits & 1 > 0, 1.0, -1.0)
+        # Summed in a fixed order: the same teacher in each run.
+        cells, order = (place * _WIDTH + (bits >> 1) % _WIDTH).sort(stable=True)
+        cells, counts = torch.unique_consecutive(cells, return_counts=True)
+        sets = torch.zeros(len(formulas) * _WIDTH, device=terms.device)
+        sets[cells] = torch.segment_reduce(
+            values[order], "sum", lengths=counts, unsafe=True
+        )
+        return formulas, sets.view(-1, _WIDTH)
 
     def distil(
-        self, queries: MultiVectors, documents: MultiVectors, temperature: Tensor
+        self,
+        queries: MultiVectors,
+        documents: MultiVectors,
+        temperature: Tensor,
+        scores: Tensor | None = None,
     ) -> Tensor:
         """The loss between the formulas of queries and those of documents."""
         q, d = (self.vectors[p.row.long()].float() for p in (queries, documents))
@@ -201,30 +256,40 @@ class TextTeacher:
                 f"distillation.document_vectors (got shape {tuple(vectors.shape)})"
             )
         vectors = F.pad(vectors, (0, 0, 0, len(shards) - posts))
-        self.weight, self.config = config.document_weight, config
+        self.config = config
         ends = torch.from_numpy(shards.offsets["representative"][1:])
         self._ends = ends.to(vectors.device)
         self._vectors = F.normalize(vectors, dim=1)
 
     def distil(
-        self, queries: MultiVectors, documents: MultiVectors, temperature: Tensor
+        self,
+        queries: MultiVectors,
+        documents: MultiVectors,
+        temperature: Tensor,
+        scores: Tensor | None = None,
     ) -> Tensor:
-        """The loss between the document vectors of queries and of documents."""
+        """The losses of document vectors and of MaxSim ``scores``, as weighted."""
         q, d = (self._find(p) for p in (queries, documents))
         anchor, partner = (t.abs().amax(1) > 0 for t in (q, d))
-        return self.weight * compare_likeness(
-            q @ d.T / self.config.document_temperature,
-            queries.documents() @ documents.documents().T / temperature,
-            anchor,
-            partner,
-        )
+        wanted = q @ d.T / self.config.document_temperature
+        found: list[tuple[float, Tensor]] = []
+        if self.config.document_weight > 0:
+            likeness = queries.documents() @ documents.documents().T
+            found.append((self.config.document_weight, likeness))
+        if self.config.score_weight > 0 and scores is not None:
+            found.append((self.config.score_weight, scores))
+        loss = wanted.new_zeros(())
+        for weight, s in found:
+            likeness = s / temperature
+            loss = loss + weight * compare_likeness(wanted, likeness, anchor, partner)
+        return loss
 
     def _find(self, posts: MultiVectors) -> Tensor:
         last = posts.row.long()[posts.ptr[1:].long() - 1]
         return self._vectors[torch.searchsorted(self._ends, last, right=True)]
 
 
-Teacher: TypeAlias = PathTeacher | TextTeacher
+Teacher: TypeAlias = PatternTeacher | TextTeacher
 
 
 def compare_likeness(
@@ -242,7 +307,9 @@ def compare_likeness(
     return torch.where(counted, losses, 0.0).sum() / counted.sum().clamp(min=1)
 
 
-def _read(shards: GraphShards, device: torch.device) -> Iterator[GraphBatch]:
-    for start in range(0, len(shards), _GRAPHS):
+def _read(
+    shards: GraphShards, device: torch.device, every: int = 1
+) -> Iterator[GraphBatch]:
+    for start in range(0, len(shards), _GRAPHS * every):
         chosen = np.arange(start, min(start + _GRAPHS, len(shards)))
         yield shards.assemble(chosen).to(device)

@@ -64,6 +64,11 @@ class LossConfig:
             )
 
     @property
+    def uses_maxsim(self) -> bool:
+        """Whether posts are compared by MaxSim."""
+        return self.objective != "single_vector" and self.beta > 0
+
+    @property
     def needs_documents(self) -> bool:
         """Whether each post must have a document vector."""
         return self.objective == "single_vector" or self.beta < 1
@@ -163,9 +168,10 @@ class ContrastiveLoss(nn.Module):
         if config.formula_weight > 0:
             formulas = formula_nce(queries, documents, tau, config.formula_pairs)
             loss = loss + config.formula_weight * formulas
-        for teacher in self.teachers:
-            loss = loss + teacher.distil(queries, documents, tau)
         scores = weighted[0][1]
+        maxsim_scores = scores if config.uses_maxsim else None
+        for teacher in self.teachers:
+            loss = loss + teacher.distil(queries, documents, tau, maxsim_scores)
         right = torch.arange(len(scores), device=scores.device)
         return LossValue(loss, (scores.argmax(1) == right).float().mean())
 
@@ -176,7 +182,7 @@ class ContrastiveLoss(nn.Module):
         config = self.config
         is_single = config.objective == "single_vector"
         weighted = []
-        if not is_single and config.beta > 0:
+        if config.uses_maxsim:
             scores = maxsim(queries, documents, self.precision)
             if not config.normalise_scores:
                 scores = scores * queries.ptr.diff()[:, None]

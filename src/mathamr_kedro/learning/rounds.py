@@ -23,6 +23,7 @@ from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.graph.tensors import GraphSchema
 from mathamr_kedro.learning.config import TrainingConfig
+from mathamr_kedro.learning.formula_symbols import FormulaSymbols
 from mathamr_kedro.learning.history import ProgressCallback
 from mathamr_kedro.learning.negatives import (
     NegativesConfig,
@@ -46,6 +47,7 @@ def train_in_rounds(
     progress: ProgressCallback | None = None,
     groups: Positions | None = None,
     start: Path | None = None,
+    symbols: FormulaSymbols | None = None,
 ) -> TrainingResult:
     """Train as ``config.negatives`` asks for, or go on with a stopped training.
 
@@ -57,18 +59,20 @@ def train_in_rounds(
         progress: is told now and then how far each round is.
         groups: of each pair (:func:`~mathamr_kedro.learning.negatives.group_pairs`).
         start: model folder whose shape and weights the training starts from.
+        symbols: of the formulas, for their teacher.
     """
     if start is not None:
         config = take_shape(config, shards.schema, start)
     if config.negatives.source != "model":
-        return train(shards, pairs, config, out_dir, progress, start)
+        return train(shards, pairs, config, out_dir, progress, start, symbols)
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise ConfigurationError(
             "Expected one process for negatives.source 'model'; use 'bm25' or 'none'"
         )
     out_dir = Path(out_dir)
     plain = replace(config, negatives=NegativesConfig(), hard_negatives=0)
-    result = train(shards, pairs, plain, out_dir / "round-0", progress, start)
+    first = out_dir / "round-0"
+    result = train(shards, pairs, plain, first, progress, start, symbols)
     if groups is None:
         groups = group_pairs(pairs, shards)
     for number in range(1, config.negatives.rounds + 1):
@@ -82,6 +86,7 @@ def train_in_rounds(
             folder,
             progress,
             start=result.model_dir,
+            symbols=symbols,
         )
     return result
 

@@ -37,11 +37,12 @@ from mathamr_kedro.learning.checkpoints import (
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.distillation import (
     DistillationConfig,
-    PathTeacher,
+    PatternTeacher,
     Teacher,
     TextTeacher,
 )
 from mathamr_kedro.learning.encoding import ShardSource
+from mathamr_kedro.learning.formula_symbols import FormulaSymbols
 from mathamr_kedro.learning.history import (
     EpochRecord,
     Progress,
@@ -92,6 +93,7 @@ def train(
     out_dir: Path,
     progress: ProgressCallback | None = None,
     start: Path | None = None,
+    symbols: FormulaSymbols | None = None,
 ) -> TrainingResult:
     """Train an encoder, or go on with a training that was stopped.
 
@@ -103,6 +105,7 @@ def train(
         progress: is told now and then how far the training is.
         start: model folder whose weights the training starts from; fresh ones if
             ``None``.
+        symbols: of the formulas, for their teacher; all different if ``None``.
     """
     if config.num_epochs == 0:
         raise ConfigurationError("Expected num_epochs of at least 1 to train (got 0)")
@@ -115,7 +118,9 @@ def train(
             shards, pairs = add_single_formulas(
                 shards, pairs, held_out, out_dir, processes
             )
-        trainer = Trainer(shards, pairs, config, processes, device, start, posts)
+        trainer = Trainer(
+            shards, pairs, config, processes, device, start, posts, symbols
+        )
         return trainer.run(out_dir, progress)
 
 
@@ -138,6 +143,7 @@ class Trainer:
         device: torch.device,
         start: Path | None = None,
         posts: int | None = None,
+        symbols: FormulaSymbols | None = None,
     ) -> None:
         self.config, self.device = config, device
         posts = len(shards) if posts is None else posts  # single formulas follow them
@@ -164,7 +170,11 @@ class Trainer:
         if start is not None:
             self.facts["start"] = digest_model(start)
             self.made_from = fingerprint(self.made_from, digest_model(start))
-        self.step = _make_step(shards, config, processes, device, posts)
+        symbols = symbols or FormulaSymbols.of_schema(shards.schema)
+        if config.distillation.weight > 0:
+            self.made_from = fingerprint(self.made_from, *(c.tolist() for c in symbols))
+        teachers = _make_teachers(shards, config.distillation, device, posts, symbols)
+        self.step = _make_step(shards, config, processes, device, teachers)
         if start is not None:
             self.step.model.load_state_dict(load_model(start).state_dict())
         source = ShardSource(shards, device)
@@ -312,7 +322,7 @@ def _make_step(
     config: TrainingConfig,
     processes: Processes,
     device: torch.device,
-    posts: int,
+    teachers: list[Teacher],
 ) -> TrainingStep:
     """Fresh weights from the seed; the same on every device and in every process."""
     seed_everything(config.seed)
@@ -321,23 +331,26 @@ def _make_step(
         model.nodes.load_pretrained(
             _read_vectors(config.pretrained_nodes, "pretrained_nodes").to(device)
         )
-    teachers = _make_teachers(shards, config.distillation, device, posts)
     loss = ContrastiveLoss(config.loss, config.compute.precision, teachers).to(device)
     return TrainingStep(model, loss, config.optimizer, config.augmentation, processes)
 
 
 def _make_teachers(
-    shards: GraphShards, config: DistillationConfig, device: torch.device, posts: int
+    shards: GraphShards,
+    config: DistillationConfig,
+    device: torch.device,
+    posts: int,
+    symbols: FormulaSymbols,
 ) -> list[Teacher]:
     teachers: list[Teacher] = []
     if config.weight > 0:
-        teachers.append(PathTeacher(shards, config, device))
-    if config.document_weight > 0:
+        teachers.append(PatternTeacher(shards, config, device, symbols))
+    if config.uses_texts:
         if config.document_vectors is None:
             raise ConfigurationError(
                 "Expected distillation.document_vectors for document_weight "
-                f"{config.document_weight!r} (got none); the stage 'training' makes "
-                "them by itself"
+                f"{config.document_weight!r} and score_weight {config.score_weight!r} "
+                "(got none); the stage 'training' makes them by itself"
             )
         path, what = config.document_vectors, "distillation.document_vectors"
         vectors = _read_vectors(path, what).to(device)
@@ -378,7 +391,7 @@ def _describe_settings(config: TrainingConfig) -> dict[str, object]:
     """The settings, with what the file of document vectors holds for its path."""
     settings = config.describe_result()
     path, content = config.distillation.document_vectors, None
-    if config.distillation.document_weight > 0 and path is not None:
+    if config.distillation.uses_texts and path is not None:
         vectors = _read_vectors(path, "distillation.document_vectors").numpy()
         content = hashlib.blake2b(vectors.data, digest_size=8).hexdigest()
     settings["distillation"] = asdict(config.distillation) | {

@@ -18,6 +18,7 @@ from mathamr_kedro.experiments.trainings import TrainingParameters
 from mathamr_kedro.graph.configuration import PreprocessingParameters
 from mathamr_kedro.graph.prepared import PreparedGraphs, PreparedStore
 from mathamr_kedro.graph.released import check_graphs, find_released
+from mathamr_kedro.learning.formula_symbols import name_graph_symbols
 from mathamr_kedro.learning.negatives import group_pairs
 from mathamr_kedro.learning.pairs import Positions, TrainingPairs, list_pairs
 from mathamr_kedro.learning.rounds import train_in_rounds
@@ -129,8 +130,8 @@ def make_document_vectors(
     if posts is None:
         raise MissingInputError(
             "Expected the posts of the collection for "
-            "training.distillation.document_weight without document_vectors; run the "
-            "stage 'ingestion'"
+            "training.distillation.document_weight or score_weight without "
+            "document_vectors; run the stage 'ingestion'"
         )
     graphs = prepared_graphs.open(PreprocessingParameters.read(preprocessing))
     device, folder = str(choose_device(settings.compute)), find_minilm()
@@ -201,7 +202,13 @@ def train_encoder(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
         teachers = replace(settings.distillation, document_vectors=path)
         config = replace(config, distillation=teachers)
     result = train_in_rounds(
-        graphs.posts, pairs, config, folder, groups=groups, start=start
+        graphs.posts,
+        pairs,
+        config,
+        folder,
+        groups=groups,
+        start=start,
+        symbols=name_graph_symbols(graphs),
     )
     history = [asdict(record) for record in result.history]
     encoder = {

@@ -1,0 +1,60 @@
+"""What node types and relations mean inside formulas: kinds, and layout trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr_kedro.formula.node import SLT_EDGES
+from mathamr_kedro.graph.prepared import PreparedGraphs
+from mathamr_kedro.graph.tensors import GraphSchema
+from mathamr_kedro.graph.vocabulary import RARE_NUMBERS
+
+_ROOT = "slt"
+_VARIABLE, _NUMBER = "V!", "N!"
+
+
+class FormulaSymbols(NamedTuple):
+    """The numbers of a schema, as far as formulas need them."""
+
+    kind_of: NDArray[np.int64]
+    """(T,) the type itself; T for all variables and T + 1 for all numbers."""
+    is_layout: NDArray[np.bool_]
+    """(F,) forward relations of layout trees, the one to their root among them."""
+
+    @classmethod
+    def of_schema(cls, schema: GraphSchema) -> FormulaSymbols:
+        """Take all types for different and all edges for layout: no names known."""
+        return cls(
+            np.arange(schema.num_node_types), np.ones(schema.num_forward, np.bool_)
+        )
+
+
+def name_symbols(types: Sequence[str], roles: Sequence[str]) -> FormulaSymbols:
+    """Read kinds and layout edges off the names of types and relations.
+
+    Graphs without layout trees (``formula_mode: opt``) lend those of operators.
+
+    >>> name_symbols(["[UNK]", "V!x", "+", "N!2"], ["n", "0", "slt"])
+    FormulaSymbols(kind_of=array([0, 4, 2, 5]), is_layout=array([ True, False,  True]))
+    """
+    kinds = [_find_kind(label, i, len(types)) for i, label in enumerate(types)]
+    layout = [role == _ROOT or role in SLT_EDGES for role in roles]
+    if _ROOT not in roles:
+        layout = [True] * len(roles)
+    return FormulaSymbols(np.array(kinds), np.array(layout))
+
+
+def name_graph_symbols(graphs: PreparedGraphs) -> FormulaSymbols:
+    """Read them off the vocabularies of prepared graphs."""
+    return name_symbols(graphs.types.types, graphs.relations.roles)
+
+
+def _find_kind(label: str, number: int, count: int) -> int:
+    if label.startswith(_VARIABLE):
+        return count
+    is_number = label.startswith(_NUMBER) or label in RARE_NUMBERS.values()
+    return count + 1 if is_number else number
