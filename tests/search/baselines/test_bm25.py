@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -52,3 +55,16 @@ def test_ties_go_to_the_smaller_id_even_at_the_cut():
 def test_nothing_in_common_finds_nothing(query):
     assert TermIndex([("1", ["a"]), ("2", [])]).search(query, 5).keys == []
     assert TermIndex([]).search(query, 5).keys == []
+
+
+def test_jax_is_left_alone(tmp_path):
+    """Importing it would take most of a GPU's memory."""
+    (tmp_path / "jax").mkdir()
+    (tmp_path / "jax" / "__init__.py").write_text("raise SystemExit('imported')")
+    code = (
+        "import mathamr_kedro.search.baselines.bm25, importlib.util, sys;"
+        "assert 'jax' not in sys.modules; assert importlib.util.find_spec('jax')"
+    )
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    environment = os.environ | {"PYTHONPATH": path}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)

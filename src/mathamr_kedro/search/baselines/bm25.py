@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import logging
+import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-import bm25s
 import numpy as np
 
 from mathamr_kedro.search.index import Hits, make_hits
+
+# The package tries JAX out where it is installed, which takes three quarters of a GPU;
+# what it would use it for, choosing the best, is done here.
+_hides_jax = "jax" not in sys.modules
+if _hides_jax:
+    sys.modules["jax"] = None  # type: ignore[assignment]
+import bm25s  # noqa: E402
+
+if _hides_jax:
+    del sys.modules["jax"]
 
 # The package sets its own logger to DEBUG when it is imported.
 logging.getLogger("bm25s").setLevel(logging.WARNING)
