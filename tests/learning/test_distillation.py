@@ -205,6 +205,16 @@ def test_few_dimensions_are_the_principal_ones(shards, symbols):
     assert np.allclose(mine @ mine.T, wanted @ wanted.T, atol=0.02)
 
 
+def test_principal_dimensions_of_a_part_keep_the_likeness(shards, symbols, monkeypatch):
+    config = DistillationConfig(1.0, dimension=256)
+    whole = PatternTeacher(shards, config, CPU, symbols).vectors.float()
+    monkeypatch.setattr("mathamr_kedro.learning.distillation._SAMPLE", 1)
+    monkeypatch.setattr("mathamr_kedro.learning.distillation._GRAPHS", 4)
+    part = PatternTeacher(shards, config, CPU, symbols).vectors.float()
+    # All dimensions remain here, whatever their order.
+    assert torch.allclose(part @ part.T, whole @ whole.T, atol=1e-2)
+
+
 def test_only_formulas_have_a_teacher(shards, bags):
     vectors = PatternTeacher(shards, DistillationConfig(1.0), CPU).vectors
     assert set(vectors.abs().amax(1).nonzero().flatten().tolist()) == bags

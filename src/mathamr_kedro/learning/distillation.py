@@ -40,14 +40,14 @@ from mathamr_kedro.learning.augmentation import mix_bits
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
 from mathamr_kedro.learning.maxsim import MultiVectors
 
-_GRAPHS = 256
+_GRAPHS = 128
 """Graphs described at once."""
 _TERM_BITS = 22
 """Patterns are told apart by so many bits."""
 _WIDTH = 2048
 """Dimensions of hashed sets."""
-_SAMPLE = 50_000
-"""Formulas that principal dimensions are found with."""
+_SAMPLE = 200_000
+"""Vectors of posts whose formulas the principal dimensions are found with."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class DistillationConfig:
     temperature: float = 0.1
     """Of the teacher: lower ones look at the nearest formulas alone."""
     path_length: int = 3
-    """Edges of the longest paths."""
+    """Edges of the longest patterns."""
     dimension: int = 256
     """Of the teacher's vectors."""
     document_weight: float = 0.0
@@ -191,7 +191,7 @@ class PatternTeacher:
     ) -> Tensor:
         """(hashed, width) eigenvectors of the largest second moments."""
         moments = torch.zeros(_WIDTH, _WIDTH, dtype=torch.float64, device=device)
-        every = max(1, len(shards.offsets["representative"]) // _SAMPLE)
+        every = max(1, int(shards.offsets["representative"][-1]) // _SAMPLE)
         for batch in _read(shards, device, every):
             _, sets = self._hash(batch, idf)
             sets = F.normalize(sets, dim=1)
