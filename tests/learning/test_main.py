@@ -13,8 +13,14 @@ import numpy as np
 import pytest
 import torch
 
+from mathamr_kedro.graph.vocabulary import (
+    SPECIAL_TYPES,
+    NodeVocabulary,
+    RelationVocabulary,
+)
 from mathamr_kedro.learning.__main__ import main
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
+from mathamr_kedro.learning.distillation import PatternTeacher
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model, save_model
@@ -48,6 +54,12 @@ def write_prepared(shards, folder):
     shutil.copytree(shards.folder, folder / "posts")
     content = {"configuration": {}, "made_from": "", "report": {}}
     (folder / "configuration.json").write_text(json.dumps(content))
+    schema = shards.schema
+    types = [f"V!{i}" for i in range(schema.num_node_types)]
+    types[: len(SPECIAL_TYPES)] = SPECIAL_TYPES
+    roles = ["slt", *"nab", *(f"ARG{i}" for i in range(schema.num_forward))]
+    NodeVocabulary(types).save(folder / "types.json")
+    RelationVocabulary(roles[: schema.num_forward]).save(folder / "relations.json")
     rows = np.arange(40).reshape(20, 2)
     np.save(folder / "train_pairs.npy", rows[:15])
     np.save(folder / "validation_pairs.npy", rows[15:])
@@ -61,6 +73,23 @@ def test_prepared_graphs_bring_their_pairs(shards, tmp_path, data):
     assert main([p for o, v in options.items() for p in (o, str(tmp_path / v))]) == 0
     facts = json.loads((tmp_path / "out" / "training.json").read_text())
     assert (facts["pairs"], facts["validation_pairs"]) == (15, 5)
+
+
+def test_prepared_graphs_bring_the_names_of_symbols(shards, tmp_path, monkeypatch):
+    write_prepared(shards, tmp_path / "prepared")
+    seen = []
+    monkeypatch.setattr(
+        "mathamr_kedro.learning.trainer.PatternTeacher",
+        lambda *arguments: seen.append(arguments[-1]) or PatternTeacher(*arguments),
+    )
+    taught = CONFIG | {"distillation": {"weight": 1.0, "dimension": 8}}
+    (tmp_path / "config.json").write_text(json.dumps(taught))
+    options = {"--data": "prepared", "--config": "config.json", "--out": "out"}
+    assert main([p for o, v in options.items() for p in (o, str(tmp_path / v))]) == 0
+    (symbols,) = seen
+    variable = shards.schema.num_node_types
+    assert symbols.kind_of.tolist()[-1] == variable
+    assert symbols.is_layout.tolist()[:5] == [True, True, True, True, False]
 
 
 def test_shards_alone_need_a_file_of_pairs(shards, tmp_path, caplog):
