@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph.tensors import SENTENCE
 from mathamr_kedro.records import Topic
 from mathamr_kedro.search.exact_index import ExactIndex
 from mathamr_kedro.search.index import Hits
@@ -23,16 +24,31 @@ from .conftest import draw_posts, draw_query, make_store, slow_maxsim, slow_rank
 QUERIES = [draw_query(i) for i in range(3)]
 
 
+def weigh(query, vectors, sentences):
+    """MaxSim, vector by vector of the query; its sentences count ``sentences``."""
+    total = weights = 0.0
+    for kind, vector in zip(query.kinds, query.vectors, strict=True):
+        weight = sentences if kind == SENTENCE else 1.0
+        total += weight * slow_maxsim(vector[None], vectors)
+        weights += weight
+    return total / weights
+
+
+@pytest.mark.parametrize("sentences", [1.0, 0.25])
 @pytest.mark.parametrize("weight", [0.0, 0.2])
 @pytest.mark.parametrize("share", [0.0, 0.3])
 @pytest.mark.parametrize("retrieval", ["maxsim", "rerank"])
-def test_mixed_scores_equal_a_loop(store, retrieval, share, weight):
+def test_mixed_scores_equal_a_loop(store, retrieval, share, weight, sentences):
     by_key = {p.key: p for p in store.read(list(store.keys())).entries()}
     questions = [k for k, p in by_key.items() if p.post_type == "question"]
     answers = [k for k, p in by_key.items() if p.post_type == "answer"]
     question_of = {a: questions[i % 7] for i, a in enumerate(answers[:-5])}
     strategy = NamedStrategy(
-        retrieval, candidates=500, with_question=share, with_document=weight
+        retrieval,
+        candidates=500,
+        with_question=share,
+        with_document=weight,
+        sentence_weight=sentences,
     )
     index = ExactIndex(store)
     found = search_posts(index, store, strategy, question_of, QUERIES, 60)
@@ -43,8 +59,8 @@ def test_mixed_scores_equal_a_loop(store, retrieval, share, weight):
             together = np.concatenate([own.vectors, asked.vectors])
             alike = [float(query.vectors[-1] @ p.vectors[-1]) for p in (own, asked)]
             scores[answer] = (
-                (1 - share) * slow_maxsim(query.vectors, own.vectors)
-                + share * slow_maxsim(query.vectors, together)
+                (1 - share) * weigh(query, own.vectors, sentences)
+                + share * weigh(query, together, sentences)
                 + weight * ((1 - share) * alike[0] + share * alike[1])
             )
         assert hits.keys == slow_ranking(scores, 60)
@@ -123,6 +139,7 @@ def test_names_of_strategies():
     assert NamedStrategy(with_question=0.25).name == "maxsim-exact-question-0.25"
     mixed = NamedStrategy(with_question=0.5, with_document=0.2)
     assert mixed.name == "maxsim-exact-question-0.5-document-0.2"
+    assert NamedStrategy(sentence_weight=0.3).name == "maxsim-exact-sentence-0.3"
     assert NamedStrategy(name="mine").name == "mine"
     plain = Strategy("single", depth=7, post_types=("document",))
     named = name_strategy(plain)
@@ -138,6 +155,8 @@ def test_names_of_strategies():
         ({"with_question": 0.5}, "'maxsim' or"),
         ({"with_document": -0.1}, "at least 0"),
         ({"with_document": 0.1}, "'maxsim' or"),
+        ({"sentence_weight": 0.0}, "positive sentence_weight"),
+        ({"sentence_weight": 0.5}, "'maxsim' or"),
     ],
 )
 def test_impossible_strategies_are_refused(values, message):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.graph.tensors import SENTENCE
 from mathamr_kedro.records import Topic
 from mathamr_kedro.search.baselines.systems import TASK_1_TYPES
 from mathamr_kedro.search.index import FormulaHits, Hits, VectorIndex, make_hits
@@ -39,12 +40,19 @@ class NamedStrategy(Strategy):
     """Beyond the thesis: share of MaxSim over an answer and its question together."""
     with_document: float = 0.0
     """Beyond the thesis: weight of the likeness of document vectors beside MaxSim."""
+    sentence_weight: float = 1.0
+    """Beyond the thesis: of a query's sentences in the mean of MaxSim; formulas and
+    the document have 1."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.name:
             strategy = Strategy(self.retrieval, self.search, self.candidates)
-            parts = {"question": self.with_question, "document": self.with_document}
+            parts = {
+                "question": self.with_question,
+                "document": self.with_document,
+                "sentence": self.sentence_weight if self.sentence_weight != 1 else 0,
+            }
             suffix = "".join(f"-{part}-{w:g}" for part, w in parts.items() if w)
             object.__setattr__(self, "name", strategy.name + suffix)
         if not 0 <= self.with_question <= 1:
@@ -55,16 +63,21 @@ class NamedStrategy(Strategy):
             raise ConfigurationError(
                 f"Expected with_document of at least 0 (got {self.with_document!r})"
             )
+        if self.sentence_weight <= 0:
+            raise ConfigurationError(
+                f"Expected a positive sentence_weight (got {self.sentence_weight!r})"
+            )
         if self.mixes and self.retrieval == "single":
             raise ConfigurationError(
-                "Expected retrieval 'maxsim' or 'rerank' for with_question and "
-                "with_document (got 'single'): they are added to MaxSim"
+                "Expected retrieval 'maxsim' or 'rerank' for with_question, "
+                "with_document and sentence_weight (got 'single'): they change MaxSim"
             )
 
     @property
     def mixes(self) -> bool:
         """Whether scores are more than MaxSim."""
-        return self.with_question > 0 or self.with_document > 0
+        is_weighted = self.sentence_weight != 1
+        return self.with_question > 0 or self.with_document > 0 or is_weighted
 
 
 def name_strategy(strategy: Strategy) -> NamedStrategy:
@@ -199,8 +212,9 @@ def mix_scores(
         (1 - w) \, S(q, a) + w \, S(q, a \cup b) + \lambda \left(
             (1 - w) \, q_D \cdot a_D + w \, q_D \cdot b_D\right)
 
-    :math:`S` is MaxSim (Eq. 3.7), :math:`a \cup b` are the vectors of an answer and of
-    its question, :math:`D` is the document vector, :math:`w` is ``with_question`` and
+    :math:`S` is MaxSim (Eq. 3.7), in whose mean over the query's vectors a sentence
+    has ``sentence_weight``; :math:`a \cup b` are the vectors of an answer and of its
+    question, :math:`D` is the document vector, :math:`w` is ``with_question`` and
     :math:`\lambda` ``with_document``. A post without a question in the index is its
     own.
 
@@ -217,8 +231,11 @@ def mix_scores(
     nearest = np.maximum.reduceat(likeness, posts.ptr[:-1], axis=1)
     answer = np.array([places[k] for k in keys], dtype=np.int64)
     question = np.array([places[asked[k]] for k in keys], dtype=np.int64)
-    together = np.maximum(nearest[:, answer], nearest[:, question]).mean(0)
-    alone = nearest[:, answer].mean(0)
+    is_sentence = np.asarray(query.kinds) == SENTENCE
+    weights = np.where(is_sentence, strategy.sentence_weight, 1.0)
+    weights /= weights.sum()
+    together = weights @ np.maximum(nearest[:, answer], nearest[:, question])
+    alone = weights @ nearest[:, answer]
     scores: NDArray[np.float64] = (1 - share) * alone + share * together
     if weight:
         whole = query.document()
