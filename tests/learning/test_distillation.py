@@ -44,7 +44,7 @@ def width(monkeypatch):
 
 def walk_patterns(graph, schema, longest, symbols):
     """Yield (representative, pattern) for each one inside a formula, by hand."""
-    above, on_tree = {}, set()
+    above = {}
     starts = [0, *np.cumsum(graph.member_count).tolist()]
     content = graph.num_nodes - len(graph.member_count)
     formula_of = {}

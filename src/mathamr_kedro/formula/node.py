@@ -33,6 +33,15 @@ MOST_CHILDREN = 500
 """Children an operator may have before it is split (reference variant)."""
 
 
+def find_kind(label: str) -> str:
+    """Return the kind of a variable or a number, and any other label as it is.
+
+    >>> [find_kind(label) for label in ("V!x", "N!2", "+")]
+    ['V!', 'N!', '+']
+    """
+    return label[:2] if label[:2] in ("V!", "N!") else label
+
+
 def name_opt_edge(index: int) -> str:
     """Return the edge name of the child at ``index``: 0-9, A-Z, a-z, then ``{`` and on.
 

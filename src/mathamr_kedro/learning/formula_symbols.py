@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.formula.node import SLT_EDGES
+from mathamr_kedro.formula.node import SLT_EDGES, find_kind
 from mathamr_kedro.graph.prepared import PreparedGraphs
 from mathamr_kedro.graph.tensors import GraphSchema
 from mathamr_kedro.graph.vocabulary import RARE_NUMBERS
 
 _ROOT = "slt"
-_VARIABLE, _NUMBER = "V!", "N!"
+_KINDS = ("V!", "N!")
 
 
 class FormulaSymbols(NamedTuple):
@@ -41,7 +41,9 @@ def name_symbols(types: Sequence[str], roles: Sequence[str]) -> FormulaSymbols:
     >>> name_symbols(["[UNK]", "V!x", "+", "N!2"], ["n", "0", "slt"])
     FormulaSymbols(kind_of=array([0, 4, 2, 5]), is_layout=array([ True, False,  True]))
     """
-    kinds = [_find_kind(label, i, len(types)) for i, label in enumerate(types)]
+    names = ["N!" if t in RARE_NUMBERS.values() else find_kind(t) for t in types]
+    number = {kind: len(types) + i for i, kind in enumerate(_KINDS)}
+    kinds = [number.get(name, i) for i, name in enumerate(names)]
     layout = [role == _ROOT or role in SLT_EDGES for role in roles]
     if _ROOT not in roles:
         layout = [True] * len(roles)
@@ -51,10 +53,3 @@ def name_symbols(types: Sequence[str], roles: Sequence[str]) -> FormulaSymbols:
 def name_graph_symbols(graphs: PreparedGraphs) -> FormulaSymbols:
     """Read them off the vocabularies of prepared graphs."""
     return name_symbols(graphs.types.types, graphs.relations.roles)
-
-
-def _find_kind(label: str, number: int, count: int) -> int:
-    if label.startswith(_VARIABLE):
-        return count
-    is_number = label.startswith(_NUMBER) or label in RARE_NUMBERS.values()
-    return count + 1 if is_number else number

@@ -170,8 +170,7 @@ class Trainer:
         if start is not None:
             self.facts["start"] = digest_model(start)
             self.made_from = fingerprint(self.made_from, digest_model(start))
-        symbols = symbols or FormulaSymbols.of_schema(shards.schema)
-        if config.distillation.weight > 0:
+        if symbols is not None and config.distillation.weight > 0:
             self.made_from = fingerprint(self.made_from, *(c.tolist() for c in symbols))
         teachers = _make_teachers(shards, config.distillation, device, posts, symbols)
         self.step = _make_step(shards, config, processes, device, teachers)
@@ -340,7 +339,7 @@ def _make_teachers(
     config: DistillationConfig,
     device: torch.device,
     posts: int,
-    symbols: FormulaSymbols,
+    symbols: FormulaSymbols | None,
 ) -> list[Teacher]:
     teachers: list[Teacher] = []
     if config.weight > 0:

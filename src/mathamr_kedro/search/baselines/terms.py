@@ -17,6 +17,7 @@ from functools import cache
 
 from nltk.stem.porter import PorterStemmer
 
+from mathamr_kedro.formula.node import find_kind
 from mathamr_kedro.formula.tree import BothTrees, FormulaTree
 from mathamr_kedro.graph.penman_graph import read_label, read_math_graph
 from mathamr_kedro.records import FormulaMention
@@ -102,7 +103,9 @@ def list_patterns(tree: FormulaTree | None, window: int = 3) -> list[str]:
     if tree is None:
         return []
     found = {(p.first, p.second, p.path) for p in tree.tuples(window)}
-    kinds = {(_kind_of(first), _kind_of(second), path) for first, second, path in found}
+    kinds = {
+        (find_kind(first), find_kind(second), path) for first, second, path in found
+    }
     return sorted(" ".join(term) for term in found | kinds)
 
 
@@ -120,10 +123,6 @@ def list_ngrams(latex: str, longest: int = 3) -> list[str]:
             for start in range(len(tokens) - length + 1)
         }
     )
-
-
-def _kind_of(label: str) -> str:
-    return label[:2] if label[:2] in ("V!", "N!") else label
 
 
 def list_graph_terms(graph: str) -> list[str]:
