@@ -6,11 +6,8 @@ import random
 from collections import Counter
 from dataclasses import replace
 
-import ir_measures
 import numpy as np
 import pytest
-import pytrec_eval
-from ir_measures import AP, Bpref, Judged, P, R, nDCG
 
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.metrics import Qrels, Run, evaluate_run, make_run, protocol_of
@@ -81,6 +78,7 @@ def by_trec_eval(scores, grades, names):
         if not wanted:
             continue
         measures = {"ndcg", "map", "bpref", "P", "ndcg_cut", "recall"}
+        pytrec_eval = pytest.importorskip("pytrec_eval")  # no wheels but for x86-64
         evaluator = pytrec_eval.RelevanceEvaluator(grades, measures, relevance_level=2)
         for values in evaluator.evaluate({t: r for t, r in run.items() if r}).values():
             totals.update({n: values[key] for n, key in wanted.items()})
@@ -122,6 +120,9 @@ def test_depth_cuts_in_the_order_of_trec_eval():
 
 def test_random_runs_score_as_ir_measures_says():
     # its Judged@10 breaks ties in another way than trec_eval: scores are distinct
+    ir_measures = pytest.importorskip("ir_measures")
+    from ir_measures import AP, Bpref, Judged, P, R, nDCG
+
     rng = random.Random(10)
     wanted = {
         "nDCG'": nDCG(judged_only=True), "MAP'": AP(rel=2, judged_only=True),
