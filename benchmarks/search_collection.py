@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.search.edge_index import EdgeIndex
-from mathamr_kedro.search.exact_index import ExactIndex
-from mathamr_kedro.search.index import HnswParameters, SearchMode
+from mathamr_kedro.search.engines.edge import EdgeIndex
+from mathamr_kedro.search.engines.exact import ExactIndex
+from mathamr_kedro.search.engines.protocol import HnswParameters, SearchMode
 from mathamr_kedro.search.post_vectors import PostEntry
-from mathamr_kedro.search.vectors import VectorStore
+from mathamr_kedro.search.store import VectorStore
 
 DEPTH = 1000
 HNSW = SearchMode(exact=False, hnsw_ef=128)

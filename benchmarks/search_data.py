@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from mathamr_kedro.arrays import TextColumn
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
-from mathamr_kedro.search.text_column import TextColumn
 
 FORMULAS, SENTENCES = 8, 7
 """Of a post, beside its document vector: 16 vectors (thesis 3.5.1: 8.7 + 6.6 + 1)."""

@@ -9,9 +9,9 @@ import time
 import numpy as np
 import torch
 
-from mathamr_kedro.search.exact_space import ExactSpace
-from mathamr_kedro.search.maxsim import QueryBatch, RaggedRows
-from mathamr_kedro.search.ordering import name_items, select_top
+from mathamr_kedro.search.engines.rescoring import name_items, select_top
+from mathamr_kedro.search.engines.scan import ExactSpace
+from mathamr_kedro.search.engines.scan_torch import QueryBatch, RaggedRows
 
 WIDTH, EACH, DEPTH = 32, 16, 1000
 POST_RATE, FORMULA_RATE = 10_000, 1_000
@@ -115,7 +115,7 @@ def break_down(
 
 def find_tiling(items: RaggedRows, queries: QueryBatch, device: str) -> None:
     """Time the kernel alone with several tilings."""
-    from mathamr_kedro.search.maxsim_triton import BlockedPosts, Tiling
+    from mathamr_kedro.search.engines.scan_triton import BlockedPosts, Tiling
 
     batch = queries.to(torch.device(device))
     best: tuple[float, object] = (np.inf, None)

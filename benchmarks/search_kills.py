@@ -22,12 +22,12 @@ from pathlib import Path
 
 import numpy as np
 
-from mathamr_kedro.search.edge_index import EdgeIndex
-from mathamr_kedro.search.index import EXACT
-from mathamr_kedro.search.index_updates import verify_collections
-from mathamr_kedro.search.points import formula_points, post_points
+from mathamr_kedro.search.engines.edge import EdgeIndex
+from mathamr_kedro.search.engines.following import verify_collections
+from mathamr_kedro.search.engines.points import formula_points, post_points
+from mathamr_kedro.search.engines.protocol import EXACT
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
-from mathamr_kedro.search.vectors import VectorStore
+from mathamr_kedro.search.store import VectorStore
 
 WIDTH, ENCODER = 8, "random"
 COMPACT_EVERY = 9

@@ -1,7 +1,8 @@
 import pytest
 
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.shards import ShardFolder, fingerprint
+from mathamr_kedro.files import fingerprint
+from mathamr_kedro.shards import ShardFolder
 
 
 def write(folder, name, text="x", made_from="a"):

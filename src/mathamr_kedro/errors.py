@@ -8,6 +8,8 @@ MathAMRError
 │   └── MalformedInputError  it is there, but not in the expected form
 ├── FormulaError         a formula cannot be turned into a tree (strict mode)
 ├── GraphError           a graph breaks an invariant
+├── TrainingError        a training cannot go on, for instance because of a loss of NaN
+├── LockedError          another process is writing to the same place
 └── WorkerError          a worker process died, hung or answered nonsense
 ```
 
@@ -46,6 +48,14 @@ class FormulaError(MathAMRError):
 
 class GraphError(MathAMRError):
     """A graph breaks an invariant."""
+
+
+class TrainingError(MathAMRError):
+    """A training cannot go on."""
+
+
+class LockedError(MathAMRError):
+    """Another process is writing to the same place."""
 
 
 class WorkerError(MathAMRError):

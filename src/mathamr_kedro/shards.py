@@ -7,9 +7,9 @@ posts/
   posts-00001.parquet
 ```
 
-A shard is written under a temporary name, renamed, and only then entered into
-``_shards.json`` (itself replaced by rename). A file that is not in the list is the
-rest of a killed run: nobody reads it, and the next run writes it again.
+A shard is written whole (:mod:`mathamr_kedro.files`) and only then entered into
+``_shards.json``. A file that is not in the list was left by a killed run: nobody reads
+it, and the next run writes it again.
 
 The fingerprint says what the shards were made from (raw files, parameters). When it
 changes, the folder starts anew, so results of two inputs never mix.
@@ -17,27 +17,16 @@ changes, the folder starts anew, so results of two inputs never mix.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.files import replace_file, write_text
 
 LIST_NAME = "_shards.json"
-
-
-def fingerprint(*parts: Any) -> str:
-    """Return a short digest of anything that JSON can write.
-
-    >>> fingerprint("posts.xml", {"size": 3}) == fingerprint("posts.xml", {"size": 3})
-    True
-    """
-    text = json.dumps(parts, sort_keys=True, default=str)
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -89,9 +78,8 @@ class ShardFolder:
         if found.fingerprint != made_from:
             found = self._start_anew(made_from)
         file = self.path / f"{name}{self.suffix}"
-        part = file.with_name(f".{file.name}.part")
-        write(part)
-        os.replace(part, file)
+        with replace_file(file) as part:
+            write(part)
         self._write_list(
             ShardList(made_from, False, {**found.counts, name: dict(counts)})
         )
@@ -132,14 +120,12 @@ class ShardFolder:
 
     def _write_list(self, shards: ShardList) -> None:
         file = self.path / LIST_NAME
-        part = file.with_name(f".{LIST_NAME}.part")
         content = {
             "fingerprint": shards.fingerprint,
             "complete": shards.complete,
             "counts": shards.counts,
         }
-        part.write_text(json.dumps(content, indent=1), encoding="utf-8")
-        os.replace(part, file)
+        write_text(file, json.dumps(content, indent=1))
 
 
 @dataclass(eq=False)

@@ -17,8 +17,8 @@ from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import find_results
+from mathamr_kedro.files import FolderLock
 from mathamr_kedro.project import list_versions, open_catalog
-from mathamr_kedro.search.folder_lock import lock_folder
 from mathamr_kedro.stats import TestSettings
 from tests.experiments.cells import PARAMETERS, fill_store
 from tests.experiments.test_outcomes import MEANS, MODES
@@ -112,7 +112,7 @@ def test_unknown_experiment_is_refused(run):
 
 def test_two_grids_never_run_on_the_same_data(run, data):
     with (
-        lock_folder(data / "07_model_output/experiment_runs", ""),
+        FolderLock(data / "07_model_output/experiment_runs", ""),
         pytest.raises(ConfigurationError, match="wait until that experiment has ended"),
     ):
         run("run", "formula_modes", "--devices", "cpu")

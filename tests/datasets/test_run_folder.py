@@ -8,7 +8,7 @@ from kedro.io import DatasetError, Version
 
 from mathamr_kedro.datasets.run_folder import RunFolderDataset
 from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
-from mathamr_kedro.search.system_runs import RankedList, SystemRun
+from mathamr_kedro.runs.system_runs import RankedList, SystemRun
 
 POSTS = RankedList(["9", "17"], np.array([0.5, 0.5]))
 FORMULAS = RankedList(["70", "71"], np.array([2.0, 1.0]), ["f1", "f2"], ["3", "4"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from dataclasses import replace
 
 import numpy as np
@@ -189,8 +190,9 @@ def write_twice(folder):
 
 def test_killed_writer_leaves_the_old_folder_and_is_cleaned_up(tmp_path):
     write(tmp_path / "shards", draw_graphs(2))
-    (tmp_path / "shards.part").mkdir()  # what a killed writer leaves
-    (tmp_path / "shards.part" / "edge.npy").write_bytes(b"half")
+    part = tmp_path / f".shards.{socket.gethostname()}.{2**22 + 1}.part"
+    part.mkdir()  # what a killed writer leaves
+    (part / "edge.npy").write_bytes(b"half")
     assert len(GraphShards(tmp_path / "shards")) == 2
     assert len(write(tmp_path / "shards", draw_graphs(3))) == 3
     assert [p.name for p in tmp_path.iterdir()] == ["shards"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
-from mathamr_kedro.search.vectors import VectorStore
+from mathamr_kedro.search.store import VectorStore
 
 WIDTH = 8
 ENCODER = "encoder-a"

@@ -26,7 +26,7 @@ from mathamr_kedro.search.encoding import (
     fingerprint_encoder,
     list_ranges,
 )
-from mathamr_kedro.search.vectors import VectorStore
+from mathamr_kedro.search.store import VectorStore
 from mathamr_kedro.workers import WorkerSettings
 
 SCHEMA = GraphSchema(

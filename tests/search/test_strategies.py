@@ -7,8 +7,8 @@ import pytest
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.search.exact_index import ExactIndex
-from mathamr_kedro.search.index import check_query_encoder
+from mathamr_kedro.search.engines.exact import ExactIndex
+from mathamr_kedro.search.engines.protocol import check_query_encoder
 from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.search.strategies import (
     Strategy,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 from kedro.framework.context import KedroContext
@@ -33,7 +33,7 @@ from mathamr_kedro.experiments.collection import COLLECTION, fingerprint_collect
 from mathamr_kedro.experiments.definition import Experiment, read_experiment
 from mathamr_kedro.experiments.grid import Cell, list_cells, merge
 from mathamr_kedro.experiments.scheduling import Ending, Handle, Task, run_tasks
-from mathamr_kedro.search.folder_lock import lock_folder
+from mathamr_kedro.files import FolderLock
 from mathamr_kedro.stages import check_stage_parameters
 
 logger = logging.getLogger(__name__)
@@ -135,9 +135,9 @@ class GridRun:
             check_stage_parameters(cell.parameters)
         return cells
 
-    def lock(self) -> IO[str]:
+    def lock(self) -> FolderLock:
         """Keep other grids off the same data until the file is closed."""
-        return lock_folder(
+        return FolderLock(
             self._folder_of_runs(),
             "wait until that experiment has ended, or give another --data-root",
         )

@@ -29,8 +29,8 @@ from mathamr_kedro.corpus.raw import (
 from mathamr_kedro.corpus.topics import read_topic_formulas, read_topics
 from mathamr_kedro.corpus.xml_rows import Row, read_rows
 from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
-from mathamr_kedro.shards import fingerprint
 from mathamr_kedro.types import PostType
 
 T = TypeVar("T")

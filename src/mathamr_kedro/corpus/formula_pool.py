@@ -32,8 +32,8 @@ from mathamr_kedro.corpus.placeholders import (
 from mathamr_kedro.corpus.raw import Part, PostsAlone, RawPost, RawTopic
 from mathamr_kedro.corpus.topics import year_of_topic
 from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure, Formula, Judgment
-from mathamr_kedro.shards import fingerprint
 
 _FORMULA_COLUMNS = ("visual_id", "latex", "slt", "opt")
 _TOPIC_COLUMNS = ("topic", "formula_id", "latex", "slt", "opt")

@@ -22,8 +22,8 @@ from mathamr_kedro.corpus.placeholders import visual_id_of_latex
 from mathamr_kedro.corpus.raw import Part, PostsAlone, RawPost, RawTopic
 from mathamr_kedro.corpus.xml_rows import open_binary
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure, Formula, Judgment
-from mathamr_kedro.shards import fingerprint
 
 _MATH = re.compile(r"<(?:\w+:)?math\b([^<>]*)>(.*?)</(?:\w+:)?math\s*>", re.DOTALL)
 _ID = re.compile(r"""\bid\s*=\s*["']([^"']+)["']""")

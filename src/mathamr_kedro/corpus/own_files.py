@@ -26,8 +26,8 @@ from typing import Any, Literal, get_args
 
 from mathamr_kedro.corpus.raw import Markup, Part, PostsAlone, RawPost
 from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure
-from mathamr_kedro.shards import fingerprint
 
 Unit = Literal["section", "file"]
 

@@ -9,10 +9,10 @@ from typing import Any
 from kedro.io import AbstractDataset
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model
-from mathamr_kedro.shards import fingerprint
 
 
 class EncoderStore:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from kedro.io import AbstractDataset
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.files import write_text
 from mathamr_kedro.formula.tree_store import TreeStore
 from mathamr_kedro.shards import EndOfShards, Shard
 
@@ -57,9 +57,8 @@ class FormulaTreesDataset(AbstractDataset[Shard | EndOfShards, TreeStore]):
         self._write_state(made_from, complete=False)
 
     def _write_state(self, made_from: str, complete: bool) -> None:
-        part = self._folder / f".{_STATE}.part"
-        part.write_text(json.dumps({"made_from": made_from, "complete": complete}))
-        os.replace(part, self._folder / _STATE)
+        state = {"made_from": made_from, "complete": complete}
+        write_text(self._folder / _STATE, json.dumps(state))
 
     def _exists(self) -> bool:
         return read_state(self._folder)["complete"]

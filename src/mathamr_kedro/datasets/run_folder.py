@@ -23,7 +23,7 @@ from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.metrics.rankings import count_ties
 from mathamr_kedro.metrics.run_files import read_run, write_run
 from mathamr_kedro.metrics.runs import Run
-from mathamr_kedro.search.system_runs import RankedList, SystemRun
+from mathamr_kedro.runs.system_runs import RankedList, SystemRun
 from mathamr_kedro.types import TopicId
 
 LIST_NAME = "runs.json"

@@ -10,8 +10,8 @@ from typing import Any
 from kedro.io import AbstractDataset
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.search.store import VectorStore
 from mathamr_kedro.search.store_files import Dtype
-from mathamr_kedro.search.vectors import VectorStore
 
 
 class VectorStores:
@@ -114,7 +114,7 @@ class IndexesDataset(AbstractDataset[None, IndexPlaces]):
         if self._url is None:
             return IndexPlaces(self._base, None)
         # Loaded here: the engine 'exact' needs no Qdrant.
-        from mathamr_kedro.search.server_index import connect  # noqa: PLC0415
+        from mathamr_kedro.search.engines.server import connect  # noqa: PLC0415
 
         key = self._credentials.get("api_key")
         call = partial(connect, self._url, key, self._prefer_grpc)

@@ -13,8 +13,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -25,6 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.files import replace_folder
 
 RECORD = "record.json"
 
@@ -123,21 +122,17 @@ class CellStore:
     def save(self, outputs: CellOutputs) -> Path:
         """Write the folder of a cell; an older one of the same name is replaced."""
         folder = self.base / outputs.record.folder_name
-        part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
-        pq.write_table(outputs.scores, part / "scores.parquet")
-        (part / "report.md").write_text(outputs.report, encoding="utf-8")
-        for name, content in (
-            ("metrics.json", outputs.metrics),
-            ("efficiency.json", outputs.efficiency),
-            ("history.json", outputs.history),
-            (RECORD, asdict(outputs.record)),
-        ):
-            text = json.dumps(content, indent=1, ensure_ascii=False)
-            (part / name).write_text(text, encoding="utf-8")
-        shutil.rmtree(folder, ignore_errors=True)
-        os.replace(part, folder)
+        with replace_folder(folder) as part:
+            pq.write_table(outputs.scores, part / "scores.parquet")
+            (part / "report.md").write_text(outputs.report, encoding="utf-8")
+            for name, content in (
+                ("metrics.json", outputs.metrics),
+                ("efficiency.json", outputs.efficiency),
+                ("history.json", outputs.history),
+                (RECORD, asdict(outputs.record)),
+            ):
+                text = json.dumps(content, indent=1, ensure_ascii=False)
+                (part / name).write_text(text, encoding="utf-8")
         return folder
 
     def find(self, key: str, collection: str) -> FinishedCell | None:

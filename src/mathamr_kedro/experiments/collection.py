@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.shards import fingerprint
+from mathamr_kedro.files import fingerprint
 
 COLLECTION = ("math_graphs", "topic_math_graphs", "training_pairs", "judgments")
 """Datasets that the stages of a cell start from."""

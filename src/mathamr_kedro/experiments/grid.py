@@ -13,7 +13,7 @@ from typing import Any
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.experiments.definition import CELL_STAGES, Experiment
-from mathamr_kedro.shards import fingerprint
+from mathamr_kedro.files import fingerprint
 
 Values = Mapping[str, Any]
 

@@ -11,7 +11,7 @@ from typing import Any
 from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
 from mathamr_kedro.experiments.definition import CELL_STAGES
 from mathamr_kedro.experiments.grid import describe_key
-from mathamr_kedro.shards import fingerprint
+from mathamr_kedro.files import fingerprint
 
 PACKAGES = ("mathamr-kedro", "torch", "numpy", "qdrant-client")
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.learning.config import TrainingConfig
+from mathamr_kedro.learning.node_vectors import NodeVectorsConfig
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.search.node_vectors import NodeVectorsConfig
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph.pairs import SplitOptions
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import VocabularyOptions
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.shards import fingerprint
 from mathamr_kedro.workers import WorkerSettings
 
 

@@ -19,8 +19,6 @@ A folder appears whole or not at all. It needs NumPy and torch to be read, nothi
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -31,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.files import replace_folder, write_text
 from mathamr_kedro.graph.configuration import PreprocessingParameters
 from mathamr_kedro.graph.pairs import Pair, PairSplit
 from mathamr_kedro.graph.tensor_files import ShardWriter
@@ -157,9 +156,7 @@ class PreparedStore:
         """Return all that are there."""
         files = sorted(self.base.glob(f"*/{CONFIGURATION}"))
         return [
-            PreparedGraphs(f.parent)
-            for f in files
-            if not f.parent.name.endswith(".part")
+            PreparedGraphs(f.parent) for f in files if not f.parent.name.startswith(".")
         ]
 
     def save(self, preparation: Preparation) -> bool:
@@ -176,12 +173,8 @@ class PreparedStore:
                     return False
                 _replace_topics(folder, preparation)
                 return True
-            shutil.rmtree(folder)
-        part = folder.with_name(folder.name + ".part")
-        shutil.rmtree(part, ignore_errors=True)  # left by a killed run
-        part.mkdir(parents=True)
-        _write(part, preparation)
-        os.replace(part, folder)
+        with replace_folder(folder) as part:
+            _write(part, preparation)
         return True
 
 
@@ -217,13 +210,9 @@ def _write_topics(folder: Path, preparation: Preparation) -> None:
 
 def _replace_topics(folder: Path, preparation: Preparation) -> None:
     """Put other topics beside the same posts; a kill in between is noticed."""
-    part = folder / "topics.part"
-    shutil.rmtree(part, ignore_errors=True)
-    _write_topics(part, preparation)
     # Between these steps no configuration names the topics that are there.
     _write_configuration(folder, replace(preparation, topics_from=""))
-    shutil.rmtree(folder / "topics", ignore_errors=True)
-    os.replace(part, folder / "topics")
+    _write_topics(folder / "topics", preparation)
     _write_configuration(folder, preparation)
 
 
@@ -235,9 +224,7 @@ def _write_configuration(folder: Path, preparation: Preparation) -> None:
         "report": preparation.report,
     }
     text = json.dumps(content, indent=2, default=str)
-    part = folder / f".{CONFIGURATION}.part"
-    part.write_text(text + "\n", encoding="utf-8")
-    os.replace(part, folder / CONFIGURATION)
+    write_text(folder / CONFIGURATION, text + "\n")
 
 
 def _number_post_type(name: str) -> int:

@@ -22,9 +22,8 @@ one large post does not double the size of all others.
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -39,6 +38,7 @@ from mathamr_kedro.errors import (
     MalformedInputError,
     MissingInputError,
 )
+from mathamr_kedro.files import replace_folder
 from mathamr_kedro.graph.tensors import GraphArrays, GraphSchema
 
 VERSION = 1
@@ -133,9 +133,8 @@ class ShardWriter:
 
     def __init__(self, folder: Path, schema: GraphSchema) -> None:
         self.folder, self.schema = Path(folder), schema
-        self._part = self.folder.with_name(self.folder.name + ".part")
-        shutil.rmtree(self._part, ignore_errors=True)  # left by a killed run
-        self._part.mkdir(parents=True)
+        self._place = ExitStack()
+        self._part = self._place.enter_context(replace_folder(self.folder))
         self._files = {
             name: ArrayFile(self._part, name, dtype)
             for name, dtype in array_types(schema).items()
@@ -187,7 +186,7 @@ class ShardWriter:
         for file in self._files.values():
             file.close()
         _write_meta(self._part, self.schema, len(self), self._largest)
-        _put_in_place(self._part, self.folder)
+        self._place.close()
 
     def __enter__(self) -> ShardWriter:
         return self
@@ -203,7 +202,7 @@ class ShardWriter:
         else:
             for file in self._files.values():
                 file.close()
-            shutil.rmtree(self._part, ignore_errors=True)
+            self._place.__exit__(kind, error, trace)
 
 
 def _write_meta(folder: Path, schema: GraphSchema, graphs: int, largest: int) -> None:
@@ -214,17 +213,6 @@ def _write_meta(folder: Path, schema: GraphSchema, graphs: int, largest: int) ->
         "largest_graph": largest,
     }
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
-
-
-def _put_in_place(part: Path, folder: Path) -> None:
-    if folder.exists():
-        old = folder.with_name(folder.name + ".old")
-        shutil.rmtree(old, ignore_errors=True)
-        os.replace(folder, old)
-        os.replace(part, folder)
-        shutil.rmtree(old)
-    else:
-        os.replace(part, folder)
 
 
 def read_meta(folder: Path) -> tuple[GraphSchema, dict[str, Any]]:
@@ -259,17 +247,14 @@ def join_shards(parts: Iterable[Path], folder: Path) -> None:
                 f"Expected the schema of {str(folders[0])!r} in {str(path)!r} "
                 f"(got {other!r})"
             )
-    part = Path(folder).with_name(Path(folder).name + ".part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
-    for name, dtype in array_types(schema).items():
-        out = ArrayFile(part, name, dtype)
-        for path in folders:
-            values = np.load(path / f"{name}.npy", mmap_mode="r")
-            for start in range(0, len(values), _COPY):
-                out.append(values[start : start + _COPY])
-        out.close()
     graphs = sum(meta["num_graphs"] for _, meta in metas)
     largest = max(meta["largest_graph"] for _, meta in metas)
-    _write_meta(part, schema, graphs, largest)
-    _put_in_place(part, Path(folder))
+    with replace_folder(Path(folder)) as part:
+        for name, dtype in array_types(schema).items():
+            out = ArrayFile(part, name, dtype)
+            for path in folders:
+                values = np.load(path / f"{name}.npy", mmap_mode="r")
+                for start in range(0, len(values), _COPY):
+                    out.append(values[start : start + _COPY])
+            out.close()
+        _write_meta(part, schema, graphs, largest)

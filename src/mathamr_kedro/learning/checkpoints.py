@@ -20,9 +20,9 @@ import torch
 from torch import Tensor
 
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.files import replace_file
 from mathamr_kedro.learning.history import EpochRecord
 from mathamr_kedro.learning.step import MEASURES, TrainingStep
-from mathamr_kedro.model.weights import write_atomically
 from mathamr_kedro.parameters import read_parameters
 
 VERSION = 1
@@ -69,7 +69,8 @@ def save_checkpoint(
         "measures": state.measures,
         "tensors": step.export_state(),
     }
-    write_atomically(folder / CHECKPOINT, lambda part: torch.save(values, part))
+    with replace_file(folder / CHECKPOINT) as part:
+        torch.save(values, part)
 
 
 def load_checkpoint(

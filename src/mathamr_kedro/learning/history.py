@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 import torch
 
-from mathamr_kedro.model.weights import write_atomically
+from mathamr_kedro.files import write_text
 
 logger = logging.getLogger(__name__)
 
@@ -99,13 +99,13 @@ def format_duration(seconds: float) -> str:
 def write_history(path: Path, records: Sequence[EpochRecord]) -> None:
     """Write all records as a JSON list; the file is replaced whole."""
     text = json.dumps([asdict(r) for r in records], indent=2) + "\n"
-    write_atomically(path, lambda part: part.write_text(text))
+    write_text(path, text)
 
 
 def write_facts(path: Path, facts: Mapping[str, object]) -> None:
     """Write what a training was given, for people and for the card of its encoder."""
     text = json.dumps(facts, indent=2) + "\n"
-    write_atomically(path, lambda part: part.write_text(text))
+    write_text(path, text)
 
 
 def largest_memory(device: torch.device) -> float:

@@ -11,8 +11,6 @@ The folder can be used by name or path in ``preprocessing.vocabulary.source`` an
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from typing import Any
 import torch
 
 from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.files import replace_folder
 from mathamr_kedro.graph.prepared import PreparedGraphs
 from mathamr_kedro.graph.released import release_vocabularies
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
@@ -73,14 +72,11 @@ def release_encoder(
         facts=_read(model_dir.parent / FACTS, {}),
         history=_read(model_dir.parent / HISTORY, []),
     )
-    part = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(part, ignore_errors=True)  # left by a killed run
-    release_vocabularies(part, graphs.types, graphs.relations, variant)
-    save_model(part, model, half=True)
-    card = write_card(folder.name, model, variant, known)
-    (part / CARD).write_text(card, encoding="utf-8")
-    shutil.rmtree(folder, ignore_errors=True)
-    os.replace(part, folder)
+    with replace_folder(folder) as part:
+        release_vocabularies(part, graphs.types, graphs.relations, variant)
+        save_model(part, model, half=True)
+        card = write_card(folder.name, model, variant, known)
+        (part / CARD).write_text(card, encoding="utf-8")
 
 
 def find_model(folder: Path) -> Path:

@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph.tensor_files import ShardWriter, join_shards
 from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.graph.tensors import (
@@ -46,7 +47,6 @@ from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
 from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.model.weights import save_arrays
 from mathamr_kedro.progress import report_progress
-from mathamr_kedro.shards import fingerprint
 
 logger = logging.getLogger(__name__)
 

@@ -27,6 +27,7 @@ from mathamr_kedro.errors import (
     MalformedInputError,
     MissingInputError,
 )
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.learning.augmentation import step_key
 from mathamr_kedro.learning.checkpoints import (
@@ -64,7 +65,6 @@ from mathamr_kedro.learning.validation import Validation
 from mathamr_kedro.model.backends import choose_device
 from mathamr_kedro.model.mathamr_plus import build_model, log_parameters
 from mathamr_kedro.model.weights import WEIGHTS, load_model, save_model
-from mathamr_kedro.shards import fingerprint
 
 logger = logging.getLogger(__name__)
 

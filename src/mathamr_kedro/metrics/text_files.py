@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import unicodedata
 import zlib
 from collections import Counter
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from mathamr_kedro.errors import MalformedInputError, MissingInputError, suggest
+from mathamr_kedro.files import replace_file
 
 BadLines = Literal["refuse", "skip", "as_trec_eval"]
 """What to do with a line of a wrong form: stop with an error, leave it out, or read it
@@ -118,17 +118,12 @@ def open_to_replace(path: Path) -> Iterator[IO[str]]:
     content gives the same bytes.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("wb") as raw:
-            sink: Any = raw
-            if path.suffix == ".gz":
-                sink = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
-            with io.TextIOWrapper(sink, encoding="utf-8", newline="\n") as file:
-                yield file
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replace_file(path) as part, part.open("wb") as raw:
+        sink: Any = raw
+        if path.suffix == ".gz":
+            sink = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
+        with io.TextIOWrapper(sink, encoding="utf-8", newline="\n") as file:
+            yield file
 
 
 def _read_bytes(path: Path) -> bytes:

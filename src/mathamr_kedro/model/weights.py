@@ -12,10 +12,8 @@ Weights of a released encoder are stored in half precision; computed is in float
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +21,7 @@ import numpy as np
 import torch
 
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.files import replace_file, write_text
 from mathamr_kedro.graph.tensors import GraphSchema
 from mathamr_kedro.model.backends import choose_device
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
@@ -34,21 +33,10 @@ CONFIG = "model.json"
 WEIGHTS = "weights.pt"
 
 
-def write_atomically(path: Path, write: Any) -> None:
-    """Call ``write`` with a path beside ``path``, then put the file in its place."""
-    part = path.with_name(path.name + ".part")
-    write(part)
-    os.replace(part, path)
-
-
 def save_arrays(path: Path, **arrays: Any) -> None:
     """Write named arrays as one ``.npz`` file, replaced whole."""
-
-    def write(part: Path) -> None:
-        with part.open("wb") as file:  # a path would get another suffix
-            np.savez(file, **arrays)
-
-    write_atomically(path, write)
+    with replace_file(path) as part, part.open("wb") as file:
+        np.savez(file, **arrays)  # a path would get another suffix
 
 
 def save_model(folder: Path, model: MathAMRPlus, half: bool = False) -> None:
@@ -70,8 +58,9 @@ def save_model(folder: Path, model: MathAMRPlus, half: bool = False) -> None:
     state = {name: value.cpu() for name, value in model.state_dict().items()}
     if half:
         state = {n: v.half() if v.is_floating_point() else v for n, v in state.items()}
-    write_atomically(folder / WEIGHTS, lambda part: torch.save(state, part))
-    write_atomically(folder / CONFIG, lambda part: part.write_text(text))
+    with replace_file(folder / WEIGHTS) as part:
+        torch.save(state, part)
+    write_text(folder / CONFIG, text)
 
 
 def load_model(folder: Path, compute: ComputeConfig | None = None) -> MathAMRPlus:
@@ -107,4 +96,5 @@ def copy_model(source: Path, folder: Path) -> None:
     """Copy the files of a model; each is replaced whole, ``model.json`` last."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in (WEIGHTS, CONFIG):
-        write_atomically(folder / name, partial(shutil.copyfile, source / name))
+        with replace_file(folder / name) as part:
+            shutil.copyfile(source / name, part)

@@ -20,7 +20,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr_kedro.arrays import TextColumn
 from mathamr_kedro.errors import MalformedInputError, WorkerError
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph.penman_records import GraphRecord
 from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.graph.tensors import FORMULA
@@ -35,9 +37,7 @@ from mathamr_kedro.search.post_vectors import (
     PostVectors,
     scale_to_length_one,
 )
-from mathamr_kedro.search.text_column import TextColumn
-from mathamr_kedro.search.vectors import VectorStore
-from mathamr_kedro.shards import fingerprint
+from mathamr_kedro.search.store import VectorStore
 from mathamr_kedro.types import FormulaId, PostId
 from mathamr_kedro.workers import (
     Failed,

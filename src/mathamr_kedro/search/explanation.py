@@ -21,8 +21,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
+from mathamr_kedro.files import replace_file
 from mathamr_kedro.graph.tensors import KIND_NAMES
-from mathamr_kedro.search.array_file import replace_file
 from mathamr_kedro.search.captions import Captions
 from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.types import PostId
@@ -137,7 +137,8 @@ def draw_heatmap(explanation: Explanation) -> Figure:
 def save_heatmap(explanation: Explanation, path: Path) -> None:
     """Write the heatmap as PNG."""
     canvas = FigureCanvasAgg(draw_heatmap(explanation))
-    replace_file(path, lambda part: canvas.print_png(str(part)))
+    with replace_file(path) as part:
+        canvas.print_png(str(part))
 
 
 def write_html(explanation: Explanation) -> str:

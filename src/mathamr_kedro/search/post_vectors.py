@@ -20,11 +20,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr_kedro.arrays import Arrays, TextColumn, spread_ranges
 from mathamr_kedro.errors import MalformedInputError, suggest
 from mathamr_kedro.graph.prepared import POST_TYPES
 from mathamr_kedro.graph.tensors import DOCUMENT, FORMULA, KIND_NAMES
-from mathamr_kedro.search.array_file import Arrays
-from mathamr_kedro.search.text_column import TextColumn, join_columns, spread_ranges
 from mathamr_kedro.types import FormulaId, PostId, VisualId
 
 Vectors: TypeAlias = NDArray[Any]
@@ -243,14 +242,14 @@ def join_posts(parts: Sequence[PostVectors]) -> PostVectors:
     shifts = np.cumsum([0] + [len(p.vectors) for p in parts])
     tails = [p.ptr[1:] + s for p, s in zip(parts, shifts, strict=False)]
     return PostVectors(
-        join_columns([p.keys for p in parts]),
+        TextColumn.join([p.keys for p in parts]),
         np.concatenate([p.post_types for p in parts]),
         np.concatenate([np.zeros(1, dtype=np.int64), *tails]),
         np.concatenate([p.vectors for p in parts]),
         np.concatenate([p.kinds for p in parts]),
         np.concatenate([p.numbers for p in parts]),
-        join_columns([p.formula_ids for p in parts]),
-        join_columns([p.visual_ids for p in parts]),
+        TextColumn.join([p.formula_ids for p in parts]),
+        TextColumn.join([p.visual_ids for p in parts]),
         np.concatenate([p.returnable for p in parts]),
     )
 

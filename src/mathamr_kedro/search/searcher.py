@@ -13,14 +13,15 @@ from typing import NamedTuple, TypeAlias
 from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS
 from mathamr_kedro.errors import MissingInputError, suggest
 from mathamr_kedro.graph.tensors import DOCUMENT, FORMULA
+from mathamr_kedro.hits import Hits
 from mathamr_kedro.records import Post
 from mathamr_kedro.search.captions import Captions, caption_nodes, restore_formulas
+from mathamr_kedro.search.engines.protocol import EXACT, VectorIndex
 from mathamr_kedro.search.explanation import Explanation, explain
-from mathamr_kedro.search.index import EXACT, Hits, VectorIndex
 from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.search.queries import EncodedQuery, QueryEncoder
+from mathamr_kedro.search.store import VectorStore
 from mathamr_kedro.search.strategies import Strategy, find_posts
-from mathamr_kedro.search.vectors import VectorStore
 from mathamr_kedro.types import PostId
 
 FindTexts: TypeAlias = Callable[[Collection[PostId]], Mapping[PostId, Post]]

@@ -16,8 +16,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr_kedro.arrays import read_arrays
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.search.array_file import read_arrays, replace_file
+from mathamr_kedro.files import write_text
 from mathamr_kedro.search.post_vectors import PostVectors
 from mathamr_kedro.types import PostId
 
@@ -142,4 +143,4 @@ def read_state(folder: Path) -> StoreState:
 def write_state(folder: Path, state: StoreState) -> None:
     """Replace ``store.json``: the moment in which a commit happens."""
     text = json.dumps(asdict(state), indent=1)
-    replace_file(folder / LIST_NAME, lambda part: part.write_text(text))
+    write_text(folder / LIST_NAME, text)

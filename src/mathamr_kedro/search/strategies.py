@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.search.index import (
+from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.search.engines.protocol import (
     EXACT,
-    FormulaHits,
-    Hits,
     PostTypes,
     SearchMode,
     VectorIndex,

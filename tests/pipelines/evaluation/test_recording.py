@@ -11,12 +11,12 @@ import pytest
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.experiments.grid import describe_key
 from mathamr_kedro.experiments.trainings import TrainingParameters
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph.configuration import PreprocessingParameters
 from mathamr_kedro.pipelines.evaluation.recording import (
     identify_evaluation,
     record_evaluation,
 )
-from mathamr_kedro.shards import fingerprint
 
 PARAMETERS: dict[str, Any] = {
     "preprocessing": {"graph": {"formula_mode": "opt"}},

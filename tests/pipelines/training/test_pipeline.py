@@ -141,7 +141,7 @@ def test_negatives_by_bm25_share_words_and_are_wrong(data: Path, trained) -> Non
 
 def test_killed_mining_goes_on(data: Path, trained, monkeypatch) -> None:
     monkeypatch.setattr("mathamr_kedro.pipelines.training.nodes._PAIRS_PER_SHARD", 8)
-    from mathamr_kedro.search.negatives import TermMiner
+    from mathamr_kedro.learning.term_negatives import TermMiner
 
     original, mined = TermMiner.mine, []
 
@@ -247,7 +247,7 @@ def documents(monkeypatch) -> list:
     nodes = "mathamr_kedro.pipelines.training.nodes"
     monkeypatch.setattr(f"{nodes}.SentenceEncoder", FakeDocuments)
     monkeypatch.setattr(f"{nodes}.find_minilm", lambda: None)
-    monkeypatch.setattr("mathamr_kedro.search.document_vectors.TEXTS_AT_ONCE", 10)
+    monkeypatch.setattr("mathamr_kedro.learning.teacher_vectors.TEXTS_AT_ONCE", 10)
     monkeypatch.setattr(FakeDocuments, "told", [])
     return FakeDocuments.told
 
@@ -360,7 +360,7 @@ def test_documents_without_posts_are_refused(data: Path, trained, documents) -> 
 def test_documents_without_their_encoder_are_refused(
     data: Path, trained, monkeypatch
 ) -> None:
-    systems = "mathamr_kedro.search.baselines.systems"
+    systems = "mathamr_kedro.runs.baselines"
     monkeypatch.setattr(f"{systems}.find_spec", lambda name: None)
     with pytest.raises(Exception, match="files of MiniLM") as caught:
         run_training(data, **TEXTS)

@@ -24,6 +24,7 @@ from mathamr_kedro.corpus.tables import rows_of
 from mathamr_kedro.datasets.penman_shards import PenmanShards
 from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph.penman_records import read_records
 from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingParameters
 from mathamr_kedro.pipelines.amr_parsing.pieces import (
@@ -34,7 +35,7 @@ from mathamr_kedro.pipelines.amr_parsing.pieces import (
 )
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import Failure
-from mathamr_kedro.shards import EndOfShards, Shard, fingerprint
+from mathamr_kedro.shards import EndOfShards, Shard
 from mathamr_kedro.workers import Partition, run_partitions
 
 Shards = Iterator[tuple[Shard | EndOfShards, Shard | EndOfShards]]

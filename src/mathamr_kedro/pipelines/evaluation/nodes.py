@@ -33,7 +33,7 @@ from mathamr_kedro.pipelines.evaluation.report import (
     write_report,
 )
 from mathamr_kedro.records import Topic
-from mathamr_kedro.search.baselines.systems import (
+from mathamr_kedro.runs.baselines import (
     FORMULA_SYSTEMS,
     POST_SYSTEMS,
     TASK_1_TYPES,
@@ -42,11 +42,11 @@ from mathamr_kedro.search.baselines.systems import (
     build_formula_ranker,
     build_post_ranker,
 )
-from mathamr_kedro.search.engines import EngineParameters, open_index
+from mathamr_kedro.runs.system_runs import SystemRun, add_fusions, split_run
+from mathamr_kedro.runs.topic_search import Queries, run_search, search_posts
+from mathamr_kedro.runs.topic_sets import TASKS, TopicSet, list_topic_sets
+from mathamr_kedro.search.engines.opening import EngineParameters, open_index
 from mathamr_kedro.search.strategies import Strategy, find_formulas
-from mathamr_kedro.search.system_runs import SystemRun, add_fusions, split_run
-from mathamr_kedro.search.topic_search import Queries, run_search, search_posts
-from mathamr_kedro.search.topic_sets import TASKS, TopicSet, list_topic_sets
 from mathamr_kedro.types import PostId
 
 logger = logging.getLogger(__name__)

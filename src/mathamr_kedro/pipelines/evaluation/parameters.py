@@ -11,15 +11,15 @@ from typing import Any, Literal
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.metrics.protocols import Averaging, Protocol, protocol_of
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.search.baselines.systems import (
+from mathamr_kedro.runs.baselines import (
     MINILM_INSTALL,
     FormulaSystem,
     PostSystem,
     has_minilm,
 )
+from mathamr_kedro.runs.system_runs import NamedFusion
+from mathamr_kedro.runs.topic_search import NamedStrategy, name_strategy
 from mathamr_kedro.search.strategies import Strategy
-from mathamr_kedro.search.system_runs import NamedFusion
-from mathamr_kedro.search.topic_search import NamedStrategy, name_strategy
 
 logger = logging.getLogger(__name__)
 

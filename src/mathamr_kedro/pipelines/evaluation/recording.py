@@ -15,8 +15,8 @@ from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
 from mathamr_kedro.experiments.collection import fingerprint_collection
 from mathamr_kedro.experiments.recording import describe_cell, finish_cell
 from mathamr_kedro.experiments.trainings import TrainingParameters
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph.configuration import PreprocessingParameters
-from mathamr_kedro.shards import fingerprint
 
 logger = logging.getLogger(__name__)
 

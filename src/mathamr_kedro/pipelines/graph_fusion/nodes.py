@@ -17,6 +17,7 @@ import plotly.graph_objects as go
 from mathamr_kedro.datasets.penman_shards import PenmanShards
 from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.errors import WorkerError
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.formula.tree_store import TreeStore
 from mathamr_kedro.graph.fusing import FusedRecord, FuseRecords
 from mathamr_kedro.graph.fusion import FusionMode
@@ -26,7 +27,7 @@ from mathamr_kedro.graph.statistics import GraphTally, TallyFiles, describe_grap
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import Failure
-from mathamr_kedro.shards import EndOfShards, Shard, fingerprint
+from mathamr_kedro.shards import EndOfShards, Shard
 from mathamr_kedro.workers import Failed, Partition, WorkerSettings, run_partitions
 
 logger = logging.getLogger(__name__)

@@ -28,7 +28,7 @@ from mathamr_kedro.search.encoding import (
     list_ranges,
     read_maps,
 )
-from mathamr_kedro.search.engines import EngineParameters, open_index
+from mathamr_kedro.search.engines.opening import EngineParameters, open_index
 from mathamr_kedro.search.store_files import Dtype
 from mathamr_kedro.search.strategies import Strategy
 

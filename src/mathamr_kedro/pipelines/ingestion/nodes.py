@@ -41,6 +41,7 @@ from mathamr_kedro.corpus.threads import Answers, PostHead, Threads
 from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.datasets.formula_trees import TreesSoFar
 from mathamr_kedro.datasets.sharded_table import ShardedTable
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.formula.tree_building import (
     build_batch,
     describe_store,
@@ -50,7 +51,7 @@ from mathamr_kedro.formula.tree_store import TreeStore
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import Formula
-from mathamr_kedro.shards import EndOfShards, Shard, fingerprint
+from mathamr_kedro.shards import EndOfShards, Shard
 
 logger = logging.getLogger(__name__)
 

@@ -13,6 +13,7 @@ from mathamr_kedro.datasets.graph_blocks import GraphBlocks, VariantShard
 from mathamr_kedro.datasets.penman_shards import PenmanShards
 from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.errors import ConfigurationError, WorkerError
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph.blocks import BuildBlocks, GraphBlock
 from mathamr_kedro.graph.configuration import PreprocessingParameters
 from mathamr_kedro.graph.pairs import PairSplit, split_pairs
@@ -26,7 +27,7 @@ from mathamr_kedro.graph.vocabulary_counting import (
     count_blocks,
 )
 from mathamr_kedro.progress import report_progress
-from mathamr_kedro.shards import EndOfShards, Shard, fingerprint
+from mathamr_kedro.shards import EndOfShards, Shard
 from mathamr_kedro.workers import Failed, Partition, run_partitions
 
 logger = logging.getLogger(__name__)

@@ -15,16 +15,20 @@ from mathamr_kedro.datasets.encoders import EncoderStore
 from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.experiments.trainings import TrainingParameters
+from mathamr_kedro.files import fingerprint, replace_file
 from mathamr_kedro.graph.configuration import PreprocessingParameters
 from mathamr_kedro.graph.prepared import PreparedGraphs, PreparedStore
 from mathamr_kedro.graph.released import check_graphs, find_released
 from mathamr_kedro.learning.formula_symbols import name_graph_symbols
 from mathamr_kedro.learning.negatives import group_pairs
+from mathamr_kedro.learning.node_vectors import build_node_vectors
 from mathamr_kedro.learning.pairs import Positions, TrainingPairs, list_pairs
 from mathamr_kedro.learning.rounds import train_in_rounds
+from mathamr_kedro.learning.teacher_vectors import write_document_vectors
+from mathamr_kedro.learning.term_negatives import TermMiner
 from mathamr_kedro.learning.trainer import MODEL, digest_model
 from mathamr_kedro.model.backends import choose_device
-from mathamr_kedro.model.weights import copy_model, write_atomically
+from mathamr_kedro.model.weights import copy_model
 from mathamr_kedro.pipelines.training.report import (
     draw_history,
     write_released_report,
@@ -33,13 +37,10 @@ from mathamr_kedro.pipelines.training.report import (
 from mathamr_kedro.pipelines.training.tracking import check_tracking, track_training
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import MinedNegatives
-from mathamr_kedro.search.baselines.bert import SentenceEncoder
-from mathamr_kedro.search.baselines.systems import find_minilm
-from mathamr_kedro.search.baselines.terms import restore_latex, split_text
-from mathamr_kedro.search.document_vectors import write_document_vectors
-from mathamr_kedro.search.negatives import TermMiner
-from mathamr_kedro.search.node_vectors import build_node_vectors
-from mathamr_kedro.shards import EndOfShards, Shard, fingerprint
+from mathamr_kedro.runs.baselines import find_minilm
+from mathamr_kedro.shards import EndOfShards, Shard
+from mathamr_kedro.text.bert import SentenceEncoder
+from mathamr_kedro.text.terms import restore_latex, split_text
 
 _PAIRS_PER_SHARD = 1000
 _DUPLICATE = "duplicate"
@@ -338,17 +339,14 @@ def _write_vectors(folder: Path, write: VectorsWriter) -> str:
     """
     path = folder / "document_vectors.npy"
     if not path.is_file():
-        write_atomically(path, write)
+        with replace_file(path) as part:
+            write(part)
     return str(path)
 
 
 def _save_vectors(folder: Path, vectors: NDArray[np.float32]) -> str:
     """Write start vectors beside the training that uses them."""
     path = folder / "node_vectors.npy"
-
-    def write(part: Path) -> None:
-        with part.open("wb") as file:
-            np.save(file, vectors)
-
-    write_atomically(path, write)
+    with replace_file(path) as part, part.open("wb") as file:
+        np.save(file, vectors)
     return str(path)

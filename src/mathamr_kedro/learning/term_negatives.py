@@ -1,0 +1,50 @@
+"""Hard negatives by BM25: answers with the words and LaTeX of another question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mathamr_kedro.learning.negatives import NegativesConfig, draw_pool
+from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
+from mathamr_kedro.text.bm25 import TermIndex
+
+
+class TermMiner:
+    """Finds documents of other groups that share terms with a question.
+
+    Args:
+        pairs: questions and documents.
+        groups: of each pair; see :func:`~mathamr_kedro.learning.negatives.group_pairs`.
+        terms: of each post by its position; a post without terms may be missing.
+        config: how many, and from which pool.
+        seed: draws the pool.
+    """
+
+    def __init__(
+        self,
+        pairs: TrainingPairs,
+        groups: Positions,
+        terms: Mapping[int, Sequence[str]],
+        config: NegativesConfig,
+        seed: int,
+    ) -> None:
+        self._pairs, self._groups, self._config = pairs, groups, config
+        self._terms = terms
+        pool = draw_pool(pairs, config, seed)
+        documents = zip(pool, pairs.documents[pool], strict=True)
+        self._index = TermIndex((str(n), terms.get(int(p), ())) for n, p in documents)
+        self._sizes = np.bincount(groups[pool], minlength=int(groups.max()) + 1)
+
+    def mine(self, number: int) -> Positions:
+        """(kept,) positions of the negatives of one pair, the best first."""
+        config, group = self._config, self._groups[number]
+        wanted = config.skip + config.kept
+        terms = self._terms.get(int(self._pairs.queries[number]), ())
+        hits = self._index.search(terms, wanted + int(self._sizes[group]))
+        found = np.array([int(key) for key in hits.keys], dtype=np.int64)
+        wrong = found[self._groups[found] != group][config.skip : wanted]
+        mined = np.full(config.kept, NOTHING, dtype=np.int64)
+        mined[: len(wrong)] = self._pairs.documents[wrong]
+        return mined

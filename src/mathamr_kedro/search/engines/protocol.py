@@ -1,0 +1,200 @@
+"""One interface to three engines that find posts and formulas by their vectors.
+
+=========  ====================================  ==================================
+engine     what it is                            choose it for
+=========  ====================================  ==================================
+exact      our own scan, CPU or GPU              up to some million posts; the truth
+edge       Qdrant's engine inside the process    one machine without a server
+server     a Qdrant server or cluster            many machines, many users
+=========  ====================================  ==================================
+
+An index is always built from a :class:`~mathamr_kedro.search.store.VectorStore`, and
+follows it: the store is committed first, the index catches up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from mathamr_kedro.errors import ConfigurationError, suggest
+from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.search.post_vectors import POST_TYPES, PostEntry, Vectors
+from mathamr_kedro.types import PostId
+
+EngineName: TypeAlias = Literal["exact", "edge", "server"]
+ENGINES: tuple[EngineName, ...] = ("exact", "edge", "server")
+
+PostTypes: TypeAlias = frozenset[str] | None
+"""Types of post that may be returned; any if ``None``."""
+
+
+@dataclass(frozen=True)
+class SearchMode:
+    """How candidates are found (thesis 3.5.2, *search precision*)."""
+
+    exact: bool = True
+    """Look at every vector; otherwise walk the HNSW graph."""
+    hnsw_ef: int = 128
+    """Breadth of the walk."""
+
+
+EXACT = SearchMode()
+
+
+@dataclass(frozen=True)
+class HnswParameters:
+    """The HNSW graphs of an index; ``m`` 0 builds none."""
+
+    doc_m: int = 16
+    """Edges per node over document vectors."""
+    all_m: int = 0
+    """Over all vectors of a post by MaxSim: as costly to build as 16 × 16 products for
+    each comparison."""
+    formula_m: int = 0
+    """Over formula vectors."""
+    ef_construct: int = 100
+    full_scan_threshold: int = 10_000
+    """KB of vectors below which a filtered search scans; lower values lose recall."""
+
+
+@dataclass(frozen=True)
+class ServerParameters:
+    """How a Qdrant server keeps the collections."""
+
+    shard_number: int = 1
+    """Pieces of a collection; a multiple of the number of machines."""
+    replication_factor: int = 1
+    """Copies of each piece; 2 survives the loss of a machine."""
+    write_consistency_factor: int = 1
+    """Copies that must have a write before it counts."""
+    on_disk: bool = False
+    """Keep vectors on disk, mapped into memory, instead of in memory."""
+    indexing_threshold: int = 10_000
+    """KB of vectors from which on a segment gets its graph."""
+    attempts: int = 6
+    """How often a request is tried."""
+
+
+class IndexSize(NamedTuple):
+    """How much an index holds."""
+
+    posts: int
+    formulas: int
+    """Formulas that Task 2 may return."""
+    num_bytes: int
+    """Memory (exact) or disk (edge) that it takes; 0 where the engine does not say."""
+
+
+class VectorIndex(Protocol):
+    """What every engine can do.
+
+    All searches take several queries and return one list for each. Scores are cosines,
+    or means of cosines (Eq. 3.7); ties are broken by the rule of
+    :mod:`mathamr_kedro.search.engines.rescoring`.
+    """
+
+    @property
+    def encoder(self) -> str:
+        """Fingerprint of the encoder whose vectors it holds."""
+
+    def search_documents(
+        self, queries: Sequence[Vectors], depth: int, mode: SearchMode, types: PostTypes
+    ) -> list[Hits]:
+        """Find posts whose document vector is near (``queries``: one vector each)."""
+
+    def search_maxsim(
+        self, queries: Sequence[Vectors], depth: int, mode: SearchMode, types: PostTypes
+    ) -> list[Hits]:
+        """Find posts by MaxSim over all vectors (``queries``: matrices)."""
+
+    def rerank(
+        self, queries: Sequence[Vectors], candidates: Sequence[Sequence[PostId]]
+    ) -> list[Hits]:
+        """Order given posts by exact MaxSim."""
+
+    def search_reranked(
+        self,
+        queries: Sequence[PostEntry],
+        candidates: int,
+        depth: int,
+        mode: SearchMode,
+        types: PostTypes,
+    ) -> list[Hits]:
+        """Find candidates by document vectors, order them by exact MaxSim."""
+
+    def search_formulas(
+        self, queries: Sequence[Vectors], depth: int, mode: SearchMode
+    ) -> list[FormulaHits]:
+        """Find formula instances whose vector is near (one vector each)."""
+
+    def size(self) -> IndexSize:
+        """Return how much it holds."""
+
+    def close(self) -> None:
+        """Release files and connections."""
+
+
+def check_query_encoder(index: VectorIndex, encoder: str) -> None:
+    """Refuse queries of another encoder than that of the index.
+
+    Raises:
+        ConfigurationError: their vectors cannot be compared.
+    """
+    if encoder != index.encoder:
+        raise ConfigurationError(
+            f"Expected queries of encoder {index.encoder!r} (got {encoder!r}); encode "
+            "the queries with the encoder of the index, or build the index anew"
+        )
+
+
+def rerank_documents(
+    index: VectorIndex,
+    queries: Sequence[PostEntry],
+    candidates: int,
+    depth: int,
+    mode: SearchMode,
+    types: PostTypes,
+) -> list[Hits]:
+    """Carry out :meth:`VectorIndex.search_reranked` in two steps."""
+    documents = [document_vector(q) for q in queries]
+    found = index.search_documents(documents, candidates, mode, types)
+    hits = index.rerank([q.vectors for q in queries], [h.keys for h in found])
+    return [Hits(h.keys[:depth], h.scores[:depth]) for h in hits]
+
+
+def document_vector(query: PostEntry) -> Vectors:
+    """Return the document vector of a query.
+
+    Raises:
+        ConfigurationError: its structure has none.
+    """
+    vector = query.document()
+    if vector is None:
+        raise ConfigurationError(
+            f"Expected a document vector in query {query.key!r}; graphs without "
+            "document nodes can be searched by strategy 'maxsim' alone"
+        )
+    return vector
+
+
+def check_post_types(types: PostTypes) -> None:
+    """Refuse names that are no types of posts.
+
+    Raises:
+        ConfigurationError: one is unknown.
+    """
+    for name in types or ():
+        if name not in POST_TYPES:
+            raise ConfigurationError(
+                f"Expected post types among {list(POST_TYPES)} (got {name!r})"
+                f"{suggest(name, POST_TYPES)}"
+            )
+
+
+def round_query(query: Vectors, dtype: str) -> Vectors:
+    """Round a query as the vectors of the store are, so that all engines agree."""
+    return np.asarray(query).astype(dtype).astype(np.float32)

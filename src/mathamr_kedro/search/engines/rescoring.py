@@ -1,0 +1,239 @@
+"""The best of many scores in the true order, from scores that are nearly right.
+
+A scan in single precision is off by at most some *slack*. Two posts nearer to each
+other than twice that are scored again in double precision; all others stand in the
+right order already::
+
+    scan, slack 0.1    a .90   b .72   c .61   d .20        (depth 2)
+    again              a .90   b .65   c .66   -            b and c were too near
+    result             a c
+
+Ties are ordered by the rule of :mod:`mathamr_kedro.hits`.
+
+All queries of a batch are ordered together where the scores are; only the result leaves
+the device, and only ties in it need the ids.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mathamr_kedro.hits import DECIMALS, rank_ids
+from mathamr_kedro.model.host_copy import HostCopy
+
+TRUSTED = 1e-5
+"""Scores that may be off by more are all computed again, not only near ones."""
+
+_SHORTEST_COLUMN = 8
+"""Columns of fewer scores are not worth a second selection."""
+
+Rescore: TypeAlias = Callable[[Tensor, Tensor], Tensor]
+"""(M,) query numbers, rising, and (M,) items to (M,) true scores in float64."""
+
+Rank: TypeAlias = Callable[[NDArray[np.int64]], NDArray[np.int64]]
+"""(M,) items to their ranks among each other where scores are equal."""
+
+
+class Best(NamedTuple):
+    """The best items of one query, best first."""
+
+    items: Tensor
+    scores: Tensor
+    """float64"""
+
+
+class Choice:
+    """The ``depth`` best items of each query in the true order, on their way.
+
+    A device works on it from the start; only :meth:`finish` waits for it. Meanwhile
+    the host may start another one, or finish an older one.
+
+    Args:
+        scores: (Q, N) nearly right scores; ``-inf`` for what may not be returned.
+        items: (N,) number of the item at each place.
+        depth: how many.
+        slack: how far a score may be from the true one.
+        rescore: gives true scores.
+        rank: decides ties.
+    """
+
+    def __init__(
+        self,
+        scores: Tensor,
+        items: Tensor,
+        depth: int,
+        slack: float,
+        rescore: Rescore,
+        rank: Rank,
+    ) -> None:
+        count, size = scores.shape
+        depth = min(depth, size)
+        self._scores, self._items = scores, items
+        self._settle = _Settle(depth, slack, rescore, rank)
+        if depth == 0:
+            return
+        taken = min(size, depth + max(32, depth // 16))
+        top, places = select_top(scores, taken)
+        self._floor = top[:, depth - 1] - 2 * slack
+        # Where even the last one taken may belong to the best, more must be looked at.
+        last = top[:, -1]
+        unsure = (last >= self._floor) & (last > -torch.inf) & (taken < size)
+        which = torch.arange(count, device=scores.device)
+        self._ordered = self._settle.start(top, items[places], which)
+        self._unsure = HostCopy(unsure)
+
+    def finish(self) -> list[Best]:
+        """Wait for the device and decide what is left."""
+        scores, items = self._scores, self._items
+        if self._settle.depth == 0:
+            none = Best(torch.empty(0, dtype=torch.int64), torch.empty(0).double())
+            return [none] * len(scores)
+        results = self._settle.finish(self._ordered)
+        for q in self._unsure.wait().nonzero().flatten().tolist():
+            near = (scores[q] >= self._floor[q]).nonzero().flatten()
+            falling, order = torch.sort(scores[q, near], descending=True)
+            which = torch.tensor([q], device=scores.device)
+            ordered = self._settle.start(falling[None], items[near[order]][None], which)
+            results[q] = self._settle.finish(ordered)[0]
+        return results
+
+
+def select_top(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """(Q, count) best scores, falling, and their places.
+
+    Columns of scores are chosen by their maxima first::
+
+        scores    3 9 4 5      maxima  3 9 8 5      (count 2)
+                  1 2 8 0      chosen    9 4        best    9 8
+                                         2 8
+
+    A score outside of the ``count`` columns with the best maxima is no better than any
+    of these maxima, so the best scores are inside. Two short selections take the place
+    of one over all scores, which are read once.
+    """
+    total = scores.shape[1]
+    size = 1 << int(math.log2(max(1.0, total / count)) / 2)  # about sqrt(total / count)
+    if size < _SHORTEST_COLUMN:
+        top, places = torch.topk(scores, count, dim=1)
+        return top, places
+    end = total - total % size
+    table = scores[:, :end].unflatten(1, (size, -1))  # (Q, size, columns)
+    chosen = torch.topk(table.amax(1), count, dim=1, sorted=False).indices
+    row = torch.arange(len(scores), device=scores.device)[:, None]
+    # Columns lie apart, so that a device reads whole rows for their maxima.
+    near = torch.cat([table[row, :, chosen].flatten(1), scores[:, end:]], 1)
+    top, at = torch.topk(near, count, dim=1)
+    column = chosen.gather(1, (at // size).clamp(max=count - 1))
+    places = at % size * table.shape[2] + column
+    return top, torch.where(at < count * size, places, at - count * size + end)
+
+
+class _Settle(NamedTuple):
+    depth: int
+    slack: float
+    rescore: Rescore
+    rank: Rank
+
+    def start(self, top: Tensor, items: Tensor, which: Tensor) -> HostCopy:
+        """Order (R, M) falling scores of the queries ``which`` (R,)."""
+        exact = self._rescore(top, items, which)
+        exact, order = exact.round(decimals=DECIMALS).sort(dim=1, descending=True)
+        return HostCopy(torch.stack([exact.view(torch.int64), items.gather(1, order)]))
+
+    def finish(self, ordered: HostCopy) -> list[Best]:
+        """Order what is tied, and cut what was taken beyond the depth."""
+        both = ordered.wait()
+        exact, items = both[0].view(torch.float64), both[1]
+        _order_ties(exact.numpy(), items.numpy(), self.rank)
+        exact, items = exact[:, : self.depth], items[:, : self.depth]
+        found = zip(items.unbind(), exact.unbind(), strict=True)
+        kept = (exact > -torch.inf).sum(1)
+        if bool((kept == exact.shape[1]).all()):
+            return [Best(p, e) for p, e in found]
+        cut = zip(found, kept.tolist(), strict=True)
+        return [Best(p[:n], e[:n]) for (p, e), n in cut]
+
+    def _rescore(self, top: Tensor, items: Tensor, which: Tensor) -> Tensor:
+        """(R, M) true scores of all, or of those that are near to others."""
+        exact = top.double()
+        if self.slack > TRUSTED:
+            # Without asking the device which: it would wait for the answer.
+            queries = which.repeat_interleave(items.shape[1])
+            true = self.rescore(queries, items.flatten()).view_as(exact)
+            return torch.where(top > -torch.inf, true, exact)
+        near = _with_neighbours((top[:, :-1] - top[:, 1:]) <= 2 * self.slack)
+        row, column = (near & (top > -torch.inf)).nonzero(as_tuple=True)
+        if len(row):
+            exact[row, column] = self.rescore(which[row], items[row, column])
+        return exact
+
+
+def _order_ties(
+    scores: NDArray[np.float64], items: NDArray[np.int64], rank: Rank
+) -> None:
+    """Put items of equal scores, which fall along each row, in the order of ranks."""
+    row, column = np.nonzero(scores[:, 1:] == scores[:, :-1])
+    pairs = np.concatenate([row * scores.shape[1] + column + n for n in (0, 1)])
+    row, column = np.divmod(np.unique(pairs), scores.shape[1])
+    is_found = scores[row, column] > -np.inf
+    row, column = row[is_found], column[is_found]
+    if len(row):
+        tied = items[row, column]
+        order = np.lexsort((rank(tied), -scores[row, column], row))
+        items[row, column] = tied[order]
+
+
+def _with_neighbours(pairs: Tensor) -> Tensor:
+    """(R, M) whether a place is one of a marked pair of neighbours (R, M - 1)."""
+    pad = torch.nn.functional.pad
+    return pad(pairs, (0, 1)) | pad(pairs, (1, 0))
+
+
+def name_items(
+    best: Sequence[Best], ids_of: Callable[[NDArray[np.int64]], NDArray[np.object_]]
+) -> list[list[str]]:
+    """Return the ids of the best items of each query, all looked up at once."""
+    cuts = list(accumulate(len(b.items) for b in best))
+    if not cuts or not cuts[-1]:
+        return [[] for _ in best]
+    names = ids_of(np.concatenate([b.items.numpy() for b in best])).tolist()
+    return [names[a:b] for a, b in pairwise([0, *cuts])]
+
+
+def settle_list(
+    ids: Sequence[str],
+    scores: NDArray[np.float64],
+    slack: float,
+    rescore: Callable[[list[int]], Sequence[float]],
+) -> tuple[list[int], NDArray[np.float64]]:
+    """Put one list of nearly right scores into the true order.
+
+    Args:
+        ids: of the results, for ties.
+        scores: falling, or nearly so.
+        slack: how far a score may be from the true one.
+        rescore: gives the true scores of places.
+
+    Returns:
+        The places in their true order, and their scores.
+    """
+    falling = np.argsort(-scores, kind="stable")
+    near = -np.diff(scores[falling]) <= 2 * slack
+    tied = np.zeros(len(scores), dtype=np.bool_)
+    tied[:-1] |= near
+    tied[1:] |= near
+    exact = scores.copy()
+    places = falling[tied].tolist()
+    if places:
+        exact[places] = rescore(places)
+    exact = np.round(exact, DECIMALS)
+    order = np.lexsort((rank_ids(ids), -exact))
+    return order.tolist(), exact[order]

@@ -1,0 +1,181 @@
+"""A space of items to find: posts, documents or formulas, scanned one and all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mathamr_kedro.hits import rank_ids
+from mathamr_kedro.model.backends import can_use_triton
+from mathamr_kedro.search.engines.numbering import Names
+from mathamr_kedro.search.engines.rescoring import Best, Choice
+from mathamr_kedro.search.engines.scan_torch import (
+    PackedPosts,
+    QueryBatch,
+    RaggedRows,
+    ScanType,
+    score_pairs,
+)
+
+_ROOM = {"cpu": 1 << 26, "cuda": 1 << 30}
+"""Scores held at once."""
+_AT_ONCE = {"cpu": 1 << 10, "cuda": 40}
+"""Queries at once: a GPU scans for some while the host orders the results of others."""
+
+
+class Scanner(Protocol):
+    """Some items, packed for a device."""
+
+    order: Tensor
+
+    def scan(self, queries: QueryBatch) -> Tensor:
+        """(Q, N) scores in the order of :attr:`order`."""
+
+    def slack(self, queries: QueryBatch) -> float:
+        """Return how far a score may be from the true one."""
+
+    def num_bytes(self) -> int:
+        """Return the memory it takes."""
+
+
+class _Part(NamedTuple):
+    items: RaggedRows
+    scanner: Scanner
+    score_pairs: Callable[[QueryBatch, RaggedRows, Tensor, Tensor], Tensor]
+    first: int
+
+
+class _Mask(NamedTuple):
+    allowed: NDArray[np.bool_]
+    hidden: Tensor | None
+    """(N,) places that may not be returned; ``None`` where all may."""
+
+
+class ExactSpace:
+    """Items with one or more vectors each, numbered in the order they were added."""
+
+    def __init__(self, device: str = "cpu", dtype: ScanType = "float32") -> None:
+        self.device = torch.device(device)
+        self._dtype: ScanType = dtype
+        self._parts: list[_Part] = []
+        self._order = torch.empty(0, dtype=torch.int64, device=self.device)
+        self._mask: _Mask | None = None
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def add(self, rows: NDArray, ptr: NDArray[np.int64]) -> None:
+        """Add items: their vectors and where those of each item start."""
+        self.add_items(RaggedRows(torch.from_numpy(rows), torch.from_numpy(ptr)))
+
+    def add_items(self, items: RaggedRows) -> None:
+        """Add items given as tensors."""
+        if not len(items):
+            return
+        items = RaggedRows(items.rows.to(self.device), items.ptr.to(self.device))
+        part = self._pack(items)
+        self._parts.append(part)
+        self._order = torch.cat([self._order, part.scanner.order + part.first])
+        self._mask = None
+
+    def _pack(self, items: RaggedRows) -> _Part:
+        if can_use_triton(self.device, items.rows.shape[1]):
+            kernels = import_module("mathamr_kedro.search.engines.scan_triton")
+            packed: Scanner = kernels.BlockedPosts(items)
+            return _Part(items, packed, kernels.score_pairs, len(self))
+        return _Part(items, PackedPosts(items, self._dtype), score_pairs, len(self))
+
+    def search(
+        self,
+        queries: QueryBatch,
+        depth: int,
+        allowed: NDArray[np.bool_],
+        ids_of: Callable[[NDArray[np.int64]], Names],
+    ) -> list[Best]:
+        """Return the best items of each query.
+
+        Args:
+            queries: vectors in single precision.
+            depth: how many.
+            allowed: (N,) which items may be returned; not to be changed later.
+            ids_of: gives ids of items, for ties.
+        """
+        queries = queries.to(self.device)
+        hidden = self._hide(allowed)
+        device = self.device.type
+        most = min(_ROOM[device] // max(1, 2 * len(self)), _AT_ONCE[device])
+        results: list[Best] = []
+        running: Choice | None = None
+        for some in queries.split(max(1, most)):
+            following = self._start(some, depth, hidden, ids_of)
+            results += running.finish() if running is not None else ()
+            running = following
+        return results + (running.finish() if running is not None else [])
+
+    def _hide(self, allowed: NDArray[np.bool_]) -> Tensor | None:
+        """Bring a mask to the device, once for searches in a row."""
+        if self._mask is None or self._mask.allowed is not allowed:
+            hidden = None
+            if not allowed.all():
+                hidden = ~torch.from_numpy(allowed).to(self.device)[self._order]
+            self._mask = _Mask(allowed, hidden)
+        return self._mask.hidden
+
+    def _start(
+        self,
+        queries: QueryBatch,
+        depth: int,
+        hidden: Tensor | None,
+        ids_of: Callable[[NDArray[np.int64]], Names],
+    ) -> Choice:
+        scores = self.scan(queries)
+        if hidden is not None:
+            scores.masked_fill_(hidden, -torch.inf)
+        slack = max((p.scanner.slack(queries) for p in self._parts), default=0.0)
+
+        def rescore(which: Tensor, items: Tensor) -> Tensor:
+            return self.score_pairs(queries, which, items)
+
+        def rank(items: NDArray[np.int64]) -> NDArray[np.int64]:
+            numbers, place = np.unique(items, return_inverse=True)
+            return rank_ids(ids_of(numbers).tolist())[place]
+
+        return Choice(scores, self._order, depth, slack, rescore, rank)
+
+    def scan(self, queries: QueryBatch) -> Tensor:
+        """(Q, N) nearly right scores; queries and scores are on the device."""
+        parts = [p.scanner.scan(queries) for p in self._parts]
+        if not parts:
+            parts = [queries.tokens.new_empty(len(queries), 0)]
+        return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
+
+    def score(
+        self, queries: QueryBatch, which: NDArray[np.int64], items: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """(M,) scores of single pairs of query and item; ``which`` rises."""
+        pairs = (torch.from_numpy(a).to(self.device) for a in (which, items))
+        return self.score_pairs(queries.to(self.device), *pairs).cpu().numpy()
+
+    def score_pairs(self, queries: QueryBatch, which: Tensor, items: Tensor) -> Tensor:
+        """(M,) true scores in float64, as :meth:`score`, all on the device."""
+        if len(self._parts) == 1:
+            (part,) = self._parts
+            return part.score_pairs(queries, part.items, which, items)
+        scores = torch.empty(len(items), dtype=torch.float64, device=self.device)
+        for part in self._parts:
+            inside = (items >= part.first) & (items < part.first + len(part.items))
+            mine = inside.nonzero().flatten()
+            if len(mine):
+                local = items[mine] - part.first
+                scores[mine] = part.score_pairs(queries, part.items, which[mine], local)
+        return scores
+
+    def num_bytes(self) -> int:
+        """Return the memory of the packed vectors."""
+        return sum(p.scanner.num_bytes() for p in self._parts)

@@ -1,0 +1,358 @@
+"""A store of post vectors that can be killed at any moment, and goes on living.
+
+::
+
+    vectors/
+      store.json                 which files count; replaced whole, the one commit point
+      seg-000001.safetensors     posts; never changed after it was written
+      seg-000002.safetensors
+      dead-000007.safetensors    which posts of which segment were replaced or deleted
+
+A commit writes its files first and then replaces ``store.json``; a file that is not
+listed there is the rest of a killed run and is removed by the next writer. So a post is
+in the store whole, once, or not at all.
+
+The store remembers the encoder that made its vectors and takes no others. Every commit
+has a number, its generation; an index built from the store notes the generation it has
+reached and asks for the changes since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from mathamr_kedro.arrays import write_arrays
+from mathamr_kedro.errors import (
+    ConfigurationError,
+    MalformedInputError,
+    MissingInputError,
+    suggest,
+)
+from mathamr_kedro.files import FolderLock
+from mathamr_kedro.search.post_vectors import PostVectors, join_posts
+from mathamr_kedro.search.store_files import (
+    LIST_NAME,
+    SUFFIX,
+    Changes,
+    Dtype,
+    Segment,
+    SegmentEntry,
+    StoreState,
+    map_segment,
+    read_state,
+    write_state,
+)
+from mathamr_kedro.types import PostId
+
+
+class VectorStore:
+    """The vectors of a collection of posts.
+
+    ::
+
+        with VectorStore.open(folder, encoder="9f3c...", width=32) as store:
+            store.commit(PostVectors.of(posts), shard="posts-00003")
+            store.commit(delete=["1801"])
+        entry = VectorStore(folder).read(["1802"]).entry(0)
+    """
+
+    def __init__(self, folder: str | Path, lock: FolderLock | None = None) -> None:
+        self.folder = Path(folder)
+        self._lock = lock
+        self.state = read_state(self.folder)
+        self._segments: dict[str, Segment] = {}
+
+    @classmethod
+    def open(
+        cls, folder: str | Path, encoder: str, width: int, dtype: Dtype = "float32"
+    ) -> VectorStore:
+        """Open a store for writing, make it where there is none.
+
+        Raises:
+            ConfigurationError: the store holds vectors of another encoder, width or
+                type, or another process writes to it.
+        """
+        folder = Path(folder)
+        lock = FolderLock(folder, "wait for it to end")
+        try:
+            if not (folder / LIST_NAME).exists():
+                write_state(folder, StoreState(encoder, width, uuid4().hex, dtype))
+            store = cls(folder, lock)
+            store.check_encoder(encoder)
+            if (store.width, store.state.dtype) != (width, dtype):
+                raise ConfigurationError(
+                    f"Expected {width} numbers of {dtype} in a vector of "
+                    f"{str(folder)!r} (got {store.width} of {store.state.dtype}); "
+                    "delete the folder to encode anew"
+                )
+        except BaseException:
+            lock.close()
+            raise
+        store._remove_rests()
+        return store
+
+    def __enter__(self) -> VectorStore:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let other processes write."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def __len__(self) -> int:
+        return sum(len(s.alive) for s in self.segments())
+
+    @property
+    def encoder(self) -> str:
+        """Fingerprint of the encoder that made the vectors."""
+        return self.state.encoder
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector."""
+        return self.state.width
+
+    @property
+    def generation(self) -> int:
+        """Number of the last commit."""
+        return self.state.generation
+
+    def num_formulas(self) -> int:
+        """Return the number of formulas that Task 2 may return."""
+        return sum(
+            int(s.posts.take(s.alive).returnable.sum())
+            if len(s.dead_rows)
+            else int(s.posts.returnable.sum())
+            for s in self.segments()
+        )
+
+    def check_encoder(self, encoder: str) -> None:
+        """Refuse vectors of another encoder.
+
+        Raises:
+            ConfigurationError: they would mix.
+        """
+        if encoder != self.encoder:
+            raise ConfigurationError(
+                f"Expected vectors of encoder {self.encoder!r} in {str(self.folder)!r} "
+                f"(got {encoder!r}); vectors of two encoders cannot be compared: "
+                "encode all posts with one of them, in a folder of its own"
+            )
+
+    def refresh(self) -> None:
+        """Read again what another process may have committed."""
+        found = read_state(self.folder)
+        if found != self.state:
+            self.state = found
+            self.__dict__.pop("places", None)
+
+    def segments(self) -> list[Segment]:
+        """Return the segments, mapped into memory."""
+        for entry in self.state.segments:
+            known = self._segments.get(entry.name)
+            if known is None or known.entry != entry:
+                posts = known.posts if known else None
+                self._segments[entry.name] = map_segment(self.folder, entry, posts)
+        return [self._segments[e.name] for e in self.state.segments]
+
+    def finished_shards(self) -> frozenset[str]:
+        """Return the names of the shards that are in the store."""
+        return frozenset(self.state.shards)
+
+    def keys(self) -> Iterator[PostId]:
+        """Yield the posts in the store."""
+        for segment in self.segments():
+            yield from segment.posts.keys.take(segment.alive)
+
+    @cached_property
+    def places(self) -> dict[PostId, tuple[int, int]]:
+        """Segment and row of each post."""
+        found: dict[PostId, tuple[int, int]] = {}
+        for number, segment in enumerate(self.segments()):
+            rows = segment.alive
+            keys = segment.posts.keys.take(rows)
+            found.update(
+                (k, (number, r)) for k, r in zip(keys, rows.tolist(), strict=True)
+            )
+        return found
+
+    def read(self, keys: Sequence[PostId]) -> PostVectors:
+        """Return posts in the given order.
+
+        Raises:
+            MissingInputError: a post is not in the store.
+        """
+        if not keys:
+            return _no_posts(self.state)
+        missing = next((k for k in keys if k not in self.places), None)
+        if missing is not None:
+            hint = suggest(missing, list(self.places)[:10_000])
+            raise MissingInputError(
+                f"Expected vectors of post {missing!r} in {str(self.folder)!r}{hint}"
+            )
+        segments = self.segments()
+        where = np.array([self.places[k] for k in keys])
+        parts, order = [], []
+        for number in np.unique(where[:, 0]):
+            chosen = np.flatnonzero(where[:, 0] == number)
+            parts.append(segments[number].posts.take(where[chosen, 1]))
+            order.append(chosen)
+        return join_posts(parts).take(np.argsort(np.concatenate(order)))
+
+    def commit(
+        self,
+        add: PostVectors | None = None,
+        delete: Iterable[PostId] = (),
+        shard: str | None = None,
+        encoder: str | None = None,
+    ) -> int:
+        """Add, replace and delete posts, all at once; return the new generation.
+
+        Args:
+            add: posts to write; those that are there already are replaced.
+            delete: posts to delete; those that are not there are passed over.
+            shard: name of the batch, listed by :meth:`finished_shards`.
+            encoder: who made the vectors, if the caller knows; checked.
+        """
+        if encoder is not None:
+            self.check_encoder(encoder)
+        self._check_writable()
+        generation = self.generation + 1
+        added = list(add.keys) if add is not None else []
+        if len(added) and add is not None and add.width != self.width:
+            raise MalformedInputError(
+                f"Expected vectors of {self.width} numbers (got {add.width})"
+            )
+        both = set(added).intersection(deleted := set(delete))
+        if both:
+            raise MalformedInputError(
+                f"Expected post {min(both)!r} to be added or deleted, not both"
+            )
+        segments = self._bury({*added, *deleted}, generation)
+        if add is not None:
+            segments += (self._write_segment(add, generation),)
+        shards = self.state.shards + ((shard,) if shard is not None else ())
+        self._advance(generation=generation, segments=segments, shards=shards)
+        self._forget(added, deleted)
+        return generation
+
+    def complete(self) -> None:
+        """Note that every post of the collection is there."""
+        self._check_writable()
+        self._advance(complete=True)
+
+    def has_forgotten(self, generation: int) -> bool:
+        """Tell whether deletions since ``generation`` are no longer known."""
+        return 0 < generation < self.state.compacted
+
+    def changes_since(self, generation: int) -> Changes:
+        """Return what an index that has reached ``generation`` lacks.
+
+        Raises:
+            MissingInputError: it is no longer known; start from generation 0.
+        """
+        if self.has_forgotten(generation):
+            raise MissingInputError(
+                f"Deletions since generation {generation} were forgotten when "
+                f"{str(self.folder)!r} was compacted; build the index anew"
+            )
+        buried: dict[PostId, int] = {}
+        for segment in self.segments():
+            rows = segment.dead_rows[segment.dead_since > generation]
+            formulas = np.diff(segment.posts.formula_ptr)[rows].tolist()
+            keys = segment.posts.keys.take(rows)
+            for key, count in zip(keys, formulas, strict=True):
+                buried[key] = max(count, buried.get(key, 0))
+        deleted = frozenset(buried).difference(self.places)
+        new = tuple(s for s in self.segments() if s.entry.added > generation)
+        return Changes(self.generation, buried, deleted, new)
+
+    def compact(self, posts: int = 10_000) -> None:
+        """Write segments of fewer living posts anew, together and without the dead."""
+        self._check_writable()
+        small = [s for s in self.segments() if len(s.alive) < posts]
+        if len(small) < 2 and not any(len(s.dead_rows) for s in small):
+            return
+        names = {s.entry.name for s in small}
+        kept = tuple(e for e in self.state.segments if e.name not in names)
+        generation = self.generation + 1
+        parts = [s.posts.take(s.alive) for s in small if len(s.alive)]
+        if parts:
+            kept += (self._write_segment(join_posts(parts), generation),)
+        self._advance(generation=generation, compacted=self.generation, segments=kept)
+        self._segments = {n: s for n, s in self._segments.items() if n not in names}
+        self.__dict__.pop("places", None)
+        self._remove_rests()
+
+    def _forget(self, added: list[PostId], deleted: set[PostId]) -> None:
+        if "places" not in self.__dict__:
+            return
+        for key in deleted:
+            self.places.pop(key, None)
+        last = len(self.state.segments) - 1
+        self.places.update((key, (last, row)) for row, key in enumerate(added))
+
+    def _bury(self, keys: set[PostId], generation: int) -> tuple[SegmentEntry, ...]:
+        by_segment: dict[int, list[int]] = {}
+        for key in keys:
+            if (place := self.places.get(key)) is not None:
+                by_segment.setdefault(place[0], []).append(place[1])
+        entries = list(self.state.segments)
+        for number, rows in by_segment.items():
+            segment = self.segments()[number]
+            name = f"dead-{generation:06d}-{number}"
+            born = np.full(len(rows), generation, dtype=np.int64)
+            arrays = {
+                "row": np.concatenate([segment.dead_rows, np.sort(rows)]),
+                "generation": np.concatenate([segment.dead_since, born]),
+            }
+            write_arrays(self._file(name), arrays)
+            entries[number] = replace(segment.entry, dead=name)
+        return tuple(entries)
+
+    def _write_segment(self, posts: PostVectors, generation: int) -> SegmentEntry:
+        name = f"seg-{generation:06d}"
+        posts = replace(posts, vectors=posts.vectors.astype(self.state.dtype))
+        size = write_arrays(self._file(name), posts.to_arrays())
+        formulas = len(posts.formula_ids)
+        return SegmentEntry(
+            name, len(posts), len(posts.vectors), formulas, size, generation
+        )
+
+    def _file(self, name: str) -> Path:
+        return self.folder / f"{name}{SUFFIX}"
+
+    def _advance(self, **changed: Any) -> None:
+        self.state = replace(self.state, **changed)
+        write_state(self.folder, self.state)
+
+    def _check_writable(self) -> None:
+        if self._lock is None:
+            raise ConfigurationError(
+                f"{str(self.folder)!r} is open for reading; use VectorStore.open"
+            )
+
+    def _remove_rests(self) -> None:
+        listed = {e.name for e in self.state.segments}
+        listed |= {e.dead for e in self.state.segments if e.dead is not None}
+        for file in self.folder.glob(f"*{SUFFIX}"):
+            if file.name.removesuffix(SUFFIX) not in listed:
+                file.unlink()
+        for part in self.folder.glob(".*.part"):
+            part.unlink()
+
+
+def _no_posts(state: StoreState) -> PostVectors:
+    empty = PostVectors.of(())
+    return replace(empty, vectors=np.zeros((0, state.width), dtype=state.dtype))

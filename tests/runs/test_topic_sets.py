@@ -1,0 +1,84 @@
+"""Topics and judgments by edition and by pattern."""
+
+from __future__ import annotations
+
+import pytest
+
+from mathamr_kedro.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.records import Judgment, Topic
+from mathamr_kedro.runs.topic_sets import list_topic_sets
+
+
+def topic(topic_id, category=None):
+    task = "task1" if topic_id.startswith("A.") else "task2"
+    return Topic(
+        topic_id, task, 0, "", (), "", (), None, None, category, None, None
+    )  # fmt: skip
+
+
+def judge(topic_id, doc_id, grade, task="task1", source="a.tsv"):
+    return Judgment(topic_id, doc_id, grade, task, source)
+
+
+TOPICS = [topic("A.1", "Proof"), topic("A.250"), topic("A.7001"), topic("B.1")]
+
+
+def list_sets(judgments=(), patterns=None, visual_ids=None, topics=TOPICS):
+    find = (visual_ids or {}).get
+    found = list_topic_sets(topics, judgments, patterns or {}, find)
+    return {(s.task, s.name): s for s in found}
+
+
+def test_topics_belong_to_their_edition():
+    sets = list_sets([judge("A.250", "7", 2), judge("A.1", "7", 0)])
+    assert list(sets) == [
+        (1, "ARQMath-1"), (1, "ARQMath-2"), (1, "own"), (2, "ARQMath-1"),
+    ]  # fmt: skip
+    assert sets[1, "ARQMath-2"].qrels.grades == {"A.250": {"7": 2}}
+    assert sets[2, "ARQMath-1"].qrels.grades == {}
+    assert sets[1, "ARQMath-1"].info["A.1"]["category"] == "Proof"
+
+
+def test_judged_topics_count_where_their_set_has_topics():
+    sets = list_sets([judge("A.2", "7", 2), judge("A.301", "7", 2)])
+    assert sets[1, "ARQMath-1"].qrels.grades == {"A.2": {"7": 2}}
+    assert (1, "ARQMath-3") not in sets
+
+
+def test_patterns_choose_and_may_overlap():
+    sets = list_sets(
+        [judge("A.1", "7", 2), judge("A.250", "7", 1)],
+        {"odd": ["A.*1"], "all": ["*"]},
+    )
+    assert {t.topic_id for t in sets[1, "odd"].topics} == {"A.1", "A.7001"}
+    assert list(sets[1, "odd"].qrels.grades) == ["A.1"]
+    assert list(sets[1, "all"].qrels.grades) == ["A.1", "A.250"]
+    assert [t.topic_id for t in sets[2, "all"].topics] == ["B.1"]
+
+
+def test_formula_judgments_become_visual_ids_unless_these_are_judged():
+    by_formula = [
+        judge(topic_id, formula, grade, "task2_formulas")
+        for topic_id, formula, grade in (
+            ("B.1", "f1", 1), ("B.1", "f2", 3), ("B.2", "f2", 2), ("B.2", "lost", 2),
+        )
+    ]  # fmt: skip
+    visual_ids = {"f1": "70", "f2": "70"}
+    sets = list_sets(by_formula, visual_ids=visual_ids)
+    expected = {"B.1": {"70": 3}, "B.2": {"70": 2}}
+    assert sets[2, "ARQMath-1"].qrels.grades == expected
+    official = judge("B.1", "71", 0, "task2")
+    sets = list_sets([*by_formula, official], visual_ids=visual_ids)
+    assert sets[2, "ARQMath-1"].qrels.grades["B.1"] == {"71": 0}
+
+
+def test_two_grades_for_one_document_are_refused():
+    same = judge("A.1", "7", 2, source="b.tsv")
+    assert list_sets([judge("A.1", "7", 2), same])
+    with pytest.raises(MalformedInputError, match=r"0 in 'a.tsv', 2 in 'b.tsv'"):
+        list_sets([judge("A.1", "7", 0), same])
+
+
+def test_topic_set_without_topics_is_refused():
+    with pytest.raises(ConfigurationError, match=r"No topic belongs .*'none'"):
+        list_sets(patterns={"none": ["C.*"]})

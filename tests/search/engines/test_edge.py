@@ -1,0 +1,177 @@
+"""The embedded Qdrant engine: exact searches equal loops, builds survive."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pytest
+
+from mathamr_kedro.errors import ConfigurationError, LockedError, MissingInputError
+from mathamr_kedro.search.engines import edge as edge_index
+from mathamr_kedro.search.engines.edge import EdgeIndex
+from mathamr_kedro.search.engines.protocol import HnswParameters, SearchMode
+from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
+from mathamr_kedro.search.store import VectorStore
+from tests.search.conftest import (
+    ENCODER,
+    WIDTH,
+    SlowIndex,
+    check_engine,
+    check_hits,
+    draw_posts,
+    draw_query,
+    make_store,
+)
+
+HNSW = SearchMode(exact=False)
+
+
+@pytest.fixture
+def index(tmp_path, store):
+    with EdgeIndex.open(tmp_path / "edge", store) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("depth", [1, 20, 1000])
+@pytest.mark.parametrize("types", [None, frozenset({"answer"})])
+def test_every_exact_search_equals_loops(index, posts, depth, types):
+    check_engine(index, SlowIndex(posts), depth, types)
+
+
+def test_names_instead_of_numbers_and_many_ties(tmp_path):
+    """Ids like those of NTCIR-12; 60 equal posts, so that the cut falls among them."""
+    post = draw_posts(1, formulas=2)[0]
+    keys = [f"Zeta_function:{i}" for i in range(60)] + ["0042", "42"]
+    posts = [
+        post._replace(
+            key=k, formula_ids=[f"{k}/{i}" for i in range(2)], returnable=None
+        )
+        for k in keys
+    ]
+    store = make_store(tmp_path / "vectors", posts)
+    with EdgeIndex.open(tmp_path / "edge", store) as index:
+        assert index.size()[:2] == (62, 124)
+        check_engine(index, SlowIndex(posts), depth=5)
+
+
+def test_living_index_follows_the_store(tmp_path):
+    rng = np.random.default_rng(0)
+    living: dict[str, PostEntry] = {}
+    with VectorStore.open(tmp_path / "vectors", ENCODER, WIDTH) as store:
+        index = EdgeIndex.open(tmp_path / "edge", VectorStore(store.folder))
+        for step in range(9):
+            added = draw_posts(int(rng.integers(1, 7)), step, int(rng.integers(1, 25)))
+            gone = {str(k) for k in rng.integers(1, 30, 2)} - {p.key for p in added}
+            store.commit(PostVectors.of(added), delete=gone)
+            if step == 5:
+                store.compact()
+            living = {k: p for k, p in living.items() if k not in gone}
+            living |= {p.key: p for p in added}
+            if step % 3 == 2:  # reopened instead of refreshed
+                index.close()
+                index = EdgeIndex.open(tmp_path / "edge", VectorStore(store.folder))
+            index.refresh()
+            check_engine(index, SlowIndex(living.values()))
+            formulas = sum(map(sum, (p.returnable for p in living.values())))
+            assert index.size()[:2] == (len(living), formulas)
+        index.close()
+
+
+def test_graph_searches_find_the_same_in_a_small_index(tmp_path, store, posts):
+    hnsw = HnswParameters(all_m=16, formula_m=16)
+    twin = SlowIndex(posts)
+    query = draw_query(4)
+    with EdgeIndex.open(tmp_path / "edge", store, hnsw) as index:
+        (hits,) = index.search_maxsim([query.vectors], 10, HNSW)
+        check_hits(hits, twin.maxsim(query.vectors, 10))
+        (hits,) = index.search_documents([query.document()], 10, HNSW)
+        check_hits(hits, twin.documents(query.document(), 10))
+        answers = frozenset({"answer"})
+        (hits,) = index.search_reranked([query], 9, 5, HNSW, answers)
+        pool, _ = twin.documents(query.document(), 9, answers)
+        order, scores = twin.maxsim(query.vectors, 1000)
+        check_hits(hits, ([k for k in order if k in pool][:5], scores))
+        (found,) = index.search_formulas([query.document()], 10, HNSW)
+        assert found.formula_ids == twin.formulas(query.document(), 10)[0]
+
+
+def test_graph_search_without_graph_is_refused(index):
+    with pytest.raises(ConfigurationError, match=r"hnsw\.all_m"):
+        index.search_maxsim([draw_query(1).vectors], 5, HNSW)
+    with pytest.raises(ConfigurationError, match=r"hnsw\.formula_m"):
+        index.search_formulas([draw_query(1).document()], 5, HNSW)
+
+
+def test_unknown_post_cannot_be_reranked(index):
+    query = draw_query(1).vectors
+    assert index.rerank([query], [[]])[0].keys == []
+    with pytest.raises(MissingInputError, match="'999'"):
+        index.rerank([query], [["1", "999"]])
+
+
+def test_other_parameters_make_a_new_build_and_remove_the_old(tmp_path, store, posts):
+    folder = tmp_path / "edge"
+    EdgeIndex.open(folder, store).close()
+    (first,) = folder.glob("build-*")
+    with EdgeIndex.open(folder, store, HnswParameters(doc_m=8)) as index:
+        (second,) = folder.glob("build-*")
+        assert first != second
+        check_engine(index, SlowIndex(posts))
+
+
+def test_index_is_opened_without_being_built_again(tmp_path, store, monkeypatch):
+    EdgeIndex.open(tmp_path / "edge", store).close()
+    monkeypatch.setattr(EdgeIndex, "_build", None)
+    EdgeIndex.open(tmp_path / "edge", store).close()
+
+
+def test_killed_build_goes_on_where_it_stopped(tmp_path, posts, monkeypatch):
+    store = make_store(tmp_path / "vectors", posts, per_commit=10)
+    monkeypatch.setattr(edge_index, "_FLUSH_EVERY", 2)
+    written: list[int] = []
+    original = edge_index.EdgeCollection.upsert
+
+    def upsert(self, points):
+        if len(written) == 7:
+            raise KeyboardInterrupt
+        written.append(len(points))
+        original(self, points)
+
+    monkeypatch.setattr(edge_index.EdgeCollection, "upsert", upsert)
+    with pytest.raises(KeyboardInterrupt):
+        EdgeIndex.open(tmp_path / "edge", store)
+    assert not (tmp_path / "edge" / "edge.json").exists()
+    total = len(written)
+    monkeypatch.setattr(
+        edge_index.EdgeCollection,
+        "upsert",
+        lambda self, points: (written.append(len(points)), original(self, points)),
+    )
+    with EdgeIndex.open(tmp_path / "edge", store) as index:
+        check_engine(index, SlowIndex(posts))
+    assert total == 7
+    assert len(written) == 13  # twelve batches, the seventh a second time
+
+
+def test_damaged_index_is_built_anew_from_the_store(tmp_path, store, posts, caplog):
+    folder = tmp_path / "edge"
+    EdgeIndex.open(folder, store).close()
+    shutil.rmtree(next(folder.glob("build-*")) / "formulas")
+    with EdgeIndex.open(folder, store) as index:
+        check_engine(index, SlowIndex(posts))
+    assert "built anew" in caplog.text
+
+
+def test_store_made_anew_makes_the_index_anew(tmp_path, store):
+    EdgeIndex.open(tmp_path / "edge", store).close()
+    shutil.rmtree(tmp_path / "vectors")
+    others = draw_posts(30, seed=77)
+    again = make_store(tmp_path / "vectors", others)
+    with EdgeIndex.open(tmp_path / "edge", again) as index:
+        check_engine(index, SlowIndex(others))
+
+
+def test_two_processes_are_refused(tmp_path, store, index):
+    with pytest.raises(LockedError, match="Another process"):
+        EdgeIndex.open(tmp_path / "edge", store)

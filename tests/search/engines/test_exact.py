@@ -1,0 +1,152 @@
+"""The exact engine equals loops: fresh, living, filtered, in half precision."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.search.engines import exact as exact_index
+from mathamr_kedro.search.engines.exact import ExactIndex
+from mathamr_kedro.search.engines.protocol import SearchMode
+from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
+from mathamr_kedro.search.store import VectorStore
+from tests.search.conftest import (
+    ENCODER,
+    WIDTH,
+    SlowIndex,
+    check_hits,
+    draw_posts,
+    draw_query,
+    make_store,
+    slow_maxsim,
+)
+
+QUERIES = [draw_query(1), draw_query(2, formulas=0), draw_query(3, 0, 0)]
+
+
+def check_index(index, twin, depth=20):
+    matrices = [q.vectors for q in QUERIES]
+    documents = [q.document() for q in QUERIES]
+    for query, hits in zip(matrices, index.search_maxsim(matrices, depth), strict=True):
+        check_hits(hits, twin.maxsim(query, depth))
+    found = index.search_documents(documents, depth)
+    for query, hits in zip(documents, found, strict=True):
+        check_hits(hits, twin.documents(query, depth))
+    found = index.search_formulas(documents, depth)
+    for query, hits in zip(documents, found, strict=True):
+        order, scores = twin.formulas(query, depth)
+        assert hits.formula_ids == order
+        np.testing.assert_allclose(hits.scores, [scores[k] for k in order], atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("depth", [1, 20, 1000])
+def test_every_search_equals_loops(store, posts, dtype, depth):
+    check_index(ExactIndex(store, dtype=dtype), SlowIndex(posts), depth)
+
+
+def test_equal_posts_stand_in_the_order_of_their_ids(tmp_path):
+    post = draw_posts(1)[0]
+    keys = [str(k) for k in (100, 9, 11, 10, 99)]
+    posts = [
+        post._replace(key=k, formula_ids=[f"{k}-{i}" for i in range(len(post[5]))])
+        for k in keys
+    ]
+    index = ExactIndex(make_store(tmp_path, posts))
+    (hits,) = index.search_maxsim([QUERIES[0].vectors], 3)
+    assert hits.keys == ["9", "10", "11"]
+    assert len(set(hits.scores.tolist())) == 1
+
+
+def test_half_precision_rounds_queries_like_posts(tmp_path, posts):
+    index = ExactIndex(make_store(tmp_path, posts, dtype="float16"))
+    halves = [
+        p._replace(vectors=p.vectors.astype("f2").astype("f4"))
+        for p in PostVectors.of(posts).entries()
+    ]
+    query = QUERIES[0].vectors.astype("f2").astype("f4")
+    (hits,) = index.search_maxsim([QUERIES[0].vectors], 1000)
+    # PostVectors.of would scale again, so the twin is asked post by post.
+    for key, score in zip(hits.keys, hits.scores, strict=True):
+        post = next(p for p in halves if p.key == key)
+        assert score == pytest.approx(slow_maxsim(query, post.vectors), abs=1e-6)
+
+
+def test_living_index_follows_the_store(tmp_path, monkeypatch):
+    monkeypatch.setattr(exact_index, "SMALL_SEGMENT", 4)
+    rng = np.random.default_rng(0)
+    living: dict[str, PostEntry] = {}
+    with VectorStore.open(tmp_path, ENCODER, WIDTH) as store:
+        index = ExactIndex(VectorStore(tmp_path))
+        for step in range(12):
+            added = draw_posts(int(rng.integers(1, 7)), step, int(rng.integers(1, 25)))
+            gone = {str(k) for k in rng.integers(1, 30, 2)} - {p.key for p in added}
+            store.commit(PostVectors.of(added), delete=gone)
+            if step == 8:
+                store.compact()
+            living = {k: p for k, p in living.items() if k not in gone}
+            living |= {p.key: p for p in added}
+            index.refresh()
+            check_index(index, SlowIndex(living.values()))
+            formulas = sum(map(sum, (p.returnable for p in living.values())))
+            assert index.size()[:2] == (len(living), formulas)
+
+
+def test_types_of_posts_can_be_asked_for(store, posts):
+    index, twin = ExactIndex(store), SlowIndex(posts)
+    answers = frozenset({"answer"})
+    query = QUERIES[0]
+    (hits,) = index.search_maxsim([query.vectors], 1000, types=answers)
+    check_hits(hits, twin.maxsim(query.vectors, 1000, answers))
+    (hits,) = index.search_documents([query.document()], 9, types=answers)
+    check_hits(hits, twin.documents(query.document(), 9, answers))
+    with pytest.raises(ConfigurationError, match="did you mean 'answer'"):
+        index.search_maxsim([query.vectors], 5, types=frozenset({"anser"}))
+
+
+def test_reranked_posts_are_the_given_ones_in_true_order(store, posts):
+    index, twin = ExactIndex(store), SlowIndex(posts)
+    given = [["5", "1", "40"], [], ["2"]]
+    found = index.rerank([q.vectors for q in QUERIES], given)
+    for query, keys, hits in zip(QUERIES, given, found, strict=True):
+        order, scores = twin.maxsim(query.vectors, 1000)
+        check_hits(hits, ([k for k in order if k in keys], scores))
+    with pytest.raises(MissingInputError, match="'999'"):
+        index.rerank([QUERIES[0].vectors], [["999"]])
+
+
+def test_posts_without_document_vector_are_found_by_maxsim_alone(tmp_path):
+    rng = np.random.default_rng(1)
+    bare = PostEntry("7", "answer", rng.standard_normal((2, WIDTH)), [1, 1], [0, 1])
+    posts = [*draw_posts(5), bare]
+    index = ExactIndex(make_store(tmp_path, posts))
+    (hits,) = index.search_maxsim([QUERIES[0].vectors], 10)
+    check_hits(hits, SlowIndex(posts).maxsim(QUERIES[0].vectors, 10))
+    (hits,) = index.search_documents([QUERIES[0].document()], 10)
+    check_hits(hits, SlowIndex(posts[:5]).documents(QUERIES[0].document(), 10))
+
+
+def test_empty_store_finds_nothing(tmp_path):
+    VectorStore.open(tmp_path, ENCODER, WIDTH).close()
+    index = ExactIndex(VectorStore(tmp_path))
+    assert index.search_maxsim([QUERIES[0].vectors], 5)[0].keys == []
+    assert index.search_documents([QUERIES[0].document()], 5)[0].keys == []
+    assert index.search_formulas([QUERIES[0].document()], 5)[0].formula_ids == []
+    assert index.size() == (0, 0, 0)
+
+
+def test_size_is_that_of_the_vectors_before_anything_is_searched(store, posts):
+    expected = WIDTH * sum(len(post.vectors) for post in posts)
+    assert ExactIndex(store).size().num_bytes == 4 * expected
+    assert ExactIndex(store, dtype="bfloat16").size().num_bytes == 2 * expected
+
+
+def test_many_queries_are_searched_in_groups(store, posts, monkeypatch):
+    monkeypatch.setitem(exact_index.ExactSpace.search.__globals__["_ROOM"], "cpu", 100)
+    check_index(ExactIndex(store), SlowIndex(posts))
+
+
+def test_approximate_search_is_refused(store):
+    with pytest.raises(ConfigurationError, match="'edge' or 'server'"):
+        ExactIndex(store).search_maxsim([QUERIES[0].vectors], 5, SearchMode(False))

@@ -1,0 +1,51 @@
+"""Failed requests are sent again, with growing waits."""
+
+from __future__ import annotations
+
+import pytest
+
+from mathamr_kedro.errors import ConfigurationError, WorkerError
+from mathamr_kedro.search.engines.retrying import Retry
+
+
+class Flaky:
+    def __init__(self, failures, error=None):
+        self.failures, self.calls = failures, 0
+        self.error = error or ConnectionError("refused")
+
+    def __call__(self):
+        self.calls += 1
+        if self.calls <= self.failures:
+            raise self.error
+        return "answer"
+
+
+def test_call_works_after_some_failures_and_growing_waits(caplog):
+    waits: list[float] = []
+    call = Flaky(4)
+    assert Retry(attempts=5, sleep=waits.append)("Asking", call) == "answer"
+    assert call.calls == 5
+    for wait, longest in zip(waits, [0.5, 1, 2, 4], strict=True):
+        assert longest / 2 <= wait <= longest
+    assert "refused" in caplog.text
+
+
+def test_call_that_never_works_names_the_cause():
+    with pytest.raises(
+        WorkerError, match=r"Asking failed 3 times \(refused\)"
+    ) as caught:
+        Retry(attempts=3, sleep=lambda s: None)("Asking", Flaky(9))
+    assert isinstance(caught.value.__cause__, ConnectionError)
+
+
+def test_lasting_error_is_raised_at_once():
+    call = Flaky(9, ValueError("wrong"))
+    retry = Retry(is_temporary=lambda e: not isinstance(e, ValueError))
+    with pytest.raises(ValueError, match="wrong"):
+        retry("Asking", call)
+    assert call.calls == 1
+
+
+def test_no_attempts_are_refused():
+    with pytest.raises(ConfigurationError, match="at least 1"):
+        Retry(attempts=0)

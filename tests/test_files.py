@@ -1,0 +1,123 @@
+"""Files and folders that are there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from mathamr_kedro.errors import LockedError
+from mathamr_kedro.files import FolderLock, replace_file, replace_folder, write_text
+
+GONE = 2**22 + 1  # above the largest process id of Linux
+
+
+def names(folder):
+    return sorted(p.name for p in folder.iterdir())
+
+
+def test_file_is_replaced_whole(tmp_path):
+    path = tmp_path / "a.txt"
+    write_text(path, "old")
+    with replace_file(path) as part:
+        part.write_text("new")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_error_leaves_the_old_file_alone(tmp_path):
+    path = tmp_path / "a.txt"
+    write_text(path, "old")
+    with pytest.raises(ValueError, match="stop"), replace_file(path) as part:
+        part.write_text("half")
+        raise ValueError("stop")
+    assert path.read_text() == "old"
+    assert names(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_folder_is_replaced_whole(tmp_path, exists):
+    folder = tmp_path / "graphs"
+    if exists:
+        folder.mkdir()
+        (folder / "old").write_text("old")
+    with replace_folder(folder) as part:
+        (part / "inner").mkdir()
+        (part / "inner" / "new").write_text("new")
+    assert names(folder) == ["inner"]
+    assert names(tmp_path) == ["graphs"]
+
+
+def test_error_leaves_the_old_folder_alone(tmp_path):
+    folder = tmp_path / "graphs"
+    folder.mkdir()
+    (folder / "old").write_text("old")
+    with pytest.raises(ValueError, match="stop"), replace_folder(folder) as part:
+        (part / "new").write_text("half")
+        raise ValueError("stop")
+    assert names(folder) == ["old"]
+    assert names(tmp_path) == ["graphs"]
+
+
+def test_everything_is_synced_before_it_gets_its_name(tmp_path, monkeypatch):
+    seen = []
+    real_sync, real_replace = os.fsync, os.replace
+
+    def sync(handle):
+        seen.append(("sync", os.path.basename(os.readlink(f"/proc/self/fd/{handle}"))))
+        real_sync(handle)
+
+    def replace(source, target):
+        seen.append(("rename", os.path.basename(target)))
+        real_replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(os, "replace", replace)
+    write_text(tmp_path / "a", "text")
+    with replace_folder(tmp_path / "b") as part:
+        (part / "inside").write_text("text")
+    part_of = f"{socket.gethostname()}.{os.getpid()}.part"
+    assert seen == [
+        ("sync", f".a.{part_of}"), ("rename", "a"), ("sync", tmp_path.name),
+        ("sync", "inside"), ("sync", f".b.{part_of}"), ("rename", "b"),
+        ("sync", tmp_path.name),
+    ]  # fmt: skip
+
+
+def test_leftovers_of_killed_processes_go_and_those_of_others_stay(tmp_path):
+    host = socket.gethostname()
+    dead = tmp_path / f".a.txt.{host}.{GONE}.part"
+    alive = tmp_path / f".a.txt.{host}.{os.getppid()}.part"
+    far = tmp_path / f".a.txt.elsewhere-{host}.{GONE}.part"
+    for part in (dead, alive, far):
+        part.write_text("half")
+    write_text(tmp_path / "a.txt", "whole")
+    assert names(tmp_path) == sorted([alive.name, far.name, "a.txt"])
+
+
+def test_second_lock_is_refused_with_the_remedy(tmp_path):
+    with FolderLock(tmp_path / "new", "wait"):
+        with pytest.raises(LockedError, match="new' open; come back later"):
+            FolderLock(tmp_path / "new", "come back later")
+    FolderLock(tmp_path / "new", "wait").close()
+
+
+def test_lock_of_another_process_ends_with_it(tmp_path):
+    code = (
+        "import pathlib, sys, time\n"
+        "from mathamr_kedro.files import FolderLock\n"
+        "lock = FolderLock(pathlib.Path(sys.argv[1]), '')\n"
+        "print('locked', flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    arguments = [sys.executable, "-c", code, str(tmp_path)]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "locked\n"
+        with pytest.raises(LockedError):
+            FolderLock(tmp_path, "wait")
+        other.kill()
+    FolderLock(tmp_path, "wait").close()

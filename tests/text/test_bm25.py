@@ -1,0 +1,70 @@
+"""BM25 against its formula."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from mathamr_kedro.text.bm25 import TermIndex
+
+
+def slow_bm25(documents, query, k1=1.2, b=0.75):
+    """Robertson's weights with Lucene's idf, without its constant factor k1 + 1."""
+    mean = sum(map(len, documents)) / len(documents)
+    scores = []
+    for document in documents:
+        total = 0.0
+        for term in query:
+            holding = sum(term in d for d in documents)
+            idf = math.log(1 + (len(documents) - holding + 0.5) / (holding + 0.5))
+            count = document.count(term)
+            length = k1 * (1 - b + b * len(document) / mean)
+            total += idf * count / (count + length) if holding else 0.0
+        scores.append(total)
+    return scores
+
+
+def test_scores_are_those_of_the_formula():
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in range(20)]
+    documents = [rng.choice(words, rng.integers(1, 30)).tolist() for _ in range(40)]
+    ids = [str(i) for i in range(40)]
+    index = TermIndex(zip(ids, documents, strict=True))
+    for _ in range(5):
+        query = [*rng.choice(words, 4).tolist(), "unknown", "w1", "w1"]
+        hits = index.search(query, 1000)
+        truth = dict(zip(ids, slow_bm25(documents, query), strict=True))
+        assert set(hits.keys) == {i for i, s in truth.items() if s > 0}
+        found = [truth[k] for k in hits.keys]
+        ratio = hits.scores / np.array(found)
+        np.testing.assert_allclose(ratio, ratio[0], rtol=1e-5)
+        assert index.search(query, 7).keys == hits.keys[:7]
+
+
+def test_ties_go_to_the_smaller_id_even_at_the_cut():
+    index = TermIndex((i, ["a"]) for i in ("30", "4", "200", "5"))
+    assert index.search(["a"], 2).keys == ["4", "5"]
+
+
+@pytest.mark.parametrize("query", [[], ["zebra"], [""]])
+def test_nothing_in_common_finds_nothing(query):
+    assert TermIndex([("1", ["a"]), ("2", [])]).search(query, 5).keys == []
+    assert TermIndex([]).search(query, 5).keys == []
+
+
+def test_jax_is_left_alone(tmp_path):
+    """Importing it would take most of a GPU's memory."""
+    (tmp_path / "jax").mkdir()
+    (tmp_path / "jax" / "__init__.py").write_text("raise SystemExit('imported')")
+    code = (
+        "import mathamr_kedro.text.bm25, importlib.util, sys;"
+        "assert 'jax' not in sys.modules; assert importlib.util.find_spec('jax')"
+    )
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    environment = os.environ | {"PYTHONPATH": path}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
