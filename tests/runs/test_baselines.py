@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from mathamr_kedro.search.baselines import systems
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.formula import trees_from_latex
 from mathamr_kedro.records import FormulaMention, Post, Topic
+from mathamr_kedro.runs import baselines as systems
 from mathamr_kedro.runs.baselines import (
     FormulaInstance,
     PostSources,
