@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.sample.mathml import Cells, is_sound, make_cells, simplify_latex
+from tools.sample.mathml import Cells, is_sound, make_cells, simplify_latex
 
 
 @pytest.mark.parametrize(

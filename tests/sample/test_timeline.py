@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mathamr_kedro.sample.threads import Answer, Thread
-from mathamr_kedro.sample.timeline import END, START, count_ids, draw_times
+from tools.sample.threads import Answer, Thread
+from tools.sample.timeline import END, START, count_ids, draw_times
 
 
 def _thread(key: str, duplicate_of: str | None = None) -> Thread:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.sample import visual_ids
-from mathamr_kedro.sample.mathml import Cells, make_cells
-from mathamr_kedro.sample.visual_ids import look_of, number_looks
+from tools.sample import visual_ids
+from tools.sample.mathml import Cells, make_cells
+from tools.sample.visual_ids import look_of, number_looks
 
 
 def test_rows_styles_and_invisible_operators_are_not_seen():

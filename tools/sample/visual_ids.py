@@ -1,0 +1,72 @@
+r"""Visual ids: formulas that look the same share one, however they were typed.
+
+``\frac12`` and ``\dfrac{1}{2}`` look the same; so do ``a\,b`` and ``ab``. Two formulas
+without MathML look the same when their LaTeX is equal up to white space.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping
+
+from lxml import etree
+
+from tools.sample.mathml import Cells
+
+_BASE = 1_000_000_000
+_INVISIBLE = {"", "\u2061", "\u2062", "\u2063", "\u2064"}
+_TRANSPARENT = {"math", "semantics", "mstyle", "mpadded", "mrow"}
+
+
+def number_looks(cells: Mapping[str, Cells]) -> dict[str, str]:
+    """Return the visual id of each LaTeX string.
+
+    The id is counted from the look itself, so new formulas leave the others as they
+    are; looks that meet by chance take the next free number.
+    """
+    looks = {latex: look_of(latex, cell.slt) for latex, cell in cells.items()}
+    numbers: dict[str, int] = {}
+    taken: set[int] = set()
+    for look in sorted(set(looks.values())):
+        number = number_of(look)
+        while number in taken:
+            number += 1
+        taken.add(number)
+        numbers[look] = number
+    return {latex: str(numbers[look]) for latex, look in looks.items()}
+
+
+def number_of(look: str) -> int:
+    """Return the number a look asks for, from 1,000,000,000 up.
+
+    Post, formula and visual ids lie far apart: a join over the wrong one finds nothing.
+    """
+    return _BASE + zlib.crc32(look.encode()) % _BASE
+
+
+def look_of(latex: str, slt: str) -> str:
+    r"""Return what is to be seen of a formula, as a string.
+
+    >>> look_of("x+1", "<math><mstyle><mi>x</mi></mstyle><mo>+</mo><mn>1</mn></math>")
+    'mi x;mo +;mn 1'
+    >>> look_of("\\frac{1", "")
+    'latex \\frac{1'
+    """
+    if not slt:
+        return "latex " + "".join(latex.split())
+    return ";".join(_symbols(etree.fromstring(slt.encode())))
+
+
+def _symbols(element: etree._Element) -> Iterator[str]:
+    name = etree.QName(element).localname
+    text = (element.text or "").strip()
+    if name == "mspace" or (name == "mo" and text in _INVISIBLE):
+        return
+    if name in _TRANSPARENT:
+        for child in element:
+            yield from _symbols(child)
+    elif len(element) == 0:
+        yield f"{name} {text}"
+    else:
+        inner = "|".join(";".join(_symbols(child)) for child in element)
+        yield f"{name}({inner})"
