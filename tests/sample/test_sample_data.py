@@ -18,7 +18,7 @@ import pytest
 from tools.sample.collection import build_collection
 from tools.sample.contents import Contents, area_names, gather_contents
 from tools.sample.folder import read_cells
-from tools.sample.mathml import is_sound, make_cells
+from tools.sample.mathml import is_balanced, make_cells
 from tools.sample.rows import Collection
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -137,7 +137,7 @@ def test_every_marked_formula_is_in_the_index_and_the_other_way_round():
     assert unescaped == indexed
 
 
-def test_ids_of_different_kinds_never_meet():
+def test_ids_of_different_kinds_are_disjoint():
     index = _index("latex")
     kinds = [
         {row["Id"] for row in _rows("Posts.V1.3.xml")},
@@ -193,7 +193,7 @@ def test_latex_is_sound_except_in_the_defects(contents, collection):
         for thread in contents.threads
         if thread.key.startswith("defects/")
     }
-    broken = [row for row in _index("latex") if not is_sound(row["formula"])]
+    broken = [row for row in _index("latex") if not is_balanced(row["formula"])]
     assert len(broken) >= 3
     assert {int(row["thread_id"]) for row in broken} <= wrong
 

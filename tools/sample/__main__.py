@@ -1,6 +1,6 @@
-"""Make the embedded sample again: ``python -m tools.sample``.
+"""Make the embedded sample: ``python -m tools.sample``.
 
-MathML is taken from the folder as it is and made by LaTeXML for new formulas only.
+MathML that the folder already holds is reused; LaTeXML converts new formulas only.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tools.sample.mathml import make_cells
 )
 @click.option("--fresh", is_flag=True, help="Make all MathML again (needs LaTeXML).")
 def command(out: Path, check: bool, fresh: bool) -> None:
-    """Write the embedded sample from its area modules, or check that it is current."""
+    """Write the sample from its Markdown files, or check that it is current."""
     collection = build_collection(gather_contents())
     cells = make_cells(collection.distinct_latex(), {} if fresh else read_cells(out))
     files = render_files(collection, cells)

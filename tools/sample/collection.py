@@ -1,7 +1,7 @@
-"""The written sample as the rows of a collection: posts, formulas, topics, judgments.
+"""Threads and topics to the rows of a collection: posts, formulas, topics, judgments.
 
-A formula gets its id where it is written: the thousandfold of its post's id plus its
-running number in the post (title, body, comments), so ids grow with the posts.
+The id of a formula is 1,000 times the id of its post plus its running number in the
+post (title, body, comments), so ids grow with the posts.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def _add_index_defects(thread: Thread, spans: _Spans) -> None:
 
 
 def _add_votes(row: Row, accepted: bool, collection: Collection) -> None:
-    """Write the acceptance and at most two up-votes: votes are many and say little."""
+    """Write the acceptance and at most two up-votes, which keeps the file small."""
     kinds = [_VOTE_ACCEPTED] * accepted + [_VOTE_UP] * min(max(int(row["Score"]), 0), 2)
     day = row["CreationDate"][:10] + "T00:00:00.000"
     for kind in kinds:

@@ -51,8 +51,8 @@ current. MathML is made by LaTeXML 0.8.7 for formulas that are new, all other ce
 taken from the files themselves.
 
 * Ids grow with time. Posts are numbered from 1,000, comments from 500,000, formulas
-  by the thousandfold of their post's number, visual ids from 1,000,000,000: no two
-  kinds of ids meet.
+  from 1,000 times the number of their post, visual ids from 1,000,000,000: no id is of
+  two kinds.
 * Formulas that look the same have the same visual id, however they were typed.
 * Topics are questions that no thread asks in the same words. Grades follow ARQMath:
   3 answers the question alone, 2 is a useful step, 1 may help to understand, 0 was

@@ -83,7 +83,7 @@ def latex_of_line(text: str) -> list[str]:
     return found
 
 
-def tidy(latex: str) -> str:
+def collapse_blanks(latex: str) -> str:
     """Return LaTeX with each run of white space made one blank, as in the posts."""
     return " ".join(latex.split())
 
@@ -165,13 +165,13 @@ def _formula_topic_problems(contents: Contents) -> Iterator[str]:
         where = f"formula topic {topic.topic!r}"
         if topic.topic not in questions:
             yield f"{where} has no answer topic{suggest(topic.topic, questions)}"
-        elif tidy(topic.latex) not in questions[topic.topic]:
-            near = suggest(tidy(topic.latex), questions[topic.topic])
+        elif collapse_blanks(topic.latex) not in questions[topic.topic]:
+            near = suggest(collapse_blanks(topic.latex), questions[topic.topic])
             yield f"{where}: {topic.latex!r} is not in its question{near}"
         yield from _grade_problems(topic.grades, where)
         for latex in topic.grades:
-            if tidy(latex) not in written:
-                near = suggest(tidy(latex), written)
+            if collapse_blanks(latex) not in written:
+                near = suggest(collapse_blanks(latex), written)
                 yield f"{where} judges {latex!r}, which no thread holds{near}"
 
 

@@ -31,7 +31,7 @@ from tools.sample.tables import (
     topic_formula_tables,
     topic_information,
 )
-from tools.sample.visual_ids import number_looks
+from tools.sample.visual_ids import assign_visual_ids
 from tools.sample.xml_files import collection_files, topic_files
 
 _INDEX = "Formulas/{}_representation_v3"
@@ -40,7 +40,7 @@ _TOPIC_INDEX = "Topics/Formulas/Topics_Sample_Formulas_{}.tsv"
 
 def render_files(collection: Collection, cells: Mapping[str, Cells]) -> dict[str, str]:
     """Return the text of every file by its path; ``.gz`` ones not yet compressed."""
-    visual_ids = number_looks(cells)
+    visual_ids = assign_visual_ids(cells)
     files = collection_files(collection)
     files |= topic_files(collection)
     for family, parts in formula_tables(collection, cells, visual_ids).items():
@@ -56,8 +56,8 @@ def render_files(collection: Collection, cells: Mapping[str, Cells]) -> dict[str
     files["Qrels/qrel_task1_sample.tsv"] = task1
     files["Qrels/qrel_task2_sample.tsv"] = task2
     files["LICENSE"] = LICENSE_TEXT
-    looks = {visual_ids[row.latex] for row in collection.formulas}
-    files["README.md"] = readme_text(collection, len(looks))
+    distinct = {visual_ids[row.latex] for row in collection.formulas}
+    files["README.md"] = readme_text(collection, len(distinct))
     return files
 
 

@@ -3,7 +3,7 @@ r"""LaTeX to the MathML cells of the formula index, by LaTeXML.
 Recipe: outer dollars and numbering are dropped, environments that build their own
 display become tables (``align`` -> ``aligned``), then each formula is set as inline
 ``\displaystyle`` mathematics, so that it stays one ``math`` element. Presentation and
-content are converted apart: together, LaTeXML leaves out the content of a formula that
+content are converted separately: together, LaTeXML omits the content of a formula that
 it could not parse. Cells look as LaTeXML 0.8.5 wrote them for ARQMath.
 """
 
@@ -59,7 +59,7 @@ def make_cells(latex: Iterable[str], known: Mapping[str, Cells]) -> dict[str, Ce
     wanted = sorted(set(latex))
     cells = {formula: known[formula] for formula in wanted if formula in known}
     new = [formula for formula in wanted if formula not in cells]
-    cells |= {formula: Cells("", "") for formula in new if not is_sound(formula)}
+    cells |= {formula: Cells("", "") for formula in new if not is_balanced(formula)}
     new = [formula for formula in new if formula not in cells]
     if new and shutil.which("latexmlc") is None:
         raise MissingInputError(
@@ -79,12 +79,12 @@ def make_cells(latex: Iterable[str], known: Mapping[str, Cells]) -> dict[str, Ce
     return cells
 
 
-def is_sound(latex: str) -> bool:
+def is_balanced(latex: str) -> bool:
     r"""Whether braces, ``\left``/``\right`` and environments match.
 
     A formula that fails would swallow its neighbours, so it is not converted.
 
-    >>> is_sound(r"\frac{1}{2}"), is_sound(r"\frac{1}{2"), is_sound(r"\{1, 2")
+    >>> is_balanced(r"\frac{1}{2}"), is_balanced(r"\frac{1}{2"), is_balanced(r"\{1, 2")
     (True, False, True)
     """
     depth = 0
@@ -118,7 +118,7 @@ def simplify_latex(latex: str) -> str:
 
 
 def _convert(batch: Sequence[str], markup: str) -> dict[str, str]:
-    """Convert a batch in one process; what is missing is tried again alone."""
+    """Convert a batch in one process; formulas that fail are retried one by one."""
     found = _run_latexml(batch, markup)
     for formula in batch:
         if formula not in found and len(batch) > 1:

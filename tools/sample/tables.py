@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tools.sample.mathml import Cells
 from tools.sample.rows import Collection, SampleFormula
-from tools.sample.visual_ids import number_of
+from tools.sample.visual_ids import hash_appearance
 
 FAMILIES = {"latex": "Latex", "slt": "SLT", "opt": "OPT"}
 """The three representations, and how the names of topic files write them."""
@@ -57,7 +57,7 @@ def _halves(formulas: Sequence[SampleFormula]) -> list[Sequence[SampleFormula]]:
 def _index_columns(row: SampleFormula, visual_ids: Mapping[str, str]) -> list[str]:
     visual_id = visual_ids[row.latex]
     # Before it was corrected, a visual id went by the LaTeX alone.
-    old = str(number_of(f"latex {row.latex}")) if "v" in row.issue else visual_id
+    old = str(hash_appearance(f"latex {row.latex}")) if "v" in row.issue else visual_id
     comment_id = "" if row.comment_id is None else str(row.comment_id)
     return [
         row.formula_id, str(row.post_id), str(row.thread_id), row.place, comment_id,
@@ -116,13 +116,13 @@ def judgment_tables(
             [f"A.{topic.number}", "0", str(post_id), str(grade)]
             for post_id, grade in sorted(posts.items())
         ]
-        looks: dict[str, int] = {}
+        grades: dict[str, int] = {}
         for latex, grade in topic.formula_grades:
             visual_id = visual_ids[latex]
-            looks[visual_id] = max(grade, looks.get(visual_id, 0))
+            grades[visual_id] = max(grade, grades.get(visual_id, 0))
         task2 += [
             [f"B.{topic.number}", "0", visual_id, str(grade)]
-            for visual_id, grade in sorted(looks.items())
+            for visual_id, grade in sorted(grades.items())
         ]
     return _table((), task1), _table((), task2)
 

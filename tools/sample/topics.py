@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from tools.sample.contents import FIRST_TOPIC, Contents, tidy
+from tools.sample.contents import FIRST_TOPIC, Contents, collapse_blanks
 from tools.sample.markdown_html import math_span, render_body, render_line
 from tools.sample.rows import Collection, SampleFormula, SampleTopic
 from tools.sample.threads import AnswerTopic
@@ -25,7 +25,8 @@ def add_topics(contents: Contents, collection: Collection) -> None:
         title, question = _render_topic(source, thread_id, collection, formulas)
         asked = formula_topics.get(source.key)
         match = next(
-            (f for f in formulas if asked and f.latex == tidy(asked.latex)), None
+            (f for f in formulas if asked and f.latex == collapse_blanks(asked.latex)),
+            None,
         )
         grades = asked.grades.items() if asked else ()
         collection.topic_formulas.extend(formulas)
@@ -33,7 +34,7 @@ def add_topics(contents: Contents, collection: Collection) -> None:
             SampleTopic(
                 number, thread_id, source, title, question,
                 match.formula_id if match else None, match.latex if match else None,
-                tuple((tidy(latex), grade) for latex, grade in grades),
+                tuple((collapse_blanks(latex), grade) for latex, grade in grades),
             )
         )  # fmt: skip
 

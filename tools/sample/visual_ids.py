@@ -18,38 +18,42 @@ _INVISIBLE = {"", "\u2061", "\u2062", "\u2063", "\u2064"}
 _TRANSPARENT = {"math", "semantics", "mstyle", "mpadded", "mrow"}
 
 
-def number_looks(cells: Mapping[str, Cells]) -> dict[str, str]:
+def assign_visual_ids(cells: Mapping[str, Cells]) -> dict[str, str]:
     """Return the visual id of each LaTeX string.
 
-    The id is counted from the look itself, so new formulas leave the others as they
-    are; looks that meet by chance take the next free number.
+    The id is a hash of the appearance, so new formulas do not change the others; on a
+    collision the next free number is taken.
     """
-    looks = {latex: look_of(latex, cell.slt) for latex, cell in cells.items()}
+    appearances = {
+        latex: appearance_of(latex, cell.slt) for latex, cell in cells.items()
+    }
     numbers: dict[str, int] = {}
     taken: set[int] = set()
-    for look in sorted(set(looks.values())):
-        number = number_of(look)
+    for appearance in sorted(set(appearances.values())):
+        number = hash_appearance(appearance)
         while number in taken:
             number += 1
         taken.add(number)
-        numbers[look] = number
-    return {latex: str(numbers[look]) for latex, look in looks.items()}
+        numbers[appearance] = number
+    return {
+        latex: str(numbers[appearance]) for latex, appearance in appearances.items()
+    }
 
 
-def number_of(look: str) -> int:
-    """Return the number a look asks for, from 1,000,000,000 up.
+def hash_appearance(appearance: str) -> int:
+    """Return the hash of an appearance, from 1,000,000,000 up.
 
-    Post, formula and visual ids lie far apart: a join over the wrong one finds nothing.
+    Post, formula and visual ids lie far apart: a join over the wrong one is empty.
     """
-    return _BASE + zlib.crc32(look.encode()) % _BASE
+    return _BASE + zlib.crc32(appearance.encode()) % _BASE
 
 
-def look_of(latex: str, slt: str) -> str:
-    r"""Return what is to be seen of a formula, as a string.
+def appearance_of(latex: str, slt: str) -> str:
+    r"""Return the visible symbols of a formula and their layout, as a string.
 
-    >>> look_of("x+1", "<math><mstyle><mi>x</mi></mstyle><mo>+</mo><mn>1</mn></math>")
-    'mi x;mo +;mn 1'
-    >>> look_of("\\frac{1", "")
+    >>> appearance_of("x+1", "<math><mi>x</mi><mstyle><mo>+</mo></mstyle></math>")
+    'mi x;mo +'
+    >>> appearance_of("\\frac{1", "")
     'latex \\frac{1'
     """
     if not slt:
