@@ -15,7 +15,7 @@ from math import comb, factorial
 
 import pytest
 
-from mathamr_kedro.sample.contents import formulas_of, gather_contents
+from tools.sample.contents import formulas_of, gather_contents
 
 # A proof by contradiction ends here.
 MEANT_TO_BE_FALSE = {"0=2"}

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.sample.contents import Contents, check_contents, formulas_of
-from mathamr_kedro.sample.threads import Answer, AnswerTopic, FormulaTopic, Thread
+from tools.sample.contents import Contents, check_contents, formulas_of
+from tools.sample.threads import Answer, AnswerTopic, FormulaTopic, Thread
 
 ANSWERS = tuple(Answer(f"$a_{n}$ is it.", comments=("No, $b$.",)) for n in range(8))
 THREAD = Thread("area/one", "Is $x$ it?", "Or $y$?", ("tag",), ANSWERS)

@@ -11,16 +11,16 @@ from xml.etree import ElementTree
 import pytest
 
 from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.sample.collection import build_collection
-from mathamr_kedro.sample.contents import Contents
-from mathamr_kedro.sample.folder import (
+from tools.sample.collection import build_collection
+from tools.sample.contents import Contents
+from tools.sample.folder import (
     compare_files,
     read_cells,
     render_files,
     write_files,
 )
-from mathamr_kedro.sample.mathml import Cells
-from mathamr_kedro.sample.threads import Answer, AnswerTopic, FormulaTopic, Thread
+from tools.sample.mathml import Cells
+from tools.sample.threads import Answer, AnswerTopic, FormulaTopic, Thread
 
 CONTENTS = Contents(
     (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.sample.markdown_html import math_span, render_body, render_line
+from tools.sample.markdown_html import math_span, render_body, render_line
 
 
 def _mark(latex: str, display: bool) -> str:

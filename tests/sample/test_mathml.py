@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.sample.mathml import Cells, is_sound, make_cells, simplify_latex
+from tools.sample.mathml import Cells, is_balanced, make_cells, simplify_latex
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from mathamr_kedro.sample.mathml import Cells, is_sound, make_cells, simplify_la
     ],
 )
 def test_only_what_matches_is_converted(latex, sound):
-    assert is_sound(latex) is sound
+    assert is_balanced(latex) is sound
 
 
 @pytest.mark.parametrize(

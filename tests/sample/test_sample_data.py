@@ -15,11 +15,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mathamr_kedro.sample.collection import build_collection
-from mathamr_kedro.sample.contents import Contents, area_names, gather_contents
-from mathamr_kedro.sample.folder import read_cells
-from mathamr_kedro.sample.mathml import is_sound, make_cells
-from mathamr_kedro.sample.rows import Collection
+from tools.sample.collection import build_collection
+from tools.sample.contents import Contents, area_names, gather_contents
+from tools.sample.folder import read_cells
+from tools.sample.mathml import is_balanced, make_cells
+from tools.sample.rows import Collection
 
 PROJECT = Path(__file__).resolve().parents[2]
 SAMPLE = PROJECT / "data/01_raw/sample"
@@ -137,7 +137,7 @@ def test_every_marked_formula_is_in_the_index_and_the_other_way_round():
     assert unescaped == indexed
 
 
-def test_ids_of_different_kinds_never_meet():
+def test_ids_of_different_kinds_are_disjoint():
     index = _index("latex")
     kinds = [
         {row["Id"] for row in _rows("Posts.V1.3.xml")},
@@ -193,7 +193,7 @@ def test_latex_is_sound_except_in_the_defects(contents, collection):
         for thread in contents.threads
         if thread.key.startswith("defects/")
     }
-    broken = [row for row in _index("latex") if not is_sound(row["formula"])]
+    broken = [row for row in _index("latex") if not is_balanced(row["formula"])]
     assert len(broken) >= 3
     assert {int(row["thread_id"]) for row in broken} <= wrong
 
@@ -228,7 +228,7 @@ def test_topic_information_names_each_topic():
 @pytest.mark.parametrize("hash_seed", ["1", "2"])
 def test_the_generator_makes_the_same_files_again_without_latexml(hash_seed):
     run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "mathamr_kedro.sample", "--check"],
+        [sys.executable, "-W", "ignore", "-m", "tools.sample", "--check"],
         cwd=PROJECT,
         env={**os.environ, "PYTHONHASHSEED": hash_seed, "PATH": ""},
         capture_output=True,
@@ -252,8 +252,9 @@ def test_committed_mathml_is_what_latexml_makes():
 
 def test_a_sample_that_is_not_current_is_refused(tmp_path):
     run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "mathamr_kedro.sample",
+        [sys.executable, "-W", "ignore", "-m", "tools.sample",
          "--out", str(tmp_path), "--check"],
+        cwd=PROJECT,
         env={**os.environ, "PATH": ""}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert run.returncode == 2

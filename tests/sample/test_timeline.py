@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mathamr_kedro.sample.threads import Answer, Thread
-from mathamr_kedro.sample.timeline import END, START, count_ids, draw_times
+from tools.sample.threads import Answer, Thread
+from tools.sample.timeline import END, START, count_ids, draw_times
 
 
 def _thread(key: str, duplicate_of: str | None = None) -> Thread:
@@ -38,6 +38,8 @@ def test_a_duplicate_is_later_than_what_it_duplicates():
         assert times[second.key].question > times[first.key].question
 
 
+# A busy machine is slow to draw the first examples, which is no fault of ours.
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.integers(0, 5000), max_size=60))
 def test_ids_are_distinct_and_grow_with_time(minutes):
     moments = [datetime(2012, 1, 1) + timedelta(minutes=m) for m in minutes]
