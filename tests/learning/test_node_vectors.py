@@ -15,7 +15,7 @@ from mathamr_kedro.learning.node_vectors import (
 LABELS = ("function-01", "function", "limit", "V!x", "V!xy", "O!SUP", "7")
 TYPES = (*SPECIAL_TYPES, *LABELS)
 FIRST = len(SPECIAL_TYPES)
-BOTH = NodeVectorsConfig("minilm", "hashed")
+BOTH = NodeVectorsConfig("text", "hashed")
 
 
 def encode(texts):
@@ -29,7 +29,7 @@ def build(config, seed=0):
 
 
 def test_frames_and_lemmas_of_one_word_are_equal():
-    vectors = build(NodeVectorsConfig(concepts="minilm"))
+    vectors = build(NodeVectorsConfig(concepts="text"))
     assert np.array_equal(vectors[FIRST], vectors[FIRST + 1])
     assert not np.array_equal(vectors[FIRST], vectors[FIRST + 2])
 
@@ -38,7 +38,7 @@ def test_only_what_is_asked_for_gets_a_vector():
     given = {
         config: set(np.flatnonzero(build(config).any(1)) - FIRST)
         for config in (
-            NodeVectorsConfig(concepts="minilm"),
+            NodeVectorsConfig(concepts="text"),
             NodeVectorsConfig(symbols="hashed"),
             BOTH,
         )
@@ -77,7 +77,7 @@ def test_reduced_words_keep_their_geometry():
     words = [f"w{c}" for c in "abcde"]
     types = (*SPECIAL_TYPES, *words)
     vectors = build_node_vectors(
-        types, 8, NodeVectorsConfig(concepts="minilm"), encode, 0
+        types, 8, NodeVectorsConfig(concepts="text"), encode, 0
     )[FIRST:]
     full = encode(words)
     full = full - full.mean(0)

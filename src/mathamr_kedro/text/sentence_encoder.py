@@ -1,0 +1,62 @@
+"""Texts to vectors by a sentence encoder (package sentence-transformers)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr_kedro.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.text.models import EXTRA
+
+_BATCH = 32
+
+
+class SentenceEncoder:
+    """Texts to vectors of length 1, by a model that lies in a folder.
+
+    Args:
+        folder: a model in the format of sentence-transformers, or of transformers
+            (then the mean of the last states of its tokens is taken).
+        device: where to compute.
+
+    Raises:
+        ConfigurationError: the package is missing.
+        MalformedInputError: the folder holds no such model.
+    """
+
+    def __init__(self, folder: Path, device: str = "cpu") -> None:
+        try:  # takes seconds, and is an extra
+            from sentence_transformers import SentenceTransformer  # noqa: PLC0415
+            from transformers.utils.logging import (  # noqa: PLC0415
+                disable_progress_bar,
+            )
+        except ImportError as exc:
+            raise ConfigurationError(
+                f"Expected the package sentence-transformers; {EXTRA}"
+            ) from exc
+        disable_progress_bar()
+        try:
+            self._model = SentenceTransformer(
+                str(folder), device=device, local_files_only=True
+            )
+        except (OSError, ValueError, KeyError) as exc:
+            raise MalformedInputError(
+                f"Expected a text model in {str(folder)!r} ({exc})"
+            ) from exc
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(N, k) vectors of length 1; texts beyond the model's length are cut."""
+        width = self._model.get_embedding_dimension()
+        if not texts:
+            return np.zeros((0, width or 0), dtype=np.float32)
+        vectors = self._model.encode(
+            list(texts),
+            batch_size=_BATCH,
+            show_progress_bar=False,
+            convert_to_numpy=True,
+            normalize_embeddings=True,
+        )
+        return np.asarray(vectors, dtype=np.float32)
