@@ -18,9 +18,6 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 
-import penman
-from penman.models.amr import model as amr_model
-
 from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge
 from mathamr_kedro.errors import GraphError
 
@@ -187,6 +184,10 @@ def read_graph(text: str) -> AMRGraph:
     >>> graph.attributes
     (Attribute(source='p', role='polarity', value='-'),)
     """
+    # penman is not there on every machine that imports this package
+    import penman  # noqa: PLC0415
+    from penman.models.amr import model as amr_model  # noqa: PLC0415
+
     try:
         read = penman.decode(text, model=amr_model)
     except penman.PenmanError as exc:
