@@ -194,7 +194,7 @@ def test_settings_refuse_what_cannot_work():
 def test_the_worker_ends_when_its_parent_is_gone(notes):
     code = (
         "import os, sys, signal\n"
-        "from mathamr_kedro.amr.transition.parser import TransitionConfig, TransitionParser\n"
+        "from mathamr_kedro.amr.transition.parser import *\n"
         f"s = TransitionConfig(python={sys.executable!r}, devices=('cpu',),"
         f" worker={str(FAKE)!r})\n"
         "parser = TransitionParser(s)\n"

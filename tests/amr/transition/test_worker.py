@@ -225,6 +225,16 @@ def test_scatter_mean_agrees_with_a_loop():
             assert torch.allclose(mean[row, place], expected)
 
 
+def test_the_check_finds_the_worker_beside_it(tmp_path):
+    python = write_library(tmp_path, sys.executable)
+    run = subprocess.run(
+        [python, str(FOLDER / "check_environment.py")], capture_output=True, check=True
+    )
+    found = json.loads(run.stdout)
+    assert found["versions"]["device"] == "cpu"
+    assert ["graphs" in answer for answer in found["answers"]] == [True, True]
+
+
 @pytest.mark.skipif(
     "MATHAMR_TRANSITION_PYTHON" not in os.environ,
     reason="MATHAMR_TRANSITION_PYTHON does not name the parser's own Python",
