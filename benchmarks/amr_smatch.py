@@ -40,7 +40,7 @@ from mathamr_kedro.amr import (
     read_graph,
     split_chunks,
 )
-from mathamr_kedro.amr.builtin.parser import BuiltinParser
+from mathamr_kedro.amr.builtin import BuiltinParser
 from tools.amr_tables.corpora import read_split
 
 INDENT = 6

@@ -1,4 +1,3 @@
-import dataclasses
 import pickle
 
 import pytest
@@ -6,10 +5,9 @@ import pytest
 from mathamr_kedro.amr import texts
 from mathamr_kedro.amr.documents import ParsedDocument
 from mathamr_kedro.amr.graphs import AMRGraph, ParseFailure
-from mathamr_kedro.amr.parsers import ParserConfig, make_parser
+from mathamr_kedro.amr.parsers import ParserConfig
 from mathamr_kedro.amr.penman_io import read_graph
 from mathamr_kedro.amr.texts import ParsedText, ParseTexts, _format_result
-from mathamr_kedro.amr.transition.parser import TransitionConfig
 from mathamr_kedro.errors import ConfigurationError
 
 BUILTIN = ParserConfig()
@@ -61,24 +59,3 @@ def test_a_graph_that_cannot_be_written_is_a_failure():
     assert result.reason == "penman_error"
     failed = _format_result(ParseFailure("timeout", "\ud800"))
     assert failed == ParseFailure("timeout", "\\ud800")
-
-
-def test_identity_changes_with_what_the_graphs_depend_on():
-    transition = ParserConfig("transition")
-    slower = dataclasses.replace(
-        transition, transition=TransitionConfig(devices=("cpu",), batch_size=1)
-    )
-    wider = dataclasses.replace(
-        transition, transition=TransitionConfig(window_size=300)
-    )
-    assert transition.identity() == slower.identity()
-    assert transition.identity() != wider.identity()
-    assert len(BUILTIN.identity()["digest"]) == 16
-    assert ParserConfig("amrlib").identity()["parser"] == "amrlib"
-
-
-def test_parsers_are_made_by_name(tmp_path):
-    assert make_parser(BUILTIN).name == "builtin"
-    nowhere = TransitionConfig(python=str(tmp_path / "python"))
-    with pytest.raises(ConfigurationError, match="build_environment"):
-        make_parser(ParserConfig("transition", transition=nowhere))

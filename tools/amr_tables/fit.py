@@ -58,14 +58,14 @@ _RARE_SHARE = 0.02
 
 
 class _Example(NamedTuple):
-    """A training sentence, taken apart."""
+    """A training sentence with its skeleton and the labels of its tokens."""
 
     corpus: str
     skeleton: Skeleton
     observation: Observation
 
 
-def _take_apart(
+def _observe_sentences(
     corpora: Mapping[str, Sequence[AnnotatedSentence]], lexicon: Lexicon
 ) -> list[_Example]:
     """Parse, align and observe all sentences."""
@@ -185,8 +185,8 @@ def fit(corpora: Path, out: Path, seed: int = 0) -> None:
     for corpus in ("lpp", "qald9", "bio"):
         sentences[corpus] = read_split(corpora, corpus, "train")
     provenance = _describe_provenance(corpora, sentences, seed)
-    examples = _take_apart(sentences, lexicon)
-    logger.info("Took %d sentences apart", len(examples))
+    examples = _observe_sentences(sentences, lexicon)
+    logger.info("Observed %d sentences", len(examples))
     memory = _remember(examples)
     _write_table(out, "memory", {"words": memory}, provenance)
     table = {

@@ -1,4 +1,4 @@
-"""Read the lexicon: frames with their core roles, and nouns made of verbs."""
+"""Read the lexicon: frames with their core roles, and nouns derived from verbs."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ from mathamr_kedro.amr.statistics import (
     describe_outcomes,
 )
 from mathamr_kedro.amr.texts import ParsedText, ParseTexts, make_printable
-from mathamr_kedro.amr.transition.parser import TransitionConfig
+from mathamr_kedro.amr.transition import TransitionConfig
 
 __all__ = [
     "MAX_CHUNK_TOKENS",

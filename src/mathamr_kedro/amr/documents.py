@@ -52,7 +52,7 @@ class ParsedDocument(NamedTuple):
 
     graph: AMRGraph
     missing: tuple[str, ...]
-    """Placeholders of the text without a node; graph fusion hangs them on the root."""
+    """Placeholders without a node; graph fusion attaches them to the root."""
     failures: tuple[ParseFailure, ...]
     """Chunks that could not be parsed, while others could."""
 
@@ -72,7 +72,7 @@ def parse_documents(
         batch_size: chunks per call of the parser, over the borders of texts.
 
     Returns:
-        One result per text, in order. A text fails only if it holds nothing to parse
+        One result per text, in order. A text fails only if it has no words
         or if all of its chunks fail; then the reason is that of its chunks where they
         agree on a time-out or a dead worker, else ``all_chunks_failed``.
     """
@@ -98,7 +98,7 @@ def parse_documents(
 def parse_isolating(
     parser: AMRParser, chunks: Sequence[Chunk]
 ) -> list[AMRGraph | ParseFailure]:
-    """Parse a batch; halve it when it fails as a whole until the bad input is alone.
+    """Parse a batch; while it fails as a whole, halve it until the bad chunk is alone.
 
     Raises:
         ConfigurationError, MissingInputError: the parser can parse nothing at all, so
@@ -142,7 +142,7 @@ def _describe(exc: Exception) -> ParseFailure:
 
 def _check(result: AMRGraph | ParseFailure) -> AMRGraph | ParseFailure:
     if isinstance(result, AMRGraph) and not result.is_connected():
-        detail = f"{len(result.nodes)} nodes do not hang together"
+        detail = f"{len(result.nodes)} nodes are not connected"
         return ParseFailure("disconnected_graph", detail)
     return result
 

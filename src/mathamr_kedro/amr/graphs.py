@@ -51,7 +51,7 @@ class AMRGraph(NamedTuple):
     attributes: Sequence[Attribute] = ()
 
     def is_connected(self) -> bool:
-        """Tell whether every node hangs together with the top.
+        """Tell whether every node is connected with the top.
 
         >>> AMRGraph("a", {"a": "set", "b": "map"}, []).is_connected()
         False
@@ -59,7 +59,7 @@ class AMRGraph(NamedTuple):
         return len(_find_reachable(self) & set(self.nodes)) == len(self.nodes)
 
     def join_parts(self, role: str) -> AMRGraph:
-        """Hang what does not hang together with the top from it, by its first node.
+        """Attach each part that is not connected with the top to it, by its first node.
 
         >>> AMRGraph("a", {"a": "set", "b": "map"}, []).join_parts("mod").edges
         [Edge(source='a', role='mod', target='b')]
@@ -67,7 +67,7 @@ class AMRGraph(NamedTuple):
         reached = _find_reachable(self)
         governed = {edge.target for edge in self.edges}
         edges = list(self.edges)
-        # Nodes that nothing governs come first: each part begins where it begins.
+        # Nodes without an incoming edge come first: they are the roots of their parts.
         for node in sorted(self.nodes, key=lambda name: name in governed):
             if node not in reached:
                 edges.append(Edge(self.top, role, node))

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from mathamr_kedro.amr.amrlib_adapter import AmrlibConfig, AmrlibParser
 from mathamr_kedro.amr.chunking import Chunk
 from mathamr_kedro.amr.documents import AMRParser
-from mathamr_kedro.amr.transition.parser import TransitionConfig, TransitionParser
+from mathamr_kedro.amr.transition import TransitionConfig, TransitionParser
 
 ParserName = Literal["builtin", "transition", "amrlib"]
 
@@ -46,7 +46,7 @@ def make_parser(config: ParserConfig) -> AMRParser:
     if config.parser == "amrlib":
         return AmrlibParser(config.amrlib)
     # It imports spaCy, which takes a second and which the others do not need.
-    from mathamr_kedro.amr.builtin.parser import BuiltinParser  # noqa: PLC0415
+    from mathamr_kedro.amr.builtin import BuiltinParser  # noqa: PLC0415
 
     builtin_parser = BuiltinParser()
     builtin_parser.parse_chunks([Chunk(("Let it be.",))])  # loads its models

@@ -151,9 +151,9 @@ def test_a_worker_that_stays_silent_at_the_start_stops_the_run(
 
 
 def test_missing_environment_says_how_to_build_it(tmp_path):
-    settings = TransitionConfig(python=str(tmp_path / "python"))
+    config = TransitionConfig(python=str(tmp_path / "python"))
     with pytest.raises(ConfigurationError, match=r"build_environment\.sh"):
-        TransitionParser(settings)
+        TransitionParser(config)
 
 
 def test_the_command_names_model_windows_and_beam():
@@ -180,7 +180,7 @@ def test_the_worker_sees_its_device_alone(device, visible, expected):
     assert made == {"HOME": "/h", "CUDA_VISIBLE_DEVICES": expected}
 
 
-def test_settings_refuse_what_cannot_work():
+def test_the_configuration_refuses_what_cannot_work():
     with pytest.raises(ConfigurationError, match="'cuda:<n>'"):
         TransitionConfig(devices=("gpu0",))
     with pytest.raises(ConfigurationError, match="at least one"):

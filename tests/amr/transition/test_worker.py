@@ -192,23 +192,23 @@ def test_the_worker_survives_errors_of_the_library(parser):
 
 
 def test_sentence_models_give_one_graph_per_sentence(tmp_path):
-    settings = TransitionConfig(
+    config = TransitionConfig(
         python=write_library(tmp_path, sys.executable),
         devices=("cpu",),
         documents=False,
     )
-    parser = TransitionParser(settings)
+    parser = TransitionParser(config)
     (result,) = parser.parse_chunks([Chunk(("See FORMULA_0.", "And FORMULA_1."))])
     assert result.nodes[result.top] == "multi-sentence"
     parser.close()
 
 
 def test_weights_that_cannot_be_had_stop_the_run(tmp_path):
-    settings = TransitionConfig(
+    config = TransitionConfig(
         python=write_library(tmp_path, sys.executable), devices=("cpu",), model="other"
     )
     with pytest.raises(ConfigurationError, match="ValueError: The model_name"):
-        TransitionParser(settings).start()
+        TransitionParser(config).start()
 
 
 def test_scatter_mean_agrees_with_a_loop():

@@ -148,7 +148,7 @@ def _add_made_words(
             found.setdefault(label, "degree")
     if token.pos in ("ADJ", "ADV", "NOUN"):
         for prefix in _NEGATIVE_PREFIXES:
-            rest = lemma.removeprefix(prefix)
-            if rest != lemma and len(rest) > 2:
-                for concept in (*lexicon.find_frames(rest)[:1], rest):
+            stem = lemma.removeprefix(prefix)
+            if stem != lemma and len(stem) > 2:
+                for concept in (*lexicon.find_frames(stem)[:1], stem):
                     found.setdefault(f"({concept}* :polarity -)", "prefix")

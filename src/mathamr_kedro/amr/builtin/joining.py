@@ -1,8 +1,8 @@
-"""Choose the edges between fragments, so that the graph hangs together.
+"""Choose the edges between fragments, so that the graph is connected.
 
 Every likely edge is taken, best first, as long as a source keeps each core role once;
-then the best of the others join what is still separate. Re-entrancies need no rule of
-their own: a node simply ends up with more than one likely edge.
+then the best of the others connect what is still separate. Re-entrancies need no rule
+of their own: a node simply ends up with more than one likely edge.
 """
 
 from __future__ import annotations
@@ -71,15 +71,15 @@ def _choose_edges(
     margins += scores[np.arange(len(pairs)), best]
     order = np.argsort(-margins, kind="stable").tolist()
     joints = _Joints(fragments)
-    left: list[int] = []
+    postponed: list[int] = []
     for n in order:
         pair = pairs[n]
         if margins[n] < 0 or (joints.has_value(pair) and not joints.is_open(pair)):
-            left.append(n)
+            postponed.append(n)
         elif not joints.add(pair, labels[best[n]]):
             ranked = np.argsort(-scores[n])[1:4]
             any(joints.add(pair, labels[k]) for k in ranked)
-    for n in left:
+    for n in postponed:
         if joints.is_open(pairs[n]):
             ranked = np.argsort(-scores[n])[:4]
             if not any(joints.add(pairs[n], labels[k]) for k in ranked):

@@ -50,11 +50,11 @@ class Pair(NamedTuple):
 
 
 class Reduced:
-    """The skeleton reduced to tokens that have a fragment; constants govern nothing.
+    """The skeleton, reduced to tokens with a fragment; constants have no dependents.
 
     Attributes:
         parents: token to its governor, -1 for those that have none.
-        paths: token to the labels on the way to its governor.
+        paths: token to the labels on the path to its governor.
         children: token to its dependents.
     """
 
@@ -89,8 +89,8 @@ class Reduced:
         """Return the pairs to look at.
 
         Args:
-            known: ways worth a look, as ``kind + path``; where it is given, pairs that
-                are not next to each other are left out unless their way is known.
+            known: paths worth a look, as ``kind + path``; where it is given, pairs that
+                are not next to each other are skipped unless their path is known.
         """
         pairs: list[Pair] = []
         for upper, children in self.children.items():
@@ -98,10 +98,10 @@ class Reduced:
                 if upper >= 0:
                     pairs.append(Pair(upper, b, "01", self.paths[b], -1))
                 for c in children[n + 1 :]:
-                    way = f"{self.paths[b]}^{self.paths[c]}"
-                    # Only siblings without a governor need each other to hang together.
-                    if known is None or upper < 0 or "11" + way in known:
-                        pairs.append(Pair(b, c, "11", way, upper))
+                    path = f"{self.paths[b]}^{self.paths[c]}"
+                    # Only siblings without a governor need each other to be connected.
+                    if known is None or upper < 0 or "11" + path in known:
+                        pairs.append(Pair(b, c, "11", path, upper))
         distant = self._list_distant_pairs()
         if known is not None:
             distant = (pair for pair in distant if pair.kind + pair.path in known)
@@ -118,8 +118,8 @@ class Reduced:
                     yield Pair(upper, d, "02", f"{paths[d]}<<{paths[c]}", c)
                 for b in self.children[upper]:
                     if b != c:
-                        way = f"{paths[b]}^{paths[c]}>>{paths[d]}"
-                        yield Pair(b, d, "12", way, c)
+                        path = f"{paths[b]}^{paths[c]}>>{paths[d]}"
+                        yield Pair(b, d, "12", path, c)
 
     def describe_pair(self, pair: Pair) -> list[str]:
         """Return the features of a pair."""

@@ -1,17 +1,18 @@
 """What the dependency parser reads in place of a sentence that it would misjudge.
 
-It was learned from news and talk. Two things are changed before it reads, and undone
-as soon as the tree is there.
+It was trained on news and conversation. Two things are changed before it reads a
+sentence, and undone in the tree.
 
 A formula that only names what the noun before it says is hidden, since ``the series
-FORMULA_0 converges`` looks like a pile of nouns:
+FORMULA_0 converges`` looks like a compound of nouns:
 
 ```
 read by a person     Show that the series FORMULA_0 converges.
 read by the parser   Show that the series           converges.
 ```
 
-A common word stands in for one that news do not use in this way:
+A common word stands in for one that is rare in such texts, or has another part of
+speech there:
 
 ```
 read by a person     Compute FORMULA_0 and show that it is even.
@@ -114,7 +115,7 @@ def hide_appositions(text: str) -> tuple[str, dict[int, tuple[str, ...]]]:
     """Take formulas out of ``text`` that stand right after a noun they name.
 
     Args:
-        text: words and marks apart from placeholders by single blanks.
+        text: words, marks and placeholders separated by single blanks.
 
     Returns:
         The text without them, and the words to put back after the token that ends at
@@ -146,7 +147,7 @@ def hide_appositions(text: str) -> tuple[str, dict[int, tuple[str, ...]]]:
 
 
 def _is_barred(noun: str, before: str) -> bool:
-    """Tell whether the noun is none, or already named.
+    """Tell whether the word is no noun here, or is named already.
 
     "Factor FORMULA_0", "in this case FORMULA_0", "how many solutions FORMULA_0"
     """

@@ -29,7 +29,7 @@ _GLUED = re.compile(rf"({PLACEHOLDER.pattern})(?:[-–]?(?:th|st|nd|rd)\b|[-–]
 
 _COARSE = {"VERB": "V", "AUX": "X", "NOUN": "N", "PROPN": "N", "ADJ": "A", "ADV": "R"}
 _ANY_RELATION = "dep"
-"""Stands for all relations that tell nothing about the part of speech."""
+"""Stands for all relations that do not help to find the part of speech."""
 
 
 class Token(NamedTuple):
@@ -118,7 +118,7 @@ class _Word(NamedTuple):
 
 
 def _read_words(shown: str) -> tuple[Doc, list[_Word]]:
-    """Return what the model is to parse, and the words that stand there in truth."""
+    """Return what the model parses, and the words of the sentence itself."""
     model = load_model()
     doc = model.make_doc(shown)
     words = [_Word(token.text, token.idx + len(token.text)) for token in doc]

@@ -2,7 +2,7 @@
 
 | file | content |
 |---|---|
-| ``lexicon.json.gz`` | frames with their core roles, nouns made of verbs |
+| ``lexicon.json.gz`` | frames with their core roles, nouns derived from verbs |
 | ``memory.json.gz`` | words with the labels they had in the corpora |
 | ``concepts.json.gz`` | weights of the concept model |
 | ``relations.json.gz`` | weights of the relation model |

@@ -85,7 +85,7 @@ def is_variable(form: str) -> bool:
 
 
 def find_adjective(adverb: str) -> str:
-    """Return the adjective an adverb is made of, or the word itself.
+    """Return the adjective an adverb is derived from, or the word itself.
 
     >>> [find_adjective(w) for w in ("easily", "possibly", "basically", "clearly")]
     ['easy', 'possible', 'basic', 'clear']
@@ -130,11 +130,11 @@ def read_ordinal(word: str) -> str | None:
 
 @dataclass(frozen=True)
 class Lexicon:
-    """What is known of predicates, apart from the corpora.
+    """What is known of predicates without the corpora.
 
     ``frames`` maps a frame to the digits of its core roles: ``{"prove-01": "012"}``.
-    ``derived`` maps a noun to the verbs it is made of, ``actors`` a noun to the verb
-    whose ARG0 it is.
+    ``derived`` maps a noun to the verbs it is derived from, ``actors`` a noun to the
+    verb whose ARG0 it is.
     """
 
     frames: Mapping[str, str]

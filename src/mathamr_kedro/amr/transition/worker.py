@@ -4,8 +4,8 @@
 This file stands alone: it imports nothing of this project, reads on Python 3.8 and is
 started by path with the Python of the environment that ``build_environment.sh`` makes.
 It speaks one JSON object per line over its standard input and output; the module
-``process`` beside it holds the description. ``check_environment.py`` tells without any
-weights whether the environment is whole.
+``process`` beside it holds the description. ``check_environment.py`` checks the
+environment without any weights.
 """
 
 from __future__ import annotations
