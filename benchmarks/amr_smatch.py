@@ -29,13 +29,19 @@ from typing import NamedTuple
 
 import smatch
 
-from mathamr_kedro.amr.builtin.corpora import read_split
-from mathamr_kedro.amr.builtin.parser import BuiltinParser
-from mathamr_kedro.amr.chunking import split_chunks
-from mathamr_kedro.amr.graphs import PLACEHOLDER, AMRGraph, Attribute, ParseFailure
-from mathamr_kedro.amr.merging import merge_graphs
-from mathamr_kedro.amr.parser import Chunk
-from mathamr_kedro.amr.penman_io import format_graph, read_graph
+from mathamr_kedro.amr import (
+    PLACEHOLDER,
+    AMRGraph,
+    Attribute,
+    Chunk,
+    ParseFailure,
+    format_graph,
+    merge_graphs,
+    read_graph,
+    split_chunks,
+)
+from mathamr_kedro.amr.builtin import BuiltinParser
+from tools.amr_tables.corpora import read_split
 
 INDENT = 6
 _SENTENCE_END = re.compile(r"(?<=[.?!])[\"')]*\s+(?=[A-Z\"(])")

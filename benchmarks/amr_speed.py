@@ -20,19 +20,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from mathamr_kedro.amr.builtin.syntax import parse_sentences
-from mathamr_kedro.amr.chunking import split_chunks
-from mathamr_kedro.amr.documents import parse_documents
-from mathamr_kedro.amr.graphs import (
+from mathamr_kedro.amr import (
     PLACEHOLDER,
     AMRGraph,
+    ParsedText,
     ParseFailure,
-    is_connected,
+    ParserConfig,
+    ParseTexts,
+    format_graph,
+    make_parser,
+    merge_graphs,
+    parse_documents,
+    read_graph,
+    split_chunks,
 )
-from mathamr_kedro.amr.merging import merge_graphs
-from mathamr_kedro.amr.parsers import ParserSettings, make_parser
-from mathamr_kedro.amr.penman_io import format_graph, read_graph
-from mathamr_kedro.amr.texts import ParsedText, ParseTexts
+from mathamr_kedro.amr.builtin.syntax import parse_sentences
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
 from mathamr_kedro.workers import Partition, WorkerSettings, run_partitions
 
@@ -57,7 +59,7 @@ def measure(function: Callable[[], Any]) -> tuple[Any, float]:
 
 def time_steps(texts: list[str]) -> dict[str, float]:
     """Return CPU seconds of the steps from text to PENMAN, one after another."""
-    parser = make_parser(ParserSettings())
+    parser = make_parser(ParserConfig())
     chunks, chunking = measure(
         lambda: [chunk for text in texts for chunk in split_chunks(text)]
     )
@@ -84,7 +86,7 @@ def time_steps(texts: list[str]) -> dict[str, float]:
 
 def is_valid(result: ParsedText | ParseFailure) -> bool:
     """Tell whether a result is a graph that can be read and hangs together."""
-    return isinstance(result, ParsedText) and is_connected(read_graph(result.graph))
+    return isinstance(result, ParsedText) and read_graph(result.graph).is_connected()
 
 
 def count_kept(
@@ -103,12 +105,12 @@ def count_kept(
 def time_runner(
     texts: list[str], workers: int
 ) -> tuple[float, float, list[ParsedText | ParseFailure]]:
-    """Return wall and CPU seconds of the runner, start-up left out, and results."""
+    """Return wall and CPU seconds of the runner, without start-up, and results."""
     size = 100
     parts = [Partition(str(n), texts[n : n + size]) for n in range(0, len(texts), size)]
     settings = WorkerSettings(workers=workers)
     warm = [Partition(f"warm {n}", texts[:1]) for n in range(workers)]
-    found = run_partitions(ParseTexts(ParserSettings()), [*warm, *parts], settings)
+    found = run_partitions(ParseTexts(ParserConfig()), [*warm, *parts], settings)
     for _ in warm:
         next(found)
     started, used = time.perf_counter(), time.process_time()

@@ -7,9 +7,9 @@ from types import ModuleType
 
 import pytest
 
-from mathamr_kedro.amr.amrlib_adapter import AmrlibParser, AmrlibSettings
+from mathamr_kedro.amr.amrlib_adapter import AmrlibConfig, AmrlibParser
+from mathamr_kedro.amr.chunking import Chunk
 from mathamr_kedro.amr.graphs import ParseFailure
-from mathamr_kedro.amr.parser import Chunk
 from mathamr_kedro.errors import ConfigurationError
 
 GRAPHS = {
@@ -42,7 +42,7 @@ def amrlib(monkeypatch):
 
 
 def test_sentences_of_a_chunk_are_merged(amrlib):
-    parser = AmrlibParser(AmrlibSettings(beam=2))
+    parser = AmrlibParser(AmrlibConfig(beam=2))
     both, one, part, none = parser.parse_chunks(
         [
             Chunk(("See FORMULA_0.", "So be it.")),
@@ -65,9 +65,9 @@ def test_sentences_of_a_chunk_are_merged(amrlib):
 
 def test_missing_weights_and_package_say_what_to_do(amrlib, monkeypatch):
     with pytest.raises(ConfigurationError, match="model_dir"):
-        AmrlibParser(AmrlibSettings(model_dir="nowhere"))
+        AmrlibParser(AmrlibConfig(model_dir="nowhere"))
     monkeypatch.setitem(sys.modules, "amrlib", None)
     with pytest.raises(ConfigurationError, match="pip install amrlib"):
-        AmrlibParser(AmrlibSettings())
+        AmrlibParser(AmrlibConfig())
     with pytest.raises(ConfigurationError, match="at least one"):
-        AmrlibSettings(devices=())
+        AmrlibConfig(devices=())

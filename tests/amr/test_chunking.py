@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mathamr_kedro.amr.chunking import count_tokens, split_chunks, split_sentences
+from mathamr_kedro.amr.chunking import _count_tokens, _split_sentences, split_chunks
 
 # Sentences between bars.
 CASES = [
@@ -32,16 +32,19 @@ CASES = [
 @pytest.mark.parametrize("marked", CASES)
 def test_sentences_of_mathematical_prose(marked):
     expected = [part.strip() for part in marked.split("|")]
-    assert split_sentences(marked.replace("|", " ")) == expected
+    assert _split_sentences(marked.replace("|", " ")) == expected
 
 
 def test_a_forgotten_blank_still_ends_a_sentence():
-    assert split_sentences("It converges.Then stop.") == ["It converges.", "Then stop."]
+    assert _split_sentences("It converges.Then stop.") == [
+        "It converges.",
+        "Then stop.",
+    ]
 
 
 def test_lists_and_paragraphs_end_sentences():
     text = "We need:\n1. a ring\n2. an ideal\n- a map\n\nThat is\nall of it"
-    assert split_sentences(text) == [
+    assert _split_sentences(text) == [
         "We need:",
         "1. a ring",
         "2. an ideal",
@@ -52,7 +55,7 @@ def test_lists_and_paragraphs_end_sentences():
 
 @given(st.text())
 def test_nothing_but_blanks_is_lost(text):
-    sentences = split_sentences(text)
+    sentences = _split_sentences(text)
     kept = "".join("".join(sentences).split())
     visible = "".join(c for c in text if c in set(kept))
     assert kept == "".join(visible.split())
@@ -66,7 +69,7 @@ def test_nothing_but_blanks_is_lost(text):
 def test_chunks_keep_all_words_and_the_limit(words, limit):
     chunks = split_chunks(" ".join(words), limit)
     assert "".join("".join(c.text.split()) for c in chunks) == "".join(words)
-    assert all(count_tokens(chunk.text) <= limit for chunk in chunks)
+    assert all(_count_tokens(chunk.text) <= limit for chunk in chunks)
 
 
 def test_a_sentence_above_the_limit_is_cut_at_a_comma():

@@ -2,14 +2,13 @@ from __future__ import annotations
 
 import pytest
 
+from mathamr_kedro.amr.chunking import Chunk
 from mathamr_kedro.amr.documents import (
     ParsedDocument,
-    parse_document,
     parse_documents,
     parse_isolating,
 )
 from mathamr_kedro.amr.graphs import PLACEHOLDER, AMRGraph, Edge, ParseFailure
-from mathamr_kedro.amr.parser import Chunk
 from mathamr_kedro.errors import (
     ConfigurationError,
     GraphError,
@@ -57,7 +56,7 @@ ERRORS = {
 
 
 def _parse(text, max_tokens=500):
-    return parse_document(text, FlatParser(), max_tokens)
+    return parse_documents([text], FlatParser(), max_tokens)[0]
 
 
 def test_a_text_becomes_one_graph_with_its_formulas():

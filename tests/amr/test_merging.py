@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from mathamr_kedro.amr.graphs import Edge, is_connected
+from mathamr_kedro.amr.graphs import Edge
 from mathamr_kedro.amr.merging import merge_graphs
 from mathamr_kedro.amr.penman_io import format_graph, read_graph
 
@@ -34,7 +34,7 @@ def test_a_formula_named_twice_has_one_node():
 def test_a_formula_can_be_a_whole_sentence_twice():
     merged = merge_graphs([read_graph("(f / FORMULA_0)")] * 2)
     assert list(merged.nodes.values()) == ["multi-sentence", "FORMULA_0"]
-    assert is_connected(merged)
+    assert merged.is_connected()
     assert [e.role for e in merged.edges] == ["snt1", "snt2"]
 
 

@@ -1,4 +1,3 @@
-import dataclasses
 import pickle
 
 import pytest
@@ -6,13 +5,12 @@ import pytest
 from mathamr_kedro.amr import texts
 from mathamr_kedro.amr.documents import ParsedDocument
 from mathamr_kedro.amr.graphs import AMRGraph, ParseFailure
-from mathamr_kedro.amr.parsers import ParserSettings, make_parser
+from mathamr_kedro.amr.parsers import ParserConfig
 from mathamr_kedro.amr.penman_io import read_graph
-from mathamr_kedro.amr.texts import ParsedText, ParseTexts, format_result
-from mathamr_kedro.amr.transition.parser import TransitionSettings
+from mathamr_kedro.amr.texts import ParsedText, ParseTexts, _format_result
 from mathamr_kedro.errors import ConfigurationError
 
-BUILTIN = ParserSettings()
+BUILTIN = ParserConfig()
 
 
 def test_texts_become_penman():
@@ -44,7 +42,7 @@ class Broken:
 
 def test_a_parser_that_can_parse_nothing_stops_the_run(monkeypatch):
     broken = Broken()
-    monkeypatch.setattr(texts, "make_parser", lambda settings: broken)
+    monkeypatch.setattr(texts, "make_parser", lambda config: broken)
     texts._load_parser.cache_clear()
     with pytest.raises(ConfigurationError, match="does not start any more"):
         ParseTexts(BUILTIN)(["One.", "Two.", "Three."])
@@ -54,31 +52,10 @@ def test_a_parser_that_can_parse_nothing_stops_the_run(monkeypatch):
 
 def test_a_graph_that_cannot_be_written_is_a_failure():
     loose = AMRGraph("a", {"a": "set", "b": "map"}, [])
-    result = format_result(ParsedDocument(loose, (), ()))
+    result = _format_result(ParsedDocument(loose, (), ()))
     assert result.reason == "penman_error"
     half = AMRGraph("a", {"a": '"\ud800"'}, [])
-    result = format_result(ParsedDocument(half, (), ()))
+    result = _format_result(ParsedDocument(half, (), ()))
     assert result.reason == "penman_error"
-    failed = format_result(ParseFailure("timeout", "\ud800"))
+    failed = _format_result(ParseFailure("timeout", "\ud800"))
     assert failed == ParseFailure("timeout", "\\ud800")
-
-
-def test_identity_changes_with_what_the_graphs_depend_on():
-    transition = ParserSettings("transition")
-    slower = dataclasses.replace(
-        transition, transition=TransitionSettings(devices=("cpu",), batch_size=1)
-    )
-    wider = dataclasses.replace(
-        transition, transition=TransitionSettings(window_size=300)
-    )
-    assert transition.identity() == slower.identity()
-    assert transition.identity() != wider.identity()
-    assert len(BUILTIN.identity()["digest"]) == 16
-    assert ParserSettings("amrlib").identity()["parser"] == "amrlib"
-
-
-def test_parsers_are_made_by_name(tmp_path):
-    assert make_parser(BUILTIN).name == "builtin"
-    nowhere = TransitionSettings(python=str(tmp_path / "python"))
-    with pytest.raises(ConfigurationError, match="build_environment"):
-        make_parser(ParserSettings("transition", transition=nowhere))

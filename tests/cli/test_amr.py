@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from mathamr_kedro.amr.penman_io import read_graph
+from mathamr_kedro.amr import read_graph
 from mathamr_kedro.cli import group
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 

@@ -1,6 +1,100 @@
 """Sentences as graphs: Abstract Meaning Representation (AMR) of clean text.
 
 ```
-text with FORMULA_n ─ chunking ─> chunks ─ parser ─> graphs ─ merging ─> one graph
+text with FORMULA_n ─ chunking ─> chunks ─ a parser ─> graphs ─ merging ─> one graph
+                                     │
+                    builtin          any machine, no download
+                    transition       the thesis' parser, a worker process per GPU
+                    amrlib           MathAMR's parser
 ```
+
+| module | what it holds |
+|---|---|
+| ``graphs`` | :class:`AMRGraph`, its edges and attributes; :class:`ParseFailure` |
+| ``penman_io`` | graphs, symbols and strings as PENMAN text, both ways |
+| ``chunking`` | sentences of mathematical prose, packed into chunks |
+| ``merging`` | many graphs under one ``multi-sentence`` root |
+| ``documents`` | texts to graphs by any parser; a bad chunk fails alone |
+| ``texts`` | the same to PENMAN, as a function that workers run |
+| ``parsers`` | the parsers by name, with their configuration |
+| ``placeholder_nodes`` | ``FORMULA_n`` as nodes, whatever neural parsers made of them |
+| ``statistics``, ``report`` | Table 4.2 of the thesis as far as it concerns AMR |
+
+A text to its graph::
+
+    parser = make_parser(ParserConfig())
+    (parsed,) = parse_documents(["Prove that FORMULA_0 is even."], parser)
+    print(format_graph(parsed.graph))
+
+Importing this package imports neither spaCy nor penman nor plotly: they are loaded by
+what needs them.
 """
+
+from mathamr_kedro.amr.amrlib_adapter import AmrlibConfig
+from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS, Chunk, split_chunks
+from mathamr_kedro.amr.documents import (
+    AMRParser,
+    ParsedDocument,
+    parse_documents,
+    parse_isolating,
+)
+from mathamr_kedro.amr.graphs import (
+    PLACEHOLDER,
+    AMRGraph,
+    Attribute,
+    Edge,
+    ParseFailure,
+)
+from mathamr_kedro.amr.merging import merge_graphs
+from mathamr_kedro.amr.parsers import ParserConfig, ParserName, make_parser
+from mathamr_kedro.amr.penman_io import (
+    format_graph,
+    format_string,
+    format_symbol,
+    read_graph,
+    read_string,
+    read_symbol,
+)
+from mathamr_kedro.amr.report import draw_sizes, write_report
+from mathamr_kedro.amr.statistics import (
+    GraphStatistics,
+    check_account,
+    describe_outcomes,
+)
+from mathamr_kedro.amr.texts import ParsedText, ParseTexts, make_printable
+from mathamr_kedro.amr.transition import TransitionConfig
+
+__all__ = [
+    "MAX_CHUNK_TOKENS",
+    "PLACEHOLDER",
+    "AMRGraph",
+    "AMRParser",
+    "AmrlibConfig",
+    "Attribute",
+    "Chunk",
+    "Edge",
+    "GraphStatistics",
+    "ParseFailure",
+    "ParseTexts",
+    "ParsedDocument",
+    "ParsedText",
+    "ParserConfig",
+    "ParserName",
+    "TransitionConfig",
+    "check_account",
+    "describe_outcomes",
+    "draw_sizes",
+    "format_graph",
+    "format_string",
+    "format_symbol",
+    "make_parser",
+    "make_printable",
+    "merge_graphs",
+    "parse_documents",
+    "parse_isolating",
+    "read_graph",
+    "read_string",
+    "read_symbol",
+    "split_chunks",
+    "write_report",
+]

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mathamr_kedro.amr.chunking import Chunk
 from mathamr_kedro.amr.graphs import AMRGraph, ParseFailure
 from mathamr_kedro.amr.merging import merge_graphs
-from mathamr_kedro.amr.parser import Chunk
 from mathamr_kedro.amr.penman_io import read_graph
 from mathamr_kedro.amr.placeholder_nodes import restore_placeholders
 from mathamr_kedro.errors import ConfigurationError, GraphError
@@ -20,7 +20,7 @@ from mathamr_kedro.workers import current_slot
 
 
 @dataclass(frozen=True)
-class AmrlibSettings:
+class AmrlibConfig:
     """What ``parser: amrlib`` reads."""
 
     model_dir: str | None = None
@@ -45,17 +45,17 @@ class AmrlibParser:
 
     name = "amrlib"
 
-    def __init__(self, settings: AmrlibSettings) -> None:
-        device = settings.devices[current_slot() % len(settings.devices)]
+    def __init__(self, config: AmrlibConfig) -> None:
+        device = config.devices[current_slot() % len(config.devices)]
         try:
-            # An optional package, imported by who asks for it.
+            # An optional package, imported only where this parser is used.
             import amrlib  # noqa: PLC0415
 
             self._model = amrlib.load_stog_model(
-                model_dir=settings.model_dir,
+                model_dir=config.model_dir,
                 device=device,
-                batch_size=settings.batch_size,
-                num_beams=settings.beam,
+                batch_size=config.batch_size,
+                num_beams=config.beam,
             )
         except ImportError as exc:
             raise ConfigurationError(
@@ -65,7 +65,7 @@ class AmrlibParser:
             ) from exc
         except (OSError, ValueError) as exc:
             raise ConfigurationError(
-                f"amrlib found no model in {settings.model_dir or 'its data folder'!r} "
+                f"amrlib found no model in {config.model_dir or 'its data folder'!r} "
                 f"({exc}); set 'amr_parsing.amrlib.model_dir'"
             ) from exc
 

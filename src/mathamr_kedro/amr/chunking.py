@@ -4,15 +4,14 @@ A full stop ends a sentence unless it belongs to an abbreviation (``i.e.``, ``w.
 an initial (``G. H. Hardy``), a number or a list mark. Posts are informal: sentences
 start in lower case, end in a displayed formula without a stop, or stand in lists.
 
->>> split_sentences("Let FORMULA_0 be prime, i.e. FORMULA_1. show FORMULA_2? Thanks")
+>>> _split_sentences("Let FORMULA_0 be prime, i.e. FORMULA_1. show FORMULA_2? Thanks")
 ['Let FORMULA_0 be prime, i.e. FORMULA_1.', 'show FORMULA_2?', 'Thanks']
 """
 
 from __future__ import annotations
 
 import re
-
-from mathamr_kedro.amr.parser import Chunk
+from typing import NamedTuple
 
 MAX_CHUNK_TOKENS = 500
 """The thesis' limit of a chunk."""
@@ -53,10 +52,49 @@ _STARTERS = frozenset(
 )  # fmt: skip
 
 
-def normalise_text(text: str) -> str:
+class Chunk(NamedTuple):
+    """Consecutive sentences of one text, formulas as ``FORMULA_n``."""
+
+    sentences: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The sentences as one line.
+
+        >>> Chunk(("Let FORMULA_0 be prime.", "Prove it.")).text
+        'Let FORMULA_0 be prime. Prove it.'
+        """
+        return " ".join(self.sentences)
+
+
+def split_chunks(text: str, max_tokens: int = MAX_CHUNK_TOKENS) -> list[Chunk]:
+    """Pack the sentences of ``text`` into chunks of at most ``max_tokens`` tokens.
+
+    A single sentence above the limit is cut into pieces.
+
+    >>> [chunk.sentences for chunk in split_chunks("It is. We see. They go.", 6)]
+    [('It is.', 'We see.'), ('They go.',)]
+    """
+    chunks: list[Chunk] = []
+    packed: list[str] = []
+    used = 0
+    for sentence in _split_sentences(text):
+        for piece in _cut_long(sentence, max_tokens):
+            size = _count_tokens(piece)
+            if packed and used + size > max_tokens:
+                chunks.append(Chunk(tuple(packed)))
+                packed, used = [], 0
+            packed.append(piece)
+            used += size
+    if packed:
+        chunks.append(Chunk(tuple(packed)))
+    return chunks
+
+
+def _normalise_text(text: str) -> str:
     r"""Drop invisible characters and unify blanks; line breaks stay.
 
-    >>> normalise_text("a\u200b\u00a0b\r\nc")
+    >>> _normalise_text("a\u200b\u00a0b\r\nc")
     'a b\nc'
     """
     text = _INVISIBLE.sub("", text)
@@ -64,23 +102,23 @@ def normalise_text(text: str) -> str:
     return "\n".join(" ".join(line.split()) for line in lines).strip()
 
 
-def count_tokens(text: str) -> int:
+def _count_tokens(text: str) -> int:
     """Count words, placeholders and marks.
 
-    >>> count_tokens("Let FORMULA_0 be prime.")
+    >>> _count_tokens("Let FORMULA_0 be prime.")
     5
     """
     return sum(1 for _ in _TOKEN.finditer(text))
 
 
-def split_sentences(text: str) -> list[str]:
+def _split_sentences(text: str) -> list[str]:
     """Split ``text`` into sentences; nothing but blanks is lost.
 
     A blank line always ends a sentence, a single line break only after an end mark,
     before a list mark, or after a colon that opens a list.
     """
     sentences: list[str] = []
-    for block in _split_lines(normalise_text(text)):
+    for block in _split_lines(_normalise_text(text)):
         sentences.extend(_split_block(block))
     return sentences
 
@@ -143,30 +181,6 @@ def _ends_sentence(block: str, match: re.Match[str]) -> bool:
 def _is_list_mark(block: str, position: int, word: str) -> bool:
     """Tell whether ``word`` is the number or letter that opens the block."""
     return position == len(word) and _LIST_MARK.match(word + ". ") is not None
-
-
-def split_chunks(text: str, max_tokens: int = MAX_CHUNK_TOKENS) -> list[Chunk]:
-    """Pack the sentences of ``text`` into chunks of at most ``max_tokens`` tokens.
-
-    A single sentence above the limit is cut into pieces.
-
-    >>> [chunk.sentences for chunk in split_chunks("It is. We see. They go.", 6)]
-    [('It is.', 'We see.'), ('They go.',)]
-    """
-    chunks: list[Chunk] = []
-    packed: list[str] = []
-    used = 0
-    for sentence in split_sentences(text):
-        for piece in _cut_long(sentence, max_tokens):
-            size = count_tokens(piece)
-            if packed and used + size > max_tokens:
-                chunks.append(Chunk(tuple(packed)))
-                packed, used = [], 0
-            packed.append(piece)
-            used += size
-    if packed:
-        chunks.append(Chunk(tuple(packed)))
-    return chunks
 
 
 def _cut_long(sentence: str, max_tokens: int) -> list[str]:

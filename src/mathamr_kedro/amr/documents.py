@@ -12,17 +12,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS, split_chunks
-from mathamr_kedro.amr.graphs import (
-    AMRGraph,
-    ParseFailure,
-    find_missing_placeholders,
-    is_connected,
-)
+from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS, Chunk, split_chunks
+from mathamr_kedro.amr.graphs import AMRGraph, ParseFailure
 from mathamr_kedro.amr.merging import merge_graphs
-from mathamr_kedro.amr.parser import AMRParser, Chunk
 from mathamr_kedro.errors import (
     ConfigurationError,
     GraphError,
@@ -33,21 +27,34 @@ from mathamr_kedro.errors import (
 logger = logging.getLogger(__name__)
 
 
+class AMRParser(Protocol):
+    """A parser of chunks.
+
+    ``parse_chunks`` returns one result per chunk, in order: a connected graph whose
+    formula nodes have the placeholder as concept, or the failure of that chunk. It may
+    raise when a whole batch fails; the caller then halves the batch
+    (:func:`parse_isolating`). ``TimeoutError`` and
+    ``WorkerError`` become the reasons ``timeout`` and ``worker_died``.
+
+    The root of a chunk of several sentences is ``multi-sentence`` (or ``document``)
+    with one sentence graph per ``:snt1, :snt2, ...``.
+    """
+
+    name: str
+
+    def parse_chunks(self, chunks: Sequence[Chunk]) -> list[AMRGraph | ParseFailure]:
+        """Parse a batch."""
+        ...
+
+
 class ParsedDocument(NamedTuple):
     """The graph of a text and what it lacks."""
 
     graph: AMRGraph
     missing: tuple[str, ...]
-    """Placeholders of the text without a node; graph fusion hangs them on the root."""
+    """Placeholders without a node; graph fusion attaches them to the root."""
     failures: tuple[ParseFailure, ...]
     """Chunks that could not be parsed, while others could."""
-
-
-def parse_document(
-    text: str, parser: AMRParser, max_tokens: int = MAX_CHUNK_TOKENS
-) -> ParsedDocument | ParseFailure:
-    """Parse one text; see :func:`parse_documents`."""
-    return parse_documents([text], parser, max_tokens)[0]
 
 
 def parse_documents(
@@ -65,7 +72,7 @@ def parse_documents(
         batch_size: chunks per call of the parser, over the borders of texts.
 
     Returns:
-        One result per text, in order. A text fails only if it holds nothing to parse
+        One result per text, in order. A text fails only if it has no words
         or if all of its chunks fail; then the reason is that of its chunks where they
         agree on a time-out or a dead worker, else ``all_chunks_failed``.
     """
@@ -91,7 +98,7 @@ def parse_documents(
 def parse_isolating(
     parser: AMRParser, chunks: Sequence[Chunk]
 ) -> list[AMRGraph | ParseFailure]:
-    """Parse a batch; halve it when it fails as a whole until the bad input is alone.
+    """Parse a batch; while it fails as a whole, halve it until the bad chunk is alone.
 
     Raises:
         ConfigurationError, MissingInputError: the parser can parse nothing at all, so
@@ -134,8 +141,8 @@ def _describe(exc: Exception) -> ParseFailure:
 
 
 def _check(result: AMRGraph | ParseFailure) -> AMRGraph | ParseFailure:
-    if isinstance(result, AMRGraph) and not is_connected(result):
-        detail = f"{len(result.nodes)} nodes do not hang together"
+    if isinstance(result, AMRGraph) and not result.is_connected():
+        detail = f"{len(result.nodes)} nodes are not connected"
         return ParseFailure("disconnected_graph", detail)
     return result
 
@@ -152,4 +159,4 @@ def _assemble(
         shared = reasons.pop() if len(reasons) == 1 else "all_chunks_failed"
         return ParseFailure(shared, "; ".join(f.detail for f in failures)[:500])
     graph = merge_graphs(graphs)
-    return ParsedDocument(graph, find_missing_placeholders(text, graph), failures)
+    return ParsedDocument(graph, graph.find_missing_placeholders(text), failures)

@@ -50,6 +50,41 @@ class AMRGraph(NamedTuple):
     edges: Sequence[Edge]
     attributes: Sequence[Attribute] = ()
 
+    def is_connected(self) -> bool:
+        """Tell whether every node is connected with the top.
+
+        >>> AMRGraph("a", {"a": "set", "b": "map"}, []).is_connected()
+        False
+        """
+        return len(_find_reachable(self) & set(self.nodes)) == len(self.nodes)
+
+    def join_parts(self, role: str) -> AMRGraph:
+        """Attach each part that is not connected with the top to it, by its first node.
+
+        >>> AMRGraph("a", {"a": "set", "b": "map"}, []).join_parts("mod").edges
+        [Edge(source='a', role='mod', target='b')]
+        """
+        reached = _find_reachable(self)
+        governed = {edge.target for edge in self.edges}
+        edges = list(self.edges)
+        # Nodes without an incoming edge come first: they are the roots of their parts.
+        for node in sorted(self.nodes, key=lambda name: name in governed):
+            if node not in reached:
+                edges.append(Edge(self.top, role, node))
+                reached |= _find_reachable(self._replace(top=node))
+        return self._replace(edges=edges)
+
+    def find_missing_placeholders(self, text: str) -> tuple[str, ...]:
+        """Return the placeholders of ``text`` that are no concept here, in order.
+
+        >>> graph = AMRGraph("f", {"f": "FORMULA_1"}, [])
+        >>> graph.find_missing_placeholders("if FORMULA_0 then FORMULA_1")
+        ('FORMULA_0',)
+        """
+        present = set(self.nodes.values())
+        wanted = dict.fromkeys(PLACEHOLDER.findall(text))
+        return tuple(name for name in wanted if name not in present)
+
 
 class ParseFailure(NamedTuple):
     """Why a text has no graph."""
@@ -71,7 +106,7 @@ REASONS = (
 """All reasons a failure can have (the first two kinds of Table 4.2 and our own)."""
 
 
-def find_reachable(graph: AMRGraph) -> set[str]:
+def _find_reachable(graph: AMRGraph) -> set[str]:
     """Return the nodes connected with the top, whatever the direction of edges."""
     neighbours: dict[str, list[str]] = defaultdict(list)
     for source, _, target in graph.edges:
@@ -85,41 +120,3 @@ def find_reachable(graph: AMRGraph) -> set[str]:
                 seen.add(node)
                 open_nodes.append(node)
     return seen
-
-
-def is_connected(graph: AMRGraph) -> bool:
-    """Tell whether every node hangs together with the top.
-
-    >>> is_connected(AMRGraph("a", {"a": "set", "b": "map"}, []))
-    False
-    """
-    return len(find_reachable(graph) & set(graph.nodes)) == len(graph.nodes)
-
-
-def join_parts(graph: AMRGraph, role: str) -> AMRGraph:
-    """Hang what does not hang together with the top from it, by its first node.
-
-    >>> join_parts(AMRGraph("a", {"a": "set", "b": "map"}, []), "mod").edges
-    [Edge(source='a', role='mod', target='b')]
-    """
-    reached = find_reachable(graph)
-    governed = {edge.target for edge in graph.edges}
-    edges = list(graph.edges)
-    # Nodes that nothing governs come first: each part begins where it begins.
-    for node in sorted(graph.nodes, key=lambda name: name in governed):
-        if node not in reached:
-            edges.append(Edge(graph.top, role, node))
-            reached |= find_reachable(graph._replace(top=node))
-    return graph._replace(edges=edges)
-
-
-def find_missing_placeholders(text: str, graph: AMRGraph) -> tuple[str, ...]:
-    """Return the placeholders of ``text`` that are no concept in ``graph``, in order.
-
-    >>> graph = AMRGraph("f", {"f": "FORMULA_1"}, [])
-    >>> find_missing_placeholders("if FORMULA_0 then FORMULA_1", graph)
-    ('FORMULA_0',)
-    """
-    present = set(graph.nodes.values())
-    wanted = dict.fromkeys(PLACEHOLDER.findall(text))
-    return tuple(name for name in wanted if name not in present)

@@ -6,7 +6,7 @@
                                            :snt2 (h / hold-01 :ARG1 f))
 ```
 
-Variables are given anew in the order of reading, so they never conflict; a formula has
+Variables are renamed in the order of reading, so they never conflict; a formula has
 one node in the document, however often it is named.
 """
 
@@ -55,7 +55,7 @@ def merge_graphs(graphs: Sequence[AMRGraph]) -> AMRGraph:
     A graph that is itself a collection of sentences (root ``multi-sentence`` or
     ``document``) gives its sentences instead of itself, so ``:snt1, :snt2, ...`` count
     the sentences of the whole text. A graph that holds more than sentences below such a
-    root is kept whole.
+    root stays one sentence.
     """
     names = VariableNames()
     root = names.make(ROOT_CONCEPT)

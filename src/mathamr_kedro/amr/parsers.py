@@ -8,22 +8,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from mathamr_kedro.amr import builtin
-from mathamr_kedro.amr.amrlib_adapter import AmrlibParser, AmrlibSettings
-from mathamr_kedro.amr.builtin.parser import BuiltinParser
-from mathamr_kedro.amr.parser import AMRParser, Chunk
-from mathamr_kedro.amr.transition.parser import TransitionParser, TransitionSettings
+from mathamr_kedro.amr.amrlib_adapter import AmrlibConfig, AmrlibParser
+from mathamr_kedro.amr.chunking import Chunk
+from mathamr_kedro.amr.documents import AMRParser
+from mathamr_kedro.amr.transition import TransitionConfig, TransitionParser
 
 ParserName = Literal["builtin", "transition", "amrlib"]
 
 
 @dataclass(frozen=True)
-class ParserSettings:
+class ParserConfig:
     """Which parser, and what each one reads."""
 
     parser: ParserName = "builtin"
-    transition: TransitionSettings = field(default_factory=TransitionSettings)
-    amrlib: AmrlibSettings = field(default_factory=AmrlibSettings)
+    transition: TransitionConfig = field(default_factory=TransitionConfig)
+    amrlib: AmrlibConfig = field(default_factory=AmrlibConfig)
 
     def identity(self) -> dict[str, Any]:
         """Return what the graphs depend on: another identity, another collection."""
@@ -34,18 +33,21 @@ class ParserSettings:
         return {"parser": "builtin", "digest": _builtin_digest()}
 
 
-def make_parser(settings: ParserSettings) -> AMRParser:
+def make_parser(config: ParserConfig) -> AMRParser:
     """Return a parser that is ready to parse, its model loaded.
 
     Raises:
         ConfigurationError: what it needs is not installed.
     """
-    if settings.parser == "transition":
-        parser = TransitionParser(settings.transition)
+    if config.parser == "transition":
+        parser = TransitionParser(config.transition)
         parser.start()
         return parser
-    if settings.parser == "amrlib":
-        return AmrlibParser(settings.amrlib)
+    if config.parser == "amrlib":
+        return AmrlibParser(config.amrlib)
+    # It imports spaCy, which takes a second and which the others do not need.
+    from mathamr_kedro.amr.builtin import BuiltinParser  # noqa: PLC0415
+
     builtin_parser = BuiltinParser()
     builtin_parser.parse_chunks([Chunk(("Let it be.",))])  # loads its models
     return builtin_parser
@@ -55,8 +57,9 @@ def make_parser(settings: ParserSettings) -> AMRParser:
 def _builtin_digest() -> str:
     """Return a digest of the rules and tables of the builtin parser."""
     digest = hashlib.blake2b(digest_size=8)
-    for file in sorted(Path(builtin.__path__[0]).rglob("*")):
-        if file.is_file() and file.suffix != ".pyc":
-            digest.update(file.name.encode())
-            digest.update(file.read_bytes())
+    for folder in ("builtin", "tables"):
+        for file in sorted(Path(__file__).with_name(folder).rglob("*")):
+            if file.is_file() and file.suffix != ".pyc":
+                digest.update(file.name.encode())
+                digest.update(file.read_bytes())
     return digest.hexdigest()

@@ -18,13 +18,10 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 
-import penman
-from penman.models.amr import model as amr_model
-
 from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge
 from mathamr_kedro.errors import GraphError
 
-# penman tells of every duplicate triple it reads; a graph with one is still a graph.
+# penman warns of every duplicate triple it reads; a graph with one is still a graph.
 logging.getLogger("penman").setLevel(logging.CRITICAL)
 
 _LINE_BREAKS = "\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
@@ -108,7 +105,7 @@ def _lay_out(graph: AMRGraph) -> Mapping[str, Sequence[tuple[str, str, bool]]]:
     """Choose where each node is defined: per node, its lines (role, target, defined).
 
     Edges are followed forward as far as they reach; a node that is no one's target
-    hangs by an inverted role from the first node it points to.
+    is attached by an inverted role to the first node it points to.
     """
     outgoing, incoming = _index_edges(graph)
     lines: dict[str, list[tuple[str, str, bool]]] = {v: [] for v in graph.nodes}
@@ -154,7 +151,7 @@ def _require_all(graph: AMRGraph, reached: set[str]) -> None:
         if variable not in reached:
             raise GraphError(
                 f"Expected a connected graph (got node {variable!r} / {concept!r} "
-                f"that does not hang together with the top {graph.top!r})"
+                f"that is not connected with the top {graph.top!r})"
             )
 
 
@@ -187,6 +184,10 @@ def read_graph(text: str) -> AMRGraph:
     >>> graph.attributes
     (Attribute(source='p', role='polarity', value='-'),)
     """
+    # penman is not there on every machine that imports this package
+    import penman  # noqa: PLC0415
+    from penman.models.amr import model as amr_model  # noqa: PLC0415
+
     try:
         read = penman.decode(text, model=amr_model)
     except penman.PenmanError as exc:

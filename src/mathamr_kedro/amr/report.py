@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import plotly.graph_objects as go
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 _THESIS = {
     "Posts processed": "2,482,294",
@@ -62,6 +63,8 @@ def write_report(statistics: Mapping[str, Any]) -> str:
 
 def draw_sizes(statistics: Mapping[str, Any]) -> go.Figure:
     """Return a figure of the number of nodes per graph."""
+    import plotly.graph_objects as go  # noqa: PLC0415
+
     histogram = statistics["posts"]["node_histogram"]
     bars = go.Bar(
         x=list(histogram),

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mathamr_kedro.amr.graph_sizes import measure_graph
 from mathamr_kedro.amr.graphs import PLACEHOLDER
 from mathamr_kedro.errors import MalformedInputError
 
 _BINS = (0, 10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000)
+
+_ATOM = r'"(?:[^"\\]|\\.)*"|\S+?'
+_LINE = re.compile(
+    rf"^ *(?::(\S+) )?(?:\((\S+) / ({_ATOM})|({_ATOM}))\)*$", re.MULTILINE
+)
 
 
 class GraphStatistics:
@@ -39,7 +45,7 @@ class GraphStatistics:
             formulas: number of placeholders of its text.
             missing: how many of them have no node.
         """
-        size = measure_graph(graph)
+        size = _measure_graph(graph)
         self._nodes[kind].append(len(size.concepts))
         self._edges[kind].append(len(size.roles))
         self._formulas[kind].append(formulas)
@@ -117,6 +123,62 @@ def check_account(
             f"not exactly once a graph or a failure, e.g. {wrong[0]!r}; delete the "
             "folder of the graphs and run the stage again"
         )
+
+
+class _GraphSize(NamedTuple):
+    """What one graph consists of."""
+
+    concepts: tuple[str, ...]
+    """One per node."""
+    roles: tuple[str, ...]
+    """One per edge, ``ARG1-of`` as ``ARG1``."""
+    attributes: int
+
+    @property
+    def sentences(self) -> int:
+        """Number of sentences under the root."""
+        return sum(role.startswith("snt") for role in self.roles)
+
+
+def _measure_graph(text: str) -> _GraphSize:
+    r"""Measure a graph by its PENMAN text, without building it.
+
+    :func:`~mathamr_kedro.amr.penman_io.format_graph` writes one edge or attribute per
+    line, so lines can be counted::
+
+        (s / show-01             node
+          :mode imperative       attribute: the target is no variable of this graph
+          :ARG1 (f / FORMULA_0   edge and node
+            :ARG1-of s))         edge: the target is a variable
+
+    >>> _measure_graph("(s / show-01\n  :mode imperative\n  :ARG1 (f / FORMULA_0))")
+    _GraphSize(concepts=('show-01', 'FORMULA_0'), roles=('ARG1',), attributes=1)
+    """
+    lines = _LINE.findall(text)
+    variables = {variable for _, variable, _, _ in lines if variable}
+    concepts = tuple(concept for _, variable, concept, _ in lines if variable)
+    roles = tuple(
+        _without_inversion(role)
+        for role, variable, _, target in lines
+        if role and (variable or target in variables)
+    )
+    attributes = sum(
+        bool(target) and target not in variables for _, _, _, target in lines
+    )
+    return _GraphSize(concepts, roles, attributes)
+
+
+@cache
+def _without_inversion(role: str) -> str:
+    """Return ``ARG1`` for ``ARG1-of``, but ``consist-of`` for itself."""
+    # penman is not there on every machine that imports this package
+    from penman.models.amr import model as amr_model  # noqa: PLC0415
+
+    return amr_model.canonicalize_role(
+        amr_model.invert_role(f":{role}")
+        if amr_model.is_role_inverted(f":{role}")
+        else f":{role}"
+    )[1:]
 
 
 def _percent(part: int, whole: int) -> float:

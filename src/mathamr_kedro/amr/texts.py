@@ -8,10 +8,9 @@ from functools import cache
 from typing import NamedTuple
 
 from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS
-from mathamr_kedro.amr.documents import ParsedDocument, parse_documents
+from mathamr_kedro.amr.documents import AMRParser, ParsedDocument, parse_documents
 from mathamr_kedro.amr.graphs import ParseFailure
-from mathamr_kedro.amr.parser import AMRParser
-from mathamr_kedro.amr.parsers import ParserSettings, make_parser
+from mathamr_kedro.amr.parsers import ParserConfig, make_parser
 from mathamr_kedro.amr.penman_io import format_graph
 from mathamr_kedro.errors import GraphError
 
@@ -32,15 +31,15 @@ class ParsedText(NamedTuple):
 class ParseTexts:
     """From clean texts to graphs, one result per text.
 
-    It travels to workers as its settings alone; each process loads its parser once.
+    Only its configuration travels to workers; each process loads its parser once.
     """
 
-    settings: ParserSettings
+    config: ParserConfig
     max_tokens: int = MAX_CHUNK_TOKENS
 
     def prepare(self) -> None:
         """Load the parser."""
-        _load_parser(self.settings)
+        _load_parser(self.config)
 
     def __call__(self, texts: Sequence[str]) -> list[ParsedText | ParseFailure]:
         """Parse a batch of texts.
@@ -48,19 +47,19 @@ class ParseTexts:
         Raises:
             ConfigurationError, MissingInputError: the parser can parse nothing at all.
         """
-        parser = _load_parser(self.settings)
-        is_worker = self.settings.parser == "transition"
-        size = self.settings.transition.batch_size if is_worker else _CHUNKS_PER_CALL
+        parser = _load_parser(self.config)
+        is_worker = self.config.parser == "transition"
+        size = self.config.transition.batch_size if is_worker else _CHUNKS_PER_CALL
         results = parse_documents(texts, parser, self.max_tokens, size)
-        return [format_result(result) for result in results]
+        return [_format_result(result) for result in results]
 
 
 @cache
-def _load_parser(settings: ParserSettings) -> AMRParser:
-    return make_parser(settings)
+def _load_parser(config: ParserConfig) -> AMRParser:
+    return make_parser(config)
 
 
-def format_result(result: ParsedDocument | ParseFailure) -> ParsedText | ParseFailure:
+def _format_result(result: ParsedDocument | ParseFailure) -> ParsedText | ParseFailure:
     """Write the graph; a graph that cannot be written is a failure."""
     if isinstance(result, ParseFailure):
         return ParseFailure(result.reason, make_printable(result.detail))

@@ -7,9 +7,14 @@ from typing import get_args
 
 import click
 
-from mathamr_kedro.amr.documents import ParsedDocument, parse_document
-from mathamr_kedro.amr.parsers import ParserName, ParserSettings, make_parser
-from mathamr_kedro.amr.penman_io import format_graph
+from mathamr_kedro.amr import (
+    ParsedDocument,
+    ParserConfig,
+    ParserName,
+    format_graph,
+    make_parser,
+    parse_documents,
+)
 from mathamr_kedro.corpus.extraction import clean_text
 from mathamr_kedro.errors import MalformedInputError
 
@@ -36,7 +41,7 @@ def command(text: str, parser: ParserName) -> None:
     clean, _ = clean_text("", source, "text", lambda formula_id: None, markup="text")
     if not clean.text:
         raise MalformedInputError(f"Expected a text with words (got {source!r})")
-    result = parse_document(clean.text, make_parser(ParserSettings(parser)))
+    (result,) = parse_documents([clean.text], make_parser(ParserConfig(parser)))
     if not isinstance(result, ParsedDocument):
         raise MalformedInputError(f"No graph ({result.reason}): {result.detail}")
     for mention in clean.formula_map:

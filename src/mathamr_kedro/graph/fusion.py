@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge
+from mathamr_kedro.amr import AMRGraph, Attribute, Edge
 from mathamr_kedro.errors import GraphError
 from mathamr_kedro.graph.math_graph import (
     MATH_ROLE,

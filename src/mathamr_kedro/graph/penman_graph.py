@@ -19,9 +19,15 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge
-from mathamr_kedro.amr.penman_io import format_graph as format_amr
-from mathamr_kedro.amr.penman_io import format_string, read_graph, read_symbol
+from mathamr_kedro.amr import (
+    AMRGraph,
+    Attribute,
+    Edge,
+    format_string,
+    read_graph,
+    read_symbol,
+)
+from mathamr_kedro.amr import format_graph as format_amr
 from mathamr_kedro.errors import GraphError
 from mathamr_kedro.graph.math_graph import Line, MathGraph
 

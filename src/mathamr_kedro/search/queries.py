@@ -22,9 +22,7 @@ import numpy as np
 import torch
 
 from mathamr_kedro import formula
-from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS
-from mathamr_kedro.amr.graphs import ParseFailure
-from mathamr_kedro.amr.texts import ParsedText
+from mathamr_kedro.amr import MAX_CHUNK_TOKENS, ParsedText, ParseFailure
 from mathamr_kedro.corpus.extraction import clean_text
 from mathamr_kedro.corpus.html_text import FoundFormula, mark_formula
 from mathamr_kedro.corpus.placeholders import place_formulas
@@ -58,7 +56,7 @@ class QueryEncoder:
 
     Args:
         parse: texts with placeholders to AMR, as
-            :class:`~mathamr_kedro.amr.texts.ParseTexts`.
+            :class:`~mathamr_kedro.amr.ParseTexts`.
         arrays: AMR records to arrays with the vocabulary of the prepared graphs.
         model: the encoder of the index.
         max_tokens: limit of a chunk of ``parse``.

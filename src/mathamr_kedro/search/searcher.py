@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS
+from mathamr_kedro.amr import MAX_CHUNK_TOKENS
 from mathamr_kedro.errors import MissingInputError, suggest
 from mathamr_kedro.graph.tensors import DOCUMENT, FORMULA
 from mathamr_kedro.hits import Hits

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.amr.builtin.parser import BuiltinParser
-from mathamr_kedro.amr.documents import parse_document
+from mathamr_kedro.amr.documents import parse_documents
 
 
 class Meaning:
@@ -33,4 +33,4 @@ class Meaning:
 def parse():
     """Return a function from text to :class:`Meaning`."""
     parser = BuiltinParser()
-    return lambda text: Meaning(parse_document(text, parser).graph)
+    return lambda text: Meaning(parse_documents([text], parser)[0].graph)

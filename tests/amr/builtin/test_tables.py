@@ -9,19 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr_kedro.amr.builtin import corpora
 from mathamr_kedro.amr.builtin.linear import Classifier, Ranker
-from mathamr_kedro.amr.builtin.tables import (
-    FOLDER,
-    load_models,
-    pack_classifier,
-    pack_ranker,
-    read_table,
-    unpack_classifier,
-    unpack_ranker,
-    write_table,
-)
+from mathamr_kedro.amr.builtin.tables import TABLES, Models, _read_table
 from mathamr_kedro.errors import MissingInputError
+from tools.amr_tables import corpora
+from tools.amr_tables.fit import _write_table
 
 NAMES = ("concepts", "lexicon", "memory", "names", "relations", "tops")
 PROSE = Path(corpora.__file__).with_name("mathematical_prose.txt")
@@ -29,7 +21,7 @@ PROSE = Path(corpora.__file__).with_name("mathematical_prose.txt")
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_table_names_script_seed_corpora_and_model(name):
-    provenance = read_table(FOLDER, name)["provenance"]
+    provenance = _read_table(TABLES, name)["provenance"]
     assert provenance["made_by"] == "python -m mathamr_kedro.amr.builtin.fit"
     assert provenance["seed"] == 0
     assert set(provenance["training_sentences"]) == {"prose", "lpp", "qald9", "bio"}
@@ -40,7 +32,7 @@ def test_a_table_names_script_seed_corpora_and_model(name):
 
 def test_the_tables_were_made_from_the_prose_that_is_here():
     digest = hashlib.sha256(PROSE.read_bytes()).hexdigest()
-    table = read_table(FOLDER, "memory")
+    table = _read_table(TABLES, "memory")
     assert table["provenance"]["sha256"][PROSE.name] == digest
     sentences = list(corpora.read_corpus(PROSE))
     assert table["provenance"]["training_sentences"]["prose"] == len(sentences)
@@ -48,7 +40,7 @@ def test_the_tables_were_made_from_the_prose_that_is_here():
 
 @pytest.mark.shared
 def test_the_tables_were_made_from_the_shared_corpora(shared):
-    digests = read_table(FOLDER, "relations")["provenance"]["sha256"]
+    digests = _read_table(TABLES, "relations")["provenance"]["sha256"]
     for path in (shared / "collection" / "amr").glob("*.txt*"):
         assert digests[path.name] == hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -57,43 +49,43 @@ def test_the_tables_were_made_from_the_shared_corpora(shared):
 def test_nothing_of_the_test_split_was_learned(shared):
     """The memory knows the train split of the Little Prince, not its test split."""
     folder = shared / "collection" / "amr"
-    counts = read_table(FOLDER, "names")["provenance"]["training_sentences"]
+    counts = _read_table(TABLES, "names")["provenance"]["training_sentences"]
     assert counts["lpp"] == len(corpora.read_split(folder, "lpp", "train"))
 
 
 def test_the_tables_are_small():
-    assert sum(file.stat().st_size for file in FOLDER.iterdir()) < 5_000_000
+    assert sum(file.stat().st_size for file in TABLES.iterdir()) < 5_000_000
 
 
 def test_a_table_has_the_same_bytes_whenever_it_is_written(tmp_path):
-    write_table(tmp_path / "a", "t", {"words": {"b": 1, "a": 2}}, {"seed": 0})
-    write_table(tmp_path / "b", "t", {"words": {"a": 2, "b": 1}}, {"seed": 0})
+    _write_table(tmp_path / "a", "t", {"words": {"b": 1, "a": 2}}, {"seed": 0})
+    _write_table(tmp_path / "b", "t", {"words": {"a": 2, "b": 1}}, {"seed": 0})
     one, two = (tmp_path / folder / "t.json.gz" for folder in "ab")
     assert one.read_bytes() == two.read_bytes()
-    assert read_table(tmp_path / "a", "t")["words"] == {"a": 2, "b": 1}
+    assert _read_table(tmp_path / "a", "t")["words"] == {"a": 2, "b": 1}
 
 
 def test_weights_survive_packing():
     ranker = Ranker({"a": 0.5, "b": -1.25, "tiny": 0.001})
-    assert unpack_ranker(pack_ranker(ranker, 0.01)).features == {"a": 0.5, "b": -1.25}
+    assert Ranker.unpack(ranker.pack(0.01)).features == {"a": 0.5, "b": -1.25}
     weights = np.array([[0, 0], [0.5, 0], [0, -2]], dtype=np.float32)
     classifier = Classifier(("x", "y"), {"a": 1, "b": 2}, weights)
-    again = unpack_classifier(pack_classifier(classifier, 0.01))
+    again = Classifier.unpack(classifier.pack(0.01))
     assert again.labels == ("x", "y")
     np.testing.assert_allclose(again.weights, weights)
 
 
 def test_a_missing_table_says_how_to_make_it(tmp_path):
-    with pytest.raises(MissingInputError, match=r"builtin\.fit"):
-        load_models(tmp_path)
+    with pytest.raises(MissingInputError, match=r"tools\.amr_tables\.fit"):
+        Models.load(tmp_path)
 
 
 SCRIPT = """
 from mathamr_kedro.amr.builtin.parser import BuiltinParser
-from mathamr_kedro.amr.documents import parse_document
+from mathamr_kedro.amr.documents import parse_documents
 from mathamr_kedro.amr.penman_io import format_graph
 text = "Let FORMULA_0 be prime. If it divides FORMULA_1, use the Cauchy-Schwarz bound."
-print(format_graph(parse_document(text, BuiltinParser()).graph))
+print(format_graph(parse_documents([text], BuiltinParser())[0].graph))
 """
 
 

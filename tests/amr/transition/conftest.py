@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr_kedro.amr.transition.parser import TransitionParser, TransitionSettings
+from mathamr_kedro.amr.transition.parser import TransitionConfig, TransitionParser
 
 FAKE = Path(__file__).parents[3] / "benchmarks" / "fake_amr_worker.py"
 
@@ -36,7 +36,7 @@ def make_parser(notes) -> Iterator[Callable[..., TransitionParser]]:
             "request_timeout_s": 30.0,
             "silence_timeout_s": 4.0,
         }
-        made.append(TransitionParser(TransitionSettings(**{**fields, **changes})))  # type: ignore[arg-type]
+        made.append(TransitionParser(TransitionConfig(**{**fields, **changes})))  # type: ignore[arg-type]
         return made[-1]
 
     yield make

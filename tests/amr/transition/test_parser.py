@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from mathamr_kedro.amr.chunking import Chunk
 from mathamr_kedro.amr.documents import ParsedDocument, parse_documents
 from mathamr_kedro.amr.graphs import ParseFailure
-from mathamr_kedro.amr.parser import Chunk
 from mathamr_kedro.amr.transition.parser import (
+    TransitionConfig,
     TransitionParser,
-    TransitionSettings,
-    make_command,
-    make_environment,
+    _make_command,
+    _make_environment,
 )
 from mathamr_kedro.errors import ConfigurationError, WorkerError
 
@@ -151,20 +151,20 @@ def test_a_worker_that_stays_silent_at_the_start_stops_the_run(
 
 
 def test_missing_environment_says_how_to_build_it(tmp_path):
-    settings = TransitionSettings(python=str(tmp_path / "python"))
+    config = TransitionConfig(python=str(tmp_path / "python"))
     with pytest.raises(ConfigurationError, match=r"build_environment\.sh"):
-        TransitionParser(settings)
+        TransitionParser(config)
 
 
 def test_the_command_names_model_windows_and_beam():
-    command = make_command(TransitionSettings(python="py", fp16=True, documents=False))
+    command = _make_command(TransitionConfig(python="py", fp16=True, documents=False))
     assert Path(command[1]).name == "worker.py"
     text = " ".join(command[2:])
     assert "--model doc-sen-conll-amr-seed42" in text
     assert "--window-size 400 --window-overlap 100 --beam 1" in text
     assert text.endswith("--fp16 --sentences")
     assert "--checkpoint" not in text
-    text = " ".join(make_command(TransitionSettings(python="py", checkpoint="a.pt")))
+    text = " ".join(_make_command(TransitionConfig(python="py", checkpoint="a.pt")))
     assert "--checkpoint a.pt" in text
 
 
@@ -176,26 +176,26 @@ def test_the_worker_sees_its_device_alone(device, visible, expected):
     own = {"PYTHONPATH": "src", "HOME": "/h"}
     if visible is not None:
         own["CUDA_VISIBLE_DEVICES"] = visible
-    made = make_environment(device, own)
+    made = _make_environment(device, own)
     assert made == {"HOME": "/h", "CUDA_VISIBLE_DEVICES": expected}
 
 
-def test_settings_refuse_what_cannot_work():
+def test_the_configuration_refuses_what_cannot_work():
     with pytest.raises(ConfigurationError, match="'cuda:<n>'"):
-        TransitionSettings(devices=("gpu0",))
+        TransitionConfig(devices=("gpu0",))
     with pytest.raises(ConfigurationError, match="at least one"):
-        TransitionSettings(devices=())
+        TransitionConfig(devices=())
     with pytest.raises(ConfigurationError, match="below 'window_size'"):
-        TransitionSettings(window_overlap=400)
+        TransitionConfig(window_overlap=400)
     with pytest.raises(ConfigurationError, match="2 visible ones"):
-        make_environment("cuda:2", {"CUDA_VISIBLE_DEVICES": "4,6"})
+        _make_environment("cuda:2", {"CUDA_VISIBLE_DEVICES": "4,6"})
 
 
 def test_the_worker_ends_when_its_parent_is_gone(notes):
     code = (
         "import os, sys, signal\n"
         "from mathamr_kedro.amr.transition.parser import *\n"
-        f"s = TransitionSettings(python={sys.executable!r}, devices=('cpu',),"
+        f"s = TransitionConfig(python={sys.executable!r}, devices=('cpu',),"
         f" worker={str(FAKE)!r})\n"
         "parser = TransitionParser(s)\n"
         "print(parser.start().pid, flush=True)\n"

@@ -1,4 +1,4 @@
-"""The worker file: reads on Python 3.8, stands alone, mends what the library breaks."""
+"""The worker: reads on Python 3.8, stands alone, mends what the library breaks."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from mathamr_kedro.amr.chunking import Chunk
 from mathamr_kedro.amr.graphs import ParseFailure
-from mathamr_kedro.amr.parser import Chunk
 from mathamr_kedro.amr.transition import scatter, worker
-from mathamr_kedro.amr.transition.parser import TransitionParser, TransitionSettings
+from mathamr_kedro.amr.transition.parser import TransitionConfig, TransitionParser
 from mathamr_kedro.errors import ConfigurationError
 
-ALONE = [Path(worker.__file__), Path(scatter.__file__)]
+FOLDER = Path(worker.__file__).parent
+ALONE = [FOLDER / f"{name}.py" for name in ("worker", "check_environment", "scatter")]
 PYTHON38 = os.environ.get("PYTHON38") or shutil.which("python3.8")
 
 # The library as far as the worker uses it: same names, same defects, no weights.
@@ -105,7 +106,7 @@ def test_alignments_and_comments_are_left_out():
         '# ::tok f ( x ) : FORMULA_0\n(s / show-01~0\n   :ARG1 (f / "f(x)"~1,4)\n'
         "   :ARG2~3 (a / FORMULA_0~5)\n   :polarity -~6)"
     )
-    plain = worker.to_plain_penman(annotation)
+    plain = worker._to_plain_penman(annotation)
     assert "~" not in plain
     assert "::tok" not in plain
     assert '(f / "f(x)")' in plain
@@ -113,9 +114,9 @@ def test_alignments_and_comments_are_left_out():
 
 
 def test_a_graph_without_content_is_no_graph():
-    answer = worker.describe(["(a / amr-empty)\n"])
+    answer = worker._describe(["(a / amr-empty)\n"])
     assert answer == {"error": "no node in the graph", "reason": "all_chunks_failed"}
-    assert worker.describe(["(a / b", "(c / d)"])["reason"] == "penman_error"
+    assert worker._describe(["(a / b", "(c / d)"])["reason"] == "penman_error"
 
 
 def write_library(folder: Path, python: str) -> str:
@@ -143,7 +144,7 @@ def parser(request, tmp_path):
         pytest.skip("no Python 3.8 on this machine")
     python = PYTHON38 if request.param == "Python 3.8" else sys.executable
     made = TransitionParser(
-        TransitionSettings(
+        TransitionConfig(
             python=write_library(tmp_path, str(python)),
             devices=("cpu",),
             start_timeout_s=60.0,
@@ -191,23 +192,23 @@ def test_the_worker_survives_errors_of_the_library(parser):
 
 
 def test_sentence_models_give_one_graph_per_sentence(tmp_path):
-    settings = TransitionSettings(
+    config = TransitionConfig(
         python=write_library(tmp_path, sys.executable),
         devices=("cpu",),
         documents=False,
     )
-    parser = TransitionParser(settings)
+    parser = TransitionParser(config)
     (result,) = parser.parse_chunks([Chunk(("See FORMULA_0.", "And FORMULA_1."))])
     assert result.nodes[result.top] == "multi-sentence"
     parser.close()
 
 
 def test_weights_that_cannot_be_had_stop_the_run(tmp_path):
-    settings = TransitionSettings(
+    config = TransitionConfig(
         python=write_library(tmp_path, sys.executable), devices=("cpu",), model="other"
     )
     with pytest.raises(ConfigurationError, match="ValueError: The model_name"):
-        TransitionParser(settings).start()
+        TransitionParser(config).start()
 
 
 def test_scatter_mean_agrees_with_a_loop():
@@ -224,6 +225,16 @@ def test_scatter_mean_agrees_with_a_loop():
             assert torch.allclose(mean[row, place], expected)
 
 
+def test_the_check_finds_the_worker_beside_it(tmp_path):
+    python = write_library(tmp_path, sys.executable)
+    run = subprocess.run(
+        [python, str(FOLDER / "check_environment.py")], capture_output=True, check=True
+    )
+    found = json.loads(run.stdout)
+    assert found["versions"]["device"] == "cpu"
+    assert ["graphs" in answer for answer in found["answers"]] == [True, True]
+
+
 @pytest.mark.skipif(
     "MATHAMR_TRANSITION_PYTHON" not in os.environ,
     reason="MATHAMR_TRANSITION_PYTHON does not name the parser's own Python",
@@ -231,7 +242,7 @@ def test_scatter_mean_agrees_with_a_loop():
 def test_the_real_library_passes_the_check():
     python = os.environ["MATHAMR_TRANSITION_PYTHON"]
     run = subprocess.run(
-        [python, str(worker.__file__), "--check"], capture_output=True, check=True
+        [python, str(FOLDER / "check_environment.py")], capture_output=True, check=True
     )
     first, second = json.loads(run.stdout)["answers"]
     assert "FORMULA_0" in first["graphs"][0]
@@ -240,7 +251,7 @@ def test_the_real_library_passes_the_check():
 
 
 def test_the_build_script_refuses_another_python():
-    script = Path(worker.__file__).with_name("build_environment.sh")
+    script = FOLDER / "build_environment.sh"
     run = subprocess.run(
         ["bash", str(script), "unused"],
         env={**os.environ, "PYTHON38": sys.executable},

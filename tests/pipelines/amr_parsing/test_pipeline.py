@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr_kedro.amr.penman_io import read_graph
+from mathamr_kedro.amr import read_graph
 from mathamr_kedro.errors import ConfigurationError, MathAMRError, find_cause
 
 from .conftest import make_post, make_topic

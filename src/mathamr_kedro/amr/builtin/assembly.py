@@ -1,254 +1,70 @@
 """From a skeleton to the graph of a sentence.
 
 ```
-tokens ─ label ─> fragments ─ pairs ─> edges ─ realise ─> graph
+tokens ─ label ─> fragments ─ join ─> edges ─ realise ─> graph ─ moods ─> graph
 ```
+
+Moods are what the form of a sentence says: commands and questions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
-from mathamr_kedro.amr.builtin.concepts import (
-    FORMULA,
-    NAME,
-    NEGATIVE,
-    NOTHING,
-    ORDINAL,
-    VALUES,
-    VARIABLE,
-    ConceptModel,
-    Memory,
-    describe_context,
-    find_candidates,
-    make_key,
-)
+from mathamr_kedro.amr.builtin.candidates import FORMULA, NEGATIVE, VALUES
 from mathamr_kedro.amr.builtin.coreference import find_antecedents
-from mathamr_kedro.amr.builtin.fragments import Fragment, read_fragment
-from mathamr_kedro.amr.builtin.joining import (
-    LinkedTokens,
-    choose_edges,
-    fix_conditions,
-    fix_members,
-    lift_existence,
-    restrain_scores,
-)
-from mathamr_kedro.amr.builtin.lexicon import Lexicon
-from mathamr_kedro.amr.builtin.linear import Classifier, FloatArray, Ranker
-from mathamr_kedro.amr.builtin.moods import add_moods
-from mathamr_kedro.amr.builtin.names import (
-    Spans,
-    add_name,
-    complete_names,
-    describe_name,
-    find_head,
-    find_named_noun,
-    find_titles,
-    group_names,
-    make_name,
-    make_title,
-)
-from mathamr_kedro.amr.builtin.relations import (
-    Reduced,
-    collect_facts,
-    describe_pair,
-    describe_top,
-)
+from mathamr_kedro.amr.builtin.fragments import Fragment
+from mathamr_kedro.amr.builtin.joining import LinkedTokens, join_fragments
+from mathamr_kedro.amr.builtin.names import make_named_fragments
+from mathamr_kedro.amr.builtin.relations import Reduced
 from mathamr_kedro.amr.builtin.skeleton import Skeleton
-from mathamr_kedro.amr.builtin.words import (
-    PRONOUNS,
-    is_variable,
-    read_number,
-    read_ordinal,
-)
-from mathamr_kedro.amr.graphs import (
-    PLACEHOLDER,
-    AMRGraph,
-    Attribute,
-    Edge,
-    join_parts,
-)
+from mathamr_kedro.amr.builtin.tables import Models
+from mathamr_kedro.amr.builtin.words import MODALS, PRONOUNS, read_number, read_ordinal
+from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge
 from mathamr_kedro.amr.merging import VariableNames
 from mathamr_kedro.amr.penman_io import format_string, format_symbol
 
-_NOTHING_BIAS = 1.0
-"""Taken from the score of dropping a content word: a lost node costs its edges too."""
-
-_CONTENT = frozenset({"NOUN", "VERB", "ADJ", "ADV", "PROPN"})
-_NOUNS = frozenset({"NOUN", "PROPN"})
 _SHARED = frozenset(PRONOUNS.values()) - {"it"}
 """Pronouns that mean the same all through a sentence."""
-
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "cop:nsubj"})
 """Ways to the governor of what is never the top."""
 
-_QUANTIFIERS = frozenset({"all", "any", "each", "every", "some"})
+_OWN_SUBJECTS = _SUBJECTS | {"csubj", "expl"}
+"""What a verb that is a command does not have."""
 
 _LOOSE_ROLE = "mod"
 
 _IT = Fragment(("it",))
 
 
-@dataclass(frozen=True)
-class Models:
-    """Everything that was learned."""
-
-    lexicon: Lexicon
-    memory: Memory
-    concepts: ConceptModel
-    relations: Classifier
-    tops: Ranker
-    name_types: Classifier
-
-    @cached_property
-    def silent(self) -> frozenset[str]:
-        """Frequent words that practically never give anything."""
-        return frozenset(
-            key
-            for key, labels in self.memory.items()
-            if labels.get(NOTHING, 0.0) > max(30.0, 0.98 * sum(labels.values()))
-        )
-
-
 def parse_skeleton(skeleton: Skeleton, models: Models) -> AMRGraph:
     """Return the graph of a sentence."""
-    labels = label_tokens(skeleton, models)
-    graph = build_graph(skeleton, labels, models)
+    labels = models.concepts.label_tokens(skeleton)
+    graph = _build_graph(skeleton, labels, models)
     # Rules may cut off a part of a sentence that was misread.
-    return join_parts(graph, _LOOSE_ROLE)
+    return graph.join_parts(_LOOSE_ROLE)
 
 
-def label_tokens(skeleton: Skeleton, models: Models) -> list[str]:
-    """Choose the best label of each token."""
-    labels: list[str] = []
-    for i, token in enumerate(skeleton.tokens):
-        key = make_key(token)
-        if key in models.silent or skeleton.is_consequence_mark(i):
-            labels.append(NOTHING)
-            continue
-        if token.pos in _NOUNS and is_variable(token.form) and token.form.isupper():
-            labels.append(VARIABLE)  # "Let R be a ring"
-            continue
-        if _quantifies_formula(skeleton, i):
-            labels.append(skeleton.words[i])  # no rate, as in "every day"
-            continue
-        remembered = models.memory.get(key, {})
-        candidates = find_candidates(skeleton, i, models.lexicon, remembered)
-        if len(candidates) == 1:
-            labels.append(next(iter(candidates)))
-            continue
-        contexts = describe_context(skeleton, i)
-        scores = models.concepts.score(token, contexts, candidates, remembered)
-        if token.pos in _CONTENT:
-            scores[0] -= _NOTHING_BIAS  # NOTHING is always the first candidate
-        labels.append(max(zip(scores, candidates, strict=True))[1])
-    return labels
-
-
-def _quantifies_formula(skeleton: Skeleton, i: int) -> bool:
-    head = skeleton.tokens[i].head
-    return (
-        skeleton.tokens[i].dep == "det"
-        and skeleton.words[i] in _QUANTIFIERS
-        and head >= 0
-        and PLACEHOLDER.fullmatch(skeleton.tokens[head].form) is not None
-    )
-
-
-def make_fragments(
-    skeleton: Skeleton,
-    labels: Sequence[str],
-    names: Spans,
-    name_types: Mapping[int, str],
-) -> dict[int, Fragment]:
-    """Turn labels into fragments; constants become fragments of their label."""
-    fragments: dict[int, Fragment] = {}
-    for i, label in enumerate(labels):
-        if label == NOTHING or (label == NAME and i not in names):
-            continue
-        if label == NAME:
-            fragments[i] = make_name(skeleton, names[i], name_types[i])
-        elif label == VARIABLE:
-            fragments[i] = make_name(skeleton, (i,), "variable")
-        elif label == ORDINAL:
-            value = read_ordinal(skeleton.words[i]) or "1"
-            fragments[i] = Fragment(("ordinal-entity",), values=((0, "value", value),))
-        elif label[:3] == f"{NEGATIVE}+":
-            fragments[i] = read_fragment(label[3:])
-        else:
-            fragments[i] = read_fragment(label)
-    return fragments
-
-
-def _make_named_fragments(
-    skeleton: Skeleton, labels: Sequence[str], models: Models
-) -> dict[int, Fragment]:
-    """Make all fragments; names go to the noun they belong to, or get a type."""
-    titles = find_titles(skeleton)
-    inside = {i for span in titles.values() for i in span}
-    labels = [NOTHING if i in inside else label for i, label in enumerate(labels)]
-    complete_names(skeleton, labels)
-    spans = group_names(skeleton, labels)
-    nouns = {h: find_named_noun(skeleton, h, span, labels) for h, span in spans.items()}
-    free = {head: span for head, span in spans.items() if nouns[head] is None}
-    types: dict[int, str] = {}
-    if free:
-        scores = models.name_types.score(
-            [describe_name(skeleton, s) for s in free.values()]
-        )
-        types = {
-            head: _choose_type(skeleton, span, models.name_types, row)
-            for (head, span), row in zip(free.items(), scores, strict=True)
-        }
-    fragments = make_fragments(skeleton, labels, free, types)
-    for head, noun in nouns.items():
-        if noun is not None:
-            fragments[noun] = add_name(skeleton, spans[head], fragments[noun])
-    for span in titles.values():
-        fragments[find_head(skeleton, span)] = make_title(skeleton, span)
-    return fragments
-
-
-def _choose_type(
-    skeleton: Skeleton, span: Sequence[int], types: Classifier, scores: FloatArray
-) -> str:
-    """Choose what has a name; of names never seen only persons are believed."""
-    if len(span) == 1 and is_variable(skeleton.tokens[span[0]].form.rstrip(".")):
-        return "variable"
-    if not any(f"w{skeleton.words[i]}" in types.features for i in span):
-        return "person"
-    return types.labels[int(scores.argmax())]
-
-
-def build_graph(skeleton: Skeleton, labels: Sequence[str], models: Models) -> AMRGraph:
-    """Build the graph of a sentence whose tokens are labelled."""
-    fragments = _make_named_fragments(skeleton, labels, models)
+def _build_graph(skeleton: Skeleton, labels: Sequence[str], models: Models) -> AMRGraph:
+    fragments = make_named_fragments(skeleton, labels, models.name_types)
     nodes = [i for i, fragment in fragments.items() if fragment.concept not in VALUES]
     if not nodes:
         word = skeleton.tokens[skeleton.root].lemma.lower()
         return AMRGraph("x", {"x": format_symbol(word)}, [])
     same = find_antecedents(skeleton, fragments)
     fragments.update({i: _IT for i in same if i not in fragments})
-    reduced = Reduced(skeleton, fragments)
-    facts = collect_facts(skeleton, fragments, models.lexicon)
-    pairs = reduced.list_pairs(models.relations.features)
-    scores = models.relations.score([describe_pair(pair, facts) for pair in pairs])
-    roles = models.relations.labels
-    restrain_scores(scores, pairs, roles, fragments, models.lexicon)
-    fix_members(scores, pairs, roles, fragments, skeleton)
-    fix_conditions(scores, pairs, roles, skeleton)
-    edges = choose_edges(pairs, scores, roles, fragments) if pairs else []
-    edges = lift_existence(edges, skeleton, fragments)
+    reduced = Reduced(skeleton, fragments, models.lexicon)
+    edges = join_fragments(
+        skeleton, fragments, reduced, models.relations, models.lexicon
+    )
     heads = [i for i in nodes if reduced.paths[i] not in _SUBJECTS] or nodes
-    ranks = models.tops.score([describe_top(i, reduced, facts) for i in heads])
+    ranks = models.tops.score([reduced.describe_top(i) for i in heads])
     top = heads[ranks.index(max(ranks))]
-    return realise(skeleton, labels, fragments, edges, same.get(top, top), same)
+    return _realise(skeleton, labels, fragments, edges, same.get(top, top), same)
 
 
-def realise(
+def _realise(
     skeleton: Skeleton,
     labels: Sequence[str],
     fragments: Mapping[int, Fragment],
@@ -287,7 +103,7 @@ def realise(
         edges=[edge for edge in draft.edges if edge.source != edge.target],
         attributes=list(draft.attributes),
     )
-    return add_moods(graph, skeleton, draft.variables, draft.names)
+    return _add_moods(graph, skeleton, draft.variables, draft.names)
 
 
 class _Draft:
@@ -331,3 +147,78 @@ class _Draft:
         else:
             value = read_number(word) or read_ordinal(word) or format_string(word)
         self.attributes[Attribute(origin, role, value)] = None
+
+
+def _add_moods(
+    graph: AMRGraph,
+    skeleton: Skeleton,
+    variables: Mapping[int, Sequence[str]],
+    names: VariableNames,
+) -> AMRGraph:
+    """Add ``:mode imperative`` with its ``you``, or what a yes-no question asks."""
+    nodes = dict(graph.nodes)
+    edges = list(graph.edges)
+    attributes = list(graph.attributes)
+    for i in _find_commands(skeleton):
+        if i not in variables:
+            continue
+        verb = variables[i][-1]
+        you = next((v for v, concept in nodes.items() if concept == "you"), None)
+        if you is None:
+            you = names.make("you")
+            nodes[you] = "you"
+        attributes.append(Attribute(verb, "mode", "imperative"))
+        edges.append(Edge(verb, "ARG0", you))
+    if _is_yes_no_question(skeleton) and "amr-unknown" not in nodes.values():
+        unknown = names.make("amr-unknown")
+        nodes[unknown] = "amr-unknown"
+        edges.append(Edge(graph.top, "polarity", unknown))
+    return AMRGraph(graph.top, nodes, edges, attributes)
+
+
+def _find_commands(skeleton: Skeleton) -> list[int]:
+    """Return the verbs that tell somebody to do something.
+
+    These are bare verbs without subject at the root, or joined with one there.
+    """
+    heads = [skeleton.root]
+    commands: list[int] = []
+    for i in heads:
+        if _is_command(skeleton, i):
+            commands.append(i)
+        for c in skeleton.children[i]:
+            if skeleton.labels[c] == "opened":
+                heads.append(c)
+            elif skeleton.labels[c].startswith("op"):
+                heads.append(c)
+                if not _can_precede_command(skeleton, c):
+                    break
+    return commands
+
+
+def _can_precede_command(skeleton: Skeleton, i: int) -> bool:
+    """Tell whether a bare verb after it can be a command: not in "I can add and X"."""
+    return skeleton.tokens[i].tag != "MD" or skeleton.words[i] not in MODALS
+
+
+def _is_command(skeleton: Skeleton, i: int) -> bool:
+    if skeleton.tokens[i].tag != "VB":
+        return False
+    children = skeleton.children[i]
+    labels = {skeleton.labels[c] for c in children}
+    helpers = {skeleton.words[c] for c in children if skeleton.labels[c] == "aux"}
+    is_forbidden = helpers == {"do"} and "neg" in labels and not skeleton.is_asked
+    return not labels & _OWN_SUBJECTS and (not helpers or is_forbidden)
+
+
+def _is_yes_no_question(skeleton: Skeleton) -> bool:
+    """Tell whether a question mark follows a verb that stands before its subject."""
+    if not skeleton.is_asked:
+        return False
+    for i, token in enumerate(skeleton.tokens):
+        if token.dep in ("nsubj", "nsubjpass", "expl"):
+            return token.tag not in ("WP", "WDT") and any(
+                other.pos == "AUX" and token.head in (other.head, n)
+                for n, other in enumerate(skeleton.tokens[:i])
+            )
+    return False

@@ -5,7 +5,7 @@ that comes again is the same thing:
 
 ```
 The map is open because it is linear.    it = map
-The map is a limit because it is open.   map or limit? left alone
+The map is a limit because it is open.   map or limit? not resolved
 Cauchy proved it. Cauchy was right.      one person
 ```
 """

@@ -29,6 +29,48 @@ class Fragment(NamedTuple):
     values: tuple[tuple[int, str, str], ...] = ()
     core: int = 0
 
+    @classmethod
+    @lru_cache(maxsize=65536)
+    def read(cls, text: str) -> Fragment:
+        """Read the one-line form.
+
+        >>> fragment = Fragment.read("(person :ARG0-of (teach-01*))")
+        >>> fragment.concepts, fragment.edges, fragment.core
+        (('person', 'teach-01'), ((1, 'ARG0', 0),), 1)
+        >>> Fragment.read("set").concepts
+        ('set',)
+        """
+        if not text.startswith("("):
+            return cls((text,))
+        concepts: list[str] = []
+        edges: list[tuple[int, str, int]] = []
+        values: list[tuple[int, str, str]] = []
+        stack: list[int] = []
+        core = 0
+        role = ""
+        opened = False
+        for piece in _PIECE.findall(text):
+            if piece == "(":
+                opened = True
+            elif piece == ")":
+                stack.pop()
+            elif piece.startswith(":"):
+                role = piece[1:]
+            elif opened:
+                opened = False
+                node = len(concepts)
+                if piece.endswith("*"):
+                    core = node
+                concepts.append(piece.removesuffix("*"))
+                if stack and role.endswith("-of"):
+                    edges.append((node, role[:-3], stack[-1]))
+                elif stack:
+                    edges.append((stack[-1], role, node))
+                stack.append(node)
+            else:
+                values.append((stack[-1], role, piece))
+        return cls(tuple(concepts), tuple(edges), tuple(values), core)
+
     @property
     def concept(self) -> str:
         """Concept of the core."""
@@ -40,69 +82,3 @@ class Fragment(NamedTuple):
         if wrapped and role.startswith("ARG") and is_frame(self.concept):
             return self.core
         return 0
-
-
-@lru_cache(maxsize=65536)
-def read_fragment(text: str) -> Fragment:
-    """Read the one-line form.
-
-    >>> fragment = read_fragment("(person :ARG0-of (teach-01*))")
-    >>> fragment.concepts, fragment.edges, fragment.core
-    (('person', 'teach-01'), ((1, 'ARG0', 0),), 1)
-    >>> read_fragment("set").concepts
-    ('set',)
-    """
-    if not text.startswith("("):
-        return Fragment((text,))
-    concepts: list[str] = []
-    edges: list[tuple[int, str, int]] = []
-    values: list[tuple[int, str, str]] = []
-    stack: list[int] = []
-    core = 0
-    role = ""
-    opened = False
-    for piece in _PIECE.findall(text):
-        if piece == "(":
-            opened = True
-        elif piece == ")":
-            stack.pop()
-        elif piece.startswith(":"):
-            role = piece[1:]
-        elif opened:
-            opened = False
-            node = len(concepts)
-            if piece.endswith("*"):
-                core = node
-            concepts.append(piece.removesuffix("*"))
-            if stack and role.endswith("-of"):
-                edges.append((node, role[:-3], stack[-1]))
-            elif stack:
-                edges.append((stack[-1], role, node))
-            stack.append(node)
-        else:
-            values.append((stack[-1], role, piece))
-    return Fragment(tuple(concepts), tuple(edges), tuple(values), core)
-
-
-def format_fragment(fragment: Fragment) -> str:
-    """Write the one-line form; a single concept stands bare.
-
-    >>> format_fragment(Fragment(("person", "teach-01"), ((1, "ARG0", 0),), core=1))
-    '(person :ARG0-of (teach-01*))'
-    """
-    if len(fragment.concepts) == 1 and not fragment.values:
-        return fragment.concepts[0]
-    seen: set[int] = set()
-
-    def write(node: int) -> str:
-        seen.add(node)
-        parts = [fragment.concepts[node] + "*" * (node == fragment.core)]
-        parts += [f":{role} {v}" for n, role, v in sorted(fragment.values) if n == node]
-        for source, role, target in sorted(fragment.edges, key=lambda e: e[1]):
-            if source == node and target not in seen:
-                parts.append(f":{role} {write(target)}")
-            elif target == node and source not in seen:
-                parts.append(f":{role}-of {write(source)}")
-        return f"({' '.join(parts)})"
-
-    return write(0)

@@ -1,8 +1,8 @@
-"""Choose the edges between fragments, so that the graph hangs together.
+"""Choose the edges between fragments, so that the graph is connected.
 
 Every likely edge is taken, best first, as long as a source keeps each core role once;
-then the best of the rest join what is still separate. Re-entrancies need no rule of
-their own: a node simply ends up with more than one likely edge.
+then the best of the others connect what is still separate. Re-entrancies need no rule
+of their own: a node simply ends up with more than one likely edge.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from mathamr_kedro.amr.builtin.concepts import NEGATIVE, NUMBER, POLITE, VALUES
+from mathamr_kedro.amr.builtin.candidates import NEGATIVE, NUMBER, POLITE, VALUES
 from mathamr_kedro.amr.builtin.fragments import Fragment
-from mathamr_kedro.amr.builtin.lexicon import Lexicon
-from mathamr_kedro.amr.builtin.linear import FloatArray
-from mathamr_kedro.amr.builtin.relations import BACKWARD, NO_EDGE, Pair, orient
+from mathamr_kedro.amr.builtin.linear import Classifier, FloatArray
+from mathamr_kedro.amr.builtin.relations import BACKWARD, NO_EDGE, Pair, Reduced
 from mathamr_kedro.amr.builtin.skeleton import Skeleton
-from mathamr_kedro.amr.builtin.words import is_frame
+from mathamr_kedro.amr.builtin.words import Lexicon, is_frame
 
 LinkedTokens = tuple[int, str, int]
 """Source token, role, target token."""
@@ -39,7 +38,25 @@ _CONDITION = "suchthat"
 _MEMBER_ROLES = {"and": "op", "or": "op", "contrast-01": "ARG"}
 
 
-def choose_edges(
+def join_fragments(
+    skeleton: Skeleton,
+    fragments: Mapping[int, Fragment],
+    reduced: Reduced,
+    relations: Classifier,
+    lexicon: Lexicon,
+) -> list[LinkedTokens]:
+    """Return the edges between the fragments of a sentence."""
+    pairs = reduced.list_pairs(relations.features)
+    scores = relations.score([reduced.describe_pair(pair) for pair in pairs])
+    roles = relations.labels
+    _restrain_scores(scores, pairs, roles, fragments, lexicon)
+    _fix_members(scores, pairs, roles, fragments, skeleton)
+    _fix_conditions(scores, pairs, roles, skeleton)
+    edges = _choose_edges(pairs, scores, roles, fragments) if pairs else []
+    return _lift_existence(edges, skeleton, fragments)
+
+
+def _choose_edges(
     pairs: Sequence[Pair],
     scores: FloatArray,
     labels: tuple[str, ...],
@@ -54,15 +71,15 @@ def choose_edges(
     margins += scores[np.arange(len(pairs)), best]
     order = np.argsort(-margins, kind="stable").tolist()
     joints = _Joints(fragments)
-    left: list[int] = []
+    postponed: list[int] = []
     for n in order:
         pair = pairs[n]
         if margins[n] < 0 or (joints.has_value(pair) and not joints.is_open(pair)):
-            left.append(n)
+            postponed.append(n)
         elif not joints.add(pair, labels[best[n]]):
             ranked = np.argsort(-scores[n])[1:4]
             any(joints.add(pair, labels[k]) for k in ranked)
-    for n in left:
+    for n in postponed:
         if joints.is_open(pairs[n]):
             ranked = np.argsort(-scores[n])[:4]
             if not any(joints.add(pairs[n], labels[k]) for k in ranked):
@@ -97,7 +114,7 @@ class _Joints:
 
     def add(self, pair: Pair, label: str) -> bool:
         """Add an edge unless its source is a constant or has the role already."""
-        source, role, target = orient(pair, label)
+        source, role, target = pair.orient(label)
         is_core = role.startswith(("ARG", "op"))
         if source in self._values or (is_core and (source, role) in self._filled):
             return False
@@ -109,7 +126,7 @@ class _Joints:
         return True
 
 
-def restrain_scores(
+def _restrain_scores(
     scores: FloatArray,
     pairs: Sequence[Pair],
     labels: tuple[str, ...],
@@ -153,7 +170,7 @@ def _weigh_values(labels: tuple[str, ...], concept: str, sign: str) -> FloatArra
     )
 
 
-def fix_conditions(
+def _fix_conditions(
     scores: FloatArray,
     pairs: Sequence[Pair],
     labels: tuple[str, ...],
@@ -175,7 +192,7 @@ def fix_conditions(
         scores[n, labels.index(role)] = 0.0
 
 
-def lift_existence(
+def _lift_existence(
     edges: Sequence[LinkedTokens],
     skeleton: Skeleton,
     fragments: Mapping[int, Fragment],
@@ -196,7 +213,7 @@ def lift_existence(
     ]
 
 
-def fix_members(
+def _fix_members(
     scores: FloatArray,
     pairs: Sequence[Pair],
     labels: tuple[str, ...],

@@ -1,21 +1,22 @@
-r"""Linear models over named binary features, learned by AdaGrad.
+r"""Linear models over named binary features.
 
 A classifier gives :math:`p(y \mid x) \propto \exp \sum_{f \in x} W_{f,y}`, a ranker
 :math:`p(c) \propto \exp \sum_{f \in c} w_f` among the candidates of one choice.
-Learning minimises the negative log-likelihood with an L2 pull towards zero.
+Tables hold their weights as whole hundredths; small ones are dropped.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 FloatArray = NDArray[np.float32]
+
+_SCALE = 100
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,29 @@ class Classifier:
         scores -= scores.max(axis=1, keepdims=True)
         return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
 
+    def pack(self, smallest: float) -> dict[str, Any]:
+        """Return labels, and per feature ``[label, weight, label, weight, ...]``."""
+        features: dict[str, list[int]] = {}
+        for name, row in self.features.items():
+            weights = self.weights[row]
+            kept = np.flatnonzero(np.abs(weights) >= smallest)
+            if len(kept):
+                whole = np.rint(weights[kept] * _SCALE).astype(int)
+                features[name] = np.stack([kept, whole], axis=1).ravel().tolist()
+        return {"labels": list(self.labels), "features": features}
+
+    @classmethod
+    def unpack(cls, table: Mapping[str, Any]) -> Classifier:
+        """Undo :meth:`pack`."""
+        labels = tuple(table["labels"])
+        weights = np.zeros((len(table["features"]) + 1, len(labels)), dtype=np.float32)
+        index: dict[str, int] = {}
+        for row, (name, packed) in enumerate(table["features"].items(), start=1):
+            index[name] = row
+            weights[row, packed[::2]] = packed[1::2]
+        weights /= _SCALE
+        return cls(labels, index, weights)
+
 
 @dataclass(frozen=True)
 class Ranker:
@@ -43,6 +67,21 @@ class Ranker:
         """Return the score of each candidate."""
         get = self.features.get
         return [sum([get(name, 0.0) for name in names]) for names in candidates]
+
+    def pack(self, smallest: float) -> dict[str, Any]:
+        """Return the weights of at least ``smallest``."""
+        return {
+            "weights": {
+                name: round(weight * _SCALE)
+                for name, weight in self.features.items()
+                if abs(weight) >= smallest
+            }
+        }
+
+    @classmethod
+    def unpack(cls, table: Mapping[str, Any]) -> Ranker:
+        """Undo :meth:`pack`."""
+        return cls({name: w / _SCALE for name, w in table["weights"].items()})
 
 
 def _sum_rows(
@@ -59,124 +98,3 @@ def _sum_rows(
     if not starts:
         return np.zeros((0, weights.shape[1]), dtype=np.float32)
     return np.add.reduceat(weights[rows], starts, axis=0)
-
-
-def count_features(examples: Iterable[Iterable[str]], minimum: int) -> dict[str, int]:
-    """Number the features that occur ``minimum`` times or more, from 1."""
-    counts = Counter(name for names in examples for name in set(names))
-    kept = sorted(name for name, count in counts.items() if count >= minimum)
-    return {name: n for n, name in enumerate(kept, start=1)}
-
-
-def fit_classifier(
-    examples: Sequence[Sequence[str]],
-    targets: Sequence[str],
-    sample_weights: Sequence[float] | None = None,
-    *,
-    minimum: int = 2,
-    epochs: int = 8,
-    rate: float = 0.3,
-    decay: float = 1e-6,
-    seed: int = 0,
-) -> Classifier:
-    """Learn a classifier.
-
-    Args:
-        examples: names of the active features of each example.
-        targets: label of each example.
-        sample_weights: importance of each example.
-        minimum: features that occur less often are left out.
-        epochs: passes over the data.
-        rate: learning rate of AdaGrad.
-        decay: strength of the pull towards zero.
-        seed: of the order of the examples.
-    """
-    index = count_features(examples, minimum)
-    labels = tuple(sorted(set(targets)))
-    number = {label: n for n, label in enumerate(labels)}
-    x = _to_matrix(examples, index)
-    y = np.array([number[t] for t in targets])
-    importance = np.ones(len(y)) if sample_weights is None else np.array(sample_weights)
-    weights = np.zeros((len(index) + 1, len(labels)), dtype=np.float32)
-    history = np.full(weights.shape, 1e-6, dtype=np.float32)
-    generator = np.random.default_rng(seed)
-    size = 128
-    for _ in range(epochs):
-        order = generator.permutation(len(y))
-        for start in range(0, len(y), size):
-            rows = order[start : start + size]
-            batch = x[rows]
-            columns, local = np.unique(batch.indices, return_inverse=True)
-            compact = sparse.csr_matrix(
-                (batch.data, local.reshape(-1), batch.indptr), (len(rows), len(columns))
-            )
-            scores = compact @ weights[columns]
-            scores -= scores.max(axis=1, keepdims=True)
-            errors = np.exp(scores)
-            errors /= errors.sum(axis=1, keepdims=True)
-            errors[np.arange(len(rows)), y[rows]] -= 1
-            errors *= importance[rows, None]
-            gradient = compact.T @ errors + decay * len(y) / size * weights[columns]
-            history[columns] += gradient**2
-            weights[columns] -= rate * gradient / np.sqrt(history[columns])
-    weights[0] = 0
-    return Classifier(labels, index, weights)
-
-
-def fit_ranker(
-    groups: Sequence[Sequence[Sequence[str]]],
-    targets: Sequence[int],
-    sample_weights: Sequence[float] | None = None,
-    *,
-    minimum: int = 2,
-    epochs: int = 8,
-    rate: float = 0.3,
-    decay: float = 1e-6,
-    seed: int = 0,
-) -> Ranker:
-    """Learn a ranker from choices: candidates of each, and the position of the best."""
-    index = count_features((names for group in groups for names in group), minimum)
-    x = _to_matrix([names for group in groups for names in group], index)
-    sizes = np.array([len(group) for group in groups])
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    importance = (
-        np.ones(len(sizes)) if sample_weights is None else np.array(sample_weights)
-    )
-    weights = np.zeros(len(index) + 1)
-    history = np.full(weights.shape, 1e-6)
-    generator = np.random.default_rng(seed)
-    best = starts[:-1] + np.array(targets)
-    step = 128
-    for _ in range(epochs):
-        order = generator.permutation(len(sizes))
-        for start in range(0, len(order), step):
-            chosen = order[start : start + step]
-            rows = np.concatenate([np.arange(starts[g], starts[g + 1]) for g in chosen])
-            local_starts = np.concatenate([[0], np.cumsum(sizes[chosen])[:-1]])
-            batch = x[rows]
-            scores = batch @ weights
-            owner = np.repeat(np.arange(len(chosen)), sizes[chosen])
-            scores -= np.maximum.reduceat(scores, local_starts)[owner]
-            errors = np.exp(scores)
-            errors /= np.add.reduceat(errors, local_starts)[owner]
-            errors[np.isin(rows, best[chosen])] -= 1
-            errors *= importance[chosen][owner]
-            columns = np.unique(batch.indices)
-            gradient = (batch.T @ errors)[columns]
-            gradient += decay * len(sizes) / step * weights[columns]
-            history[columns] += gradient**2
-            weights[columns] -= rate * gradient / np.sqrt(history[columns])
-    return Ranker({name: float(weights[n]) for name, n in index.items()})
-
-
-def _to_matrix(
-    examples: Sequence[Sequence[str]], index: Mapping[str, int]
-) -> sparse.csr_matrix:
-    indices: list[int] = []
-    pointers = [0]
-    for names in examples:
-        indices.extend({index[name] for name in names if name in index})
-        pointers.append(len(indices))
-    data = np.ones(len(indices), dtype=np.float32)
-    shape = (len(examples), len(index) + 1)
-    return sparse.csr_matrix((data, indices, pointers), shape)

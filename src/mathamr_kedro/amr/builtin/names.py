@@ -1,12 +1,23 @@
-"""Names: which tokens form one, what kind of thing it names."""
+"""From labels to fragments.
+
+Names need most of the work: which tokens form one, and what kind of thing it names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mathamr_kedro.amr.builtin.concepts import NAME
+from mathamr_kedro.amr.builtin.candidates import (
+    NAME,
+    NEGATIVE,
+    NOTHING,
+    ORDINAL,
+    VARIABLE,
+)
 from mathamr_kedro.amr.builtin.fragments import Fragment
+from mathamr_kedro.amr.builtin.linear import Classifier, FloatArray
 from mathamr_kedro.amr.builtin.skeleton import Skeleton
+from mathamr_kedro.amr.builtin.words import is_variable, read_ordinal
 from mathamr_kedro.amr.graphs import PLACEHOLDER
 from mathamr_kedro.amr.penman_io import format_string
 
@@ -16,16 +27,76 @@ _TITLES = frozenset(
     "lemma paradox principle problem rule test theorem".split()
 )  # fmt: skip
 
-Spans = Mapping[int, tuple[int, ...]]
+_Spans = Mapping[int, tuple[int, ...]]
 """Token that stands for a name to all tokens of the name."""
 
 
-def find_head(skeleton: Skeleton, span: Sequence[int]) -> int:
-    """Return the token of a name that hangs on something outside of it."""
-    return next((i for i in span if skeleton.parents[i] not in span), span[-1])
+def make_fragments(
+    skeleton: Skeleton,
+    labels: Sequence[str],
+    names: _Spans,
+    name_types: Mapping[int, str],
+) -> dict[int, Fragment]:
+    """Turn labels into fragments; constants become fragments of their label."""
+    fragments: dict[int, Fragment] = {}
+    for i, label in enumerate(labels):
+        if label == NOTHING or (label == NAME and i not in names):
+            continue
+        if label == NAME:
+            fragments[i] = _make_name(skeleton, names[i], name_types[i])
+        elif label == VARIABLE:
+            fragments[i] = _make_name(skeleton, (i,), "variable")
+        elif label == ORDINAL:
+            value = read_ordinal(skeleton.words[i]) or "1"
+            fragments[i] = Fragment(("ordinal-entity",), values=((0, "value", value),))
+        elif label[:3] == f"{NEGATIVE}+":
+            fragments[i] = Fragment.read(label[3:])
+        else:
+            fragments[i] = Fragment.read(label)
+    return fragments
 
 
-def group_names(
+def make_named_fragments(
+    skeleton: Skeleton, labels: Sequence[str], name_types: Classifier
+) -> dict[int, Fragment]:
+    """Make all fragments; names go to the noun they belong to, or get a type."""
+    titles = _find_titles(skeleton)
+    inside = {i for span in titles.values() for i in span}
+    labels = [NOTHING if i in inside else label for i, label in enumerate(labels)]
+    _complete_names(skeleton, labels)
+    spans = _group_names(skeleton, labels)
+    nouns = {
+        h: _find_named_noun(skeleton, h, span, labels) for h, span in spans.items()
+    }
+    free = {head: span for head, span in spans.items() if nouns[head] is None}
+    types: dict[int, str] = {}
+    if free:
+        scores = name_types.score([describe_name(skeleton, s) for s in free.values()])
+        types = {
+            head: _choose_type(skeleton, span, name_types, row)
+            for (head, span), row in zip(free.items(), scores, strict=True)
+        }
+    fragments = make_fragments(skeleton, labels, free, types)
+    for head, noun in nouns.items():
+        if noun is not None:
+            fragments[noun] = _add_name(skeleton, spans[head], fragments[noun])
+    for span in titles.values():
+        fragments[skeleton.find_head(span)] = _make_title(skeleton, span)
+    return fragments
+
+
+def _choose_type(
+    skeleton: Skeleton, span: Sequence[int], types: Classifier, scores: FloatArray
+) -> str:
+    """Choose what has a name; of names never seen only persons are believed."""
+    if len(span) == 1 and is_variable(skeleton.tokens[span[0]].form.rstrip(".")):
+        return "variable"
+    if not any(f"w{skeleton.words[i]}" in types.features for i in span):
+        return "person"
+    return types.labels[int(scores.argmax())]
+
+
+def _group_names(
     skeleton: Skeleton, labels: Sequence[str]
 ) -> dict[int, tuple[int, ...]]:
     """Join neighbouring name tokens; the token that hangs outside stands for all."""
@@ -35,17 +106,17 @@ def group_names(
         end = start
         while end < len(labels) and (
             labels[end] == NAME
-            or (end > start and is_name_joint(skeleton, end, labels))
+            or (end > start and _is_name_joint(skeleton, end, labels))
         ):
             end += 1
         if end > start:
             span = tuple(range(start, end))
-            groups[find_head(skeleton, span)] = span
+            groups[skeleton.find_head(span)] = span
         start = end + 1
     return groups
 
 
-def find_named_noun(
+def _find_named_noun(
     skeleton: Skeleton, head: int, span: Sequence[int], labels: Sequence[str]
 ) -> int | None:
     """Return the noun a name belongs to: ``inequality`` in "Schwarz inequality"."""
@@ -61,7 +132,7 @@ def find_named_noun(
     return None
 
 
-def is_name_joint(skeleton: Skeleton, i: int, labels: Sequence[str]) -> bool:
+def _is_name_joint(skeleton: Skeleton, i: int, labels: Sequence[str]) -> bool:
     """Tell whether a hyphen joins two parts of a name: "Cauchy-Schwarz"."""
     return (
         skeleton.words[i] in _HYPHENS
@@ -70,7 +141,7 @@ def is_name_joint(skeleton: Skeleton, i: int, labels: Sequence[str]) -> bool:
     )
 
 
-def complete_names(skeleton: Skeleton, labels: list[str]) -> None:
+def _complete_names(skeleton: Skeleton, labels: list[str]) -> None:
     """Make a name of a capitalised word that a hyphen ties to a name.
 
     "The Theorem" alone is no name.
@@ -86,7 +157,7 @@ def complete_names(skeleton: Skeleton, labels: list[str]) -> None:
                 labels[i - 1] = labels[i + 1] = NAME
 
 
-def find_titles(skeleton: Skeleton) -> dict[int, tuple[int, ...]]:
+def _find_titles(skeleton: Skeleton) -> dict[int, tuple[int, ...]]:
     """Return names of theorems that are written large, "Fermat's Last Theorem".
 
     The noun, which says what kind of thing has the name, stands for all tokens.
@@ -113,9 +184,9 @@ def _is_title_part(skeleton: Skeleton, i: int) -> bool:
     return is_large and PLACEHOLDER.fullmatch(token.form) is None
 
 
-def make_title(skeleton: Skeleton, span: Sequence[int]) -> Fragment:
+def _make_title(skeleton: Skeleton, span: Sequence[int]) -> Fragment:
     """Return the fragment of a named theorem."""
-    return add_name(skeleton, span, Fragment((skeleton.words[span[-1]],)))
+    return _add_name(skeleton, span, Fragment((skeleton.words[span[-1]],)))
 
 
 def _spell(skeleton: Skeleton, span: Sequence[int]) -> list[str]:
@@ -133,12 +204,12 @@ def _spell(skeleton: Skeleton, span: Sequence[int]) -> list[str]:
     return parts
 
 
-def make_name(skeleton: Skeleton, span: Sequence[int], kind: str) -> Fragment:
+def _make_name(skeleton: Skeleton, span: Sequence[int], kind: str) -> Fragment:
     """Return the fragment of a named thing."""
-    return add_name(skeleton, span, Fragment((kind,)))
+    return _add_name(skeleton, span, Fragment((kind,)))
 
 
-def add_name(skeleton: Skeleton, span: Sequence[int], fragment: Fragment) -> Fragment:
+def _add_name(skeleton: Skeleton, span: Sequence[int], fragment: Fragment) -> Fragment:
     """Return ``fragment`` with a name below its head."""
     node = len(fragment.concepts)
     parts = tuple(
@@ -154,7 +225,7 @@ def add_name(skeleton: Skeleton, span: Sequence[int], fragment: Fragment) -> Fra
 
 def describe_name(skeleton: Skeleton, span: Sequence[int]) -> list[str]:
     """Return the features by which the kind of a named thing is guessed."""
-    head = find_head(skeleton, span)
+    head = skeleton.find_head(span)
     parent = skeleton.parents[head]
     label = skeleton.labels[head]
     names = [f"w{skeleton.words[i]}" for i in span]

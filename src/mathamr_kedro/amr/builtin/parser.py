@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from mathamr_kedro.amr.builtin.assembly import parse_skeleton
 from mathamr_kedro.amr.builtin.coreference import share_names
 from mathamr_kedro.amr.builtin.skeleton import Skeleton
-from mathamr_kedro.amr.builtin.syntax import is_word, parse_sentences
-from mathamr_kedro.amr.builtin.tables import FOLDER, load_models
+from mathamr_kedro.amr.builtin.syntax import parse_sentences
+from mathamr_kedro.amr.builtin.tables import TABLES, Models
+from mathamr_kedro.amr.chunking import Chunk
 from mathamr_kedro.amr.graphs import AMRGraph, ParseFailure
 from mathamr_kedro.amr.merging import merge_graphs
-from mathamr_kedro.amr.parser import Chunk
+
+_WORD = re.compile(r"\w")
 
 
 class BuiltinParser:
@@ -24,12 +27,12 @@ class BuiltinParser:
 
     name = "builtin"
 
-    def __init__(self, tables: Path = FOLDER) -> None:
-        self._models = load_models(tables)
+    def __init__(self, tables: Path = TABLES) -> None:
+        self._models = Models.load(tables)
 
     def parse_chunks(self, chunks: Sequence[Chunk]) -> list[AMRGraph | ParseFailure]:
         """Parse a batch of chunks; a chunk without a word fails as ``empty_text``."""
-        kept = [[s for s in chunk.sentences if is_word(s)] for chunk in chunks]
+        kept = [[s for s in chunk.sentences if _WORD.search(s)] for chunk in chunks]
         parses = parse_sentences([s for sentences in kept for s in sentences])
         results: list[AMRGraph | ParseFailure] = []
         for chunk, sentences in zip(chunks, kept, strict=True):

@@ -25,7 +25,6 @@ _JOINTS = frozenset(
     "because since although though unless until while whereas before after as once "
     "so when whenever where than like except despite hence therefore".split()
 )  # fmt: skip
-_CLAUSES = frozenset({"relcl", "advcl", "ccomp", "acl", "pcomp", "csubj", "clause"})
 _OPENERS = frozenset(
     "but and or so thus therefore hence however nevertheless consequently yet".split()
 )
@@ -84,39 +83,10 @@ class Skeleton:
             self._children_of = lists
         return self._children_of
 
-    def measure_distance(self, a: int, b: int) -> int:
-        """Return the number of steps between two tokens."""
-        above_a = self.list_ancestors(a)
-        above_b = self.list_ancestors(b)
-        for steps, i in enumerate(above_a):
-            if i in above_b:
-                return steps + above_b.index(i)
-        return len(above_a) + len(above_b)
-
-    def find_clause(self, i: int) -> str:
-        """Return the label of the nearest subordinate clause around a token."""
-        while i >= 0:
-            if self.labels[i] in _CLAUSES:
-                return self.labels[i]
-            i = self.parents[i]
-        return "main"
-
     def is_condition(self, i: int) -> bool:
         """Tell whether a token heads a clause that ``if`` opens."""
         return any(
             self.labels[c] == "mark" and self.words[c] == "if" for c in self.children[i]
-        )
-
-    def is_consequence_mark(self, i: int) -> bool:
-        """Tell whether a token is the ``then`` of ``if ... then``."""
-        parent = self.parents[i]
-        return (
-            self.words[i] == "then"
-            and parent >= 0
-            and any(
-                self.labels[c] == "advcl" and c < i and self.is_condition(c)
-                for c in self.children[parent]
-            )
         )
 
     @property
@@ -138,6 +108,10 @@ class Skeleton:
         while self.parents[chain[-1]] >= 0:
             chain.append(self.parents[chain[-1]])
         return chain
+
+    def find_head(self, span: Sequence[int]) -> int:
+        """Return the token of a span that hangs on something outside of it."""
+        return next((i for i in span if self.parents[i] not in span), span[-1])
 
     def _keep_tree(self, rewrite: Callable[[], None]) -> None:
         """Rewrite, unless that breaks the tree; then leave it as it was."""

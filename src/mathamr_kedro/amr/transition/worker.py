@@ -4,10 +4,8 @@
 This file stands alone: it imports nothing of this project, reads on Python 3.8 and is
 started by path with the Python of the environment that ``build_environment.sh`` makes.
 It speaks one JSON object per line over its standard input and output; the module
-``protocol`` beside it holds the description.
-
-    python worker.py --check        is the environment whole? Needs no weights.
-    python worker.py --model NAME   load the weights and serve
+``process`` beside it holds the description. ``check_environment.py`` checks the
+environment without any weights.
 """
 
 from __future__ import annotations
@@ -21,18 +19,16 @@ import queue
 import re
 import signal
 import sys
-import tempfile
 import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-PROTOCOL = 1
-DOCUMENT_MODEL = "doc-sen-conll-amr-seed42"
-EMPTY_CONCEPTS = ("amr-empty", "document")
+_PROTOCOL = 1
+_EMPTY_CONCEPTS = ("amr-empty", "document")
 
 
-class Channel:
+class _Channel:
     """The pipes to the parent, taken away from everybody else in this process.
 
     Libraries print to standard output, and a debugger that one of them opens would
@@ -71,10 +67,10 @@ class Channel:
                 os._exit(0)
 
 
-class Heart:
+class _Heart:
     """Tells the parent every few seconds that the process is not stuck as a whole."""
 
-    def __init__(self, channel: Channel, seconds: float) -> None:
+    def __init__(self, channel: _Channel, seconds: float) -> None:
         self._channel = channel
         self._seconds = seconds
         self.current: int | None = None
@@ -92,28 +88,40 @@ class Engine:
 
     def __init__(self, options: argparse.Namespace, parser: Any = None) -> None:
         self._options = options
-        mend_machine()
+        _mend_machine()
         self._parser = parser or self._load()
 
     def _load(self) -> Any:
         from transition_amr_parser.parse import AMRParser  # noqa: PLC0415
 
         how = {"fp16": self._options.fp16, "beam": self._options.beam}
-        with alone_in_cache():
+        with _alone_in_cache():
             if self._options.checkpoint:
                 return AMRParser.from_checkpoint(self._options.checkpoint, **how)
             return AMRParser.from_pretrained(self._options.model, **how)
 
     def parse(self, chunks: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
         """Return one answer per chunk of sentences, in order."""
-        documents = [tokenise_chunk(self._parser, chunk) for chunk in chunks]
+        documents = [_tokenise_chunk(self._parser, chunk) for chunk in chunks]
         filled = [n for n, document in enumerate(documents) if document]
         answers = [{"error": "no words", "reason": "empty_text"} for _ in documents]
         if filled:
             parsed = self._annotate([documents[n] for n in filled])
             for position, n in enumerate(filled):
-                answers[n] = describe(parsed[position])
+                answers[n] = _describe(parsed[position])
         return answers
+
+    @staticmethod
+    def list_versions() -> dict[str, str]:
+        """Return the versions that matter, for the log."""
+        found = {"python": sys.version.split()[0]}
+        for name in ("torch", "fairseq", "penman"):
+            module = sys.modules.get(name)
+            found[name] = str(getattr(module, "__version__", "-"))
+        torch: Any = sys.modules.get("torch")
+        has_gpu = torch is not None and torch.cuda.is_available()
+        found["device"] = torch.cuda.get_device_name(0) if has_gpu else "cpu"
+        return found
 
     def _annotate(self, documents: list[list[list[str]]]) -> list[list[str]]:
         """Return a list of annotations per document: one, or one per sentence."""
@@ -132,12 +140,12 @@ class Engine:
         annotations, _ = self._parser.parse_sentences(
             sentences, batch_size=size, roberta_batch_size=size
         )
-        rest = iter(annotations)
-        return [[next(rest) for _ in document] for document in documents]
+        remaining = iter(annotations)
+        return [[next(remaining) for _ in document] for document in documents]
 
 
-def mend_machine() -> None:
-    """Let a sentence without a single node be left out of its document.
+def _mend_machine() -> None:
+    """Let a document go on without a sentence that has no node.
 
     The library gives such a sentence the root ``None`` and then fails on the whole
     batch while it connects the sentences.
@@ -153,7 +161,7 @@ def mend_machine() -> None:
 
 
 @contextlib.contextmanager
-def alone_in_cache() -> Iterator[None]:
+def _alone_in_cache() -> Iterator[None]:
     """Let one worker of this machine at a time load, so that one alone downloads."""
     import torch  # noqa: PLC0415
 
@@ -169,10 +177,10 @@ def alone_in_cache() -> Iterator[None]:
         yield
 
 
-def normalise(text: str) -> str:
+def _normalise(text: str) -> str:
     r"""Unify blanks and drop what cannot be shown: both break the library.
 
-    >>> normalise("FORMULA_0\u00a0is\u200b \x00 even")
+    >>> _normalise("FORMULA_0\u00a0is\u200b \x00 even")
     'FORMULA_0 is even'
     """
     text = re.sub(r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]", "", text)
@@ -180,28 +188,28 @@ def normalise(text: str) -> str:
     return " ".join(text.split())
 
 
-def tokenise_chunk(parser: Any, sentences: Sequence[str]) -> list[list[str]]:
+def _tokenise_chunk(parser: Any, sentences: Sequence[str]) -> list[list[str]]:
     """Return the tokens of each sentence that has a word."""
     documents = []
     for sentence in sentences:
-        tokens = [t for t in parser.tokenize(normalise(sentence))[0] if t.strip()]
+        tokens = [t for t in parser.tokenize(_normalise(sentence))[0] if t.strip()]
         if any(c.isalnum() for token in tokens for c in token):
             documents.append(tokens)
     return documents
 
 
-def describe(annotations: list[str]) -> dict[str, Any]:
+def _describe(annotations: list[str]) -> dict[str, Any]:
     """Return the answer for one chunk: its plain graphs, or why there is none."""
     try:
-        graphs = [plain for plain in map(to_plain_penman, annotations) if plain]
+        graphs = [plain for plain in map(_to_plain_penman, annotations) if plain]
     except Exception as exc:
-        return {"error": name_error(exc), "reason": "penman_error"}
+        return {"error": _name_error(exc), "reason": "penman_error"}
     if not graphs:
         return {"error": "no node in the graph", "reason": "all_chunks_failed"}
     return {"graphs": graphs}
 
 
-def to_plain_penman(annotation: str) -> str:
+def _to_plain_penman(annotation: str) -> str:
     """Return the graph of an annotation without comments and alignments.
 
     An empty string stands for a graph without content.
@@ -211,57 +219,52 @@ def to_plain_penman(annotation: str) -> str:
 
     graph = penman.decode(annotation)
     graph.metadata.clear()
-    for triple in graph.epidata:
-        graph.epidata[triple] = [
-            mark
-            for mark in graph.epidata[triple]
-            if not isinstance(mark, (Alignment, RoleAlignment))
-        ]
+    for marks in graph.epidata.values():
+        marks[:] = [m for m in marks if not isinstance(m, (Alignment, RoleAlignment))]
     instances = graph.instances()
-    if len(instances) == 1 and instances[0].target in EMPTY_CONCEPTS:
-        return ""
-    return penman.encode(graph)
+    is_empty = len(instances) == 1 and instances[0].target in _EMPTY_CONCEPTS
+    return "" if is_empty else penman.encode(graph)
 
 
-def name_error(exc: BaseException) -> str:
+def _name_error(exc: BaseException) -> str:
     """Return kind and message of an error in one line."""
     return " ".join((type(exc).__name__ + ": " + str(exc)).split())[:500]
 
 
-def kind_of(exc: BaseException) -> str:
+def _kind_of(exc: BaseException) -> str:
     """Tell lack of memory from other errors: a smaller batch may help."""
     text = str(exc).lower()
     is_memory = isinstance(exc, MemoryError) or "out of memory" in text
     return "out_of_memory" if is_memory else "exception"
 
 
-def free_memory() -> None:
+def _free_memory() -> None:
     """Give unused GPU memory back."""
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()
 
 
-def die_with_parent() -> None:
+def _die_with_parent() -> None:
     """Ask Linux to end this process with its parent, even if no thread can run."""
     with contextlib.suppress(OSError, AttributeError):
         set_death_signal = 1  # PR_SET_PDEATHSIG
         ctypes.CDLL(None).prctl(set_death_signal, signal.SIGKILL)
 
 
-def serve(options: argparse.Namespace) -> int:
+def _serve(options: argparse.Namespace) -> int:
     """Load, then answer requests until the pipe closes."""
-    die_with_parent()
-    channel = Channel()
-    heart = Heart(channel, options.heartbeat_s)
+    _die_with_parent()
+    channel = _Channel()
+    heart = _Heart(channel, options.heartbeat_s)
     channel.start_reading()
     try:
         engine = Engine(options)
     except Exception as exc:
         traceback.print_exc()
-        channel.send(type="fatal", kind=kind_of(exc), message=name_error(exc))
+        channel.send(type="fatal", kind=_kind_of(exc), message=_name_error(exc))
         return 1
-    channel.send(type="ready", protocol=PROTOCOL, versions=versions())
+    channel.send(type="ready", protocol=_PROTOCOL, versions=engine.list_versions())
     while True:
         request = channel.requests.get()
         number = request.get("id")
@@ -271,68 +274,16 @@ def serve(options: argparse.Namespace) -> int:
             channel.send(type="result", id=number, answers=answers)
         except Exception as exc:
             traceback.print_exc()
-            free_memory()
-            kind = kind_of(exc)
-            channel.send(type="error", id=number, kind=kind, message=name_error(exc))
+            _free_memory()
+            kind = _kind_of(exc)
+            channel.send(type="error", id=number, kind=kind, message=_name_error(exc))
         heart.last, heart.current = number, None
 
 
-def versions() -> dict[str, str]:
-    """Return the versions that matter, for the log."""
-    found = {"python": sys.version.split()[0]}
-    for name in ("torch", "fairseq", "penman"):
-        module = sys.modules.get(name)
-        found[name] = str(getattr(module, "__version__", "-"))
-    torch = sys.modules.get("torch")
-    found["device"] = "cpu"
-    if torch is not None and torch.cuda.is_available():
-        found["device"] = torch.cuda.get_device_name(0)
-    return found
-
-
-CHECK_CHUNKS = (
-    ("Let FORMULA_0\u00a0even.", "Well.", "Prove it."),
-    ("FORMULA_1 holds.", "..."),
-)
-CHECK_ACTIONS = (
-    "let-01 ROOT SHIFT COPY SHIFT even-02 >RA(0,:ARG1) >LA(3,:ARG1) SHIFT "
-    "CLOSE_SENTENCE SHIFT CLOSE_SENTENCE prove-01 ROOT SHIFT it >RA(12,:ARG1) "
-    ">RA(3,:same-as) SHIFT CLOSE_SENTENCE SHIFT",
-    "COPY SHIFT hold-01 ROOT >LA(0,:ARG1) SHIFT CLOSE_SENTENCE SHIFT",
-)
-
-
-def check_environment(options: argparse.Namespace) -> dict[str, Any]:
-    """Run everything but the weights: known actions stand for what they would say."""
-    from transition_amr_parser.amr_machine import AMRStateMachine  # noqa: PLC0415
-    from transition_amr_parser.parse import AMRParser  # noqa: PLC0415
-
-    class Rehearsal(AMRParser):
-        def parse_sentences(self, batch: list[list[str]], **how: Any) -> Any:
-            machines = []
-            for n, tokens in enumerate(batch):
-                machine = AMRStateMachine.from_config(self.machine_config)
-                machine.reset(tokens)
-                for action in CHECK_ACTIONS[n].split():
-                    machine.update(action)
-                machines.append(machine)
-            return None, machines
-
-    parser = Rehearsal.__new__(Rehearsal)  # its own way in wants weights
-    config = {"reduce_nodes": None, "absolute_stack_pos": True, "use_copy": True}
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(config, file)
-        file.flush()
-        parser.machine_config = file.name
-        answers = Engine(options, parser).parse(CHECK_CHUNKS)
-    return {"versions": versions(), "answers": answers}
-
-
-def read_options() -> argparse.Namespace:
+def _read_options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--model", default=DOCUMENT_MODEL)
+    parser.add_argument("--model", default="doc-sen-conll-amr-seed42")
     parser.add_argument("--checkpoint", help="path, or several joined by ':'")
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--window-size", type=int, default=400)
@@ -345,16 +296,5 @@ def read_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def main() -> int:
-    """Run as the command line says."""
-    options = read_options()
-    if not options.check:
-        return serve(options)
-    with contextlib.redirect_stdout(sys.stderr):
-        found = check_environment(options)
-    sys.stdout.write(json.dumps(found, indent=1) + "\n")
-    return 0 if all("graphs" in answer for answer in found["answers"]) else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(_serve(_read_options()))

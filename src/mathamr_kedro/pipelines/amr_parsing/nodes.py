@@ -13,13 +13,14 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow.parquet as pq
 
-from mathamr_kedro.amr.report import draw_sizes, write_report
-from mathamr_kedro.amr.statistics import (
+from mathamr_kedro.amr import (
     GraphStatistics,
+    ParseTexts,
     check_account,
     describe_outcomes,
+    draw_sizes,
+    write_report,
 )
-from mathamr_kedro.amr.texts import ParseTexts
 from mathamr_kedro.corpus.tables import rows_of
 from mathamr_kedro.datasets.penman_shards import PenmanShards
 from mathamr_kedro.datasets.sharded_table import ShardedTable

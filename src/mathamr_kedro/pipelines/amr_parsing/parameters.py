@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mathamr_kedro.amr.amrlib_adapter import AmrlibSettings
-from mathamr_kedro.amr.parsers import ParserName, ParserSettings
-from mathamr_kedro.amr.transition.parser import TransitionSettings
+from mathamr_kedro.amr import (
+    AmrlibConfig,
+    ParserConfig,
+    ParserName,
+    TransitionConfig,
+)
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.workers import WorkerSettings
@@ -25,8 +28,8 @@ class AmrParsingParameters:
     posts_per_shard: int
     """A killed run loses at most the shards that were under way."""
     workers: WorkerSettings = field(default_factory=WorkerSettings)
-    transition: TransitionSettings = field(default_factory=TransitionSettings)
-    amrlib: AmrlibSettings = field(default_factory=AmrlibSettings)
+    transition: TransitionConfig = field(default_factory=TransitionConfig)
+    amrlib: AmrlibConfig = field(default_factory=AmrlibConfig)
 
     def __post_init__(self) -> None:
         for name in ("max_chunk_tokens", "posts_per_shard"):
@@ -41,9 +44,9 @@ class AmrParsingParameters:
         return read_parameters(cls, values, where="amr_parsing")
 
     @property
-    def parser_settings(self) -> ParserSettings:
+    def parser_settings(self) -> ParserConfig:
         """Which parser, and how."""
-        return ParserSettings(self.parser, self.transition, self.amrlib)
+        return ParserConfig(self.parser, self.transition, self.amrlib)
 
     @property
     def runner_settings(self) -> WorkerSettings:

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from mathamr_kedro.amr.graphs import ParseFailure
-from mathamr_kedro.amr.texts import ParsedText, make_printable
+from mathamr_kedro.amr import ParsedText, ParseFailure, make_printable
 from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.errors import GraphError
 from mathamr_kedro.graph.penman_records import GraphRecord, format_record

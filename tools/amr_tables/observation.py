@@ -15,24 +15,22 @@ run between fragments:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from mathamr_kedro.amr.builtin.alignment import Alignment
-from mathamr_kedro.amr.builtin.concepts import (
+from mathamr_kedro.amr import PLACEHOLDER, AMRGraph
+from mathamr_kedro.amr.builtin.candidates import (
     FORMULA,
     NAME,
     NEGATIVE,
     NUMBER,
-    ORDINAL,
     POLITE,
     VARIABLE,
 )
-from mathamr_kedro.amr.builtin.fragments import Fragment, format_fragment
-from mathamr_kedro.amr.builtin.names import find_head
 from mathamr_kedro.amr.builtin.skeleton import Skeleton
 from mathamr_kedro.amr.builtin.words import PRONOUNS, is_variable
-from mathamr_kedro.amr.graphs import PLACEHOLDER, AMRGraph
+from tools.amr_tables.alignment import Alignment
+from tools.amr_tables.fragment_labels import describe_fragment
 
 # Which neighbour an unaligned node belongs to, by its concept and the role to it.
 _ANCHOR_ROLES = {
@@ -47,14 +45,13 @@ _ANCHOR_ROLES = {
     "rate-entity-91": ("ARG1", "ARG2", "ARG3"),
     "cause-01": ("ARG0",),
 }
-_MOODS = frozenset({"imperative", "interrogative"})
 
 
 class Observation(NamedTuple):
     """Labels of tokens and of pairs of tokens."""
 
     labels: dict[int, str]
-    """Token to its label (see :mod:`mathamr_kedro.amr.builtin.concepts`)."""
+    """Token to its label (see :mod:`mathamr_kedro.amr.builtin.candidates`)."""
     edges: dict[tuple[int, int], str]
     """(source token, target token) to role."""
     top: int | None
@@ -66,7 +63,7 @@ class Observation(NamedTuple):
 def observe(skeleton: Skeleton, graph: AMRGraph, alignment: Alignment) -> Observation:
     """Cut ``graph`` into the fragments of the tokens of ``skeleton``."""
     heads = {
-        v: find_head(skeleton, span)
+        v: skeleton.find_head(span)
         for v, span in alignment.names.items()
         if alignment.nodes[v] in span
     }
@@ -113,7 +110,7 @@ def _label_fragments(
     cores = {i: v for v, i in alignment.nodes.items()}
     labels: dict[int, str] = {}
     for i, variables in members.items():
-        labels[i] = _describe(graph, variables, cores.get(i), free_values)
+        labels[i] = describe_fragment(graph, variables, cores.get(i), free_values)
         if PLACEHOLDER.fullmatch(skeleton.tokens[i].form):
             labels[i] = FORMULA
     return labels
@@ -159,7 +156,7 @@ def _resolve_pronouns(
                     owner.get(this) == governor
                     and owner.get(other, governor) != governor
                     and skeleton.tokens[owner[other]].pos in ("NOUN", "PROPN", "PRON")
-                    and skeleton.measure_distance(governor, owner[other]) > 2
+                    and _measure_distance(skeleton, governor, owner[other]) > 2
                 ):
                     found.setdefault(i, other)
     return found
@@ -210,41 +207,6 @@ def _find_anchor(
     return None
 
 
-def _describe(
-    graph: AMRGraph,
-    variables: Sequence[str],
-    core: str | None,
-    free_values: Mapping[int, int],
-) -> str:
-    head = _find_head(graph, variables)
-    order = [head, *(v for v in variables if v != head)]
-    index = {v: n for n, v in enumerate(order)}
-    edges = tuple(
-        (index[s], r, index[t]) for s, r, t in graph.edges if s in index and t in index
-    )
-    values = tuple(
-        (index[s], r, v)
-        for n, (s, r, v) in enumerate(graph.attributes)
-        if s in index and n not in free_values and v not in _MOODS and r != "polite"
-    )
-    concepts = tuple(graph.nodes[v] for v in order)
-    if concepts == ("ordinal-entity",):
-        return ORDINAL
-    return format_fragment(Fragment(concepts, edges, values, index.get(core or "", 0)))
-
-
-def _find_head(graph: AMRGraph, variables: Sequence[str]) -> str:
-    """Return the node of a fragment that the rest of the graph points to."""
-    if graph.top in variables:
-        return graph.top
-    inside = set(variables)
-    for source, _, target in graph.edges:
-        if target in inside and source not in inside:
-            return target
-    frames = [v for v in variables if graph.nodes[v].startswith("have-")]
-    return (frames or list(variables))[0]
-
-
 def _collect_edges(
     graph: AMRGraph,
     owner: Mapping[str, int],
@@ -265,7 +227,7 @@ def _collect_edges(
         nearest = min(
             ((a, b) for a in tokens_of[source] for b in tokens_of[target]),
             key=lambda pair: (
-                skeleton.measure_distance(*pair),
+                _measure_distance(skeleton, *pair),
                 abs(pair[0] - pair[1]),
                 pair,
             ),
@@ -292,3 +254,13 @@ def _add_values(
         elif kind == NEGATIVE:
             labels[i] = f"{NEGATIVE}+{labels[i]}"
         edges.setdefault((owner[source], i), role)
+
+
+def _measure_distance(skeleton: Skeleton, a: int, b: int) -> int:
+    """Return the number of steps between two tokens."""
+    above_a = skeleton.list_ancestors(a)
+    above_b = skeleton.list_ancestors(b)
+    for steps, i in enumerate(above_a):
+        if i in above_b:
+            return steps + above_b.index(i)
+    return len(above_a) + len(above_b)

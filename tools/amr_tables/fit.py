@@ -2,7 +2,7 @@
 
 Run as::
 
-    python -m mathamr_kedro.amr.builtin.fit --corpora ../shared/collection/amr
+    python -m tools.amr_tables.fit --corpora ../shared/collection/amr
 
 The corpora are The Little Prince, QALD-9-AMR and Bio AMR, of which the training splits
 are read, and our own sentences of mathematical prose, beside this file. The same input
@@ -12,51 +12,43 @@ gives the same tables, byte for byte.
 from __future__ import annotations
 
 import argparse
+import gzip
 import hashlib
+import json
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mathamr_kedro.amr.builtin.alignment import align, learn_associations
-from mathamr_kedro.amr.builtin.assembly import make_fragments
-from mathamr_kedro.amr.builtin.concepts import (
+from mathamr_kedro.amr.builtin.candidates import (
     NAME,
     NOTHING,
     VALUES,
-    describe_context,
     find_candidates,
-    list_features,
-    make_key,
 )
-from mathamr_kedro.amr.builtin.corpora import AnnotatedSentence, read_corpus, read_split
-from mathamr_kedro.amr.builtin.lexicon import Lexicon, read_derivations, read_frames
-from mathamr_kedro.amr.builtin.linear import fit_classifier, fit_ranker
-from mathamr_kedro.amr.builtin.names import describe_name
-from mathamr_kedro.amr.builtin.observation import Observation, observe
-from mathamr_kedro.amr.builtin.relations import (
-    BACKWARD,
-    NO_EDGE,
-    Reduced,
-    collect_facts,
-    describe_pair,
-    describe_top,
-)
+from mathamr_kedro.amr.builtin.concepts import ConceptModel
+from mathamr_kedro.amr.builtin.names import describe_name, make_fragments
+from mathamr_kedro.amr.builtin.relations import BACKWARD, NO_EDGE, Reduced
 from mathamr_kedro.amr.builtin.skeleton import Skeleton
 from mathamr_kedro.amr.builtin.syntax import load_model, parse_sentences
-from mathamr_kedro.amr.builtin.tables import (
-    FOLDER,
-    pack_classifier,
-    pack_ranker,
-    write_table,
-)
+from mathamr_kedro.amr.builtin.tables import TABLES
+from mathamr_kedro.amr.builtin.words import Lexicon
+from tools.amr_tables.alignment import align, learn_associations
+from tools.amr_tables.corpora import AnnotatedSentence, read_corpus, read_split
+from tools.amr_tables.lexicon import read_lexicon
+from tools.amr_tables.linear_fitting import fit_classifier, fit_ranker
+from tools.amr_tables.observation import Observation, observe
 
 logger = logging.getLogger(__name__)
 
 PROSE = Path(__file__).parent / "mathematical_prose.txt"
 WEIGHTS = {"prose": 2.0, "lpp": 1.0, "qald9": 1.0, "bio": 0.3}
 """Importance of the corpora: the nearer to posts, the more a sentence counts."""
+
+_MADE_BY = "python -m mathamr_kedro.amr.builtin.fit"
+"""Where this script stood when the tables of the package were learned; kept, so that
+they come out byte for byte."""
 
 _SMALLEST_WEIGHT = 0.06
 _SMALLEST_ASSOCIATION = 0.15
@@ -65,25 +57,17 @@ _RARE_SHARE = 0.02
 """Labels that are less than this share of a word's labels are forgotten."""
 
 
-class Example(NamedTuple):
-    """A training sentence, taken apart."""
+class _Example(NamedTuple):
+    """A training sentence with its skeleton and the labels of its tokens."""
 
     corpus: str
     skeleton: Skeleton
     observation: Observation
 
 
-def read_lexicon(folder: Path) -> Lexicon:
-    """Read the list of frames and the list of derived nouns."""
-    frames = folder / "propbank-amr-frames-arg-descr.txt"
-    nouns = folder / "morph-verbalization-v1.01.txt"
-    derived, actors = read_derivations(nouns.read_text("utf-8").splitlines())
-    return Lexicon(read_frames(frames.read_text("utf-8").splitlines()), derived, actors)
-
-
-def take_apart(
+def _observe_sentences(
     corpora: Mapping[str, Sequence[AnnotatedSentence]], lexicon: Lexicon
-) -> list[Example]:
+) -> list[_Example]:
     """Parse, align and observe all sentences."""
     names = [name for name, sentences in corpora.items() for _ in sentences]
     items = [item for sentences in corpora.values() for item in sentences]
@@ -97,17 +81,17 @@ def take_apart(
         for pair, strength in learn_associations(first).items()
         if strength > _SMALLEST_ASSOCIATION
     }
-    examples: list[Example] = []
+    examples: list[_Example] = []
     for name, tokens, item in zip(names, parses, items, strict=True):
         skeleton = Skeleton(tokens)
         alignment = align(tokens, item.graph, lexicon, associations)
         examples.append(
-            Example(name, skeleton, observe(skeleton, item.graph, alignment))
+            _Example(name, skeleton, observe(skeleton, item.graph, alignment))
         )
     return examples
 
 
-def remember(examples: Sequence[Example]) -> dict[str, dict[str, float]]:
+def _remember(examples: Sequence[_Example]) -> dict[str, dict[str, float]]:
     """Count the labels of words; of biology only plain concepts are remembered."""
     memory: dict[str, Counter[str]] = defaultdict(Counter)
     for corpus, skeleton, observation in examples:
@@ -115,7 +99,7 @@ def remember(examples: Sequence[Example]) -> dict[str, dict[str, float]]:
             label = observation.labels.get(i, NOTHING)
             if corpus == "bio" and (label == NAME or label.startswith("(")):
                 continue
-            memory[make_key(token)][label] += WEIGHTS[corpus]  # type: ignore[assignment]
+            memory[token.key][label] += WEIGHTS[corpus]  # type: ignore[assignment]
     return {
         key: {
             label: round(count, 1)
@@ -126,8 +110,8 @@ def remember(examples: Sequence[Example]) -> dict[str, dict[str, float]]:
     }
 
 
-def list_concept_choices(
-    examples: Sequence[Example],
+def _list_concept_choices(
+    examples: Sequence[_Example],
     lexicon: Lexicon,
     memory: Mapping[str, Mapping[str, float]],
 ) -> Iterator[tuple[list[list[str]], int, float]]:
@@ -140,17 +124,16 @@ def list_concept_choices(
         weight = WEIGHTS[corpus]
         for i, token in enumerate(skeleton.tokens):
             gold = observation.labels.get(i, NOTHING)
-            remembered = dict(memory.get(make_key(token), {}))
+            remembered = dict(memory.get(token.key, {}))
             candidates = find_candidates(skeleton, i, lexicon, remembered)
             if len(candidates) == 1 or gold not in candidates:
                 continue
             remembered[gold] = remembered.get(gold, 0.0) - weight
-            contexts = describe_context(skeleton, i)
-            features = list_features(token, contexts, candidates, remembered)
+            features = ConceptModel.list_features(skeleton, i, candidates, remembered)
             yield features, list(candidates).index(gold), weight
 
 
-class StructureExamples(NamedTuple):
+class _StructureExamples(NamedTuple):
     """What the models of structure learn from."""
 
     pairs: list[tuple[list[str], str, float]]
@@ -158,9 +141,11 @@ class StructureExamples(NamedTuple):
     names: list[tuple[list[str], str]]
 
 
-def list_structures(examples: Sequence[Example], lexicon: Lexicon) -> StructureExamples:
+def _list_structures(
+    examples: Sequence[_Example], lexicon: Lexicon
+) -> _StructureExamples:
     """Collect labelled pairs, choices of the top, and names with their types."""
-    result = StructureExamples([], [], [])
+    result = _StructureExamples([], [], [])
     for corpus, skeleton, observation in examples:
         weight = WEIGHTS[corpus]
         labels = [
@@ -174,14 +159,13 @@ def list_structures(examples: Sequence[Example], lexicon: Lexicon) -> StructureE
                 for head, span in spans.items()
             )
         fragments = make_fragments(skeleton, labels, spans, types)
-        reduced = Reduced(skeleton, fragments)
-        facts = collect_facts(skeleton, fragments, lexicon)
+        reduced = Reduced(skeleton, fragments, lexicon)
         for pair in reduced.list_pairs():
             label = _find_label(observation, pair.upper, pair.lower)
-            result.pairs.append((describe_pair(pair, facts), label, weight))
+            result.pairs.append((reduced.describe_pair(pair), label, weight))
         nodes = [i for i, f in fragments.items() if f.concept not in VALUES]
         if observation.top in nodes:
-            features = [describe_top(i, reduced, facts) for i in nodes]
+            features = [reduced.describe_top(i) for i in nodes]
             result.tops.append((features, nodes.index(observation.top), weight))
     return result
 
@@ -201,27 +185,27 @@ def fit(corpora: Path, out: Path, seed: int = 0) -> None:
     for corpus in ("lpp", "qald9", "bio"):
         sentences[corpus] = read_split(corpora, corpus, "train")
     provenance = _describe_provenance(corpora, sentences, seed)
-    examples = take_apart(sentences, lexicon)
-    logger.info("Took %d sentences apart", len(examples))
-    memory = remember(examples)
-    write_table(out, "memory", {"words": memory}, provenance)
+    examples = _observe_sentences(sentences, lexicon)
+    logger.info("Observed %d sentences", len(examples))
+    memory = _remember(examples)
+    _write_table(out, "memory", {"words": memory}, provenance)
     table = {
         "frames": dict(lexicon.frames),
         "derived": dict(lexicon.derived),
         "actors": dict(lexicon.actors),
     }
-    write_table(out, "lexicon", table, provenance)
+    _write_table(out, "lexicon", table, provenance)
     groups, targets, weights = zip(
-        *list_concept_choices(examples, lexicon, memory), strict=True
+        *_list_concept_choices(examples, lexicon, memory), strict=True
     )
     ranker = fit_ranker(groups, targets, weights, minimum=3, decay=1e-3, seed=seed)
-    write_table(out, "concepts", pack_ranker(ranker, _SMALLEST_WEIGHT), provenance)
+    _write_table(out, "concepts", ranker.pack(_SMALLEST_WEIGHT), provenance)
     logger.info("Learned concepts from %d choices", len(groups))
-    _fit_structure(list_structures(examples, lexicon), out, provenance, seed)
+    _fit_structure(_list_structures(examples, lexicon), out, provenance, seed)
 
 
 def _fit_structure(
-    structures: StructureExamples, out: Path, provenance: Mapping[str, Any], seed: int
+    structures: _StructureExamples, out: Path, provenance: Mapping[str, Any], seed: int
 ) -> None:
     counts = Counter(label for _, label, _ in structures.pairs)
     kept = [pair for pair in structures.pairs if counts[pair[1]] >= _RARE_ROLE]
@@ -229,15 +213,15 @@ def _fit_structure(
     relations = fit_classifier(
         features, labels, weights, minimum=3, decay=1e-4, seed=seed
     )
-    table = pack_classifier(relations, _SMALLEST_WEIGHT)
-    write_table(out, "relations", table, provenance)
+    table = relations.pack(_SMALLEST_WEIGHT)
+    _write_table(out, "relations", table, provenance)
     logger.info("Learned relations from %d pairs", len(kept))
     groups, targets, weights = zip(*structures.tops, strict=True)
     tops = fit_ranker(groups, targets, weights, decay=1e-4, seed=seed)
-    write_table(out, "tops", pack_ranker(tops, _SMALLEST_WEIGHT), provenance)
+    _write_table(out, "tops", tops.pack(_SMALLEST_WEIGHT), provenance)
     features, labels = zip(*structures.names, strict=True)
     names = fit_classifier(features, labels, decay=1e-4, seed=seed)
-    write_table(out, "names", pack_classifier(names, _SMALLEST_WEIGHT), provenance)
+    _write_table(out, "names", names.pack(_SMALLEST_WEIGHT), provenance)
 
 
 def _describe_provenance(
@@ -246,7 +230,7 @@ def _describe_provenance(
     meta = load_model().meta
     files = [PROSE, *sorted(p for p in corpora.rglob("*") if p.is_file())]
     return {
-        "made_by": "python -m mathamr_kedro.amr.builtin.fit",
+        "made_by": _MADE_BY,
         "seed": seed,
         "training_sentences": {name: len(items) for name, items in sentences.items()},
         "sha256": {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in files},
@@ -254,11 +238,26 @@ def _describe_provenance(
     }
 
 
+def _write_table(
+    folder: Path, name: str, content: Mapping[str, Any], provenance: Mapping[str, Any]
+) -> None:
+    """Write one table; the same content always gives the same bytes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(
+        {"provenance": provenance, **content},
+        ensure_ascii=False,
+        sort_keys=True,
+        separators=(",", ":"),
+    )
+    data = gzip.compress(text.encode("utf-8"), compresslevel=9, mtime=0)
+    (folder / f"{name}.json.gz").write_bytes(data)
+
+
 def main() -> None:
     """Read the command line and learn the tables."""
     parser = argparse.ArgumentParser(description="Learn the tables of the AMR parser.")
     parser.add_argument("--corpora", type=Path, required=True, help="folder of corpora")
-    parser.add_argument("--out", type=Path, default=FOLDER, help="folder of tables")
+    parser.add_argument("--out", type=Path, default=TABLES, help="folder of tables")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from mathamr_kedro.amr.graphs import AMRGraph
-from mathamr_kedro.amr.penman_io import read_graph
+from mathamr_kedro.amr import AMRGraph, read_graph
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
 
 _META = re.compile(r"::(id|snt) +(.*?)(?= +::|$)")
@@ -55,7 +54,7 @@ def read_corpus(path: Path) -> Iterator[AnnotatedSentence]:
         yield AnnotatedSentence(meta["id"], meta["snt"], graph)
 
 
-def read_splits(path: Path) -> dict[tuple[str, str], str]:
+def _read_splits(path: Path) -> dict[tuple[str, str], str]:
     """Read ``corpus id split`` rows: which split a sentence belongs to."""
     if not path.is_file():
         raise MissingInputError(f"Expected the table of splits at {str(path)!r}")
@@ -69,7 +68,7 @@ def read_split(folder: Path, corpus: str, split: str) -> list[AnnotatedSentence]
 
     Files are named after their corpus, ``lpp.txt`` or ``lpp.txt.gz``.
     """
-    splits = read_splits(folder / "splits.tsv")
+    splits = _read_splits(folder / "splits.tsv")
     path = folder / f"{corpus}.txt"
     if not path.is_file():
         path = folder / f"{corpus}.txt.gz"

@@ -2,17 +2,17 @@ import json
 
 import pytest
 
-from mathamr_kedro.amr.parser import Chunk
-from mathamr_kedro.amr.transition.protocol import (
-    format_request,
-    is_answer,
-    read_message,
+from mathamr_kedro.amr.chunking import Chunk
+from mathamr_kedro.amr.transition.process import (
+    _format_request,
+    _is_answer,
+    _read_message,
 )
 
 
 def test_a_request_is_one_line_whatever_the_text():
     chunk = Chunk(("a\nb\u2028c", "\ud800"))
-    line = format_request(3, [chunk])
+    line = _format_request(3, [chunk])
     assert line.count("\n") == 1
     assert line.isascii()
     assert json.loads(line) == {"id": 3, "chunks": [["a\nb\u2028c", "\ud800"]]}
@@ -33,7 +33,7 @@ def test_a_request_is_one_line_whatever_the_text():
     ],
 )
 def test_garbage_is_no_message(line):
-    assert read_message(line) is None
+    assert _read_message(line) is None
 
 
 @pytest.mark.parametrize(
@@ -48,4 +48,4 @@ def test_garbage_is_no_message(line):
     ],
 )
 def test_answers_have_the_agreed_form(answer, expected):
-    assert is_answer(answer) is expected
+    assert _is_answer(answer) is expected

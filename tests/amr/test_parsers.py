@@ -1,0 +1,58 @@
+import dataclasses
+import subprocess
+import sys
+
+import pytest
+
+from mathamr_kedro.amr import parsers
+from mathamr_kedro.amr.parsers import ParserConfig, make_parser
+from mathamr_kedro.amr.transition import TransitionConfig
+from mathamr_kedro.errors import ConfigurationError
+
+BUILTIN = ParserConfig()
+
+
+def test_identity_changes_with_what_the_graphs_depend_on():
+    transition = ParserConfig("transition")
+    slower = dataclasses.replace(
+        transition, transition=TransitionConfig(devices=("cpu",), batch_size=1)
+    )
+    wider = dataclasses.replace(
+        transition, transition=TransitionConfig(window_size=300)
+    )
+    assert transition.identity() == slower.identity()
+    assert transition.identity() != wider.identity()
+    assert len(BUILTIN.identity()["digest"]) == 16
+    assert ParserConfig("amrlib").identity()["parser"] == "amrlib"
+
+
+def test_parsers_are_made_by_name(tmp_path):
+    assert make_parser(BUILTIN).name == "builtin"
+    nowhere = TransitionConfig(python=str(tmp_path / "python"))
+    with pytest.raises(ConfigurationError, match="build_environment"):
+        make_parser(ParserConfig("transition", transition=nowhere))
+
+
+@pytest.mark.parametrize("changed", ["builtin/rules.py", "tables/words.json.gz"])
+def test_the_digest_covers_rules_and_tables(changed, tmp_path, monkeypatch):
+    monkeypatch.setattr(parsers, "__file__", str(tmp_path / "parsers.py"))
+    digests = []
+    for content in ("one", "two"):
+        for name in ("builtin/rules.py", "tables/words.json.gz"):
+            file = tmp_path / name
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(content if name == changed else "same")
+        digests.append(parsers._builtin_digest.__wrapped__())
+    assert digests[0] != digests[1]
+
+
+def test_the_package_is_light_to_import():
+    code = "import sys, mathamr_kedro.amr; print(*sys.modules)"
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not {"spacy", "torch", "penman", "plotly"} & set(run.stdout.split())
