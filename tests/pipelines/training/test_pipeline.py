@@ -362,7 +362,7 @@ def test_documents_without_their_encoder_are_refused(
 ) -> None:
     systems = "mathamr_kedro.text.models"
     monkeypatch.setattr(f"{systems}.find_spec", lambda name: None)
-    with pytest.raises(Exception, match="files of MiniLM") as caught:
+    with pytest.raises(Exception, match="files of all-MiniLM") as caught:
         run_training(data, **TEXTS)
     assert isinstance(find_cause(caught.value), MissingInputError)
 
