@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 export OMP_NUM_THREADS ?= 1
 export DO_NOT_TRACK := 1
 
-.PHONY: help setup demo test check lint types contracts unit viz clean
+.PHONY: help setup demo test check lint types contracts unit fuzz viz clean
 .DEFAULT_GOAL := help
 
 help:  ## Show the commands.
@@ -46,6 +46,9 @@ types: $(STAMP)
 
 unit: $(STAMP)
 	$(BIN)/python -m pytest -n 2
+
+fuzz: $(STAMP)  ## Run the property tests on many examples drawn anew (long).
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n 2 -m "not shared" --timeout=3600 $$(grep -rlE "from hypothesis" tests)
 
 viz: $(STAMP)  ## Look at the pipelines in the browser.
 	$(BIN)/kedro viz run

@@ -7,6 +7,17 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples in every run: a red build is never luck. ``make fuzz`` draws others.
+settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("fuzz", max_examples=5000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 PROJECT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("MATHAMR_SHARED", PROJECT.parent / "shared"))

@@ -1,10 +1,16 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mathamr_kedro.amr.chunking import _count_tokens, _split_sentences, split_chunks
+from mathamr_kedro.amr.chunking import (
+    _count_tokens,
+    _cut_long,
+    _split_sentences,
+    split_chunks,
+)
+from tests.amr import slow_chunking
 
 # Sentences between bars.
 CASES = [
@@ -75,3 +81,19 @@ def test_chunks_keep_all_words_and_the_limit(words, limit):
 def test_a_sentence_above_the_limit_is_cut_at_a_comma():
     chunks = split_chunks("a b c d e f, g h i", 8)
     assert [c.text for c in chunks] == ["a b c d e f,", "g h i"]
+
+
+PIECES = (
+    ". .. ... ? ! … 。 ( ) \" ” 1. a) (1) - ; : , word Word x 中 _ * don't i.e. e.g. "
+    "etc. a.e. K. A.B. Hardy Then so FORMULA_1 FORMULA_22 FORMULA_3."
+).split()
+
+
+@given(st.lists(st.sampled_from([*PIECES, " ", " ", " ", "\n", "\n\n"]), max_size=40))
+@example(["K.", "。", "。", " ", "Hardy"])
+def test_sentences_and_pieces_equal_those_of_the_slow_twin(pieces):
+    text = "".join(pieces)
+    sentences = _split_sentences(text)
+    assert sentences == slow_chunking.split_sentences(text)
+    for sentence in sentences:
+        assert _cut_long(sentence, 3) == slow_chunking.cut_long(sentence, 3)

@@ -46,10 +46,6 @@ PROSE = Path(__file__).parent / "mathematical_prose.txt"
 WEIGHTS = {"prose": 2.0, "lpp": 1.0, "qald9": 1.0, "bio": 0.3}
 """Importance of the corpora: the nearer to posts, the more a sentence counts."""
 
-_MADE_BY = "python -m mathamr_kedro.amr.builtin.fit"
-"""Where this script stood when the tables of the package were learned; kept, so that
-they come out byte for byte."""
-
 _SMALLEST_WEIGHT = 0.06
 _SMALLEST_ASSOCIATION = 0.15
 _RARE_ROLE = 3
@@ -230,7 +226,7 @@ def _describe_provenance(
     meta = load_model().meta
     files = [PROSE, *sorted(p for p in corpora.rglob("*") if p.is_file())]
     return {
-        "made_by": _MADE_BY,
+        "made_by": "python -m tools.amr_tables.fit",
         "seed": seed,
         "training_sentences": {name: len(items) for name, items in sentences.items()},
         "sha256": {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in files},

@@ -30,13 +30,17 @@ _NEVER_FINAL = frozenset(
 # ... and those after which one ends only if the next word is capitalised.
 _SELDOM_FINAL = frozenset("etc a.e a.s q.e.d ed inc u.s u.k a.m p.m jr sr".split())
 
-_END = re.compile(r"(?:[.?!…]+|[.?!…]*[。？！])[\"'”’»)\]}*_]*(?=\s|$)")
+# Possessive, and from the first mark of a row: rows of marks are read once.
+_END = re.compile(r"(?<![.?!…])(?:[.?!…]++|[.?!…]*+[。？！])[\"'”’»)\]}*_]*+(?=\s|$)")
 _GLUED_END = re.compile(r"(?<=[a-z]{3})[.?!](?=[A-Z][a-z]*\b(?!\.))")
 _LIST_MARK = re.compile(
     r"(?:[-*•·◦‣]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]|\(\d{1,3}\)|\[\d{1,3}\])\s+"
 )
 _CUT_MARKS = frozenset(";,:).")
-_LAST_WORD = re.compile(r"([^\s(\[\"'“”]+?)[.?!…。？！]*[\"'”’»)\]}*_]*$")
+_OPENERS = frozenset("([\"'“”")
+_WORD = re.compile(r"\w+")
+_LONGEST_WORD = 64
+"""Letters before a mark that are looked at; abbreviations are shorter."""
 _INITIAL = re.compile(r"[A-Z](?:\.[A-Z])*")
 _AFTER_FORMULA = re.compile(r"(FORMULA_\d+)\s+(?=([A-Z][a-z]+)\b)")
 
@@ -124,14 +128,14 @@ def _split_sentences(text: str) -> list[str]:
 
 
 def _split_lines(text: str) -> list[str]:
-    blocks: list[str] = []
+    blocks: list[list[str]] = []
     for line in text.split("\n"):
-        starts_block = not blocks or not blocks[-1] or _LIST_MARK.match(line)
+        starts_block = not blocks or not blocks[-1][-1] or _LIST_MARK.match(line)
         if not line or starts_block:
-            blocks.append(line)
+            blocks.append([line])
         else:
-            blocks[-1] += " " + line
-    return [block for block in blocks if block]
+            blocks[-1].append(line)
+    return [" ".join(lines) for lines in blocks if lines[0]]
 
 
 def _split_block(block: str) -> list[str]:
@@ -140,42 +144,54 @@ def _split_block(block: str) -> list[str]:
     cuts += [
         m.end(1) for m in _AFTER_FORMULA.finditer(block) if m.group(2) in _STARTERS
     ]
-    sentences: list[str] = []
+    sentences: list[list[str]] = []
     start = 0
     for cut in [*sorted(set(cuts)), len(block)]:
         piece = block[start:cut].strip()
         if not piece:
             continue
         if sentences and not any(map(str.isalnum, piece)):
-            sentences[-1] += " " + piece
+            sentences[-1].append(piece)
         else:
-            sentences.append(piece)
+            sentences.append([piece])
         start = cut
-    return sentences
+    return [" ".join(pieces) for pieces in sentences]
 
 
 def _ends_sentence(block: str, match: re.Match[str]) -> bool:
-    before, after = block[: match.end()], block[match.end() :].lstrip()
-    if not after:
+    # Long texts have many marks: each may look at its neighbourhood only.
+    after = match.end()
+    while after < len(block) and block[after].isspace():
+        after += 1
+    if after == len(block):
         return True
     mark = match.group()
-    next_is_lower = after[0].islower()
+    next_is_lower = block[after].islower()
     if "?" in mark or "!" in mark:
         return not (next_is_lower and mark[-1] in ")]}\"”’'")
-    word_match = _LAST_WORD.search(before[: match.start() + 1])
-    word = word_match.group(1) if word_match else ""
+    word = _read_word_before(block, match.start())
     lowered = word.lower()
     if lowered in _NEVER_FINAL or _is_list_mark(block, match.start(), word):
         return False
     if _INITIAL.fullmatch(word) and word != "I" and not next_is_lower:
         # "G. H. Hardy", but "over the field K. Then".
-        next_word = re.match(r"\w+", after)
+        next_word = _WORD.match(block, after)
         return next_word is not None and next_word.group() in _STARTERS
     if next_is_lower:
         return not mark.startswith((".)", "..", "…")) and (
             len(word) > 1 and lowered not in _SELDOM_FINAL
         )
     return True
+
+
+def _read_word_before(block: str, end: int) -> str:
+    """Return the word that ends at ``end``, at most its last letters."""
+    start = end
+    while start > max(0, end - _LONGEST_WORD) and block[start - 1] not in _OPENERS:
+        if block[start - 1].isspace():
+            break
+        start -= 1
+    return block[start:end].rstrip(".?!…。？！")
 
 
 def _is_list_mark(block: str, position: int, word: str) -> bool:
@@ -185,16 +201,15 @@ def _is_list_mark(block: str, position: int, word: str) -> bool:
 
 def _cut_long(sentence: str, max_tokens: int) -> list[str]:
     """Cut a sentence above the limit, after a mark in its last quarter if possible."""
+    tokens = list(_TOKEN.finditer(sentence))
     pieces: list[str] = []
-    while True:
-        tokens = list(_TOKEN.finditer(sentence))
-        if len(tokens) <= max_tokens:
-            return [*pieces, sentence]
-        cut = max_tokens
-        for n in range(max_tokens, max(1, max_tokens - max_tokens // 4), -1):
+    first = 0
+    while len(tokens) - first > max_tokens:
+        cut = first + max_tokens
+        for n in range(cut, max(first + 1, cut - max_tokens // 4), -1):
             if tokens[n - 1].group() in _CUT_MARKS:
                 cut = n
                 break
-        end = tokens[cut].start()
-        pieces.append(sentence[:end].strip())
-        sentence = sentence[end:].strip()
+        pieces.append(sentence[tokens[first].start() : tokens[cut].start()].strip())
+        first = cut
+    return [*pieces, sentence[tokens[first].start() :] if pieces else sentence]
