@@ -29,7 +29,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.formula.labels import write_as_arqmath
+from mathamr_kedro.formula.labels import ARQMATH_SPELLING
 from mathamr_kedro.formula.latexml_source import (
     is_forbidden,
     is_self_contained,
@@ -206,7 +206,7 @@ class LatexmlConverter:
                     del element.attrib[name]
             tag = local_name(element)
             if settings.compat == "arqmath" and tag in _COMPAT_TAGS and element.text:
-                element.text = write_as_arqmath(element.text)
+                element.text = element.text.translate(ARQMATH_SPELLING)
             parent = element.getparent()
             if tag == "share" and settings.drop_shares and parent is not None:
                 parent.remove(element)

@@ -22,10 +22,10 @@ from mathamr_kedro.formula.failures import (
     WrongArityError,
 )
 from mathamr_kedro.formula.labels import (
+    ARQMATH_SPELLING,
     BLANK,
     ERROR,
     clean_text,
-    write_as_arqmath,
 )
 from mathamr_kedro.formula.markup import local_name
 from mathamr_kedro.formula.node import Node, make_operator
@@ -88,7 +88,9 @@ def build_opt(roots: Sequence[etree._Element], reader: Reader) -> Node:
 def _make_identifier(element: etree._Element, kids: Kids, reader: Reader) -> Node:
     value = clean_text(element.text)
     if value:
-        return Node("V!" + (write_as_arqmath(value) if reader.compat else value))
+        return Node(
+            "V!" + (value.translate(ARQMATH_SPELLING) if reader.compat else value)
+        )
     if reader.strict or not kids or kids[0] is None:
         return Node(BLANK)
     reader.deviations.append("presentation_in_identifier")
@@ -108,7 +110,7 @@ def _make_text(element: etree._Element, kids: Kids, reader: Reader) -> Node:
 def _make_symbol(element: etree._Element, kids: Kids, reader: Reader) -> Node:
     name = clean_text(element.text).lower()
     if reader.compat:
-        name = write_as_arqmath(name)
+        name = name.translate(ARQMATH_SPELLING)
     dictionary = element.get("cd")
     label = label_symbol(dictionary, name, reader.variant)
     if label is not None:

@@ -19,10 +19,10 @@ from mathamr_kedro.formula.failures import (
     SeveralRootsError,
 )
 from mathamr_kedro.formula.labels import (
+    ARQMATH_SPELLING,
     BLANK,
     clean_text,
     escape_label,
-    write_as_arqmath,
 )
 from mathamr_kedro.formula.node import Node
 from mathamr_kedro.formula.slt_groups import (
@@ -80,7 +80,7 @@ def _make_text(element: etree._Element, kids: Kids, reader: Reader) -> Node:
 
 def _make_operator(element: etree._Element, kids: Kids, reader: Reader) -> Node:
     value = clean_text(element.text)
-    return Node(write_as_arqmath(value) if reader.compat else value)
+    return Node(value.translate(ARQMATH_SPELLING) if reader.compat else value)
 
 
 def _make_blank(element: etree._Element, kids: Kids, reader: Reader) -> Node:

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from mathamr_kedro.formula.labels import BLANK
 from mathamr_kedro.formula.node import Node
 from mathamr_kedro.formula.slt_groups import CLOSING, COMMA, OPENING, link_row
 
-BLANK = "W!"
 BLANKS = ("", BLANK)
 """Labels of nodes that leave no mark in a row, if nothing hangs on them."""
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.formula.latex import trees_from_latex
+from mathamr_kedro.formula.latex.boxes import settle_row
 from mathamr_kedro.formula.latex.nodes import Hint
-from mathamr_kedro.formula.latex.spacing import settle_hints
 from mathamr_kedro.formula.latex.symbols import SYMBOLS
 
 A, B, COMMA, OPEN = (SYMBOLS[token] for token in "ab,(")
@@ -29,7 +29,7 @@ def _draw(items):
     ],
 )
 def test_only_wide_spaces_separate(items, settled):
-    assert " ".join(_draw(settle_hints(items))) == settled
+    assert " ".join(_draw(settle_row(items))) == settled
 
 
 @pytest.mark.parametrize("space", [r"\quad", r"\qquad", r"\ \ ", r"\hspace{1cm}"])
