@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr_kedro.formula import FormulaTree, opt_from_mathml, slt_from_mathml
-from mathamr_kedro.formula.failures import TreeError
+from mathamr_kedro.formula.mathml.errors import TreeError
 from mathamr_kedro.records import Formula
 
 READERS: dict[str, Callable[..., FormulaTree | None]] = {

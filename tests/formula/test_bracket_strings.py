@@ -11,7 +11,7 @@ from mathamr_kedro.formula.bracket_strings import (
     guess_kind,
     parse_bracket_string,
 )
-from mathamr_kedro.formula.node import Node, make_operator
+from mathamr_kedro.formula.node import Node
 
 
 def test_next_symbol_stands_first_and_unmarked():
@@ -27,7 +27,7 @@ def test_layout_edges_have_a_fixed_order():
 
 
 def test_operands_keep_their_index_below_unordered_operators():
-    node = make_operator("U!plus", [Node("V!a"), Node("V!b")])
+    node = Node.operator("U!plus", [Node("V!a"), Node("V!b")])
     assert format_opt(node) == "[U!plus,0[V!a],1[V!b]]"
 
 

@@ -35,8 +35,8 @@ from mathamr_kedro.formula.latexml_source import (
     is_self_contained,
     prepare_latex,
 )
-from mathamr_kedro.formula.markup import local_name
 from mathamr_kedro.formula.mathml import COMPATS, opt_from_mathml, slt_from_mathml
+from mathamr_kedro.formula.mathml.markup import local_name
 from mathamr_kedro.formula.tree import FormulaTrees
 
 logger = logging.getLogger(__name__)

@@ -169,12 +169,7 @@ def attach(
         or (above is not None and high in edges)
     ):
         link(baseline)
-        cells = 1
-        cell = base.edges.get("e")
-        while cell is not None:
-            cells += 1
-            cell = cell.edges.get("e")
-        box = Node(f"M!1x{cells}")
+        box = Node(f"M!1x{base.count('e')}")
         box.edges["w"] = base
         base = box
     if below is not None:

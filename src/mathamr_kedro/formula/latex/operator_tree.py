@@ -28,7 +28,7 @@ from mathamr_kedro.formula.latex.nodes import (
     Undefined,
 )
 from mathamr_kedro.formula.latex.symbols import Symbol
-from mathamr_kedro.formula.node import MOST_CHILDREN, OPT_EDGES, Node
+from mathamr_kedro.formula.node import MAX_CHILDREN, OPT_EDGES, Node
 
 
 def build_opt(item: Item) -> Node:
@@ -52,7 +52,7 @@ def _make_node(label: str, children: list[Node]) -> Node:
     if len(children) == 2:
         node.edges = {"0": children[0], "1": children[1]}
         return node
-    if len(children) > MOST_CHILDREN:
+    if len(children) > MAX_CHILDREN:
         half = (len(children) + 1) // 2
         children = [
             _make_node(label, children[:half]),

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from lxml import etree
 
-from mathamr_kedro.formula.conversion import (
-    Kids,
-    Reader,
-    RuleBook,
-    make_wildcard,
-    refuse_tag,
-)
-from mathamr_kedro.formula.failures import (
-    BrokenChainError,
-    EmptyFormulaError,
-    SeveralRootsError,
-)
 from mathamr_kedro.formula.labels import (
     ARQMATH_SPELLING,
     BLANK,
     clean_text,
     escape_label,
 )
+from mathamr_kedro.formula.mathml.errors import TreeError
+from mathamr_kedro.formula.mathml.rules import (
+    Kids,
+    Reader,
+    RuleBook,
+)
+from mathamr_kedro.formula.mathml.slt_scripts import SCRIPT_RULES
 from mathamr_kedro.formula.node import Node
 from mathamr_kedro.formula.slt_groups import (
     CLOSING,
@@ -34,15 +30,6 @@ from mathamr_kedro.formula.slt_groups import (
     link_row,
     make_group,
     make_row,
-    make_table,
-)
-from mathamr_kedro.formula.slt_scripts import (
-    ABOVE,
-    BELOW,
-    BOTH,
-    make_multiscripts,
-    make_script_rule,
-    skip_marker,
 )
 
 
@@ -54,12 +41,12 @@ def build_slt(roots: Sequence[etree._Element], reader: Reader) -> Node:
     """
     if len(roots) > 1:
         reader.deviate(
-            SeveralRootsError(f"Expected 1 element at the top (got {len(roots)})")
+            "several_roots", f"Expected 1 element at the top (got {len(roots)})"
         )
     parts = [_RULES.convert(root, reader) for root in roots]
     root = link_row([part for part in parts if part is not None])
     if root is None:
-        raise EmptyFormulaError("Nothing is left of the formula")
+        raise TreeError("empty", "Nothing is left of the formula")
     return root
 
 
@@ -91,7 +78,7 @@ def _make_error(element: etree._Element, kids: Kids, reader: Reader) -> Node:
     return Node("E!" + clean_text(element.text))
 
 
-def take_first(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
+def _take_first(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
     """Return the first child of a wrapper; the others are dropped, as published."""
     return kids[0] if kids else None
 
@@ -99,7 +86,7 @@ def take_first(element: etree._Element, kids: Kids, reader: Reader) -> Node | No
 def _take_only(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
     if len(kids) > 1:
         reader.deviate(
-            SeveralRootsError(f"Expected 1 child of an inner math (got {len(kids)})")
+            "several_roots", f"Expected 1 child of an inner math (got {len(kids)})"
         )
         return link_row(drop_blanks(kids))
     return kids[0] if kids else None
@@ -132,7 +119,7 @@ def _make_fenced(element: etree._Element, kids: Kids, reader: Reader) -> Node:
 def _link_all(kids: Kids, reader: Reader) -> Node | None:
     """Link children without dropping blanks, as roots, enclosures and cells do."""
     if None in kids[:-1]:
-        reader.deviate(BrokenChainError("Found an empty part inside a baseline"))
+        reader.deviate("broken_chain", "Found an empty part inside a baseline")
     return link_plain([kid for kid in kids if kid is not None])
 
 
@@ -148,13 +135,20 @@ def _make_row(element: etree._Element, kids: Kids, reader: Reader) -> Node:
 
 
 def _make_table(element: etree._Element, kids: Kids, reader: Reader) -> Node:
-    return make_table(_require_all(kids, reader))
+    rows = _require_all(kids, reader)
+    if not rows:
+        return Node("M!0x0")
+    table = Node(f"M!{len(rows)}x{rows[0].count('e')}")
+    table.edges["w"] = rows[0]
+    for row, following in pairwise(rows):
+        row.find_last("e").edges["e"] = following
+    return table
 
 
 def _require_all(kids: Kids, reader: Reader) -> list[Node]:
     found = [kid for kid in kids if kid is not None]
     if len(found) < len(kids):
-        reader.deviate(BrokenChainError("Found an empty row or cell in a table"))
+        reader.deviate("broken_chain", "Found an empty row or cell in a table")
     return found
 
 
@@ -191,7 +185,7 @@ def _make_enclosure(element: etree._Element, kids: Kids, reader: Reader) -> Node
 
 def _read_unknown(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
     """Look through an element without a rule: its children, or its text."""
-    refuse_tag(element, reader)
+    reader.refuse_tag(element)
     if len(element):
         return link_row(drop_blanks(kids))
     value = clean_text(element.text)
@@ -201,8 +195,8 @@ def _read_unknown(element: etree._Element, kids: Kids, reader: Reader) -> Node |
 _RULES = RuleBook(
     {
         "math": _take_only,
-        "semantics": take_first,
-        "mstyle": take_first,
+        "semantics": _take_first,
+        "mstyle": _take_first,
         "mi": _make_variable,
         "mn": _make_number,
         "mtext": _make_text,
@@ -211,21 +205,13 @@ _RULES = RuleBook(
         "none": _make_blank,
         "mphantom": _make_blank,
         "merror": _make_error,
-        "qvar": make_wildcard,
         "mrow": _link_visible,
         "mpadded": _link_visible,
         "mfenced": _make_fenced,
         "mtd": _make_cell,
         "mtr": _make_row,
         "mtable": _make_table,
-        "msub": make_script_rule(BELOW, always_limits=False),
-        "msup": make_script_rule(ABOVE, always_limits=False),
-        "msubsup": make_script_rule(BOTH, always_limits=False),
-        "munder": make_script_rule(BELOW, always_limits=True),
-        "mover": make_script_rule(ABOVE, always_limits=True),
-        "munderover": make_script_rule(BOTH, always_limits=True),
-        "mmultiscripts": make_multiscripts,
-        "mprescripts": skip_marker,
+        **SCRIPT_RULES,
         "mfrac": _make_fraction,
         "mroot": _make_root,
         "msqrt": _make_square_root,
@@ -239,7 +225,6 @@ _RULES = RuleBook(
         _make_operator,
         _make_blank,
         _make_error,
-        make_wildcard,
     ),
-    first_only=(take_first,),
+    first_only=(_take_first,),
 )

@@ -204,25 +204,27 @@ _DELIMITED = "delimited-"
 VARIANTS = ("mathamr", "cft")
 
 
-def label_element(tag: str, variant: str) -> str | None:
-    """Return the label of an empty content element, or None where no table has it.
+def _list_element_labels(variant: str) -> dict[str, str]:
+    """Return the labels of empty content elements.
 
-    >>> label_element("plus", "cft"), label_element("reals", "cft")
-    ('U!plus', None)
+    >>> labels = _list_element_labels("cft")
+    >>> labels["plus"], labels["determinant"], "reals" in labels
+    ('U!plus', 'F!det', False)
     """
-    if tag == "determinant":
-        return "F!det"
-    for kind, tags in (
+    kinds = [
         ("F!", FUNCTION_TAGS),
         ("U!", UNORDERED_TAGS),
         ("O!", ORDERED_TAGS),
         ("C!", CONSTANT_TAGS),
-    ):
-        if tag in tags:
-            return kind + tag
-    if variant == "mathamr" and tag in MATHAMR_CONSTANT_TAGS:
-        return "C!" + tag
-    return None
+    ]
+    if variant == "mathamr":
+        kinds.append(("C!", MATHAMR_CONSTANT_TAGS))
+    labels = {tag: kind + tag for kind, tags in kinds for tag in tags}
+    return labels | {"determinant": "F!det"}
+
+
+ELEMENT_LABELS = {variant: _list_element_labels(variant) for variant in VARIANTS}
+"""Labels of empty content elements, by variant and tag."""
 
 
 def label_symbol(dictionary: str | None, name: str, variant: str) -> str | None:

@@ -13,14 +13,19 @@ FormulaTree('opt', '[U!plus,0[V!a],1[V!b]]')
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
-from mathamr_kedro.formula.conversion import MODES, Mode, Reader, check_choice
-from mathamr_kedro.formula.failures import TreeError
-from mathamr_kedro.formula.markup import read_branch
-from mathamr_kedro.formula.opt import build_opt
-from mathamr_kedro.formula.opt_labels import VARIANTS
-from mathamr_kedro.formula.slt import build_slt
+from mathamr_kedro.errors import ConfigurationError, suggest
+from mathamr_kedro.formula.mathml.errors import TreeError
+from mathamr_kedro.formula.mathml.markup import read_branch
+from mathamr_kedro.formula.mathml.opt import build_opt
+from mathamr_kedro.formula.mathml.opt_labels import VARIANTS
+from mathamr_kedro.formula.mathml.rules import Mode, Reader
+from mathamr_kedro.formula.mathml.slt import build_slt
 from mathamr_kedro.formula.tree import FormulaTree
+
+MODES = ("strict", "total")
+__all__ = ["COMPATS", "TreeError", "opt_from_mathml", "slt_from_mathml"]
 
 COMPATS = ("none", "arqmath")
 SHARES = ("drop", "copy")
@@ -54,8 +59,8 @@ def slt_from_mathml(
     >>> reasons
     Counter({'unknown_tag:ms': 1})
     """
-    check_choice("mode", mode, MODES)
-    check_choice("compat", compat, COMPATS)
+    _check_choice("mode", mode, MODES)
+    _check_choice("compat", compat, COMPATS)
     reader = Reader(strict=mode == "strict", compat=compat == "arqmath")
     try:
         noted = None if reader.strict else reader.deviations
@@ -96,10 +101,10 @@ def opt_from_mathml(
     Raises:
         TreeError: strict mode, and the published converters fail on the formula.
     """
-    check_choice("mode", mode, MODES)
-    check_choice("compat", compat, COMPATS)
-    check_choice("variant", variant, VARIANTS)
-    check_choice("shares", shares, SHARES)
+    _check_choice("mode", mode, MODES)
+    _check_choice("compat", compat, COMPATS)
+    _check_choice("variant", variant, VARIANTS)
+    _check_choice("shares", shares, SHARES)
     strict = mode == "strict"
     copies = shares == "copy" and not strict
     reader = Reader(strict, compat == "arqmath", variant, copies)
@@ -124,3 +129,11 @@ def _refuse(error: TreeError, reader: Reader) -> None:
     if reader.strict:
         raise error
     reader.deviations.append(error.reason)
+
+
+def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise ConfigurationError(
+            f"Expected one of {list(choices)} for {name} (got {value!r})"
+            f"{suggest(str(value), choices)}"
+        )

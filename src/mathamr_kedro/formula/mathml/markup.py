@@ -14,18 +14,14 @@ from typing import Literal, TypeAlias
 
 from lxml import etree
 
-from mathamr_kedro.formula.failures import (
-    EmptyFormulaError,
-    IllFormedMarkupError,
-    TooLargeError,
-)
+from mathamr_kedro.formula.mathml.errors import TreeError
 
 Branch: TypeAlias = Literal["MathML-Presentation", "MathML-Content"]
 
-LONGEST_MARKUP = 500_000
+MAX_CHARACTERS = 500_000
 """Characters of MathML beyond which a formula is refused."""
 
-DEEPEST_MARKUP = 250
+MAX_DEPTH = 250
 """Nested elements beyond which a formula is refused (libxml2 itself stops at 256)."""
 
 _XML = etree.XMLParser(
@@ -73,9 +69,10 @@ def read_branch(
     Raises:
         TreeError: the text is empty, too large, or cannot be read at all.
     """
-    if len(text) > LONGEST_MARKUP:
-        raise TooLargeError(
-            f"Expected at most {LONGEST_MARKUP} characters of MathML (got {len(text)})"
+    if len(text) > MAX_CHARACTERS:
+        raise TreeError(
+            "too_large",
+            f"Expected at most {MAX_CHARACTERS} characters of MathML (got {len(text)})",
         )
     try:
         root = etree.fromstring(text.encode(), _XML)
@@ -121,11 +118,11 @@ def _isolate(math: etree._Element, branch: Branch) -> etree._Element:
 def _read_damaged(text: str, deviations: list[str] | None) -> etree._Element:
     """Repair the text by rule and read it; as a last resort read it as HTML."""
     if not text.strip():
-        raise EmptyFormulaError("Expected MathML (got an empty text)")
+        raise TreeError("empty", "Expected MathML (got an empty text)")
     if _ILLEGAL.search(text):
         if deviations is None:
-            raise IllFormedMarkupError(
-                "Found a character that XML forbids in a formula"
+            raise TreeError(
+                "ill_formed", "Found a character that XML forbids in a formula"
             )
         deviations.append("control_character")
         text = _ILLEGAL.sub("", text)
@@ -135,8 +132,8 @@ def _read_damaged(text: str, deviations: list[str] | None) -> etree._Element:
         root = _try_xml(text)
         if root is not None:
             return root
-    refuse_deep_markup(text)
-    repaired = repair_markup(text)
+    _refuse_deep_markup(text)
+    repaired = _repair_markup(text)
     if deviations is not None:
         deviations.append("repaired_markup")
     root = _try_xml(repaired)
@@ -179,15 +176,15 @@ def _read_html(text: str) -> etree._Element:
     except etree.LxmlError:
         root = None
     if root is None:
-        raise IllFormedMarkupError(f"Found no MathML in {text[:60]!r}")
+        raise TreeError("ill_formed", f"Found no MathML in {text[:60]!r}")
     return root
 
 
-def refuse_deep_markup(text: str) -> None:
-    """Raise where elements nest deeper than :data:`DEEPEST_MARKUP`.
+def _refuse_deep_markup(text: str) -> None:
+    """Raise where elements nest deeper than :data:`MAX_DEPTH`.
 
     Raises:
-        TooLargeError: they do.
+        TreeError: they do.
     """
     depth = 0
     for match in _TAG.finditer(text):
@@ -195,20 +192,21 @@ def refuse_deep_markup(text: str) -> None:
             depth = max(0, depth - 1)
         elif not match[2]:
             depth += 1
-            if depth > DEEPEST_MARKUP:
-                raise TooLargeError(
-                    f"Expected at most {DEEPEST_MARKUP} nested elements "
-                    f"(more by character {match.start()})"
+            if depth > MAX_DEPTH:
+                raise TreeError(
+                    "too_large",
+                    f"Expected at most {MAX_DEPTH} nested elements "
+                    f"(more by character {match.start()})",
                 )
 
 
-def repair_markup(text: str) -> str:
+def _repair_markup(text: str) -> str:
     """Return text with every stray ``<`` and ``&`` escaped and entities spelt out.
 
     A ``<`` is stray unless it begins a tag of MathML or of a name that is closed
     somewhere in the text.
 
-    >>> repair_markup("<mo><</mo><mi>&alpha;</mi><mtext>0<r≤1 & x<b c</mtext>")
+    >>> _repair_markup("<mo><</mo><mi>&alpha;</mi><mtext>0<r≤1 & x<b c</mtext>")
     '<mo>&lt;</mo><mi>α</mi><mtext>0&lt;r≤1 &amp; x&lt;b c</mtext>'
     """
     known = MATHML_TAGS.union(name.lower() for name in _CLOSED_NAMES.findall(text))

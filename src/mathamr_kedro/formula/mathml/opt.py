@@ -1,67 +1,51 @@
-"""Content MathML to Operator Trees: one rule per element."""
+"""Content MathML to Operator Trees: one rule per element.
+
+A chained relation, ``a < b < c``, names ``b`` once and shares it:
+
+```
+and ──0── lt ──0── a              and ──0── lt ──0── a
+ │         └───1── b       ->      │         └───1── b
+ └───1── lt ──0── share            └───1── lt ──0── b   (a copy)
+          └───1── c                         └───1── c
+```
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from lxml import etree
 
-from mathamr_kedro.formula.conversion import (
-    Kids,
-    Reader,
-    Rule,
-    RuleBook,
-    make_wildcard,
-)
-from mathamr_kedro.formula.failures import (
-    EmptyFormulaError,
-    MissingChildError,
-    SeveralRootsError,
-    TooLargeError,
-    UnknownTagError,
-    WrongArityError,
-)
 from mathamr_kedro.formula.labels import (
     ARQMATH_SPELLING,
     BLANK,
     ERROR,
     clean_text,
 )
-from mathamr_kedro.formula.markup import local_name
-from mathamr_kedro.formula.node import Node, make_operator
-from mathamr_kedro.formula.opt_labels import (
-    CONSTANT_TAGS,
-    FUNCTION_TAGS,
-    MATHAMR_CONSTANT_TAGS,
-    ORDERED_TAGS,
+from mathamr_kedro.formula.mathml.errors import TreeError
+from mathamr_kedro.formula.mathml.markup import local_name
+from mathamr_kedro.formula.mathml.opt_groups import GROUP_RULES
+from mathamr_kedro.formula.mathml.opt_labels import (
+    ELEMENT_LABELS,
     QUALIFIER_TAGS,
-    UNORDERED_TAGS,
     VARIANTS,
-    label_element,
     label_symbol,
 )
-from mathamr_kedro.formula.opt_nodes import drop_missing, make_node
-from mathamr_kedro.formula.opt_shares import (
-    keep_share,
-    resolve_shares,
-    settle_shares,
+from mathamr_kedro.formula.mathml.opt_unknown import PRESENTATION_RULES, read_unknown
+from mathamr_kedro.formula.mathml.rules import (
+    Kids,
+    Reader,
+    Rule,
+    RuleBook,
+    drop_missing,
 )
-from mathamr_kedro.formula.opt_unknown import (
-    PRESENTATION_LEAVES,
-    make_presentation_leaf,
-    read_unknown,
-)
+from mathamr_kedro.formula.node import Node
 
-LARGEST_MATRIX = 100_000
-"""Cells of a matrix beyond which a formula is refused: short rows are padded."""
+MAX_COPIES = 20_000
+"""Nodes that shared parts of one formula may be copied into."""
 
-_CLOSURES = {
-    "open": "O-O",
-    "closed": "C-C",
-    "open-closed": "O-C",
-    "closed-open": "C-O",
-}
-_GROUPS = {"vector": "V", "list": "L", "set": "S"}
+_SHARE = "$!share"
 
 
 def build_opt(roots: Sequence[etree._Element], reader: Reader) -> Node:
@@ -72,16 +56,16 @@ def build_opt(roots: Sequence[etree._Element], reader: Reader) -> Node:
     """
     if len(roots) > 1:
         reader.deviate(
-            SeveralRootsError(f"Expected 1 element at the top (got {len(roots)})")
+            "several_roots", f"Expected 1 element at the top (got {len(roots)})"
         )
     book = _BOOKS[reader.variant]
     parts = [book.convert(root, reader) for root in roots]
     found = [part for part in parts if part is not None]
     if not found:
-        raise EmptyFormulaError("Nothing is left of the formula")
-    root = found[0] if len(found) == 1 else make_node("O!form-seq", found, reader)
+        raise TreeError("empty", "Nothing is left of the formula")
+    root = found[0] if len(found) == 1 else reader.make_node("O!form-seq", found)
     if reader.copied:
-        root = settle_shares(root, reader)
+        root = _settle_shares(root, reader)
     return root
 
 
@@ -115,8 +99,11 @@ def _make_symbol(element: etree._Element, kids: Kids, reader: Reader) -> Node:
     label = label_symbol(dictionary, name, reader.variant)
     if label is not None:
         return Node(label)
-    error = UnknownTagError(f"No rule for the csymbol {name!r} (cd {dictionary!r})")
-    reader.deviate(error, f"csymbol:{name}")
+    reader.deviate(
+        "unknown_tag",
+        f"No rule for the csymbol {name!r} (cd {dictionary!r})",
+        f"csymbol:{name}",
+    )
     if dictionary == "mws":
         return Node("?" + name.removeprefix("qvar_"))
     return Node("O!" + name)
@@ -130,14 +117,14 @@ def _make_named(label: str) -> Rule:
 
 
 def _make_qualifier(element: etree._Element, kids: Kids, reader: Reader) -> Node:
-    return make_node("$!" + local_name(element), drop_missing(kids), reader)
+    return reader.make_node("$!" + local_name(element), drop_missing(kids))
 
 
 def _apply(element: etree._Element, kids: Kids, reader: Reader) -> Node:
     """Make a node of the first child, the operator, over the others, its operands."""
     operands = drop_missing(kids)
     if not operands:
-        reader.deviate(MissingChildError("Expected an operator in apply (got nothing)"))
+        reader.deviate("missing_child", "Expected an operator in apply (got nothing)")
         return Node(BLANK)
     operator = operands.pop(0)
     label = operator.label
@@ -156,15 +143,16 @@ def _apply(element: etree._Element, kids: Kids, reader: Reader) -> Node:
         if operands[0].label.startswith("M!M-"):
             return operands[0]  # total mode: LaTeXML wraps each matrix in its kind
     elif label == "U!and" and reader.copied:
-        resolve_shares(operands, reader)
-    return make_node(label, operands, reader)
+        _resolve_shares(operands, reader)
+    return reader.make_node(label, operands)
 
 
 def _arrange_integral(operands: list[Node], reader: Reader) -> list[Node]:
     if len(operands) == 1:
         return [operands[0], Node(BLANK), Node(BLANK)]
     reader.deviate(
-        WrongArityError(f"Expected 1 operand of an integral (got {len(operands)})"),
+        "wrong_arity",
+        f"Expected 1 operand of an integral (got {len(operands)})",
         "int",
     )
     return operands
@@ -180,7 +168,8 @@ def _arrange_root(operands: list[Node], reader: Reader) -> list[Node]:
             radicands.append(operand)
     if len(radicands) != 1:
         reader.deviate(
-            WrongArityError(f"Expected 1 radicand of a root (got {len(radicands)})"),
+            "wrong_arity",
+            f"Expected 1 radicand of a root (got {len(radicands)})",
             "root",
         )
         return operands
@@ -196,92 +185,98 @@ def _make_error(element: etree._Element, kids: Kids, reader: Reader) -> Node:
             children[-1] = Node(f"T!{children[-1].label[2:]}{kid.label[2:]}")
         else:
             children.append(kid)
-    return make_node(ERROR, children, reader)
-
-
-def _make_interval(element: etree._Element, kids: Kids, reader: Reader) -> Node:
-    closure = element.get("closure", "closed")
-    if closure not in _CLOSURES:
-        reader.deviate(
-            UnknownTagError(f"No rule for an interval of closure {closure!r}"),
-            "interval",
-        )
-    ends = _CLOSURES.get(closure, "C-C")
-    return make_node(f"O!interval({ends})", drop_missing(kids), reader)
-
-
-def _make_group(element: etree._Element, kids: Kids, reader: Reader) -> Node:
-    children = drop_missing(kids)
-    label = f"M!{_GROUPS[local_name(element)]}-{len(children)}"
-    return make_node(label, children, reader)
-
-
-def _make_matrix(element: etree._Element, kids: Kids, reader: Reader) -> Node:
-    rows = drop_missing(kids)
-    columns = max((len(row.edges) for row in rows), default=0)
-    if len(rows) * columns > LARGEST_MATRIX:
-        raise TooLargeError(
-            f"Expected a matrix of at most {LARGEST_MATRIX} cells "
-            f"(got {len(rows)} x {columns})"
-        )
-    padded = [
-        make_operator(
-            row.label,
-            [
-                *row.edges.values(),
-                *(Node(ERROR) for _ in range(columns - len(row.edges))),
-            ],
-        )
-        for row in rows
-    ]
-    return make_node(f"M!M-{len(rows)}x{columns}", padded, reader)
-
-
-def _make_matrix_row(element: etree._Element, kids: Kids, reader: Reader) -> Node:
-    return make_node("M!R!", drop_missing(kids), reader)
+    return reader.make_node(ERROR, children)
 
 
 def _take_only(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
     children = drop_missing(kids)
     if len(children) > 1:
         reader.deviate(
-            SeveralRootsError(f"Expected 1 child of an inner math (got {len(kids)})")
+            "several_roots", f"Expected 1 child of an inner math (got {len(kids)})"
         )
-        return make_node("O!form-seq", children, reader)
+        return reader.make_node("O!form-seq", children)
     return children[0] if children else None
 
 
+def _keep_share(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
+    """Leave a mark where a chained relation repeats an operand: ``a<b<c``."""
+    if element.get("href") == "#.cmml" or reader.share_copies:
+        reader.copied += 1
+        return Node(_SHARE)
+    reader.deviate(
+        "unknown_tag", f"No rule for a share of {element.get('href')!r}", "share"
+    )
+    return None
+
+
+def _resolve_shares(conjuncts: list[Node], reader: Reader) -> None:
+    """Put a copy of the last operand of the conjunct before in place of each mark."""
+    for previous, conjunct in pairwise(conjuncts):
+        marked = [e for e, node in conjunct.edges.items() if node.label == _SHARE]
+        if not marked or not previous.edges:
+            continue
+        shared = next(reversed(previous.edges.values()))
+        if shared.label == _SHARE:
+            continue
+        for edge in marked:
+            conjunct.edges[edge] = _copy(shared, reader)
+
+
+def _copy(root: Node, reader: Reader) -> Node:
+    copy = Node(root.label)
+    stack = [(root, copy)]
+    while stack:
+        source, target = stack.pop()
+        reader.copied += len(source.edges)
+        if reader.copied > MAX_COPIES:
+            raise TreeError(
+                "too_large",
+                f"Expected shared parts of at most {MAX_COPIES} nodes in one formula",
+            )
+        for edge, child in source.edges.items():
+            below = Node(child.label)
+            target.edges[edge] = below
+            if child.edges:
+                stack.append((child, below))
+    return copy
+
+
+def _settle_shares(root: Node, reader: Reader) -> Node:
+    """Drop the marks that found no operand to stand for."""
+    if root.label == _SHARE:
+        reader.deviate("unknown_tag", "No rule for a share without a relation", "share")
+        raise TreeError("empty", "Nothing is left of the formula")
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        children = list(node.edges.values())
+        kept = [child for child in children if child.label != _SHARE]
+        if len(kept) < len(children):
+            reader.deviate(
+                "unknown_tag", "No rule for a share without a relation", "share"
+            )
+            node.edges = Node.operator(node.label, kept).edges
+        stack += kept
+    return root
+
+
 def _make_book(variant: str) -> RuleBook:
-    named = {
-        tag: _make_named(label)
-        for tag in (
-            FUNCTION_TAGS
-            | UNORDERED_TAGS
-            | ORDERED_TAGS
-            | CONSTANT_TAGS
-            | MATHAMR_CONSTANT_TAGS
-        )
-        if (label := label_element(tag, variant)) is not None
-    }
+    named = {tag: _make_named(label) for tag, label in ELEMENT_LABELS[variant].items()}
     leaves: dict[str, Rule] = {
         "ci": _make_identifier,
         "cn": _make_number,
         "mtext": _make_text,
-        "qvar": make_wildcard,
         "csymbol": _make_symbol,
-        "share": keep_share,
-        **{tag: make_presentation_leaf(tag) for tag in PRESENTATION_LEAVES},
+        "share": _keep_share,
+        **PRESENTATION_RULES,
         **named,
     }
     inner: dict[str, Rule] = {
         "math": _take_only,
         "apply": _apply,
         "cerror": _make_error,
-        "interval": _make_interval,
-        "matrix": _make_matrix,
-        "matrixrow": _make_matrix_row,
+        **GROUP_RULES,
         **dict.fromkeys(QUALIFIER_TAGS, _make_qualifier),
-        **dict.fromkeys(_GROUPS, _make_group),
     }
     return RuleBook(leaves | inner, unknown=read_unknown, leaves=leaves.values())
 

@@ -18,16 +18,14 @@ from typing import Literal, TypeAlias
 
 from lxml import etree
 
-from mathamr_kedro.errors import ConfigurationError, suggest
-from mathamr_kedro.formula.failures import TreeError, UnknownTagError
-from mathamr_kedro.formula.labels import clean_text, escape_label
-from mathamr_kedro.formula.markup import local_name
-from mathamr_kedro.formula.node import Node
+from mathamr_kedro.formula.labels import ERROR, clean_text, escape_label
+from mathamr_kedro.formula.mathml.errors import TreeError
+from mathamr_kedro.formula.mathml.markup import local_name
+from mathamr_kedro.formula.node import MAX_CHILDREN, NAMED_CHILDREN, Node
 
 Mode: TypeAlias = Literal["strict", "total"]
-MODES = ("strict", "total")
-NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
-_LONGEST_DETAIL = 40
+_NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
+_MAX_DETAIL = 40
 
 
 class Reader:
@@ -49,14 +47,46 @@ class Reader:
         self.copied = 0
         self.deviations: list[str] = []
 
-    def deviate(self, error: TreeError, detail: str = "") -> None:
-        """Raise the error (strict), or count its reason and go on (total)."""
+    def deviate(self, reason: str, message: str, detail: str = "") -> None:
+        """Raise an error (strict mode), or count its reason and go on (total mode).
+
+        Raises:
+            TreeError: strict mode.
+        """
         if self.strict:
-            raise error
-        reason = (
-            f"{error.reason}:{detail[:_LONGEST_DETAIL]}" if detail else error.reason
-        )
+            raise TreeError(reason, message)
+        if detail:
+            reason = f"{reason}:{detail[:_MAX_DETAIL]}"
         self.deviations.append(reason)
+
+    def refuse_tag(self, element: etree._Element) -> None:
+        """Count an element that no rule covers, or raise for it in strict mode.
+
+        Raises:
+            TreeError: strict mode.
+        """
+        name, parent = local_name(element), element.getparent()
+        place = f" in {local_name(parent)!r}" if parent is not None else ""
+        self.deviate("unknown_tag", f"No rule for the element {name!r}{place}", name)
+
+    def make_node(self, label: str, children: Sequence[Node]) -> Node:
+        """Return an Operator Tree node; one with too many children is split.
+
+        Published splitting covers unordered operators and errors, and fails in ``cft``.
+
+        Raises:
+            TreeError: strict mode, where published splitting fails.
+        """
+        most = MAX_CHILDREN if self.variant == "mathamr" else NAMED_CHILDREN
+        if len(children) > most and (
+            self.variant == "cft" or label[:2] not in ("U!", ERROR)
+        ):
+            self.deviate(
+                "wrong_arity",
+                f"Expected at most {most} children of {label!r} (got {len(children)})",
+                "too_many_children",
+            )
+        return _split_children(label, children, most)
 
 
 Kids: TypeAlias = Sequence[Node | None]
@@ -64,7 +94,7 @@ Rule: TypeAlias = Callable[[etree._Element, Kids, Reader], Node | None]
 
 
 class RuleBook:
-    """The rules of one reader by tag.
+    """The rules of one reader by tag; query variables (``qvar``) are read by all.
 
     Args:
         rules: what to make of each element.
@@ -81,10 +111,11 @@ class RuleBook:
         leaves: Iterable[Rule] = (),
         first_only: Iterable[Rule] = (),
     ) -> None:
+        rules = {"qvar": _make_wildcard, **rules}
         self._by_tag = dict(rules)
-        self._by_tag.update({NAMESPACE + tag: rule for tag, rule in rules.items()})
+        self._by_tag.update({_NAMESPACE + tag: rule for tag, rule in rules.items()})
         self._unknown = unknown
-        self._leaves = {*leaves, unknown}
+        self._leaves = {*leaves, unknown, _make_wildcard}
         self._first_only = set(first_only)
 
     def convert(self, element: etree._Element, reader: Reader) -> Node | None:
@@ -138,18 +169,7 @@ def _skip(element: etree._Element, kids: Kids, reader: Reader) -> None:
     return None
 
 
-def refuse_tag(element: etree._Element, reader: Reader) -> None:
-    """Count an element that no rule covers, or raise for it in strict mode.
-
-    Raises:
-        UnknownTagError: strict mode.
-    """
-    name = local_name(element)
-    error = UnknownTagError(f"No rule for the element {name!r}{_position(element)}")
-    reader.deviate(error, name)
-
-
-def make_wildcard(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+def _make_wildcard(element: etree._Element, kids: Kids, reader: Reader) -> Node:
     """Return a query variable: ``?`` and its name."""
     name = element.get("name")
     if name is None:
@@ -157,19 +177,19 @@ def make_wildcard(element: etree._Element, kids: Kids, reader: Reader) -> Node:
     return Node("?" + (name if reader.strict else escape_label(name)))
 
 
-def check_choice(name: str, value: str, choices: Sequence[str]) -> None:
-    """Raise unless ``value`` is one of ``choices``.
+def drop_missing(kids: Kids) -> list[Node]:
+    """Return the children that left something."""
+    return [kid for kid in kids if kid is not None]
 
-    Raises:
-        ConfigurationError: it is not.
+
+def _split_children(label: str, children: Sequence[Node], most: int) -> Node:
+    """Return nodes of one label in halves, until no node has more than ``most``.
+
+    >>> _split_children("U!plus", [Node("V!a"), Node("V!b"), Node("V!c")], 2).edges
+    {'0': Node('U!plus', 0, 1), '1': Node('U!plus', 0)}
     """
-    if value not in choices:
-        raise ConfigurationError(
-            f"Expected one of {list(choices)} for {name} (got {value!r})"
-            f"{suggest(str(value), choices)}"
-        )
-
-
-def _position(element: etree._Element) -> str:
-    parent = element.getparent()
-    return f" in {local_name(parent)!r}" if parent is not None else ""
+    if len(children) <= most:
+        return Node.operator(label, children)
+    half = (len(children) + 1) // 2
+    parts = (children[:half], children[half:])
+    return Node.operator(label, [_split_children(label, p, most) for p in parts])

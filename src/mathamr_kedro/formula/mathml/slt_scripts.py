@@ -6,13 +6,11 @@ from collections.abc import Sequence
 
 from lxml import etree
 
-from mathamr_kedro.formula.conversion import Kids, Reader, Rule, refuse_tag
-from mathamr_kedro.formula.failures import BrokenChainError, MissingChildError
 from mathamr_kedro.formula.labels import BLANK
-from mathamr_kedro.formula.markup import local_name
+from mathamr_kedro.formula.mathml.markup import local_name
+from mathamr_kedro.formula.mathml.rules import Kids, Reader, Rule
 from mathamr_kedro.formula.node import Node
 from mathamr_kedro.formula.slt_groups import (
-    box,
     drop_blanks,
     is_blank,
     link_plain,
@@ -20,12 +18,12 @@ from mathamr_kedro.formula.slt_groups import (
 )
 
 # The edges that a script element sets: on ordinary bases, and on operators.
-BELOW = (("b", "u"),)
-ABOVE = (("a", "o"),)
-BOTH = (("b", "u"), ("a", "o"))
+_BELOW = (("b", "u"),)
+_ABOVE = (("a", "o"),)
+_BOTH = (("b", "u"), ("a", "o"))
 
 
-def make_script_rule(edges: Sequence[tuple[str, str]], always_limits: bool) -> Rule:
+def _make_script_rule(edges: Sequence[tuple[str, str]], always_limits: bool) -> Rule:
     """Return the rule of a script element that sets ``edges`` in order."""
 
     def make(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
@@ -37,7 +35,7 @@ def make_script_rule(edges: Sequence[tuple[str, str]], always_limits: bool) -> R
         limits = always_limits or _is_operator(base.label)
         names = [edge[limits] for edge in edges]
         if "n" in base.edges or any(name in base.edges for name in names):
-            base = box(base)
+            base = _box(base)
         for name, script in zip(names, kids[1:], strict=True):
             if script is not None:
                 base.edges[name] = script
@@ -46,12 +44,19 @@ def make_script_rule(edges: Sequence[tuple[str, str]], always_limits: bool) -> R
     return make
 
 
+def _box(base: Node) -> Node:
+    """Return an invisible matrix around a baseline, so that scripts can hang on it."""
+    outer = Node(f"M!1x{base.count('e')}")
+    outer.edges["w"] = base
+    return outer
+
+
 def _is_operator(label: str) -> bool:
     """Tell a bare operator from a typed symbol; ``!!`` counts as typed."""
     return label[1:2] != "!" and not label.startswith("?")
 
 
-def make_multiscripts(
+def _make_multiscripts(
     element: etree._Element, kids: Kids, reader: Reader
 ) -> Node | None:
     """Return a base with tensor indices on its right and on its left."""
@@ -72,7 +77,7 @@ def _hang_columns(
 ) -> None:
     """Hang pairs of scripts on a base; the pairs of each edge are one baseline."""
     if len(scripts) % 2:
-        reader.deviate(MissingChildError("Expected pairs of scripts (one is missing)"))
+        reader.deviate("missing_child", "Expected pairs of scripts (one is missing)")
         scripts = [*scripts, None]
     for offset, name in enumerate(names):
         head = link_plain(_keep_column(scripts[offset::2], reader, is_before))
@@ -91,14 +96,27 @@ def _keep_column(scripts: Kids, reader: Reader, is_before: bool) -> list[Node]:
         if script is not None and not (drops and is_blank(script)):
             column.append(script)
         elif index < last:
-            reader.deviate(BrokenChainError("Found an empty script before others"))
+            reader.deviate("broken_chain", "Found an empty script before others")
             column.append(Node(BLANK))
     return column
 
 
-def skip_marker(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
+def _skip_marker(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
     """Return nothing for the mark between right and left indices."""
     parent = element.getparent()
     if parent is None or local_name(parent) != "mmultiscripts":
-        refuse_tag(element, reader)
+        reader.refuse_tag(element)
     return None
+
+
+SCRIPT_RULES: dict[str, Rule] = {
+    "msub": _make_script_rule(_BELOW, always_limits=False),
+    "msup": _make_script_rule(_ABOVE, always_limits=False),
+    "msubsup": _make_script_rule(_BOTH, always_limits=False),
+    "munder": _make_script_rule(_BELOW, always_limits=True),
+    "mover": _make_script_rule(_ABOVE, always_limits=True),
+    "munderover": _make_script_rule(_BOTH, always_limits=True),
+    "mmultiscripts": _make_multiscripts,
+    "mprescripts": _skip_marker,
+}
+"""What to make of each element that hangs scripts on a base."""
