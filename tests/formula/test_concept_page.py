@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from mathamr_kedro.formula import FormulaTree, FormulaTrees
-from mathamr_kedro.formula.svg_drawing import draw_trees
+from mathamr_kedro.formula.svg_drawing import draw_svg
 from mathamr_kedro.formula.text_drawing import draw_text
 
 PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "formula_trees.md"
@@ -24,4 +24,4 @@ def test_picture_shows_the_first_two_trees():
     (slt, _), (opt, _) = EXAMPLE.findall(PAGE.read_text(encoding="utf-8"))[:2]
     trees = FormulaTrees(FormulaTree.from_string(slt), FormulaTree.from_string(opt), {})
     picture = PAGE.with_suffix(".svg").read_text(encoding="utf-8")
-    assert picture == draw_trees(trees) + "\n"
+    assert picture == draw_svg(trees) + "\n"

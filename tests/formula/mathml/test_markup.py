@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from mathamr_kedro.formula import opt_from_mathml, slt_from_mathml
-from mathamr_kedro.formula.mathml.errors import TreeError
+from mathamr_kedro.formula.mathml import TreeError
 from mathamr_kedro.formula.mathml.markup import MAX_CHARACTERS, _repair_markup
 
 PARALLEL = """<math><semantics><mfrac><mi>a</mi><mi>b</mi></mfrac>

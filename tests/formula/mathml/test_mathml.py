@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula import FormulaTree, opt_from_mathml, slt_from_mathml
-from mathamr_kedro.formula.mathml.errors import TreeError
+from mathamr_kedro.formula.mathml import TreeError
 
 READERS = {"slt": slt_from_mathml, "opt": opt_from_mathml}
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from mathamr_kedro.formula import opt_from_mathml
-from mathamr_kedro.formula.mathml.errors import TreeError
+from mathamr_kedro.formula.mathml import TreeError
 
 A, B, N = "<ci>a</ci>", "<ci>b</ci>", "<cn>2</cn>"
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from mathamr_kedro.formula import slt_from_mathml
-from mathamr_kedro.formula.mathml.errors import TreeError
+from mathamr_kedro.formula.mathml import TreeError
 
 A, B, N, M2 = "<mi>a</mi>", "<mi>b</mi>", "<mn>2</mn>", "<mn>3</mn>"
 

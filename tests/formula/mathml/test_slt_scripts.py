@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from mathamr_kedro.formula import slt_from_mathml
-from mathamr_kedro.formula.mathml.errors import TreeError
+from mathamr_kedro.formula.mathml import TreeError
 
 X, J, N = "<mi>x</mi>", "<mi>i</mi>", "<mn>2</mn>"
 SUM = "<mo>∑</mo>"

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.formula.tree import BothTrees
+from mathamr_kedro.formula import FormulaTrees
 from mathamr_kedro.graph.penman_records import GraphRecord
 from mathamr_kedro.records import FormulaMention, Post, Topic
 from mathamr_kedro.search.baselines.bert import SentenceEncoder
@@ -78,7 +78,7 @@ class FormulaInstance(NamedTuple):
     latex: str
 
 
-TreeLookup: TypeAlias = Callable[[FormulaInstance], BothTrees | None]
+TreeLookup: TypeAlias = Callable[[FormulaInstance], FormulaTrees | None]
 """Finds the trees of a formula, e.g. in the formula-tree store; ``None``: there are
 none."""
 

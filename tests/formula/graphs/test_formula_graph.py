@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mathamr_kedro.formula.formula_graph import FormulaGraph
+from mathamr_kedro.formula.graphs.formula_graph import FormulaGraph
 
 
 def test_part_is_renumbered_in_the_old_order():

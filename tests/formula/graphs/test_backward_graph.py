@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from mathamr_kedro.formula import FormulaTree
-from mathamr_kedro.formula.backward_graph import (
+from mathamr_kedro.formula.graphs.backward_graph import (
     BACK,
     build_backward_graph,
     cut_subexpression,

@@ -34,3 +34,20 @@ class FormulaGraph(NamedTuple):
                 if source in place and target in place
             ),
         )
+
+    def to_text(self) -> str:
+        """Return a line for each node: its number, its label and the edges from it.
+
+        >>> print(FormulaGraph(("V!x", "N!2"), ((0, "a", 1), (1, "a*", 0))).to_text())
+        0 V!x  a→1
+        1 N!2  a*→0
+        """
+        edges: list[list[str]] = [[] for _ in self.nodes]
+        for source, label, target in self.edges:
+            edges[source].append(f"{label}→{target}")
+        digits = len(str(len(self.nodes) - 1))
+        width = max(map(len, self.nodes))
+        return "\n".join(
+            f"{number:>{digits}} {label:<{width}}  {' '.join(own)}".rstrip()
+            for number, (label, own) in enumerate(zip(self.nodes, edges, strict=True))
+        )

@@ -8,12 +8,12 @@
 ```
 
 Not to be taken for the other "OPG" of the literature, a tree with edges back; see
-:mod:`mathamr_kedro.formula.backward_graph`.
+:mod:`mathamr_kedro.formula.graphs.backward_graph`.
 """
 
 from __future__ import annotations
 
-from mathamr_kedro.formula.formula_graph import FormulaGraph
+from mathamr_kedro.formula.graphs.formula_graph import FormulaGraph
 from mathamr_kedro.formula.tree import FormulaTree
 
 

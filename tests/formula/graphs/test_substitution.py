@@ -8,8 +8,11 @@ import pytest
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula import FormulaTree
-from mathamr_kedro.formula.shared_graph import build_shared_graph
-from mathamr_kedro.formula.substitution import list_orders, substitute_substructures
+from mathamr_kedro.formula.graphs.shared_graph import build_shared_graph
+from mathamr_kedro.formula.graphs.substitution import (
+    _list_orders,
+    substitute_substructures,
+)
 
 # a = b + c·d
 GRAPH = build_shared_graph(
@@ -22,7 +25,7 @@ def names(indexes):
 
 
 def test_orders_climb_from_the_leaves():
-    leaves, parents, grandparents = list_orders(GRAPH)
+    leaves, parents, grandparents = _list_orders(GRAPH)
     assert names(leaves) == {"V!a", "V!b", "V!c", "V!d"}
     assert names(parents) == {"U!eq", "U!plus", "U!times"}
     assert names(grandparents) == {"U!eq", "U!plus"}

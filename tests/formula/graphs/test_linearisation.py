@@ -1,4 +1,4 @@
-"""MathAMR: roles, AMR text, depth-first strings."""
+"""MathAMR: AMR text, depth-first strings."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import pytest
 
 from mathamr_kedro.errors import FormulaError
 from mathamr_kedro.formula import FormulaTree, opt_from_mathml
-from mathamr_kedro.formula.linearise import (
+from mathamr_kedro.formula.graphs.linearisation import (
+    _read_concept,
     format_amr,
     linearise,
     prepare_content,
-    read_concept,
-    rename_edges,
 )
 
 # 2x - 3
@@ -81,18 +80,7 @@ def test_parts_without_a_value_are_passed_over():
     ],
 )
 def test_labels_become_concepts(label, concept):
-    assert read_concept(label) == concept
-
-
-def test_roles_are_numbers_even_beyond_nine():
-    children = "".join(f",{i}[V!x]" for i in "0123456789AB")
-    graph = rename_edges(FormulaTree.from_string(f"[M!V-12{children}]"))
-    assert [label for _, label, _ in graph.edges][-2:] == ["op10", "op11"]
-
-
-def test_roles_below_unordered_operators_are_all_op0():
-    graph = rename_edges(FormulaTree.from_string("[U!plus,0[V!a],1[V!b]]"))
-    assert {label for _, label, _ in graph.edges} == {"op0"}
+    assert _read_concept(label) == concept
 
 
 def test_layout_trees_have_no_amr():

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from random import Random
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.formula.formula_graph import FormulaGraph
+from mathamr_kedro.formula.graphs.formula_graph import FormulaGraph
 
 PROBABILITIES = (0.3, 0.005, 0.002)
 """Of first, second and third order, as published (p1, p2, p3)."""
@@ -65,8 +65,8 @@ def substitute_substructures(
     return cut.keep(_find_reachable(cut))
 
 
-def list_orders(graph: FormulaGraph, highest: int = 3) -> list[list[int]]:
-    """Return the leaves, the parents of leaves, their parents, up to ``highest``.
+def _list_orders(graph: FormulaGraph, max_order: int = 3) -> list[list[int]]:
+    """Return the leaves, the parents of leaves, their parents, up to ``max_order``.
 
     A node is in several lists when the paths down to its leaves differ in length.
     """
@@ -77,7 +77,7 @@ def list_orders(graph: FormulaGraph, highest: int = 3) -> list[list[int]]:
         inner.add(source)
     level = [index for index in range(len(graph.nodes)) if index not in inner]
     orders = [level]
-    for _ in range(highest - 1):
+    for _ in range(max_order - 1):
         level = sorted({parent for index in level for parent in parents[index]})
         orders.append(level)
     return orders
@@ -87,7 +87,7 @@ def _choose(
     graph: FormulaGraph, random: Random, probabilities: Sequence[float]
 ) -> set[int]:
     chosen: set[int] = set()
-    orders = list_orders(graph, len(probabilities))
+    orders = _list_orders(graph, len(probabilities))
     for probability, order in zip(probabilities, orders, strict=True):
         chosen.update(index for index in order if random.random() < probability)
     return chosen

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from random import Random
 
-from mathamr_kedro.formula.formula_graph import FormulaGraph
+from mathamr_kedro.formula.graphs.formula_graph import FormulaGraph
 from mathamr_kedro.formula.tree import FormulaTree
 
 BACK = "*"

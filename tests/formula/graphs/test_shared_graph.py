@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.formula import FormulaTree
-from mathamr_kedro.formula.shared_graph import build_shared_graph
+from mathamr_kedro.formula.graphs.shared_graph import build_shared_graph
 
 # 1/(a-b) + (a-b)^2 = 1, the example of the paper
 MINUS = "[O!minus,0[V!a],1[V!b]]"
@@ -16,12 +16,12 @@ EXAMPLE = FormulaTree.from_string(
 
 def slow_shared(tree):
     """All distinct subtree strings, and the edges between them."""
-    from mathamr_kedro.formula.bracket_strings import format_opt
+    from mathamr_kedro.formula.bracket_strings import format_bracket_string
 
     names, labels, edges = {}, [], []
 
     def visit(node):
-        text = format_opt(node)
+        text = format_bracket_string(node, "opt")
         if text in names:
             return names[text]
         place = names[text] = len(labels)

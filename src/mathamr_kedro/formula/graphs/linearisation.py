@@ -1,4 +1,4 @@
-"""Operator Trees as MathAMR sees them: ``opX`` roles, AMR text, depth-first strings.
+"""Operator Trees as MathAMR sees them: AMR text and depth-first strings.
 
 ```
 2x - 3    (O1 / minus :op0(U1 / times :op0(N1 / 2) :op0(V1 / x)) :op1(N2 / 3))
@@ -17,7 +17,6 @@ import re
 from collections import Counter
 
 from mathamr_kedro.errors import FormulaError
-from mathamr_kedro.formula.formula_graph import FormulaGraph
 from mathamr_kedro.formula.node import Node
 from mathamr_kedro.formula.tree import FormulaTree
 
@@ -45,32 +44,15 @@ def prepare_content(markup: str) -> str:
     )
 
 
-def rename_edges(tree: FormulaTree) -> FormulaGraph:
-    """Return the tree with roles ``op0, op1, ...``; below ``U!`` all are ``op0``.
-
-    >>> rename_edges(FormulaTree.from_string("[O!minus,0[V!a],1[V!b]]")).edges
-    ((0, 'op0', 1), (0, 'op1', 2))
-
-    Raises:
-        FormulaError: the tree is not an Operator Tree.
-    """
-    _require_opt(tree)
-    edges = tuple(
-        (parent, f"op{_read_index(label)}", child)
-        for parent, label, child in tree.edges
-    )
-    return FormulaGraph(tree.nodes, edges)
-
-
-def read_concept(label: str) -> tuple[str, str]:
+def _read_concept(label: str) -> tuple[str, str]:
     """Return the type letter and the concept that AMR text writes for a label.
 
     An unknown symbol counts as a variable, and a compound operator goes by the label it
     carries; one that carries none has no concept.
 
-    >>> [read_concept(label) for label in ("V!x", "+!F!log", "-!r", "M!R!", "W!")]
+    >>> [_read_concept(label) for label in ("V!x", "+!F!log", "-!r", "M!R!", "W!")]
     [('V', 'x'), ('F', 'log'), ('V', 'r'), ('M', 'R'), ('W', '')]
-    >>> read_concept("O!interval(C-C)")
+    >>> _read_concept("O!interval(C-C)")
     ('O', 'interval$C-C$$')
     """
     bare = label.removeprefix("+!") if label != "+!" else "O!"
@@ -105,7 +87,7 @@ def format_amr(tree: FormulaTree, counts: Counter[str] | None = None) -> str:
         if isinstance(item, str):
             out.append(item)
             continue
-        letter, concept = read_concept(item.label)
+        letter, concept = _read_concept(item.label)
         used[letter] += 1
         out.append(f"({letter}{used[letter]}")
         if concept:
@@ -135,7 +117,7 @@ def linearise(tree: FormulaTree) -> str:
     stack = [tree.root]
     while stack:
         node = stack.pop()
-        concept = read_concept(node.label)[1]
+        concept = _read_concept(node.label)[1]
         if concept:
             out.append(concept)
         if node.label.startswith("U!"):
@@ -148,13 +130,6 @@ def linearise(tree: FormulaTree) -> str:
 
 def _lower_role(role: tuple[str, Node]) -> str:
     return role[0].lower()
-
-
-def _read_index(edge: str) -> int:
-    code = ord(edge)
-    if code < 58:
-        return code - 48
-    return code - 55 if code < 91 else code - 61
 
 
 def _require_opt(tree: FormulaTree) -> None:

@@ -19,7 +19,7 @@ from mathamr_kedro.formula.tree import FormulaTree
 from mathamr_kedro.formula.tuples import SymbolPair
 
 TokenMode: TypeAlias = Literal["both_separated", "type", "value", "whole"]
-MODES = ("both_separated", "type", "value", "whole")
+_MODES = ("both_separated", "type", "value", "whole")
 CFT_WINDOW = 2
 
 # Tokens live in the planes above the first, edges in its private area: no character of
@@ -28,32 +28,6 @@ _FIRST_TOKEN = 0x10000
 _LAST_TOKEN = 0x10FFFF
 _FIRST_EDGE = 0xE000
 _LAST_EDGE = 0xF8FF
-
-
-def split_label(
-    label: str, mode: TokenMode = "both_separated", split_numbers: bool = True
-) -> list[str]:
-    """Return the tokens of a label.
-
-    Args:
-        label: e.g. ``"N!12"``.
-        mode: ``"both_separated"`` type and value as two tokens, ``"type"`` or
-            ``"value"`` one of them, ``"whole"`` the label as it is.
-        split_numbers: give each digit of a number a token of its own.
-
-    >>> split_label("N!12"), split_label("+"), split_label("V!x", "whole")
-    (['N!', '1', '2'], ['+'], ['V!x'])
-    """
-    kind, mark, value = label.partition("!")
-    if not mark or mode == "whole":
-        return [label]
-    digits = list(value) if kind == "N" and split_numbers else [value]
-    values = [digit for digit in digits if digit]
-    if mode == "type":
-        return [kind + mark]
-    if mode == "value":
-        return values
-    return [kind + mark, *values]
 
 
 class TupleEncoder:
@@ -67,10 +41,10 @@ class TupleEncoder:
     def __init__(
         self, mode: TokenMode = "both_separated", split_numbers: bool = True
     ) -> None:
-        if mode not in MODES:
+        if mode not in _MODES:
             raise ConfigurationError(
-                f"Expected one of {list(MODES)} for mode (got {mode!r})"
-                f"{suggest(str(mode), MODES)}"
+                f"Expected one of {list(_MODES)} for mode (got {mode!r})"
+                f"{suggest(str(mode), _MODES)}"
             )
         self.mode = mode
         self.split_numbers = split_numbers
@@ -91,18 +65,21 @@ class TupleEncoder:
         encoder.edges.update(edges)
         return encoder
 
+    def split(self, pair: SymbolPair) -> list[str]:
+        """Return the tokens of both labels of a tuple, each a character of its word."""
+        return [
+            token
+            for label in (pair.first, pair.second)
+            for token in _split_label(label, self.mode, self.split_numbers)
+        ]
+
     def encode(self, pair: SymbolPair) -> str:
         """Return the word of one tuple: both labels, then the path between them.
 
         Raises:
             FormulaError: there are more distinct tokens than characters.
         """
-        labels = (pair.first, pair.second)
-        tokens = [
-            token
-            for label in labels
-            for token in split_label(label, self.mode, self.split_numbers)
-        ]
+        tokens = self.split(pair)
         symbols = self._write(self.tokens, tokens, _FIRST_TOKEN, _LAST_TOKEN)
         return symbols + self._write(self.edges, pair.path, _FIRST_EDGE, _LAST_EDGE)
 
@@ -127,3 +104,29 @@ class TupleEncoder:
                 known[part] = chr(first + len(known))
             out.append(known[part])
         return "".join(out)
+
+
+def _split_label(
+    label: str, mode: TokenMode = "both_separated", split_numbers: bool = True
+) -> list[str]:
+    """Return the tokens of a label.
+
+    Args:
+        label: e.g. ``"N!12"``.
+        mode: ``"both_separated"`` type and value as two tokens, ``"type"`` or
+            ``"value"`` one of them, ``"whole"`` the label as it is.
+        split_numbers: give each digit of a number a token of its own.
+
+    >>> _split_label("N!12"), _split_label("+"), _split_label("V!x", "whole")
+    (['N!', '1', '2'], ['+'], ['V!x'])
+    """
+    kind, mark, value = label.partition("!")
+    if not mark or mode == "whole":
+        return [label]
+    digits = list(value) if kind == "N" and split_numbers else [value]
+    values = [digit for digit in digits if digit]
+    if mode == "type":
+        return [kind + mark]
+    if mode == "value":
+        return values
+    return [kind + mark, *values]
