@@ -28,7 +28,7 @@ ARQMATH_SPELLING = str.maketrans({"\u2212": "-", "\u2016": "\u2225"})
 later versions write ``−`` and ``‖``."""
 
 _INVISIBLE = frozenset("\u2061\u2062\u2063\u2064")
-_LONGEST_REMEMBERED = 40
+_MAX_REMEMBERED = 40
 
 
 def clean_text(text: str | None) -> str:
@@ -42,7 +42,7 @@ def clean_text(text: str | None) -> str:
     """
     if not text:
         return ""
-    if len(text) > _LONGEST_REMEMBERED:
+    if len(text) > _MAX_REMEMBERED:
         return _clean(text)
     return _clean_short(text)
 

@@ -56,7 +56,7 @@ class FormulaTree:
 
         Args:
             text: as :meth:`to_string` writes it.
-            kind: ``"slt"`` or ``"opt"``; read off the edges when left out (a tree of
+            kind: ``"slt"`` or ``"opt"``; told by the edges if omitted (a tree of
                 one node then counts as ``"slt"``).
 
         Raises:
@@ -154,7 +154,7 @@ class FormulaTree:
 
 
 class FormulaTrees(NamedTuple):
-    """Both trees of one formula, and what had to be bent to get them."""
+    """Both trees of one formula, and where reading them deviated from the rules."""
 
     slt: FormulaTree | None
     opt: FormulaTree | None

@@ -125,7 +125,7 @@ def build_trees(
         formula: with LaTeX and, as MathML or as bracket strings, presentation and
             content, each possibly empty.
         read_latex: reads LaTeX where a tree is still missing;
-            :func:`mathamr_kedro.formula.trees_from_latex` when left out.
+            :func:`mathamr_kedro.formula.trees_from_latex` by default.
         converted: the trees that LaTeXML made of the LaTeX, where it was run.
     """
     reasons: Counter[str] = Counter()
@@ -209,8 +209,8 @@ def build_batch(
         read: returns the formulas at some places of ``links``.
         find_missing: :meth:`.TreeStore.missing_visuals` of the store.
         convert: reads the LaTeX of formulas without MathML, all at once, e.g.
-            :meth:`.LatexmlConverter.build_trees`; the LaTeX reader of this project
-            when left out.
+            :meth:`.LatexmlConverter.build_trees`; by default the builtin reader
+            reads them one by one.
     """
     first_at: dict[VisualId, int] = {}
     for place, (_, visual_id) in enumerate(links):

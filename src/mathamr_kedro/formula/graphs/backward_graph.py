@@ -9,8 +9,8 @@ x^2 + y   tree    V!x ──n─→ + ──n─→ V!y        graph   V!x ─�
                                                        N!2
 ```
 
-Without the edges back, a symbol that no edge points at would never hear of the others
-when messages pass along the edges. Edges below an unordered operator are all ``0``.
+Without the edges back, a symbol that no edge points at would get no message from the
+others. Edges below an unordered operator are all ``0``.
 """
 
 from __future__ import annotations

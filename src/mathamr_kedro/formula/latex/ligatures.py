@@ -24,7 +24,7 @@ _CENTERED_DOTS = Symbol("ID", "⋯", name="cdots")
 _DOUBLE_FACTORIAL = Symbol("POSTFIX", "!!", "double-factorial")
 _ASSIGN = Symbol("RELOP", ":=", "assign")
 
-LONGEST_WORD = 200
+MAX_WORD = 200
 """Characters that a number or a name may have; longer ones stay in pieces."""
 
 _TRIPLES = {_DOT: _DOTS, _CDOT: _CENTERED_DOTS}
@@ -66,7 +66,7 @@ def _is_word_part(item: object) -> TypeGuard[Symbol]:
 def _join_word(row: list[Any], symbol: Symbol) -> None:
     """Join letters and digits of one upright font, if a letter is first."""
     start = len(row) - 1
-    room = LONGEST_WORD - len(symbol.text)
+    room = MAX_WORD - len(symbol.text)
     while start:
         item = row[start - 1]
         if not _is_word_part(item) or item.font != symbol.font:
@@ -97,7 +97,7 @@ def _join_number(row: list[Any], symbol: Symbol) -> None:
     while start:
         item = row[start - 1]
         if item.__class__ is Symbol:
-            if len(item.text) + len(text) > LONGEST_WORD:
+            if len(item.text) + len(text) > MAX_WORD:
                 break
             if item.role == "NUMBER" and item.font == symbol.font:
                 value = (item.meaning or "") + value
@@ -106,7 +106,7 @@ def _join_number(row: list[Any], symbol: Symbol) -> None:
             else:
                 break
             text = item.text + text
-        elif item.__class__ is Hint and item.char and len(text) < LONGEST_WORD:
+        elif item.__class__ is Hint and item.char and len(text) < MAX_WORD:
             text = item.char + text
         else:
             break

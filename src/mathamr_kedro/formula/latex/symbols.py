@@ -207,11 +207,11 @@ def _letter(char: str, font: Font) -> Symbol:
 
 def _keep(role: str, text: str, meaning: str | None, font: Font) -> Symbol:
     """Return a symbol, the same one each time if it is short."""
-    make = _kept if len(text) <= _LONGEST_KEPT else _kept.__wrapped__
+    make = _kept if len(text) <= _MAX_KEPT else _kept.__wrapped__
     return make(role, text, meaning, font)
 
 
-_LONGEST_KEPT = 40
+_MAX_KEPT = 40
 
 
 @lru_cache(maxsize=8192)

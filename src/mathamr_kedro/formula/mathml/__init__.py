@@ -2,7 +2,7 @@
 
 ``strict`` gives the tree of the published converters (Tangent-S and its descendants) or
 raises the error of the same class. ``total`` gives a tree for every formula that is not
-empty, and counts by reason each place where it had to bend a rule.
+empty, and counts by reason each place where it deviated from a rule.
 
 >>> slt_from_mathml("<math><msup><mi>x</mi><mn>2</mn></msup></math>")
 FormulaTree('slt', '[V!x,a[N!2]]')

@@ -2,8 +2,8 @@
 
 Most cells are well-formed XML and are read by one call into libxml2. The cells of
 ARQMath were unescaped once too often (``<mo><</mo>``, ``alttext="a<b"``), so a cell
-that is not XML is repaired by rule and read again, and what even that cannot mend is
-read as HTML, which closes whatever was left open.
+that is not XML is repaired by rule and read again; if that fails too, it is read as
+HTML, which closes whatever was left open.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MATH = re.compile(r"<(?:[\w.-]+:)?math[\s/>]", re.IGNORECASE)
 _AMPERSAND = re.compile(r"&(#[0-9]{1,7};|#[xX][0-9a-fA-F]{1,6};|\w{1,32};)?")
 _ANGLE = re.compile(r"<(?!!--|!\[CDATA)(/?)([A-Za-z][\w.:-]*)?(?=([\s/>])?)")
 # No attribute value may hold an angle here: a scan that looked for closing quotes would
-# take quadratic time on texts made to harm.
+# take quadratic time on malicious texts.
 _TAG = re.compile(r"<(/?)[A-Za-z][^<>]*?(/?)>")
 _SELF_CLOSED = re.compile(r"<([A-Za-z][\w.:-]*)([^<>]*)/>")
 _CLOSED_NAMES = re.compile(r"</([A-Za-z][\w.:-]*)")
@@ -211,7 +211,7 @@ def _repair_markup(text: str) -> str:
     """
     known = MATHML_TAGS.union(name.lower() for name in _CLOSED_NAMES.findall(text))
 
-    def mend_angle(match: re.Match[str]) -> str:
+    def repair_angle(match: re.Match[str]) -> str:
         name = match[2]
         if name is None or match[3] is None:
             return "&lt;" + match[0][1:]
@@ -219,10 +219,10 @@ def _repair_markup(text: str) -> str:
             return match[0]
         return "&lt;" + match[0][1:]
 
-    return _ANGLE.sub(mend_angle, _AMPERSAND.sub(_mend_ampersand, text))
+    return _ANGLE.sub(repair_angle, _AMPERSAND.sub(_repair_ampersand, text))
 
 
-def _mend_ampersand(match: re.Match[str]) -> str:
+def _repair_ampersand(match: re.Match[str]) -> str:
     entity = match[1]
     if entity is None:
         return "&amp;"

@@ -29,7 +29,7 @@ _MAX_DETAIL = 40
 
 
 class Reader:
-    """How one formula is read, and what had to be bent while reading it."""
+    """How one formula is read, and where it deviated from the published rules."""
 
     __slots__ = ("compat", "copied", "deviations", "share_copies", "strict", "variant")
 
@@ -77,16 +77,17 @@ class Reader:
         Raises:
             TreeError: strict mode, where published splitting fails.
         """
-        most = MAX_CHILDREN if self.variant == "mathamr" else NAMED_CHILDREN
-        if len(children) > most and (
+        max_children = MAX_CHILDREN if self.variant == "mathamr" else NAMED_CHILDREN
+        if len(children) > max_children and (
             self.variant == "cft" or label[:2] not in ("U!", ERROR)
         ):
             self.deviate(
                 "wrong_arity",
-                f"Expected at most {most} children of {label!r} (got {len(children)})",
+                f"Expected at most {max_children} children of {label!r} "
+                f"(got {len(children)})",
                 "too_many_children",
             )
-        return _split_children(label, children, most)
+        return _split_children(label, children, max_children)
 
 
 Kids: TypeAlias = Sequence[Node | None]
@@ -182,14 +183,16 @@ def drop_missing(kids: Kids) -> list[Node]:
     return [kid for kid in kids if kid is not None]
 
 
-def _split_children(label: str, children: Sequence[Node], most: int) -> Node:
-    """Return nodes of one label in halves, until no node has more than ``most``.
+def _split_children(label: str, children: Sequence[Node], max_children: int) -> Node:
+    """Return nodes of one label in halves, until none has too many children.
 
     >>> _split_children("U!plus", [Node("V!a"), Node("V!b"), Node("V!c")], 2).edges
     {'0': Node('U!plus', 0, 1), '1': Node('U!plus', 0)}
     """
-    if len(children) <= most:
+    if len(children) <= max_children:
         return Node.operator(label, children)
     half = (len(children) + 1) // 2
     parts = (children[:half], children[half:])
-    return Node.operator(label, [_split_children(label, p, most) for p in parts])
+    return Node.operator(
+        label, [_split_children(label, p, max_children) for p in parts]
+    )

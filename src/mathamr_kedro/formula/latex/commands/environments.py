@@ -164,12 +164,12 @@ def _count_columns(template: str) -> int:
     (3, 4)
     """
     for times, inner in _REPEATS.findall(template):
-        count = min(int(times), _MOST_COLUMNS)
+        count = min(int(times), _MAX_COLUMNS)
         template = template.replace(f"*{{{times}}}{{{inner}}}", inner * count, 1)
-    return min(len(_COLUMNS.findall(_ARGUMENTS.sub("", template))), _MOST_COLUMNS)
+    return min(len(_COLUMNS.findall(_ARGUMENTS.sub("", template))), _MAX_COLUMNS)
 
 
-_MOST_COLUMNS = 100
+_MAX_COLUMNS = 100
 _REPEATS = re.compile(r"\*\{(\d{1,4})\}\{([^{}]*)\}")
 _ARGUMENTS = re.compile(r"\{[^{}]*\}")
 _COLUMNS = re.compile(r"[lcrpmbX]")
