@@ -1,5 +1,13 @@
 r"""LaTeX to both formula trees, without any program beside Python.
 
+```
+LaTeX ──> tokens, macros ──> reader, commands/ ──> boxes: rows of items (nodes, symbols)
+                                                     │
+SLT <── layout_tree, baselines <──┐                  v
+                                  ├── one item <── grammar/, composition; or fragments
+OPT <── operator_tree <───────────┘
+```
+
 >>> trees = trees_from_latex(r"\frac{a}{2}")
 >>> trees.slt.to_string(), trees.opt.to_string()
 ('[O!divide,o[V!a],u[N!2]]', '[O!divide,0[V!𝑎],1[N!2]]')

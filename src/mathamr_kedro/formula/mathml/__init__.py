@@ -1,5 +1,12 @@
 """MathML to trees, in two modes.
 
+```
+text ──> markup: elements, repaired if need be ──┬─> slt, slt_scripts ──> SLT
+                                                 └─> opt, opt_groups ───> OPT
+rules    one walk over the elements; errors   why there is no tree
+opt_labels   which element gets which label; opt_unknown   what no table has
+```
+
 ``strict`` gives the tree of the published converters (Tangent-S and its descendants) or
 raises the error of the same class. ``total`` gives a tree for every formula that is not
 empty, and counts by reason each place where it deviated from a rule.
@@ -24,11 +31,11 @@ from mathamr_kedro.formula.mathml.rules import Mode, Reader
 from mathamr_kedro.formula.mathml.slt import build_slt
 from mathamr_kedro.formula.tree import FormulaTree
 
-MODES = ("strict", "total")
 __all__ = ["COMPATS", "TreeError", "opt_from_mathml", "slt_from_mathml"]
 
 COMPATS = ("none", "arqmath")
-SHARES = ("drop", "copy")
+_MODES = ("strict", "total")
+_SHARES = ("drop", "copy")
 
 
 def slt_from_mathml(
@@ -59,7 +66,7 @@ def slt_from_mathml(
     >>> reasons
     Counter({'unknown_tag:ms': 1})
     """
-    _check_choice("mode", mode, MODES)
+    _check_choice("mode", mode, _MODES)
     _check_choice("compat", compat, COMPATS)
     reader = Reader(strict=mode == "strict", compat=compat == "arqmath")
     try:
@@ -101,10 +108,10 @@ def opt_from_mathml(
     Raises:
         TreeError: strict mode, and the published converters fail on the formula.
     """
-    _check_choice("mode", mode, MODES)
+    _check_choice("mode", mode, _MODES)
     _check_choice("compat", compat, COMPATS)
     _check_choice("variant", variant, VARIANTS)
-    _check_choice("shares", shares, SHARES)
+    _check_choice("shares", shares, _SHARES)
     strict = mode == "strict"
     copies = shares == "copy" and not strict
     reader = Reader(strict, compat == "arqmath", variant, copies)
