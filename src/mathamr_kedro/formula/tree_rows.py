@@ -224,8 +224,8 @@ def build_batch(
     bare = [f for f in formulas if not (f.presentation and f.content)]
     bare = [formula for formula in bare if formula.latex.strip()]
     found = convert([formula.latex for formula in bare])
-    converted = {f.formula_id: trees for f, trees in zip(bare, found, strict=True)}
-    rows = [build_trees(f, converted=converted.get(f.formula_id)) for f in formulas]
+    converted = {f.visual_id: trees for f, trees in zip(bare, found, strict=True)}
+    rows = [build_trees(f, converted=converted.get(f.visual_id)) for f in formulas]
     return TreeBatch(rows, list(links))
 
 
