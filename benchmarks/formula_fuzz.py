@@ -20,9 +20,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mathamr_kedro import formula as formulas
-from mathamr_kedro.formula import FormulaTree, opt_from_mathml, slt_from_mathml
-from mathamr_kedro.formula.failures import TreeError
-from mathamr_kedro.formula.markup import MATHML_TAGS
+from mathamr_kedro.formula import (
+    FormulaTree,
+    TreeError,
+    opt_from_mathml,
+    slt_from_mathml,
+)
+from mathamr_kedro.formula.mathml.markup import MATHML_TAGS
 
 LIMIT = 1.0
 SEEDS = {

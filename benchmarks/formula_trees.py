@@ -23,8 +23,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from mathamr_kedro.formula import FormulaTree, opt_from_mathml, slt_from_mathml
-from mathamr_kedro.formula.failures import TreeError
+from mathamr_kedro.formula import (
+    FormulaTree,
+    TreeError,
+    opt_from_mathml,
+    slt_from_mathml,
+)
 from mathamr_kedro.records import Formula
 
 READERS: dict[str, Callable[..., FormulaTree | None]] = {
@@ -151,28 +155,30 @@ def _time_round(kind: str, texts: list[str], write: bool) -> float:
 
 def measure_store(shared: Path) -> None:
     """Fill a store with the whole pool; print its speed, size and sources."""
-    from mathamr_kedro.formula.tree_building import fill_batch
-    from mathamr_kedro.formula.tree_store import TreeStore
+    from mathamr_kedro.formula import TreeStore, build_batch
 
     pool = shared / "collection" / "arqmath_pool"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trees.sqlite"
         with TreeStore(path) as store:
-            reasons: Counter[str] = Counter()
             seconds = 0.0
             for number in range(1, 6):
                 formulas = _read_pool(pool, number)
                 start = time.process_time()
-                report = fill_batch(store, f"{number}.tsv", formulas)
+                links = [(f.formula_id, f.visual_id) for f in formulas]
+                batch = build_batch(
+                    links,
+                    lambda places, rows=formulas: [rows[place] for place in places],
+                    store.missing_visuals,
+                )
+                store.add_batch(f"{number}.tsv", *batch)
                 seconds += time.process_time() - start
-                if report is not None:
-                    reasons.update(report.deviations)
             count, visuals = store.count_formulas(), len(store)
             print_row("formulas stored, per CPU second", f"{count / seconds:,.0f}", "")
             print_row("formulas / visually distinct", f"{count:,} / {visuals:,}", "")
             sources = {"+".join(key): n for key, n in store.count_sources().items()}
             print("   sources:", sources)
-            print("   deviations:", dict(reasons.most_common(8)))
+            print("   deviations:", store.describe(max_reasons=8)["deviations"])
             ids = [formula.formula_id for formula in formulas]
             start = time.process_time()
             for formula_id in ids:
@@ -196,7 +202,7 @@ def _read_pool(pool: Path, number: int) -> list[Formula]:
 
 def measure_latexml(shared: Path, count: int) -> None:
     """Convert formulas by LaTeXML; print agreement and throughput."""
-    from mathamr_kedro.formula.latexml import LatexmlConverter
+    from mathamr_kedro.formula import LatexmlConverter
 
     rows = [
         row

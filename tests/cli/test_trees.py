@@ -6,7 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 import mathamr_kedro.formula
-from mathamr_kedro.cli import group
+from mathamr_kedro.cli import group, trees
+from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula import FormulaTree, FormulaTrees
 
 FRACTION = "<math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>"
@@ -77,3 +78,104 @@ def test_nothing_to_draw_is_told(run):
     result = run("--mathml", "<math/>")
     assert result.exit_code == 0
     assert "deviation: empty (1)" in result.output
+
+
+SHARED = (
+    "OPT with shared subtrees\n0 U!plus  0→1 0→1\n1 O!SUP   0→2 1→3\n2 V!𝑥\n3 N!2\n\n"
+)
+
+
+def test_unknown_form_names_the_known_ones(run):
+    result = run("x", "--form", "graph")
+    assert result.exit_code == 2
+    for form in ("trees", "backward", "shared", "substitution", "linear", "tuples"):
+        assert f"'{form}'" in result.stderr
+
+
+def test_backward_edges_of_both_trees(run):
+    assert run("x^2", "--form", "backward").stdout == (
+        "SLT with backward edges (SLG)\n0 V!x  a→1\n1 N!2  a*→0\n\n"
+        "OPT with backward edges (OPG)\n"
+        "0 O!SUP  0→1 1→2\n1 V!𝑥    0*→0\n2 N!2    1*→0\n\n"
+    )
+
+
+def test_equal_subtrees_are_shared(run):
+    assert run("x^2+x^2", "--form", "shared").stdout == SHARED
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_substitution_stands_beside_its_graph(run, order):
+    options = ("--form", "substitution", "--order", str(order))
+    outputs = {run("x^2+x^2", *options, "--seed", str(s)).stdout for s in range(20)}
+    assert all(output.startswith(SHARED) for output in outputs)
+    afters = [output[len(SHARED) :] for output in outputs]
+    assert any("?" in after for after in afters)
+    assert all(" O!SUP" not in after for after in afters if order > 1 and "?" in after)
+
+
+def test_seed_decides_the_substitution(run):
+    options = ("--form", "substitution", "--seed", "4")
+    first = run("x^2+y", *options).stdout
+    assert "After substitution (seed 4)" in first
+    assert run("x^2+y", *options).stdout == first
+
+
+def test_substitution_may_replace_nothing(run):
+    outputs = [
+        run("x", "--form", "substitution", "--seed", str(seed)).stdout
+        for seed in range(10)
+    ]
+    assert any("nothing was replaced" in output for output in outputs)
+
+
+def test_linear_forms_of_the_operator_tree(run):
+    assert run("2x-3", "--form", "linear").stdout == (
+        "AMR text of the OPT\n"
+        "(O1 / minus :op0(U1 / times :op0(N1 / 2) :op0(V1 / 𝑥)) :op1(N2 / 3))\n\n"
+        "Depth first\nminus times 𝑥 2 3\n\n"
+    )
+
+
+def test_linear_form_reads_content_as_published(run):
+    markup = '<apply><times/><csymbol cd="latexml">differential-d</csymbol><ci>x</ci>'
+    result = run("--mathml", f"{markup}</apply>", "--form", "linear")
+    assert "times x d" in result.stdout
+
+
+def test_tuples_with_the_tokens_of_their_words(run):
+    lines = run("x^{12}", "--form", "tuples").stdout.splitlines()
+    assert lines[:3] == [
+        "Tuples of the SLT",
+        "first  second  path  from root  tokens",
+        "V!x    N!12    a     -          V! x N! 1 2 a",
+    ]
+
+
+@pytest.mark.parametrize("form", ["backward", "shared", "substitution", "linear"])
+def test_missing_tree_has_no_form(run, form):
+    assert "no tree" in run("", "--form", form).stdout
+
+
+def test_latexml_reads_on_request(run, monkeypatch):
+    tree = FormulaTree.from_string("[V!latexml]")
+    read = FormulaTrees(tree, None, {"latexml_failed": 1})
+    monkeypatch.setattr(trees, "LatexmlConverter", lambda config: _Converter(read))
+    result = run("x", "--reader", "latexml")
+    assert "V!latexml" in result.stdout
+    assert "latexml_failed" in result.stderr
+
+
+class _Converter:
+    def __init__(self, trees):
+        self.trees = trees
+
+    def build_trees(self, formulas):
+        return [self.trees for _ in formulas]
+
+
+def test_missing_latexml_is_told(run, monkeypatch):
+    monkeypatch.setattr("mathamr_kedro.formula.latexml._find_latexml", lambda: None)
+    result = run("x", "--reader", "latexml")
+    assert isinstance(result.exception, ConfigurationError)
+    assert "Debian package latexml" in str(result.exception)

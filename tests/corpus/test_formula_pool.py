@@ -6,7 +6,7 @@ from mathamr_kedro.corpus.extraction import PostCleaner, clean_topic
 from mathamr_kedro.corpus.formula_pool import FormulaPool, FormulaPoolFiles
 from mathamr_kedro.corpus.raw import RawPost, RawTopic
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.formula.tree_rows import build_trees
+from mathamr_kedro.formula import build_trees
 from mathamr_kedro.records import Failure, Formula
 
 FORMULAS = """visual_id\tjudged\tlatex\tslt\topt

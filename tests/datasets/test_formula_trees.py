@@ -4,7 +4,7 @@ import pytest
 from kedro.io import DatasetError
 
 from mathamr_kedro.datasets.formula_trees import FormulaTreesDataset, TreesSoFarDataset
-from mathamr_kedro.formula.tree_building import build_batch, describe_store
+from mathamr_kedro.formula import build_batch
 from mathamr_kedro.records import Formula
 from mathamr_kedro.shards import EndOfShards, Shard
 
@@ -44,7 +44,7 @@ def test_save_and_load(dataset, folder):
     store = dataset.load()
     assert store.trees("4").slt.to_string() == "[V!x]"
     assert store.trees("2") == store.trees_of_visual("70")
-    assert describe_store(store)["sources"] == {"opt_cmml": 3, "slt_pmml": 3}
+    assert store.describe()["sources"] == {"opt_cmml": 3, "slt_pmml": 3}
 
 
 def test_exists(dataset, folder):

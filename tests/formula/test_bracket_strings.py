@@ -6,29 +6,29 @@ import pytest
 
 from mathamr_kedro.errors import FormulaError
 from mathamr_kedro.formula.bracket_strings import (
-    format_opt,
-    format_slt,
-    guess_kind,
+    format_bracket_string,
     parse_bracket_string,
 )
-from mathamr_kedro.formula.node import Node, make_operator
+from mathamr_kedro.formula.node import Node
 
 
 def test_next_symbol_stands_first_and_unmarked():
     node = Node("V!x")
     node.edges = {"a": Node("N!2"), "n": Node("+")}
-    assert format_slt(node) == "[V!x[+],a[N!2]]"
+    assert format_bracket_string(node, "slt") == "[V!x[+],a[N!2]]"
 
 
 def test_layout_edges_have_a_fixed_order():
     node = Node("V!x")
     node.edges = {edge: Node(edge) for edge in reversed("nabouc" + "dwe")}
-    assert format_slt(node) == ("[V!x[n],a[a],b[b],o[o],u[u],c[c],d[d],w[w],e[e]]")
+    assert format_bracket_string(node, "slt") == (
+        "[V!x[n],a[a],b[b],o[o],u[u],c[c],d[d],w[w],e[e]]"
+    )
 
 
 def test_operands_keep_their_index_below_unordered_operators():
-    node = make_operator("U!plus", [Node("V!a"), Node("V!b")])
-    assert format_opt(node) == "[U!plus,0[V!a],1[V!b]]"
+    node = Node.operator("U!plus", [Node("V!a"), Node("V!b")])
+    assert format_bracket_string(node, "opt") == "[U!plus,0[V!a],1[V!b]]"
 
 
 def test_comma_may_begin_a_label():
@@ -55,13 +55,8 @@ def test_error_names_the_place():
         parse_bracket_string("[V!x,a[N!2]")
 
 
-def test_child_index_tells_an_operator_tree():
-    assert guess_kind(parse_bracket_string("[O!not,0[V!x]]")) == "opt"
-    assert guess_kind(parse_bracket_string("[O!divide,o[V!x]]")) == "slt"
-
-
 @pytest.mark.parametrize("text", ["[,e[V!x]]", "[,[V!y]]", "[V!a,e[,e[V!R]]]", "[]"])
 def test_empty_labels_and_commas_are_told_apart(text):
-    assert format_slt(parse_bracket_string(text)) == text
+    assert format_bracket_string(parse_bracket_string(text), "slt") == text
     assert parse_bracket_string("[,e[V!x]]").label == ""
     assert parse_bracket_string("[,[V!y]]").label == ","

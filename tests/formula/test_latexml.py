@@ -12,11 +12,11 @@ import pytest
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula import latexml
 from mathamr_kedro.formula.latexml import (
+    LatexmlConfig,
     LatexmlConverter,
-    LatexmlSettings,
     MathmlPair,
-    read_pair,
-    write_document,
+    _read_pair,
+    _write_document,
 )
 
 PAGE = (
@@ -29,7 +29,7 @@ PAGE = (
 def pretend(monkeypatch):
     """A converter whose programs write one ``mi`` per formula, or misbehave."""
     calls = []
-    monkeypatch.setattr(latexml, "find_latexml", lambda: "latexml")
+    monkeypatch.setattr(latexml, "_find_latexml", lambda: "latexml")
 
     def call(command, place, seconds):
         text = (place / "in.tex").read_text()
@@ -61,7 +61,7 @@ def values(results):
 
 
 def test_results_come_back_in_order(pretend):
-    converter = LatexmlConverter(LatexmlSettings(batch_size=2))
+    converter = LatexmlConverter(LatexmlConfig(batch_size=2))
     assert values(converter.convert(["a", "b", "c"])) == ["a", "b", "c"]
     assert pretend == [2, 1]
 
@@ -103,7 +103,7 @@ def test_formulas_that_are_not_even_tried(pretend, formula, reason):
 
 
 def test_each_formula_stands_in_a_numbered_paragraph():
-    lines = write_document([(3, "x"), (8, "y")]).splitlines()
+    lines = _write_document([(3, "x"), (8, "y")]).splitlines()
     assert lines[-5:] == [
         r"F3: $\displaystyle x$",
         "",
@@ -114,7 +114,7 @@ def test_each_formula_stands_in_a_numbered_paragraph():
 
 
 def test_missing_programs_are_named(monkeypatch):
-    monkeypatch.setattr(latexml, "find_latexml", lambda: None)
+    monkeypatch.setattr(latexml, "_find_latexml", lambda: None)
     with pytest.raises(ConfigurationError, match="Debian package latexml"):
         LatexmlConverter()
 
@@ -122,13 +122,13 @@ def test_missing_programs_are_named(monkeypatch):
 @pytest.mark.parametrize(
     "options", [{"batch_size": 0}, {"alone_seconds": 0}, {"compat": "other"}]
 )
-def test_impossible_settings_are_refused(options):
+def test_impossible_configuration_is_refused(options):
     with pytest.raises(ConfigurationError):
-        LatexmlSettings(**options)
+        LatexmlConfig(**options)
 
 
 def test_failure_is_a_deviation():
-    trees = read_pair(MathmlPair("", "", "latexml_timeout"))
+    trees = _read_pair(MathmlPair("", "", "latexml_timeout"))
     assert trees == (None, None, {"latexml_timeout": 1})
 
 
@@ -151,5 +151,5 @@ def test_latexml_agrees_with_the_parity_file(shared):
         rows = [json.loads(line) for line in islice(lines, 20)]
     results = LatexmlConverter().convert([row["latex"] for row in rows])
     for row, result in zip(rows, results, strict=True):
-        wanted = read_pair(MathmlPair(row["pmml"], row["cmml"]))
-        assert read_pair(result)[:2] == wanted[:2], row["latex"]
+        wanted = _read_pair(MathmlPair(row["pmml"], row["cmml"]))
+        assert _read_pair(result)[:2] == wanted[:2], row["latex"]

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.formula.latexml_source import (
-    is_forbidden,
-    is_self_contained,
-    prepare_latex,
-)
+from mathamr_kedro.formula.latexml_source import LatexSource
 
 
 @pytest.mark.parametrize(
@@ -42,7 +38,7 @@ from mathamr_kedro.formula.latexml_source import (
     ],
 )
 def test_formula_is_prepared(written, prepared):
-    assert prepare_latex(written) == prepared
+    assert LatexSource.prepare(written).text == prepared
 
 
 @pytest.mark.parametrize(
@@ -61,20 +57,20 @@ def test_formula_is_prepared(written, prepared):
     ],
 )
 def test_formula_that_could_harm_its_neighbours_goes_alone(source):
-    assert not is_self_contained(source)
+    assert not LatexSource(source).is_self_contained
 
 
 @pytest.mark.parametrize("source", [r"\{ x \}", r"5\$", r"\left\{ x \right.", r"\\ x"])
 def test_escaped_characters_do_not_count(source):
-    assert is_self_contained(source)
+    assert LatexSource(source).is_self_contained
 
 
 @pytest.mark.parametrize(
     "source", [r"\input{x}", r"\catcode`\%=12", r"x\end{document}", r"\write18{ls}"]
 )
 def test_formula_that_reaches_out_is_forbidden(source):
-    assert is_forbidden(source)
+    assert LatexSource(source).is_forbidden
 
 
 def test_longer_command_with_a_forbidden_beginning_is_allowed():
-    assert not is_forbidden(r"\includedthing \readable")
+    assert not LatexSource(r"\includedthing \readable").is_forbidden

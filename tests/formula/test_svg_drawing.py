@@ -7,7 +7,7 @@ from lxml import etree
 
 from mathamr_kedro.errors import FormulaError
 from mathamr_kedro.formula import FormulaTree, FormulaTrees
-from mathamr_kedro.formula.svg_drawing import draw_tree, draw_trees
+from mathamr_kedro.formula.svg_drawing import draw_svg
 
 NS = "{http://www.w3.org/2000/svg}"
 SLT = FormulaTree.from_string("[V!x[<[V!y]],a[N!2],b[V!i]]")
@@ -20,7 +20,7 @@ def texts(svg):
 
 @pytest.mark.parametrize("tree", [SLT, OPT])
 def test_every_node_and_edge_is_drawn(tree):
-    svg = draw_tree(tree)
+    svg = draw_svg(tree)
     shown = texts(svg)
     assert sorted(shown) == sorted([*tree.nodes, *(edge for _, edge, _ in tree.edges)])
     lines = etree.fromstring(svg).findall(f".//{NS}line")
@@ -46,7 +46,7 @@ def boxes(svg):
     ],
 )
 def test_nodes_lie_inside_the_picture_and_apart(text):
-    svg = draw_tree(FormulaTree.from_string(text))
+    svg = draw_svg(FormulaTree.from_string(text))
     page = etree.fromstring(svg)
     width, height = float(page.get("width")), float(page.get("height"))
     placed = boxes(svg)
@@ -60,11 +60,11 @@ def test_nodes_lie_inside_the_picture_and_apart(text):
 
 
 def test_notebooks_show_the_picture():
-    assert draw_tree(SLT)._repr_svg_().startswith("<svg")
+    assert draw_svg(SLT)._repr_svg_().startswith("<svg")
 
 
 def test_both_trees_stand_below_each_other():
-    svg = draw_trees(FormulaTrees(SLT, OPT, {}), title="x < y & z")
+    svg = draw_svg(FormulaTrees(SLT, OPT, {}), title="x < y & z")
     assert texts(svg)[0] == "x < y & z: Symbol Layout Tree"
     inner = etree.fromstring(svg).findall(f"{NS}svg")
     assert float(inner[0].get("y")) + float(inner[0].get("height")) <= float(
@@ -73,9 +73,9 @@ def test_both_trees_stand_below_each_other():
 
 
 def test_missing_tree_is_left_out():
-    assert "Operator" not in draw_trees(FormulaTrees(SLT, None, {}))
+    assert "Operator" not in draw_svg(FormulaTrees(SLT, None, {}))
 
 
 def test_very_large_trees_are_refused():
     with pytest.raises(FormulaError):
-        draw_tree(FormulaTree.from_string("[V!x" * 500 + "]" * 500))
+        draw_svg(FormulaTree.from_string("[V!x" * 500 + "]" * 500))

@@ -6,7 +6,7 @@ import pytest
 
 from mathamr_kedro.errors import FormulaError
 from mathamr_kedro.formula import FormulaTree
-from mathamr_kedro.formula.text_drawing import LARGEST_DRAWING, draw_text
+from mathamr_kedro.formula.text_drawing import MAX_NODES, draw_text
 
 
 def draw(text):
@@ -49,12 +49,12 @@ def test_wide_characters_keep_columns_straight():
 
 def test_very_large_trees_are_refused():
     tree = FormulaTree.from_string("[V!x" * 500 + "]" * 500)
-    with pytest.raises(FormulaError, match=str(LARGEST_DRAWING)):
+    with pytest.raises(FormulaError, match=str(MAX_NODES)):
         draw_text(tree)
 
 
 @pytest.mark.parametrize("edge", ["n", "w", "0"])
 def test_largest_tree_is_drawn(edge):
     mark = "" if edge == "n" else "," + edge
-    text = f"[V!x{mark}" * (LARGEST_DRAWING - 1) + "[V!x" + "]" * LARGEST_DRAWING
+    text = f"[V!x{mark}" * (MAX_NODES - 1) + "[V!x" + "]" * MAX_NODES
     assert draw_text(FormulaTree.from_string(text))

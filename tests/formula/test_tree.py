@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr_kedro.errors import FormulaError
-from mathamr_kedro.formula import FormulaTree, from_string
+from mathamr_kedro.formula import FormulaTree
 from mathamr_kedro.formula.node import OPT_EDGES, SLT_EDGES, Node
 
 SLT = "[V!x[+[V!y]],a[N!2]]"
@@ -52,7 +52,7 @@ def test_kind_is_read_off_the_edges():
     assert FormulaTree.from_string(SLT).kind == "slt"
     assert FormulaTree.from_string(OPT).kind == "opt"
     assert FormulaTree.from_string("[V!x]").kind == "slt"
-    assert from_string("[V!x]", "opt").kind == "opt"
+    assert FormulaTree.from_string("[V!x]", "opt").kind == "opt"
 
 
 def test_unknown_kind_names_the_nearest():

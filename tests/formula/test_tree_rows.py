@@ -10,10 +10,11 @@ import mathamr_kedro.formula
 from mathamr_kedro.formula import FormulaTree, FormulaTrees
 from mathamr_kedro.formula.tree_rows import (
     TreeRow,
+    _write_deviations,
+    build_batch,
     build_trees,
-    read_deviations,
-    write_deviations,
 )
+from mathamr_kedro.formula.tree_store import TreeStore
 from mathamr_kedro.records import Formula
 
 SLT = FormulaTree.from_string("[V!latex]", "slt")
@@ -101,6 +102,66 @@ def test_row_gives_the_trees_back():
 
 def test_deviations_survive_their_line():
     counts = Counter({"unknown_tag:a=b": 3, "empty": 1, "odd reason": 2})
-    line = write_deviations(counts)
+    line = _write_deviations(counts)
     assert line == "empty=1 odd_reason=2 unknown_tag:a=b=3"
-    assert read_deviations(line)["unknown_tag:a=b"] == 3
+    row = TreeRow("1", "1", None, None, deviations=line)
+    assert row.count_deviations()["unknown_tag:a=b"] == 3
+
+
+def indexed(formula_id, visual_id, **cells):
+    return formula(**cells)._replace(formula_id=formula_id, visual_id=visual_id)
+
+
+def fill(store, name, formulas, convert=None):
+    """Add the trees of formulas to a store; return the ids that were built from."""
+    links = [(item.formula_id, item.visual_id) for item in formulas]
+    batch = build_batch(
+        links,
+        lambda places: (formulas[place] for place in places),
+        store.missing_visuals,
+        convert,
+    )
+    store.add_batch(name, *batch)
+    return [row.formula_id for row in batch.rows]
+
+
+@pytest.fixture
+def store(tmp_path):
+    with TreeStore(tmp_path / "trees.sqlite") as opened:
+        yield opened
+
+
+def test_each_visual_formula_is_built_once(store):
+    first = [indexed("1", "a"), indexed("2", "a"), indexed("3", "b")]
+    assert fill(store, "first", first) == ["1", "3"]
+    assert fill(store, "second", [indexed("4", "b"), indexed("5", "c")]) == ["5"]
+    assert store.row("4") == store.row("3")
+    assert store.count_formulas() == 5
+
+
+def test_empty_batch_is_finished_too(store):
+    assert fill(store, "first", []) == []
+    assert store.finished_batches() == {"first"}
+
+
+def test_formulas_without_mathml_are_converted_all_at_once(store):
+    calls = []
+
+    def convert(sources):
+        calls.append(sources)
+        return [FormulaTrees(SLT, None, {"converted": 1}) for _ in sources]
+
+    formulas = [
+        indexed("1", "a", latex="y", presentation=PMML, content=CMML),
+        indexed("2", "b", latex="y", presentation=PMML),
+        indexed("3", "c", latex="z"),
+        indexed("4", "d", latex=" "),
+    ]
+    fill(store, "first", formulas, convert)
+    assert calls == [["y", "z"]]
+    assert store.count_sources() == {
+        ("pmml", "cmml"): 1,
+        ("pmml", "latex"): 1,
+        ("latexml", "latex"): 1,
+        ("", ""): 1,
+    }

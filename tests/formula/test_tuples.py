@@ -7,7 +7,7 @@ from itertools import groupby
 import pytest
 
 from mathamr_kedro.formula import FormulaTree
-from mathamr_kedro.formula.tuples import LONGEST_TUPLE
+from mathamr_kedro.formula.tuples import MAX_CHARACTERS
 
 SLT = "[V!x[+[V!y]],a[N!2]]"
 OPT = "[U!plus,0[O!SUP,0[V!x],1[N!2]],1[V!y]]"
@@ -90,6 +90,6 @@ def test_long_locations_are_written_run_by_run():
 
 
 def test_tuple_longer_than_the_limit_is_dropped():
-    name = "a" * LONGEST_TUPLE
+    name = "a" * MAX_CHARACTERS
     tree = FormulaTree.from_string(f"[T!{name}[V!x[V!y]]]")
     assert [pair.first for pair in tree.tuples(1, True)] == ["V!x", "V!y"]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr_kedro.errors import GraphError
-from mathamr_kedro.formula.tree import FormulaTree
+from mathamr_kedro.formula import FormulaTree
 from mathamr_kedro.graph.fusion import (
     check_fusion,
     fuse_formulas,

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr_kedro.formula.tree import FormulaTree
-from mathamr_kedro.formula.tree_rows import TreeRow
-from mathamr_kedro.formula.tree_store import TreeStore
+from mathamr_kedro.formula import FormulaTree, TreeRow, TreeStore
 from mathamr_kedro.graph import tree_lookup
 from mathamr_kedro.graph.tree_lookup import (
     NO_TREES,

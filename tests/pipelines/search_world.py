@@ -10,7 +10,7 @@ from kedro.io import CatalogProtocol
 from mathamr_kedro.corpus.extraction import PostCleaner
 from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.corpus.visual_index import VisualIndex
-from mathamr_kedro.formula.tree_building import TreeBatch
+from mathamr_kedro.formula import TreeBatch
 from mathamr_kedro.graph.configuration import PreprocessingParameters
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.config import ModelConfig

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from mathamr_kedro.formula import from_string
-from mathamr_kedro.formula.tree import FormulaTrees
+from mathamr_kedro.formula import FormulaTree, FormulaTrees
 from mathamr_kedro.records import FormulaMention
 from mathamr_kedro.text.terms import (
     list_ngrams,
@@ -35,8 +34,8 @@ def test_placing_commands_and_braces_say_nothing():
 
 
 def test_tuples_of_both_trees_are_told_apart():
-    slt = from_string("[V!x,a[N!2]]", "slt")
-    opt = from_string("[O!SUP,0[V!x],1[N!2]]", "opt")
+    slt = FormulaTree.from_string("[V!x,a[N!2]]", "slt")
+    opt = FormulaTree.from_string("[O!SUP,0[V!x],1[N!2]]", "opt")
     trees = FormulaTrees(slt, opt, {})
     terms = list_tuples(trees)
     assert "slt V!x N!2 a" in terms
@@ -45,7 +44,7 @@ def test_tuples_of_both_trees_are_told_apart():
 
 
 def test_patterns_are_the_tuples_and_their_kinds_each_once():
-    tree = from_string("[V!x[+[V!x[+[N!1]]]],a[N!2]]", "slt")
+    tree = FormulaTree.from_string("[V!x[+[V!x[+[N!1]]]],a[N!2]]", "slt")
     slow = []
     for first, second, path, _ in tree.tuples(window=3):
         slow.append(f"{first} {second} {path}")
@@ -61,8 +60,8 @@ def test_patterns_are_the_tuples_and_their_kinds_each_once():
 
 
 def test_formulas_of_other_symbols_share_patterns_and_no_tuples():
-    ours = from_string("[V!x,a[N!2]]", "slt")
-    theirs = from_string("[V!y,a[N!3]]", "slt")
+    ours = FormulaTree.from_string("[V!x,a[N!2]]", "slt")
+    theirs = FormulaTree.from_string("[V!y,a[N!3]]", "slt")
     assert "V! N! a" in {*list_patterns(ours)} & {*list_patterns(theirs)}
     shared = {*list_tuples(FormulaTrees(ours, None, {}))} & {
         *list_tuples(FormulaTrees(theirs, None, {}))

@@ -11,14 +11,14 @@ from kedro.io import AbstractDataset
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.files import write_text
-from mathamr_kedro.formula.tree_store import TreeStore
+from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.shards import EndOfShards, Shard
 
 _STORE, _STATE = "trees.sqlite", "_state.json"
 
 
 class FormulaTreesDataset(AbstractDataset[Shard | EndOfShards, TreeStore]):
-    """A folder with a :class:`~mathamr_kedro.formula.tree_store.TreeStore`.
+    """A folder with a :class:`~mathamr_kedro.formula.TreeStore`.
 
     Saves shards whose rows are a :class:`.TreeBatch` of the formula package,
     each in one transaction, so a killed run leaves whole batches. Loads the store

@@ -1,4 +1,12 @@
-"""Formulas as trees: Symbol Layout Trees (SLT) and Operator Trees (OPT).
+r"""Formulas as trees: Symbol Layout Trees (SLT) and Operator Trees (OPT).
+
+```
+MathML ──> mathml/ ──┐                      ┌─> text_drawing, svg_drawing
+LaTeX ───> latex/ ───┼─> tree: FormulaTree ─┼─> graphs/: graphs and strings of papers
+LaTeX ───> latexml ──┘   (node, labels,     └─> tree_rows, tree_store: one row per
+                          bracket strings,      visually distinct formula, on disk
+                          tuples)
+```
 
 Names are imported on first use, so that reading MathML does not load the LaTeX
 reader, and the other way round.
@@ -15,22 +23,64 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula.latex import trees_from_latex
-    from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
-    from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees, from_string
+    from mathamr_kedro.formula.latexml import LatexmlConfig, LatexmlConverter
+    from mathamr_kedro.formula.mathml import (
+        TreeError,
+        opt_from_mathml,
+        slt_from_mathml,
+    )
+    from mathamr_kedro.formula.node import SLT_EDGES, find_kind
+    from mathamr_kedro.formula.svg_drawing import draw_svg
+    from mathamr_kedro.formula.text_drawing import draw_text
+    from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
+    from mathamr_kedro.formula.tree_rows import (
+        TreeBatch,
+        TreeRow,
+        build_batch,
+        build_trees,
+        formula_of_mention,
+    )
+    from mathamr_kedro.formula.tree_store import TreeStore, find_trees
 
 _HOME = {
     "FormulaTree": "tree",
     "FormulaTrees": "tree",
-    "from_string": "tree",
+    "LatexmlConfig": "latexml",
+    "LatexmlConverter": "latexml",
+    "SLT_EDGES": "node",
+    "TreeBatch": "tree_rows",
+    "TreeError": "mathml",
+    "TreeRow": "tree_rows",
+    "TreeStore": "tree_store",
+    "build_batch": "tree_rows",
+    "build_trees": "tree_rows",
+    "draw_svg": "svg_drawing",
+    "draw_text": "text_drawing",
+    "find_kind": "node",
+    "find_trees": "tree_store",
+    "formula_of_mention": "tree_rows",
     "opt_from_mathml": "mathml",
     "slt_from_mathml": "mathml",
     "trees_from_latex": "latex",
 }
 
 __all__ = [
+    "SLT_EDGES",
     "FormulaTree",
     "FormulaTrees",
-    "from_string",
+    "LatexmlConfig",
+    "LatexmlConverter",
+    "TreeBatch",
+    "TreeError",
+    "TreeRow",
+    "TreeStore",
+    "build_batch",
+    "build_trees",
+    "draw_svg",
+    "draw_text",
+    "find_kind",
+    "find_trees",
+    "formula_of_mention",
     "opt_from_mathml",
     "slt_from_mathml",
     "trees_from_latex",

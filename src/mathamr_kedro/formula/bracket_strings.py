@@ -22,8 +22,17 @@ _REVERSED_SLT_EDGES = SLT_EDGES[:0:-1]  # without "n", which stands unmarked
 _TOKEN = re.compile(r"\[((?:,(?![0-9A-Za-z]\[))?[^\[\],]*)|,(.)(?=\[)|\]", re.DOTALL)
 
 
-def format_slt(root: Node) -> str:
-    """Return the bracket string of a Symbol Layout Tree."""
+def format_bracket_string(root: Node, kind: str) -> str:
+    """Return the bracket string of a Symbol Layout Tree or an Operator Tree.
+
+    Args:
+        root: of the tree.
+        kind: ``"slt"`` or ``"opt"``.
+    """
+    return _format_slt(root) if kind == "slt" else _format_opt(root)
+
+
+def _format_slt(root: Node) -> str:
     out: list[str] = []
     stack: list[Node | str] = [root]
     while stack:
@@ -47,8 +56,7 @@ def format_slt(root: Node) -> str:
     return "".join(out)
 
 
-def format_opt(root: Node) -> str:
-    """Return the bracket string of an Operator Tree."""
+def _format_opt(root: Node) -> str:
     out: list[str] = []
     stack: list[Node | str] = [root]
     while stack:
@@ -103,14 +111,6 @@ def parse_bracket_string(text: str) -> Node:
     if root is None or open_nodes or place != len(text):
         raise _unreadable(text, place, "brackets that do not balance")
     return root
-
-
-def guess_kind(root: Node) -> str:
-    """Return ``"opt"`` where the edges are child indexes, else ``"slt"``.
-
-    A tree of one node may be either; it counts as ``"slt"``.
-    """
-    return "opt" if "0" in root.edges else "slt"
 
 
 def _unreadable(text: str, place: int, what: str) -> FormulaError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from functools import lru_cache
 
 BLANK = "W!"
@@ -11,7 +10,7 @@ BLANK = "W!"
 ERROR = "E!"
 """Label of a part that could not be read."""
 
-_ESCAPES = str.maketrans(
+ESCAPES = str.maketrans(
     {
         "\t": "\\t",
         "\n": "\\n",
@@ -22,11 +21,14 @@ _ESCAPES = str.maketrans(
         "]": "&rsqb;",
     }
 )
+"""How labels write the characters that bracket strings need."""
+
+ARQMATH_SPELLING = str.maketrans({"\u2212": "-", "\u2016": "\u2225"})
+"""How the ARQMath files write minus and norm bars: LaTeXML 0.8.5 wrote ``-`` and ``∥``;
+later versions write ``−`` and ``‖``."""
+
 _INVISIBLE = frozenset("\u2061\u2062\u2063\u2064")
-_COMPAT = str.maketrans({"\u2212": "-", "\u2016": "\u2225"})
-
-
-_LONGEST_REMEMBERED = 40
+_MAX_REMEMBERED = 40
 
 
 def clean_text(text: str | None) -> str:
@@ -40,7 +42,7 @@ def clean_text(text: str | None) -> str:
     """
     if not text:
         return ""
-    if len(text) > _LONGEST_REMEMBERED:
+    if len(text) > _MAX_REMEMBERED:
         return _clean(text)
     return _clean_short(text)
 
@@ -49,7 +51,7 @@ def _clean(text: str) -> str:
     value = text.strip()
     if value.isalnum():
         return value
-    return "" if value in _INVISIBLE else value.translate(_ESCAPES)
+    return "" if value in _INVISIBLE else value.translate(ESCAPES)
 
 
 # A corpus says the same few thousand things millions of times.
@@ -58,21 +60,4 @@ _clean_short = lru_cache(maxsize=65536)(_clean)
 
 def escape_label(label: str) -> str:
     """Return a label that a bracket string can hold; a lone comma may stay."""
-    return label if label == "," else label.translate(_ESCAPES)
-
-
-def write_as_arqmath(text: str) -> str:
-    """Return text with the minus and the norm bar that ARQMath's LaTeXML wrote.
-
-    LaTeXML 0.8.5 wrote ``-`` and ``∥``; later versions write ``−`` and ``‖``.
-    """
-    return text.translate(_COMPAT)
-
-
-def normalise_label(label: str) -> str:
-    """Return the label under NFKC: ``V!𝑥`` and ``V!x`` become one.
-
-    NFKC also merges ``ℝ`` with ``R`` and writes ``…`` as three dots; it belongs to
-    building a vocabulary, never to building a tree.
-    """
-    return unicodedata.normalize("NFKC", label)
+    return label if label == "," else label.translate(ESCAPES)

@@ -29,19 +29,15 @@ from typing import NamedTuple
 from lxml import etree
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.formula.labels import write_as_arqmath
-from mathamr_kedro.formula.latexml_source import (
-    is_forbidden,
-    is_self_contained,
-    prepare_latex,
-)
-from mathamr_kedro.formula.markup import local_name
+from mathamr_kedro.formula.labels import ARQMATH_SPELLING
+from mathamr_kedro.formula.latexml_source import LatexSource
 from mathamr_kedro.formula.mathml import COMPATS, opt_from_mathml, slt_from_mathml
+from mathamr_kedro.formula.mathml.markup import local_name
 from mathamr_kedro.formula.tree import FormulaTrees
 
 logger = logging.getLogger(__name__)
 
-LONGEST_LATEX = 20_000
+MAX_CHARACTERS = 20_000
 """Characters of LaTeX beyond which a formula is not given to LaTeXML."""
 
 _PREAMBLE = (
@@ -66,7 +62,7 @@ class MathmlPair(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LatexmlSettings:
+class LatexmlConfig:
     """How LaTeXML is run."""
 
     batch_size: int = 100
@@ -91,7 +87,7 @@ class LatexmlSettings:
             )
 
 
-def find_latexml() -> str | None:
+def _find_latexml() -> str | None:
     """Return the path of the ``latexml`` program, or None where it is missing."""
     if shutil.which("latexmlpost") is None:
         return None
@@ -105,13 +101,13 @@ class LatexmlConverter:
         ConfigurationError: the programs are not installed.
     """
 
-    def __init__(self, settings: LatexmlSettings | None = None) -> None:
-        if find_latexml() is None:
+    def __init__(self, config: LatexmlConfig | None = None) -> None:
+        if _find_latexml() is None:
             raise ConfigurationError(
                 "Expected the programs 'latexml' and 'latexmlpost' on the PATH; "
-                "install the Debian package latexml, or use the LaTeX reader"
+                "install the Debian package latexml, or choose the builtin LaTeX reader"
             )
-        self.settings = settings or LatexmlSettings()
+        self.config = config or LatexmlConfig()
 
     def convert(self, formulas: Sequence[str]) -> list[MathmlPair]:
         """Return both branches of each formula, in order."""
@@ -119,15 +115,15 @@ class LatexmlConverter:
         together: list[tuple[int, str]] = []
         alone: list[tuple[int, str]] = []
         for index, formula in enumerate(formulas):
-            source = prepare_latex(formula) if len(formula) <= LONGEST_LATEX else ""
+            source = LatexSource.prepare(formula[:MAX_CHARACTERS])
             reason = _refuse(formula, source)
             if reason:
                 results[index] = MathmlPair("", "", reason)
-            elif is_self_contained(source):
-                together.append((index, source))
+            elif source.is_self_contained:
+                together.append((index, source.text))
             else:
-                alone.append((index, source))
-        size = self.settings.batch_size
+                alone.append((index, source.text))
+        size = self.config.batch_size
         for start in range(0, len(together), size):
             results.update(self._convert_batch(together[start : start + size]))
         for item in alone:
@@ -136,7 +132,7 @@ class LatexmlConverter:
 
     def build_trees(self, formulas: Sequence[str]) -> list[FormulaTrees]:
         """Return both trees of each formula (total mode), with the deviations."""
-        return [read_pair(pair) for pair in self.convert(formulas)]
+        return [_read_pair(pair) for pair in self.convert(formulas)]
 
     def _convert_batch(self, batch: Sequence[tuple[int, str]]) -> dict[int, MathmlPair]:
         """Convert a batch; halve it for the formulas that did not come back."""
@@ -159,11 +155,11 @@ class LatexmlConverter:
         self, items: Sequence[tuple[int, str]]
     ) -> tuple[dict[int, MathmlPair], str]:
         """Run the programs once; return what came back, and why the rest did not."""
-        settings = self.settings
-        seconds = settings.batch_seconds if len(items) > 1 else settings.alone_seconds
+        config = self.config
+        seconds = config.batch_seconds if len(items) > 1 else config.alone_seconds
         with tempfile.TemporaryDirectory(prefix="latexml-") as folder:
             place = Path(folder)
-            (place / "in.tex").write_text(write_document(items), encoding="utf-8")
+            (place / "in.tex").write_text(_write_document(items), encoding="utf-8")
             commands = [
                 ["latexml", "--quiet", "--nocomments", "--dest=doc.xml", "in.tex"],
                 ["latexmlpost", "--quiet", "--pmml", *_POST, "--dest=p.xml", "doc.xml"],
@@ -199,24 +195,24 @@ class LatexmlConverter:
 
     def _clean(self, math: etree._Element) -> str:
         """Return the element as compact text without ids, in the default namespace."""
-        settings = self.settings
+        config = self.config
         for element in list(math.iter("{*}*")):
             for name in list(element.attrib):
                 if str(name).rpartition("}")[2] in _DROPPED_ATTRIBUTES:
                     del element.attrib[name]
             tag = local_name(element)
-            if settings.compat == "arqmath" and tag in _COMPAT_TAGS and element.text:
-                element.text = write_as_arqmath(element.text)
+            if config.compat == "arqmath" and tag in _COMPAT_TAGS and element.text:
+                element.text = element.text.translate(ARQMATH_SPELLING)
             parent = element.getparent()
-            if tag == "share" and settings.drop_shares and parent is not None:
+            if tag == "share" and config.drop_shares and parent is not None:
                 parent.remove(element)
         return _write_math(math)
 
 
-def write_document(items: Sequence[tuple[int, str]]) -> str:
+def _write_document(items: Sequence[tuple[int, str]]) -> str:
     r"""Return a LaTeX document with one numbered paragraph per formula.
 
-    >>> write_document([(7, "x^2")]).splitlines()[-3]
+    >>> _write_document([(7, "x^2")]).splitlines()[-3]
     'F7: $\\displaystyle x^2$'
     """
     paragraphs = "".join(
@@ -225,7 +221,7 @@ def write_document(items: Sequence[tuple[int, str]]) -> str:
     return f"{_PREAMBLE}{paragraphs}\\end{{document}}\n"
 
 
-def read_pair(pair: MathmlPair) -> FormulaTrees:
+def _read_pair(pair: MathmlPair) -> FormulaTrees:
     """Return the trees of both branches (total mode), with the deviations."""
     counter: Counter[str] = Counter()
     if pair.reason:
@@ -238,12 +234,12 @@ def read_pair(pair: MathmlPair) -> FormulaTrees:
     return FormulaTrees(slt, opt, counter)
 
 
-def _refuse(formula: str, source: str) -> str:
-    if len(formula) > LONGEST_LATEX:
+def _refuse(formula: str, source: LatexSource) -> str:
+    if len(formula) > MAX_CHARACTERS:
         return "too_large"
-    if not source:
+    if not source.text:
         return "empty"
-    return "forbidden" if is_forbidden(source) else ""
+    return "forbidden" if source.is_forbidden else ""
 
 
 def _call(command: list[str], place: Path, seconds: float) -> None:

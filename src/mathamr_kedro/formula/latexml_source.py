@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import dataclass
 
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%[^\n]*")
 _DROPPED = re.compile(
@@ -50,57 +51,65 @@ _STATEFUL = frozenset(
 )
 
 
-def prepare_latex(text: str) -> str:
-    r"""Return one formula without delimiters, comments, numbering and outer displays.
+@dataclass(frozen=True)
+class LatexSource:
+    """One formula, fit for a document."""
 
-    >>> prepare_latex("$$x &lt; 1 \\tag{2}$$")
-    'x < 1'
-    """
-    source = _COMMENT.sub(r"\1", html.unescape(text)).strip()
-    for opening, closing in _DELIMITERS:
-        inside = len(source) >= len(opening) + len(closing)
-        if inside and source.startswith(opening) and source.endswith(closing):
-            source = source[len(opening) : -len(closing)]
-            break
-    source = _DROPPED.sub("", source)
-    source = _REMOVED_ENVIRONMENT.sub("", source)
-    source = _ALIGNED.sub(r"\\\1{aligned}", source)
-    source = _GATHERED.sub(r"\\\1{gathered}", source)
-    return _BLANK_LINES.sub("", source.replace("\r", "\n")).strip()
+    text: str
 
+    @classmethod
+    def prepare(cls, latex: str) -> LatexSource:
+        r"""Return a formula without delimiters, comments, numbering, outer displays.
 
-def is_forbidden(source: str) -> bool:
-    r"""Tell whether a formula reaches out of itself: files, packages, TeX's own state.
+        >>> LatexSource.prepare("$$x &lt; 1 \\tag{2}$$")
+        LatexSource(text='x < 1')
+        """
+        source = _COMMENT.sub(r"\1", html.unescape(latex)).strip()
+        for opening, closing in _DELIMITERS:
+            inside = len(source) >= len(opening) + len(closing)
+            if inside and source.startswith(opening) and source.endswith(closing):
+                source = source[len(opening) : -len(closing)]
+                break
+        source = _DROPPED.sub("", source)
+        source = _REMOVED_ENVIRONMENT.sub("", source)
+        source = _ALIGNED.sub(r"\\\1{aligned}", source)
+        source = _GATHERED.sub(r"\\\1{gathered}", source)
+        return cls(_BLANK_LINES.sub("", source.replace("\r", "\n")).strip())
 
-    >>> is_forbidden(r"\input{/etc/hosts}"), is_forbidden(r"\frac{a}{b}")
-    (True, False)
-    """
-    return "\\end{document}" in source or not _FORBIDDEN.isdisjoint(
-        _COMMAND.findall(source)
-    )
+    @property
+    def is_forbidden(self) -> bool:
+        r"""Whether it reaches out of itself: files, packages, TeX's own state.
 
+        >>> LatexSource(r"\input{/etc/hosts}").is_forbidden
+        True
+        """
+        return "\\end{document}" in self.text or not _FORBIDDEN.isdisjoint(
+            _COMMAND.findall(self.text)
+        )
 
-def is_self_contained(source: str) -> bool:
-    r"""Tell whether a formula can share a document with others without harm.
+    @property
+    def is_self_contained(self) -> bool:
+        r"""Whether it can share a document with others without harm.
 
-    Unbalanced braces, fences, environments or dollars would swallow what follows, and
-    definitions would change it.
+        Unbalanced braces, fences, environments or dollars would swallow what follows,
+        and definitions would change it.
 
-    >>> is_self_contained(r"\frac{a}{b}"), is_self_contained(r"\frac{a}{b")
-    (True, False)
-    """
-    commands = _COMMAND.findall(source)
-    counts = {name: commands.count(name) for name in ("begin", "end", "left", "right")}
-    plain = _ESCAPED.sub("", source)
-    return (
-        counts["begin"] == counts["end"]
-        and counts["left"] == counts["right"]
-        and "$" not in plain
-        and _STATEFUL.isdisjoint(commands)
-        and not source.endswith("\\")
-        and _HUNGRY_END.search(source) is None
-        and _has_balanced_braces(plain)
-    )
+        >>> LatexSource(r"\frac{a}{b}").is_self_contained
+        True
+        >>> LatexSource(r"\frac{a}{b").is_self_contained
+        False
+        """
+        commands = _COMMAND.findall(self.text)
+        plain = _ESCAPED.sub("", self.text)
+        return (
+            commands.count("begin") == commands.count("end")
+            and commands.count("left") == commands.count("right")
+            and "$" not in plain
+            and _STATEFUL.isdisjoint(commands)
+            and not self.text.endswith("\\")
+            and _HUNGRY_END.search(self.text) is None
+            and _has_balanced_braces(plain)
+        )
 
 
 def _has_balanced_braces(plain: str) -> bool:

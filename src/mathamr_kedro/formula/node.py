@@ -29,7 +29,7 @@ SLT_TUPLE_EDGES = "aocnbudew"
 NAMED_CHILDREN = 62
 """Children of an operator that have a digit or a letter of their own."""
 
-MOST_CHILDREN = 500
+MAX_CHILDREN = 500
 """Children an operator may have before it is split (reference variant)."""
 
 
@@ -42,10 +42,10 @@ def find_kind(label: str) -> str:
     return label[:2] if label[:2] in ("V!", "N!") else label
 
 
-def name_opt_edge(index: int) -> str:
+def _name_opt_edge(index: int) -> str:
     """Return the edge name of the child at ``index``: 0-9, A-Z, a-z, then ``{`` and on.
 
-    >>> [name_opt_edge(i) for i in (0, 9, 10, 35, 36, 61, 62)]
+    >>> [_name_opt_edge(i) for i in (0, 9, 10, 35, 36, 61, 62)]
     ['0', '9', 'A', 'Z', 'a', 'z', '{']
     """
     if index < 10:
@@ -55,7 +55,7 @@ def name_opt_edge(index: int) -> str:
     return chr(61 + index)
 
 
-OPT_EDGES = "".join(name_opt_edge(i) for i in range(MOST_CHILDREN))
+OPT_EDGES = "".join(_name_opt_edge(i) for i in range(MAX_CHILDREN))
 """Edges of an Operator Tree, by child index."""
 
 
@@ -74,23 +74,44 @@ class Node:
         self.label = label
         self.edges: dict[str, Node] = {}
 
+    @classmethod
+    def operator(cls, label: str, children: Sequence[Node]) -> Node:
+        """Return an Operator Tree node over ``children``, edges ``0, 1, 2, ...``.
+
+        >>> Node.operator("U!plus", [Node("V!a"), Node("V!b")])
+        Node('U!plus', 0, 1)
+
+        Raises:
+            ValueError: there are more than :data:`MAX_CHILDREN` children; split them.
+        """
+        node = cls(label)
+        if len(children) > MAX_CHILDREN:
+            raise ValueError(
+                f"Expected at most {MAX_CHILDREN} children of {label!r} "
+                f"(got {len(children)})"
+            )
+        if children:
+            node.edges = dict(zip(OPT_EDGES, children, strict=False))
+        return node
+
+    def find_last(self, edge: str) -> Node:
+        """Return the last node of the chain along ``edge``, e.g. of a baseline."""
+        node = self
+        following = node.edges.get(edge)
+        while following is not None:
+            node = following
+            following = node.edges.get(edge)
+        return node
+
+    def count(self, edge: str) -> int:
+        """Return how many nodes the chain along ``edge`` has, e.g. cells of a row."""
+        count = 1
+        following = self.edges.get(edge)
+        while following is not None:
+            count += 1
+            following = following.edges.get(edge)
+        return count
+
     def __repr__(self) -> str:
         names = "".join(f", {edge}" for edge in self.edges)
         return f"Node({self.label!r}{names})"
-
-
-def make_operator(label: str, children: Sequence[Node]) -> Node:
-    """Return an Operator Tree node over ``children`` in order, edges ``0, 1, 2, ...``.
-
-    >>> make_operator("U!plus", [Node("V!a"), Node("V!b")])
-    Node('U!plus', 0, 1)
-
-    Raises:
-        ValueError: there are more than :data:`MOST_CHILDREN` children; split them.
-    """
-    node = Node(label)
-    if children:
-        if len(children) > MOST_CHILDREN:
-            raise ValueError(f"Expected at most {MOST_CHILDREN} children of {label!r}")
-        node.edges = dict(zip(OPT_EDGES, children, strict=False))
-    return node

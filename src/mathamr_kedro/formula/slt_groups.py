@@ -29,25 +29,6 @@ _FENCED = frozenset("({|&\u2225")
 _LINKS_OF_SYMBOL = frozenset("nabouc" + "d")
 
 
-def find_tail(node: Node) -> Node:
-    """Return the last node of the baseline that begins with ``node``."""
-    following = node.edges.get("n")
-    while following is not None:
-        node = following
-        following = node.edges.get("n")
-    return node
-
-
-def count_cells(node: Node) -> int:
-    """Return how many cells the row that begins with ``node`` has."""
-    count = 1
-    following = node.edges.get("e")
-    while following is not None:
-        count += 1
-        following = following.edges.get("e")
-    return count
-
-
 def is_blank(node: Node | None) -> bool:
     """Tell whether a node leaves no mark in a row: nothing, or a bare blank."""
     return node is None or not (node.edges or (node.label and node.label != BLANK))
@@ -67,7 +48,7 @@ def drop_blanks(
 def link_plain(items: Sequence[Node]) -> Node | None:
     """Return the baseline of all items; matrices stay apart."""
     for node, following in pairwise(items):
-        find_tail(node).edges["n"] = following
+        node.find_last("n").edges["n"] = following
     return items[0] if items else None
 
 
@@ -85,7 +66,7 @@ def link_row(items: Sequence[Node]) -> Node | None:
         if beside:
             _merge_matrices(current, beside)
             beside = []
-        find_tail(current).edges["n"] = following
+        current.find_last("n").edges["n"] = following
         current = following
     if beside:
         _merge_matrices(current, beside)
@@ -207,25 +188,11 @@ def _join_items(items: Sequence[Node], separators: Collection[str]) -> tuple[Nod
             item.edges["e"] = node
             item = node
         else:
-            find_tail(tail).edges["n"] = node
+            tail.find_last("n").edges["n"] = node
         tail = node
         begins_item = node.label in separators
         count += begins_item
     return head, count
-
-
-def make_table(rows: Sequence[Node]) -> Node:
-    """Return the matrix over rows, each given by its first cell."""
-    if not rows:
-        return Node("M!0x0")
-    table = Node(f"M!{len(rows)}x{count_cells(rows[0])}")
-    table.edges["w"] = rows[0]
-    cell = rows[0]
-    for row in rows[1:]:
-        cell = _find_last_cell(cell)
-        cell.edges["e"] = row
-        cell = row
-    return table
 
 
 def make_row(cells: Sequence[Node]) -> Node:
@@ -235,18 +202,3 @@ def make_row(cells: Sequence[Node]) -> Node:
     for cell, following in pairwise(cells):
         cell.edges["e"] = following
     return cells[0]
-
-
-def _find_last_cell(cell: Node) -> Node:
-    following = cell.edges.get("e")
-    while following is not None:
-        cell = following
-        following = cell.edges.get("e")
-    return cell
-
-
-def box(base: Node) -> Node:
-    """Return an invisible matrix around a baseline, so that scripts can hang on it."""
-    outer = Node(f"M!1x{count_cells(base)}")
-    outer.edges["w"] = base
-    return outer

@@ -12,7 +12,7 @@ from html import escape
 
 from mathamr_kedro.formula.node import SLT_EDGES, Node
 from mathamr_kedro.formula.text_drawing import refuse_large
-from mathamr_kedro.formula.tree import BothTrees, FormulaTree
+from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
 
 _ROW = 58.0
 _HEIGHT = 26.0
@@ -34,7 +34,7 @@ _COLOURS = {
 _OPERATOR_COLOUR = "#fef9c3"
 
 
-class SvgDrawing(str):
+class _SvgDrawing(str):
     """SVG text that notebooks show as a picture."""
 
     def _repr_svg_(self) -> str:
@@ -65,34 +65,38 @@ class _Block:
         ]
 
 
-def draw_tree(tree: FormulaTree) -> SvgDrawing:
-    """Return the tree as SVG text.
+def draw_svg(drawn: FormulaTree | FormulaTrees, title: str = "") -> _SvgDrawing:
+    """Return a tree, or both trees of a formula under their names, as SVG text.
 
-    >>> draw_tree(FormulaTree.from_string("[V!x,a[N!2]]"))[:4]
+    >>> draw_svg(FormulaTree.from_string("[V!x,a[N!2]]"))[:4]
     '<svg'
 
+    Args:
+        drawn: a missing tree of a formula is skipped.
+        title: stands before the names of both trees, e.g. the LaTeX.
+
+    Returns:
+        Text that notebooks show as a picture.
+
     Raises:
-        FormulaError: the tree is too large to be drawn.
+        FormulaError: a tree is too large to be drawn.
     """
+    if isinstance(drawn, FormulaTree):
+        return _draw_tree(drawn)
+    named = (("Symbol Layout Tree", drawn.slt), ("Operator Tree", drawn.opt))
+    lead = f"{title}: " if title else ""
+    return _join_drawings(
+        [(lead + name, _draw_tree(tree)) for name, tree in named if tree is not None]
+    )
+
+
+def _draw_tree(tree: FormulaTree) -> _SvgDrawing:
     refuse_large(tree)
     block = _place_baseline(tree.root) if tree.kind == "slt" else _place(tree.root)
     return _write(block)
 
 
-def draw_trees(trees: BothTrees, title: str = "") -> SvgDrawing:
-    """Return both trees of a formula as one drawing, e.g. to show it in a notebook.
-
-    Raises:
-        FormulaError: a tree is too large to be drawn.
-    """
-    named = (("Symbol Layout Tree", trees.slt), ("Operator Tree", trees.opt))
-    lead = f"{title}: " if title else ""
-    return join_drawings(
-        [(lead + name, draw_tree(tree)) for name, tree in named if tree is not None]
-    )
-
-
-def join_drawings(drawings: Sequence[tuple[str, SvgDrawing]]) -> SvgDrawing:
+def _join_drawings(drawings: Sequence[tuple[str, _SvgDrawing]]) -> _SvgDrawing:
     """Return several drawings one below the other, each under its title."""
     parts: list[str] = []
     height = width = 0.0
@@ -105,7 +109,7 @@ def join_drawings(drawings: Sequence[tuple[str, SvgDrawing]]) -> SvgDrawing:
         parts.append(drawing.replace("<svg ", f'<svg y="{height + 26}" ', 1))
         height += own_height + 26
         width = max(width, own_width)
-    return SvgDrawing(_open_svg(width, height) + "".join(parts) + "</svg>")
+    return _SvgDrawing(_open_svg(width, height) + "".join(parts) + "</svg>")
 
 
 def _place(node: Node) -> _Block:
@@ -184,7 +188,7 @@ def _measure(label: str) -> float:
     return max(1, len(label)) * _CHARACTER + 14
 
 
-def _write(block: _Block) -> SvgDrawing:
+def _write(block: _Block) -> _SvgDrawing:
     dx, dy = _MARGIN - block.left, _MARGIN - block.top + _HEIGHT / 2
     width = block.right - block.left + 2 * _MARGIN
     height = block.bottom - block.top + _HEIGHT + 2 * _MARGIN
@@ -197,7 +201,7 @@ def _write(block: _Block) -> SvgDrawing:
         )
     parts += [_write_edge_label(line, dx, dy) for line in block.lines]
     parts += [_write_box(x + dx, y + dy, label) for x, y, label in block.boxes]
-    return SvgDrawing("".join(parts) + "</svg>")
+    return _SvgDrawing("".join(parts) + "</svg>")
 
 
 def _write_edge_label(

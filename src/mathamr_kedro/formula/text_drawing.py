@@ -22,10 +22,10 @@ from mathamr_kedro.errors import FormulaError
 from mathamr_kedro.formula.node import SLT_EDGES, Node
 from mathamr_kedro.formula.tree import FormulaTree
 
-Line: TypeAlias = tuple[str, int]
+_Line: TypeAlias = tuple[str, int]
 """A text, and how many columns of a terminal it takes."""
 
-LARGEST_DRAWING = 400
+MAX_NODES = 400
 """Nodes of the largest tree that is drawn."""
 
 
@@ -37,7 +37,7 @@ def draw_text(tree: FormulaTree) -> str:
     └─a─ N!2
 
     Raises:
-        FormulaError: the tree has more than :data:`LARGEST_DRAWING` nodes.
+        FormulaError: the tree has more than :data:`MAX_NODES` nodes.
     """
     refuse_large(tree)
     draw = _draw_baseline if tree.kind == "slt" else _draw_operator
@@ -50,14 +50,14 @@ def refuse_large(tree: FormulaTree) -> None:
     Raises:
         FormulaError: it is.
     """
-    if tree.size > LARGEST_DRAWING:
+    if tree.size > MAX_NODES:
         raise FormulaError(
-            f"Expected a tree of at most {LARGEST_DRAWING} nodes to draw "
+            f"Expected a tree of at most {MAX_NODES} nodes to draw "
             f"(got {tree.size}); use to_string() instead"
         )
 
 
-def _draw_operator(node: Node) -> list[Line]:
+def _draw_operator(node: Node) -> list[_Line]:
     return [_show(node), *_hang(_list_opt_children(node), _draw_operator)]
 
 
@@ -66,9 +66,9 @@ def _list_opt_children(node: Node) -> list[tuple[str, Node]]:
     return [("0" if unordered else edge, child) for edge, child in node.edges.items()]
 
 
-def _draw_baseline(head: Node) -> list[Line]:
+def _draw_baseline(head: Node) -> list[_Line]:
     """Draw one baseline: a line of symbols, and below it what hangs on each."""
-    columns: list[list[Line]] = []
+    columns: list[list[_Line]] = []
     node: Node | None = head
     while node is not None:
         below = [(e, node.edges[e]) for e in SLT_EDGES[1:] if e in node.edges]
@@ -78,10 +78,10 @@ def _draw_baseline(head: Node) -> list[Line]:
 
 
 def _hang(
-    children: list[tuple[str, Node]], draw: Callable[[Node], list[Line]]
-) -> list[Line]:
+    children: list[tuple[str, Node]], draw: Callable[[Node], list[_Line]]
+) -> list[_Line]:
     """Draw children one below the other, each behind its edge."""
-    lines: list[Line] = []
+    lines: list[_Line] = []
     for index, (edge, child) in enumerate(children):
         is_last = index == len(children) - 1
         first, *others = draw(child)
@@ -91,7 +91,7 @@ def _hang(
     return lines
 
 
-def _join_columns(columns: list[list[Line]]) -> list[Line]:
+def _join_columns(columns: list[list[_Line]]) -> list[_Line]:
     """Put columns beside each other; their first lines are joined by ``─n─``."""
     height = max(len(column) for column in columns)
     texts = [""] * height
@@ -112,7 +112,7 @@ def _join_columns(columns: list[list[Line]]) -> list[Line]:
     return [(text, total) for text in texts]
 
 
-def _show(node: Node) -> Line:
+def _show(node: Node) -> _Line:
     label = node.label or "·"
     return label, _measure(label)
 

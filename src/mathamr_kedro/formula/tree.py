@@ -14,17 +14,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from mathamr_kedro.errors import FormulaError, suggest
 from mathamr_kedro.formula.bracket_strings import (
-    format_opt,
-    format_slt,
-    guess_kind,
+    format_bracket_string,
     parse_bracket_string,
 )
 from mathamr_kedro.formula.node import SLT_EDGES, Node
-from mathamr_kedro.formula.tuples import SymbolPair, list_opt_tuples, list_slt_tuples
+from mathamr_kedro.formula.tuples import SymbolPair, list_tuples
 
 TreeKind: TypeAlias = Literal["slt", "opt"]
 
@@ -58,7 +56,7 @@ class FormulaTree:
 
         Args:
             text: as :meth:`to_string` writes it.
-            kind: ``"slt"`` or ``"opt"``; read off the edges when left out (a tree of
+            kind: ``"slt"`` or ``"opt"``; told by the edges if omitted (a tree of
                 one node then counts as ``"slt"``).
 
         Raises:
@@ -70,13 +68,14 @@ class FormulaTree:
                 f"{suggest(str(kind), _KINDS)}"
             )
         root = parse_bracket_string(text)
-        return cls(kind or guess_kind(root), root)  # type: ignore[arg-type]
+        if kind is None:  # a tree of one node may be either
+            kind = "opt" if "0" in root.edges else "slt"
+        return cls(kind, root)  # type: ignore[arg-type]
 
     def to_string(self) -> str:
         """Return the bracket string, e.g. ``[V!x,a[N!2]]``."""
         if self._text is None:
-            write = format_slt if self.kind == "slt" else format_opt
-            self._text = write(self.root)
+            self._text = format_bracket_string(self.root, self.kind)
         return self._text
 
     @property
@@ -110,13 +109,12 @@ class FormulaTree:
         """Return the symbol pairs of the tree in the order of Tangent-S.
 
         Args:
-            window: longest path between the two symbols; 0 for no limit.
+            window: length of the longest path between two symbols; 0 for no limit.
             eob: also emit an end marker ``0!`` after each baseline (SLT) or leaf (OPT).
         """
         if window < 0:
             raise FormulaError(f"Expected window >= 0 (got {window!r})")
-        list_tuples = list_slt_tuples if self.kind == "slt" else list_opt_tuples
-        return list_tuples(self.root, window, eob)
+        return list_tuples(self.root, self.kind, window, eob)
 
     def _flatten(self) -> None:
         labels: list[str] = []
@@ -155,29 +153,13 @@ class FormulaTree:
         return self
 
 
-class BothTrees(Protocol):
-    """What every reader of whole formulas returns: both trees, and what was bent."""
-
-    @property
-    def slt(self) -> FormulaTree | None: ...  # noqa: D102
-    @property
-    def opt(self) -> FormulaTree | None: ...  # noqa: D102
-    @property
-    def problems(self) -> Mapping[str, int]: ...  # noqa: D102
-
-
 class FormulaTrees(NamedTuple):
-    """Both trees of one formula, and what had to be bent to get them."""
+    """Both trees of one formula, and where reading them deviated from the rules."""
 
     slt: FormulaTree | None
     opt: FormulaTree | None
     problems: Mapping[str, int]
     """Deviations by reason, e.g. ``{"unknown_tag:ms": 2}``."""
-
-
-def from_string(text: str, kind: str | None = None) -> FormulaTree:
-    """Return the tree of a bracket string; see :meth:`FormulaTree.from_string`."""
-    return FormulaTree.from_string(text, kind)
 
 
 def _slt_children(node: Node) -> Iterator[tuple[str, Node]]:

@@ -12,19 +12,35 @@ Collections that publish trees hold bracket strings in these cells: source brack
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import mathamr_kedro.formula
 from mathamr_kedro.errors import FormulaError
 from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
-from mathamr_kedro.formula.tree import BothTrees, FormulaTree, FormulaTrees
-from mathamr_kedro.records import Formula
-from mathamr_kedro.types import FormulaId, VisualId
+from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
+from mathamr_kedro.records import Formula, FormulaMention
+from mathamr_kedro.types import FormulaId, PostId, VisualId
 
 SOURCES = ("", "pmml", "cmml", "latexml", "latex", "brackets")
 """Where a tree came from; empty where there is none."""
+
+# Deflate looks for what it has seen: begin each tree with what most trees contain.
+DICTIONARY = (
+    "[C!infinity][M!D-|][O!factorial,0[O!limit][O!forall][O!in,0[F!sin,0[F!cos,0[F!log"
+    "[T![E!,0[O!fragments],1[O!form-seq,0[U!neq,0[O!leq,0[O!geq,0[O!lt,0[O!gt,0[O!int"
+    "[M!V-2[M!S-1[M!L-2,0[O!interval(O-O),0[M!M-2x2,0[M!R!,0[+!O!SUB,0[O!sum],1[U!and,"
+    "0[O!root,0[+!O!SUP[V!…[V!π[V!𝑎],1[V!𝑏]]],1[V!𝑓],1[V!𝑥]],1[V!𝑛]]],1[N!1]]],1[N!2]]"
+    ",2[,1[O!divide,0[N!1],1[O!minus,0[O!minus,0[N!1]],1[O!SUB,0[V!𝑥],1[V!𝑖]],1[O!SUP,"
+    "0[V!𝑥],1[N!2]],1[U!eq,0[U!plus,0[U!times,0[V!𝑓],1[V!𝑥]],1["
+    "[∑,o[V!n],u[V!i[=[N!1]]][∫[∈[V!ℝ[→[≤[≥[M!||1x1,w[M!{}1x1,w[M!&lsqb;&rsqb;1x2,w["
+    "[lim,u[V!n[→[V!∞]]][&comma;],e[V!y]]][M!()1x2,w[V!x[&comma;],e[V!y]]][O!root,w["
+    "[O!divide,o[N!1],u[N!2]][V!f[M!()1x1[=[V!x,a[N!2]],w[V!x]]][V!a,b[V!n]][=[V!x[+["
+    "N!1]]]][-[N!1]][V!n"
+).encode()
+"""What most trees say; a store keeps its own copy, so this text may change."""
 
 _MATHML: Mapping[str, tuple[Callable[..., FormulaTree | None], str]] = {
     "slt": (slt_from_mathml, "pmml"),
@@ -50,14 +66,55 @@ class TreeRow(NamedTuple):
         return FormulaTrees(
             FormulaTree.from_string(self.slt, "slt") if self.slt is not None else None,
             FormulaTree.from_string(self.opt, "opt") if self.opt is not None else None,
-            read_deviations(self.deviations),
+            self.count_deviations(),
         )
+
+    def count_deviations(self) -> Counter[str]:
+        """Return the reasons with their counts.
+
+        >>> row = TreeRow("1", "1", None, None, deviations="empty=1 unknown_tag:ms=2")
+        >>> row.count_deviations()["unknown_tag:ms"]
+        2
+        """
+        parts = (item.rpartition("=") for item in self.deviations.split())
+        return Counter({reason: int(count) for reason, _, count in parts})
+
+    def pack(self, dictionary: bytes) -> tuple[object, ...]:
+        """Return all but the ids as they are stored; :meth:`unpack` reads it."""
+        return (
+            _deflate(self.slt, dictionary),
+            _deflate(self.opt, dictionary),
+            SOURCES.index(self.slt_source),
+            SOURCES.index(self.opt_source),
+            self.deviations,
+        )
+
+    @classmethod
+    def unpack(cls, values: tuple[Any, ...], dictionary: bytes) -> TreeRow:
+        """Return the row that was stored: visual id, formula id, what was packed."""
+        visual_id, formula_id, slt, opt, slt_source, opt_source, deviations = values
+        return cls(
+            str(formula_id),
+            str(visual_id),
+            _inflate(slt, dictionary),
+            _inflate(opt, dictionary),
+            SOURCES[slt_source],
+            SOURCES[opt_source],
+            str(deviations),
+        )
+
+
+class TreeBatch(NamedTuple):
+    """Trees of new formulas, and all formulas with the visual ids they share."""
+
+    rows: list[TreeRow]
+    links: list[tuple[FormulaId, VisualId]]
 
 
 def build_trees(
     formula: Formula,
-    read_latex: Callable[[str], BothTrees] | None = None,
-    converted: BothTrees | None = None,
+    read_latex: Callable[[str], FormulaTrees] | None = None,
+    converted: FormulaTrees | None = None,
 ) -> TreeRow:
     """Return the row of a formula, each tree from the best source there is.
 
@@ -68,7 +125,7 @@ def build_trees(
         formula: with LaTeX and, as MathML or as bracket strings, presentation and
             content, each possibly empty.
         read_latex: reads LaTeX where a tree is still missing;
-            :func:`mathamr_kedro.formula.trees_from_latex` when left out.
+            :func:`mathamr_kedro.formula.trees_from_latex` by default.
         converted: the trees that LaTeXML made of the LaTeX, where it was run.
     """
     reasons: Counter[str] = Counter()
@@ -95,7 +152,7 @@ def build_trees(
         opt.to_string() if opt is not None else None,
         slt_source,
         opt_source,
-        write_deviations(reasons),
+        _write_deviations(reasons),
     )
 
 
@@ -117,31 +174,89 @@ def _read_cell(
 
 
 def _read(
-    latex: str, read_latex: Callable[[str], BothTrees] | None
-) -> BothTrees | None:
+    latex: str, read_latex: Callable[[str], FormulaTrees] | None
+) -> FormulaTrees | None:
     if not latex.strip():
         return None
     read = read_latex or mathamr_kedro.formula.trees_from_latex
     return read(latex)
 
 
-def write_deviations(reasons: Counter[str] | Iterable[str]) -> str:
+def _write_deviations(reasons: Counter[str]) -> str:
     """Return reasons with their counts as one line, in alphabetical order.
 
-    >>> write_deviations(["empty", "unknown_tag:ms", "unknown_tag:ms"])
+    >>> _write_deviations(Counter({"unknown_tag:ms": 2, "empty": 1}))
     'empty=1 unknown_tag:ms=2'
     """
-    counts = Counter(reasons)
     return " ".join(
-        f"{'_'.join(reason.split())}={counts[reason]}" for reason in sorted(counts)
+        f"{'_'.join(reason.split())}={reasons[reason]}" for reason in sorted(reasons)
     )
 
 
-def read_deviations(line: str) -> Counter[str]:
-    """Return the counts that :func:`write_deviations` wrote.
+def build_batch(
+    links: Sequence[tuple[FormulaId, VisualId]],
+    read: Callable[[list[int]], Iterable[Formula]],
+    find_missing: Callable[[Iterable[VisualId]], set[VisualId]],
+    convert: Callable[[list[str]], Sequence[FormulaTrees]] | None = None,
+) -> TreeBatch:
+    """Build the trees of the formulas whose visual ids the store does not know.
 
-    >>> read_deviations("empty=1 unknown_tag:ms=2")["unknown_tag:ms"]
-    2
+    Trees are built once per visual id, from the first formula of the batch that shows
+    it; the others are linked. Markup is read for those alone.
+
+    Args:
+        links: formula id and visual id of every formula of the batch.
+        read: returns the formulas at some places of ``links``.
+        find_missing: :meth:`.TreeStore.missing_visuals` of the store.
+        convert: reads the LaTeX of formulas without MathML, all at once, e.g.
+            :meth:`.LatexmlConverter.build_trees`; by default the builtin reader
+            reads them one by one.
     """
-    parts = (item.rpartition("=") for item in line.split())
-    return Counter({reason: int(count) for reason, _, count in parts})
+    first_at: dict[VisualId, int] = {}
+    for place, (_, visual_id) in enumerate(links):
+        first_at.setdefault(visual_id, place)
+    missing = find_missing(first_at)
+    places = [place for visual_id, place in first_at.items() if visual_id in missing]
+    formulas = read(places)
+    if convert is None:
+        return TreeBatch([build_trees(formula) for formula in formulas], list(links))
+    formulas = list(formulas)
+    bare = [f for f in formulas if not (f.presentation and f.content)]
+    bare = [formula for formula in bare if formula.latex.strip()]
+    found = convert([formula.latex for formula in bare])
+    converted = {f.visual_id: trees for f, trees in zip(bare, found, strict=True)}
+    rows = [build_trees(f, converted=converted.get(f.visual_id)) for f in formulas]
+    return TreeBatch(rows, list(links))
+
+
+def formula_of_mention(mention: FormulaMention, owner: PostId) -> Formula:
+    """Return a formula that was found in a text as a row of the formula index."""
+    return Formula(
+        mention.formula_id,
+        owner,
+        owner,
+        "body",
+        None,
+        None,
+        mention.visual_id,
+        "",
+        mention.latex,
+        "",
+        "",
+    )
+
+
+def _deflate(text: str | None, dictionary: bytes) -> bytes | None:
+    if text is None:
+        return None
+    # Raw deflate (no header, no checksum): SQLite checks its pages, and most trees
+    # are shorter than a hundred bytes.
+    packer = zlib.compressobj(6, zlib.DEFLATED, -15, zdict=dictionary)
+    return packer.compress(text.encode("utf-8", "surrogatepass")) + packer.flush()
+
+
+def _inflate(blob: bytes | None, dictionary: bytes) -> str | None:
+    if blob is None:
+        return None
+    unpacker = zlib.decompressobj(-15, zdict=dictionary)
+    return unpacker.decompress(blob).decode("utf-8", "surrogatepass")

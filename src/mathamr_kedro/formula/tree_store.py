@@ -11,41 +11,27 @@ batches: the names of the batches that are whole
 One SQLite file. A batch is one transaction that also notes its name, so a run that was
 killed leaves whole batches only, and the next run skips those. Nothing is held in
 memory but SQLite's page cache. Trees are bracket strings, deflated with a dictionary of
-what every tree says.
+what every tree says; a store keeps its own copy of it.
 """
 
 from __future__ import annotations
 
 import sqlite3
-import zlib
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from mathamr_kedro import formula
 from mathamr_kedro.errors import InputError, MalformedInputError, MissingInputError
 from mathamr_kedro.formula.tree import FormulaTrees
-from mathamr_kedro.formula.tree_rows import SOURCES, TreeRow
+from mathamr_kedro.formula.tree_rows import DICTIONARY, SOURCES, TreeRow
 from mathamr_kedro.types import FormulaId, VisualId
 
-VERSION = 1
-CACHE_MEBIBYTES = 64
-
-# Deflate looks for what it has seen: begin each tree with what most trees contain. A
-# store keeps its own copy, so this text may change.
-_DICTIONARY = (
-    "[C!infinity][M!D-|][O!factorial,0[O!limit][O!forall][O!in,0[F!sin,0[F!cos,0[F!log"
-    "[T![E!,0[O!fragments],1[O!form-seq,0[U!neq,0[O!leq,0[O!geq,0[O!lt,0[O!gt,0[O!int"
-    "[M!V-2[M!S-1[M!L-2,0[O!interval(O-O),0[M!M-2x2,0[M!R!,0[+!O!SUB,0[O!sum],1[U!and,"
-    "0[O!root,0[+!O!SUP[V!…[V!π[V!𝑎],1[V!𝑏]]],1[V!𝑓],1[V!𝑥]],1[V!𝑛]]],1[N!1]]],1[N!2]]"
-    ",2[,1[O!divide,0[N!1],1[O!minus,0[O!minus,0[N!1]],1[O!SUB,0[V!𝑥],1[V!𝑖]],1[O!SUP,"
-    "0[V!𝑥],1[N!2]],1[U!eq,0[U!plus,0[U!times,0[V!𝑓],1[V!𝑥]],1["
-    "[∑,o[V!n],u[V!i[=[N!1]]][∫[∈[V!ℝ[→[≤[≥[M!||1x1,w[M!{}1x1,w[M!&lsqb;&rsqb;1x2,w["
-    "[lim,u[V!n[→[V!∞]]][&comma;],e[V!y]]][M!()1x2,w[V!x[&comma;],e[V!y]]][O!root,w["
-    "[O!divide,o[N!1],u[N!2]][V!f[M!()1x1[=[V!x,a[N!2]],w[V!x]]][V!a,b[V!n]][=[V!x[+["
-    "N!1]]]][-[N!1]][V!n"
-).encode()
+_VERSION = 1
+_CACHE_MEBIBYTES = 64
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;
@@ -118,20 +104,20 @@ class TreeStore:
 
     def _prepare(self) -> None:
         run = self._connection.execute
-        run(f"PRAGMA cache_size = -{CACHE_MEBIBYTES * 1024}")
+        run(f"PRAGMA cache_size = -{_CACHE_MEBIBYTES * 1024}")
         version = run("PRAGMA user_version").fetchone()[0]
-        if version not in (0, VERSION) or (self._read_only and version == 0):
+        if version not in (0, _VERSION) or (self._read_only and version == 0):
             raise MalformedInputError(
-                f"Expected a formula-tree store of version {VERSION} at "
+                f"Expected a formula-tree store of version {_VERSION} at "
                 f"{str(self.path)!r} (got version {version}); make it anew"
             )
         if not self._read_only:
             run("PRAGMA journal_mode = WAL")
             run("PRAGMA synchronous = NORMAL")
             self._connection.executescript(
-                f"BEGIN IMMEDIATE;{_SCHEMA};PRAGMA user_version = {VERSION};COMMIT;"
+                f"BEGIN IMMEDIATE;{_SCHEMA};PRAGMA user_version = {_VERSION};COMMIT;"
             )
-            run("INSERT OR IGNORE INTO meta VALUES ('dictionary', ?)", (_DICTIONARY,))
+            run("INSERT OR IGNORE INTO meta VALUES ('dictionary', ?)", (DICTIONARY,))
         self._dictionary: bytes = run(
             "SELECT value FROM meta WHERE key = 'dictionary'"
         ).fetchone()[0]
@@ -161,8 +147,10 @@ class TreeStore:
                     f"{str(self.path)!r}); skip finished_batches()"
                 )
             for row in rows:
-                self._connection.execute(_ADD_TREES, self._pack(row))
-                run(_ADD_FORMULA, (_to_key(row.formula_id), _to_key(row.visual_id)))
+                packed = row.pack(self._dictionary)
+                keys = _to_key(row.visual_id), _to_key(row.formula_id)
+                run(_ADD_TREES, (*keys, *packed))
+                run(_ADD_FORMULA, keys[::-1])
             self._connection.executemany(
                 _ADD_FORMULA, ((_to_key(f), _to_key(v)) for f, v in links)
             )
@@ -208,7 +196,7 @@ class TreeStore:
         """Yield all rows, ordered by visual id."""
         with closing(self._connection.cursor()) as cursor:
             for values in cursor.execute("SELECT * FROM trees ORDER BY visual_id"):
-                yield self._unpack(values)
+                yield TreeRow.unpack(values, self._dictionary)
 
     def __len__(self) -> int:
         """Return the number of visually distinct formulas."""
@@ -229,6 +217,27 @@ class TreeStore:
             "SELECT slt_source, opt_source, COUNT(*) FROM trees GROUP BY 1, 2"
         )
         return {(SOURCES[slt], SOURCES[opt]): count for slt, opt, count in found}
+
+    def describe(self, max_reasons: int = 20) -> Mapping[str, Any]:
+        """Count the trees by source, those that are missing, and deviations by reason.
+
+        Args:
+            max_reasons: how many of the most frequent reasons to name.
+        """
+        sources: Counter[str] = Counter()
+        for (slt, opt), count in self.count_sources().items():
+            sources[f"slt_{slt or 'none'}"] += count
+            sources[f"opt_{opt or 'none'}"] += count
+        reasons: Counter[str] = Counter()
+        for row in self:
+            if row.deviations:
+                reasons.update(row.count_deviations())
+        return {
+            "distinct": len(self),
+            "formulas": self.count_formulas(),
+            "sources": dict(sorted(sources.items())),
+            "deviations": dict(reasons.most_common(max_reasons)),
+        }
 
     def close(self) -> None:
         """Close the file; a writer leaves one plain file that any place can hold."""
@@ -251,44 +260,7 @@ class TreeStore:
 
     def _find(self, query: str, key: str) -> TreeRow | None:
         values = self._connection.execute(query, (_to_key(key),)).fetchone()
-        return self._unpack(values) if values is not None else None
-
-    def _pack(self, row: TreeRow) -> tuple[object, ...]:
-        return (
-            _to_key(row.visual_id),
-            _to_key(row.formula_id),
-            self._deflate(row.slt),
-            self._deflate(row.opt),
-            SOURCES.index(row.slt_source),
-            SOURCES.index(row.opt_source),
-            row.deviations,
-        )
-
-    def _unpack(self, values: tuple[object, ...]) -> TreeRow:
-        visual_id, formula_id, slt, opt, slt_source, opt_source, deviations = values
-        return TreeRow(
-            str(formula_id),
-            str(visual_id),
-            self._inflate(slt),
-            self._inflate(opt),
-            SOURCES[slt_source],  # type: ignore[call-overload]
-            SOURCES[opt_source],  # type: ignore[call-overload]
-            str(deviations),
-        )
-
-    def _deflate(self, text: str | None) -> bytes | None:
-        if text is None:
-            return None
-        # Raw deflate (no header, no checksum): SQLite checks its pages, and most trees
-        # are shorter than a hundred bytes.
-        packer = zlib.compressobj(6, zlib.DEFLATED, -15, zdict=self._dictionary)
-        return packer.compress(text.encode("utf-8", "surrogatepass")) + packer.flush()
-
-    def _inflate(self, blob: object) -> str | None:
-        if blob is None:
-            return None
-        unpacker = zlib.decompressobj(-15, zdict=self._dictionary)
-        return unpacker.decompress(blob).decode("utf-8", "surrogatepass")  # type: ignore[arg-type]
+        return TreeRow.unpack(values, self._dictionary) if values is not None else None
 
 
 def _to_key(identifier: str) -> int | str:

@@ -21,8 +21,13 @@ from typing import NamedTuple, TypeAlias
 from mathamr_kedro.formula.node import SLT_TUPLE_EDGES, Node
 
 END = "0!"
-LONGEST_PATH = 5
-LONGEST_TUPLE = 200
+"""Second symbol of a tuple that closes a baseline or a leaf."""
+
+MAX_PLAIN_PATH = 5
+"""Edges of a path that is written edge by edge; longer ones run by run."""
+
+MAX_CHARACTERS = 200
+"""Characters of a tuple that the published indexes hold; longer ones are skipped."""
 _SLT_PUSH_ORDER = "nabou" + "cdwe"
 
 Links: TypeAlias = Iterable[tuple[str, Node]]
@@ -47,14 +52,14 @@ class _Path(NamedTuple):
     length: int
 
     def extend(self, edge: str) -> _Path:
-        raw = self.raw + edge if self.length < LONGEST_PATH else ""
+        raw = self.raw + edge if self.length < MAX_PLAIN_PATH else ""
         if edge == self.edge:
             return _Path(raw, self.done, edge, self.run + 1, self.length + 1)
         done = f"{self.done}{self.run}{self.edge}" if self.run else ""
         return _Path(raw, done, edge, 1, self.length + 1)
 
     def write(self) -> str:
-        if self.length <= LONGEST_PATH:
+        if self.length <= MAX_PLAIN_PATH:
             return self.raw or "-"
         return f"{self.done}{self.run}{self.edge}"
 
@@ -62,13 +67,17 @@ class _Path(NamedTuple):
 _ROOT_PATH = _Path("", "", "", 0, 0)
 
 
-def list_slt_tuples(root: Node, window: int, eob: bool) -> list[SymbolPair]:
-    """Return the tuples of a Symbol Layout Tree in the reference order."""
-    return list(_walk(root, window, eob, _slt_links, _slt_push_links, _slt_end))
+def list_tuples(root: Node, kind: str, window: int, eob: bool) -> list[SymbolPair]:
+    """Return the tuples of a tree in the reference order.
 
-
-def list_opt_tuples(root: Node, window: int, eob: bool) -> list[SymbolPair]:
-    """Return the tuples of an Operator Tree; edges under ``U!`` are all ``0``."""
+    Args:
+        root: of the tree; in an Operator Tree edges under ``U!`` are all ``0``.
+        kind: ``"slt"`` or ``"opt"``.
+        window: length of the longest path between the two symbols; 0 for no limit.
+        eob: whether to close baselines (SLT) and leaves (OPT).
+    """
+    if kind == "slt":
+        return list(_walk(root, window, eob, _slt_links, _slt_push_links, _slt_end))
     return list(_walk(root, window, eob, _opt_links, _opt_links, _opt_end))
 
 
@@ -142,6 +151,6 @@ def _keep_short(
 ) -> tuple[SymbolPair, ...]:
     """Return the tuple, unless its text is too long for the published indexes."""
     length = len(first) + len(second) + len(path) + len(location) + 3
-    if length > LONGEST_TUPLE:
+    if length > MAX_CHARACTERS:
         return ()
     return (SymbolPair(first, second, path, location),)

@@ -12,8 +12,7 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from mathamr_kedro.formula.tree import FormulaTree
-from mathamr_kedro.formula.tree_store import TreeStore, find_trees
+from mathamr_kedro.formula import FormulaTree, TreeStore, find_trees
 from mathamr_kedro.graph.penman_graph import format_label
 
 CACHED = 20_000

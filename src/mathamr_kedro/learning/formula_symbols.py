@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.formula.node import SLT_EDGES, find_kind
+from mathamr_kedro.formula import SLT_EDGES, find_kind
 from mathamr_kedro.graph.prepared import PreparedGraphs
 from mathamr_kedro.graph.tensors import GraphSchema
 from mathamr_kedro.graph.vocabulary import RARE_NUMBERS

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.formula.tree import BothTrees
+from mathamr_kedro.formula import FormulaTrees
 from mathamr_kedro.graph.penman_records import GraphRecord
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.progress import report_progress
@@ -82,7 +82,7 @@ class FormulaInstance(NamedTuple):
     latex: str
 
 
-TreeLookup: TypeAlias = Callable[[FormulaInstance], BothTrees | None]
+TreeLookup: TypeAlias = Callable[[FormulaInstance], FormulaTrees | None]
 """Finds the trees of a formula, e.g. in the formula-tree store; ``None``: there are
 none."""
 

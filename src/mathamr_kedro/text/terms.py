@@ -17,8 +17,7 @@ from functools import cache
 
 from nltk.stem.porter import PorterStemmer
 
-from mathamr_kedro.formula.node import find_kind
-from mathamr_kedro.formula.tree import BothTrees, FormulaTree
+from mathamr_kedro.formula import FormulaTree, FormulaTrees, find_kind
 from mathamr_kedro.graph.penman_graph import read_label, read_math_graph
 from mathamr_kedro.records import FormulaMention
 
@@ -80,7 +79,7 @@ def restore_latex(text: str, formula_map: Iterable[FormulaMention]) -> str:
     return "".join([*parts, text[end:]])
 
 
-def list_tuples(trees: BothTrees, window: int = 1) -> list[str]:
+def list_tuples(trees: FormulaTrees, window: int = 1) -> list[str]:
     """Return the tuples of both trees of a formula, without their location."""
     terms = []
     for kind, tree in (("slt", trees.slt), ("opt", trees.opt)):

@@ -4,33 +4,28 @@ import unicodedata
 
 import pytest
 
-from mathamr_kedro.formula.latex.alphabets import (
-    FONTS,
-    MATH,
-    choose_font,
-    embolden,
-    find_variant,
-    merge_fonts,
-    restyle,
-)
+from mathamr_kedro.formula.latex.alphabets import FONTS, MATH, ROMAN, Font
 
 
 @pytest.mark.parametrize(
-    "variant",
-    "bold italic bold-italic sans-serif monospace script fraktur double-struck".split(),
+    "font",
+    [
+        *(FONTS[name] for name in "bf it sf tt cal frak bb".split()),
+        Font("serif", bold=True, italic=True),
+    ],
 )
-def test_letters_fold_back_to_plain_ones(variant):
+def test_letters_fold_back_to_plain_ones(font):
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-    styled = restyle(letters, variant)
+    styled = font.restyle(letters)
 
     assert styled != letters
     assert unicodedata.normalize("NFKC", styled) == letters
 
 
 def test_text_with_a_letter_that_lacks_is_not_restyled():
-    assert restyle("a+b", "bold") is None
-    assert restyle("a", "") is None
+    assert FONTS["bf"].restyle("a+b") is None
+    assert ROMAN.restyle("a") is None
 
 
 @pytest.mark.parametrize(
@@ -46,14 +41,14 @@ def test_text_with_a_letter_that_lacks_is_not_restyled():
         ("Γ", FONTS["bf"], "bold"),
         ("1", FONTS["bb"], "double-struck"),
         ("sin", FONTS["bf"], ""),
-        ("α", embolden(MATH), "bold-italic"),
-        ("+", embolden(MATH), "bold"),
+        ("α", MATH.embolden(), "bold-italic"),
+        ("+", MATH.embolden(), "bold"),
     ],
 )
 def test_symbol_shows_the_font_its_kind_allows(char, font, variant):
-    assert find_variant(choose_font(char, font)) == variant
+    assert font.choose(char).variant == variant
 
 
 def test_only_boldsymbol_outlives_another_font():
-    assert merge_fonts(FONTS["bf"], FONTS["rm"]) == FONTS["rm"]
-    assert find_variant(merge_fonts(embolden(MATH), FONTS["rm"])) == "bold"
+    assert FONTS["bf"].select(FONTS["rm"]) == FONTS["rm"]
+    assert MATH.embolden().select(FONTS["rm"]).variant == "bold"

@@ -5,14 +5,11 @@ import pytest
 from mathamr_kedro.formula.latex.composition import (
     attach_script,
     chain_terms,
-    closes,
     fence,
     multiply,
-    relate,
-    turn_bar,
 )
 from mathamr_kedro.formula.latex.nodes import App, ScriptMark
-from mathamr_kedro.formula.latex.symbols import SYMBOLS, with_place
+from mathamr_kedro.formula.latex.symbols import SYMBOLS
 
 A, B, C, PLUS, MINUS, TIMES = (SYMBOLS[token] for token in "abc+-*")
 
@@ -41,12 +38,6 @@ def test_parentheses_around_one_item_mean_nothing():
     assert fence([SYMBOLS["("], A, SYMBOLS[")"]]).content is A
 
 
-def test_fences_of_one_kind_close_each_other():
-    assert closes(SYMBOLS["("], SYMBOLS[")"])
-    assert not closes(SYMBOLS["("], SYMBOLS["]"])
-    assert not closes(A, B)
-
-
 def test_terms_group_from_the_left_and_equal_signs_side_by_side():
     whole = chain_terms([A, PLUS, B, PLUS, C, MINUS, A])
 
@@ -68,31 +59,15 @@ def test_first_factor_is_never_changed():
     assert first.args == [A, B]
 
 
-def test_one_relation_is_an_application_and_more_are_a_chain():
-    equals = SYMBOLS["="]
-
-    assert relate([A]) is A
-    assert relate([A, equals, B]).op is equals
-    assert relate([A, equals, B, equals, C]).op.meaning == "multirelation"
-
-
 @pytest.mark.parametrize(
     ("base", "mark", "place"),
     [
         (A, _mark(), "post"),
-        (with_place(SYMBOLS[r"\sum"], "mid"), _mark(), "mid"),
+        (SYMBOLS[r"\sum"].with_place("mid"), _mark(), "mid"),
         (A, _mark(floats=True), "pre"),
-        (attach_script(with_place(A, "mid"), _mark(level=1)), _mark(level=1), "mid"),
-        (attach_script(with_place(A, "mid"), _mark(level=2)), _mark(level=1), "post"),
+        (attach_script(A.with_place("mid"), _mark(level=1)), _mark(level=1), "mid"),
+        (attach_script(A.with_place("mid"), _mark(level=2)), _mark(level=1), "post"),
     ],
 )
 def test_script_goes_where_base_and_level_say(base, mark, place):
     assert attach_script(base, mark).place == place
-
-
-def test_bar_turns_into_a_fence_or_a_separator():
-    bar = SYMBOLS["|"]
-
-    assert turn_bar(bar, "OPEN").slt == "|"
-    assert turn_bar(bar, "PUNCT").slt == "∣"
-    assert turn_bar(SYMBOLS[r"\|"], "OPEN").text == "‖"

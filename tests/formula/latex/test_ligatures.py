@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.formula.latex import trees_from_latex
-from mathamr_kedro.formula.latex.ligatures import LONGEST_WORD
+from mathamr_kedro.formula.latex.ligatures import MAX_WORD
 
 
 @pytest.mark.parametrize(
@@ -40,4 +40,4 @@ def test_endless_number_stays_in_pieces():
     nodes = trees_from_latex(r"1\," * 1000).slt.nodes
 
     assert len(nodes) > 1
-    assert max(map(len, nodes)) <= 2 * LONGEST_WORD
+    assert max(map(len, nodes)) <= 2 * MAX_WORD

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr_kedro.formula.latex import LONGEST, trees_from_latex
+from mathamr_kedro.formula.latex import trees_from_latex
+from mathamr_kedro.formula.latex.limits import MAX_CHARACTERS
 from mathamr_kedro.formula.tree import FormulaTree
 
 _PIECES = (
@@ -127,7 +128,7 @@ def test_long_formula_is_refused():
     ],
 )
 def test_formula_of_the_longest_length_is_answered(piece):
-    latex = (piece * LONGEST)[:LONGEST]
+    latex = (piece * MAX_CHARACTERS)[:MAX_CHARACTERS]
 
     trees = trees_from_latex(latex)
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.formula.latex import trees_from_latex
-from mathamr_kedro.formula.latex.macros import ExpansionLimitError, expand_macros
+from mathamr_kedro.formula.latex.limits import LimitError
+from mathamr_kedro.formula.latex.macros import expand_macros
 from mathamr_kedro.formula.latex.tokens import split_tokens
 
 
@@ -49,5 +50,5 @@ def test_definition_of_no_command_is_a_problem():
 
 
 def test_growing_expansion_is_stopped():
-    with pytest.raises(ExpansionLimitError):
+    with pytest.raises(LimitError, match="expansion_limit"):
         _expand(r"\def\a{x\a}\a")

@@ -9,11 +9,7 @@ from mathamr_kedro.formula.latex.symbols import (
     LIMITS,
     SYMBOLS,
     Symbol,
-    clean_label,
-    label_meaning,
-    letter,
-    with_meaning,
-    with_role,
+    _label_meaning,
 )
 
 ROLES = (
@@ -64,17 +60,17 @@ def test_absent_symbol_is_a_blank():
 
 
 def test_letter_as_an_operator_is_drawn_in_its_font():
-    d = with_meaning(SYMBOLS["d"], "DIFFOP", "differential-d")
+    d = SYMBOLS["d"].with_meaning("DIFFOP", "differential-d")
 
     assert (d.slt, d.opt) == ("𝑑", "O!differential-d")
 
 
 def test_number_as_an_operator_keeps_its_value():
-    assert with_role(SYMBOLS["1"], "OVERACCENT").opt == "N!1.0"
+    assert SYMBOLS["1"].with_role("OVERACCENT").opt == "N!1.0"
 
 
 def test_minus_typed_as_a_character_is_a_letter_in_the_layout():
-    minus = letter("−", ROMAN)
+    minus = Symbol.letter("−", ROMAN)
 
     assert (minus.slt, minus.opt) == ("V!−", "V!-")
 
@@ -89,9 +85,8 @@ def test_minus_typed_as_a_character_is_a_letter_in_the_layout():
     ],
 )
 def test_meaning_has_a_label(meaning, label):
-    assert label_meaning(meaning) == label
+    assert _label_meaning(meaning) == label
 
 
 def test_invisible_operators_have_no_label():
     assert Symbol("MULOP", "\u2062", "times").slt == ""
-    assert clean_label(" \u2063 ") == ""

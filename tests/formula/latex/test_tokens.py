@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.formula.latex.tokens import END, clean_source, split_tokens
+from mathamr_kedro.formula.latex.tokens import END, TokenStream, _clean, split_tokens
 
 
 def test_command_is_one_token_and_other_characters_are_single():
@@ -27,8 +27,8 @@ def test_line_breaks_are_spaces():
     assert split_tokens("\\mbox{a\n b}") == ["\\mbox", "{", "a", " ", "b", "}", END]
 
 
-def test_backslash_at_the_end_is_a_token():
-    assert split_tokens("a\\") == ["a", "\\", END]
+def test_backslash_at_the_end_is_a_space():
+    assert split_tokens("a\\") == ["a", "\\ ", END]
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,50 @@ def test_backslash_at_the_end_is_a_token():
     ],
 )
 def test_source_is_cleaned(written, clean):
-    assert clean_source(written) == clean
+    assert _clean(written) == clean
+
+
+def _stream(latex: str) -> TokenStream:
+    return TokenStream(split_tokens(latex))
+
+
+def test_end_is_never_taken():
+    stream = _stream("a")
+
+    assert [stream.take(), stream.take(), stream.take()] == ["a", END, END]
+
+
+def test_raw_argument_is_a_group_or_one_token():
+    stream = _stream("{a{b}}c")
+
+    assert [stream.take_raw_argument(), stream.take_raw_argument()] == ["a{b}", "c"]
+
+
+def test_group_without_end_reaches_to_the_end():
+    stream = _stream("{a{b}")
+
+    assert stream.take_tokens() == ["{", "a", "{", "b", "}", "}"]
+    assert stream.take() == END
+
+
+def test_option_ends_at_its_own_bracket():
+    stream = _stream("[a{]}b]c")
+
+    assert stream.take_raw_option() == "a{]}b"
+    assert stream.take() == "c"
+
+
+def test_no_bracket_is_no_option():
+    assert _stream("a]").take_raw_option() is None
+
+
+def test_option_stops_where_the_group_does():
+    stream = _stream("[a}b]")
+
+    assert stream.take_raw_option() == "a"
+    assert stream.take() == "}"
+
+
+def test_length_needs_a_unit():
+    assert _stream("-3pt x").take_length() == "-3pt"
+    assert _stream("3 apples").take_length() == ""

@@ -20,8 +20,7 @@ import torch
 from kedro.io import CatalogProtocol
 
 from mathamr_kedro.corpus.visual_index import VisualIndex
-from mathamr_kedro.formula.tree_building import TreeBatch
-from mathamr_kedro.formula.tree_rows import TreeRow
+from mathamr_kedro.formula import TreeBatch, TreeRow
 from mathamr_kedro.graph.penman_records import GraphRecord
 from mathamr_kedro.graph.tensors import DOCUMENT, FORMULA, GraphSchema
 from mathamr_kedro.learning.trainer import MODEL

@@ -61,9 +61,10 @@ def raw(tmp_path) -> Path:
 def ingest(tmp_path, raw):
     """Runs the stage on the collection and returns the catalog."""
 
-    def run(env: str = "test", raw_root: Path = raw):
+    def run(env: str = "test", raw_root: Path = raw, **parameters):
         bootstrap_project(PROJECT)
         roots = {"data_root": str(tmp_path / "data"), "raw_root": str(raw_root)}
+        roots |= parameters
         with KedroSession.create(PROJECT, env=env, runtime_params=roots) as session:
             session.run(pipeline_names=["ingestion"])
         return KedroSession.create(

@@ -1,5 +1,13 @@
 r"""LaTeX to both formula trees, without any program beside Python.
 
+```
+LaTeX ──> tokens, macros ──> reader, commands/ ──> boxes: rows of items (nodes, symbols)
+                                                     │
+SLT <── layout_tree, baselines <──┐                  v
+                                  ├── one item <── grammar/, composition; or fragments
+OPT <── operator_tree <───────────┘
+```
+
 >>> trees = trees_from_latex(r"\frac{a}{2}")
 >>> trees.slt.to_string(), trees.opt.to_string()
 ('[O!divide,o[V!a],u[N!2]]', '[O!divide,0[V!𝑎],1[N!2]]')
@@ -13,23 +21,17 @@ import logging
 
 from mathamr_kedro.formula.latex.commands import list_entries
 from mathamr_kedro.formula.latex.layout_tree import build_slt
-from mathamr_kedro.formula.latex.macros import (
-    ExpansionLimitError,
-    expand_macros,
-    has_definitions,
-)
+from mathamr_kedro.formula.latex.limits import MAX_CHARACTERS, LimitError
+from mathamr_kedro.formula.latex.macros import expand_macros
 from mathamr_kedro.formula.latex.nodes import Item
 from mathamr_kedro.formula.latex.operator_tree import build_opt
-from mathamr_kedro.formula.latex.reader import Reader, TooDeepError
-from mathamr_kedro.formula.latex.tokens import END, clean_source, split_tokens
+from mathamr_kedro.formula.latex.reader import Reader
+from mathamr_kedro.formula.latex.tokens import END, split_tokens
 from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
 
 _logger = logging.getLogger(__name__)
 
-__all__ = ["LONGEST", "trees_from_latex"]
-
-LONGEST = 20_000
-"""Characters a formula may have."""
+__all__ = ["trees_from_latex"]
 
 _NOTHING = frozenset({END})
 
@@ -65,10 +67,10 @@ def trees_from_latex(latex: str) -> FormulaTrees:
                     FormulaTree("slt", slt), FormulaTree("opt", opt), problems
                 )
             problems["empty"] = 1
-    except (TooDeepError, RecursionError):
+    except LimitError as error:
+        problems[error.reason] = 1
+    except RecursionError:
         problems["too_deep"] = 1
-    except ExpansionLimitError:
-        problems["expansion_limit"] = 1
     except Exception:
         # A defect here must not stop the reading of a whole collection.
         _logger.exception("Failed to read the formula %r", latex[:200])
@@ -78,16 +80,14 @@ def trees_from_latex(latex: str) -> FormulaTrees:
 
 def _read(latex: str, problems: dict[str, int]) -> Item | None:
     """Return the formula as one item; None, with the reason, if there is none."""
-    if len(latex) > LONGEST:
+    if len(latex) > MAX_CHARACTERS:
         problems["too_long"] = 1
         return None
-    source = clean_source(latex)
-    if not source:
+    tokens = split_tokens(latex)
+    if tokens == [END]:
         problems["empty"] = 1
         return None
-    tokens = split_tokens(source)
-    if has_definitions(source):
-        tokens = expand_macros(tokens, problems)
+    tokens = expand_macros(tokens, problems)
     reader = Reader(tokens, list_entries, problems)
     boxes = reader.read_boxes(_NOTHING)
     return reader.make_item(boxes, punctuated=True)

@@ -26,6 +26,42 @@ class Font(NamedTuple):
     forced: bool = False
     """``\\boldsymbol``: bold stays, whatever the symbol and later commands say."""
 
+    @property
+    def variant(self) -> str:
+        """The name of its alphabet; empty for upright serif.
+
+        >>> FONTS["bf"].variant, MATH.variant, ROMAN.variant
+        ('bold', 'italic', '')
+        """
+        return _FAMILY_VARIANTS[self.family][self.bold + 2 * self.italic]
+
+    def restyle(self, text: str) -> str | None:
+        """Return ``text`` in the letters of the font; None if it lacks one of them.
+
+        >>> FONTS["bf"].restyle("lim"), FONTS["bf"].restyle("a b")
+        ('𝐥𝐢𝐦', None)
+        """
+        letters = _ALPHABETS.get(self.variant)
+        if letters is None or not all(char in letters for char in text):
+            return None
+        return "".join(letters[char] for char in text)
+
+    def choose(self, char: str) -> Font:
+        """Return the font in which ``char`` shows when this one is selected."""
+        return _choose(self, char)
+
+    def select(self, font: Font) -> Font:
+        r"""Return the font after a font command; only ``\boldsymbol`` outlives others.
+
+        >>> MATH.embolden().select(FONTS["rm"])
+        Font(family='serif', bold=True, italic=False, forced=True)
+        """
+        return font.embolden() if self.forced else font
+
+    def embolden(self) -> Font:
+        r"""Return the font inside ``\boldsymbol``."""
+        return self._replace(bold=True, forced=True)
+
 
 MATH = Font("math", italic=True)
 ROMAN = Font("serif")
@@ -102,23 +138,8 @@ def _fill(variant: str) -> dict[str, str]:
 _ALPHABETS = {variant: _fill(variant) for variant in _BLOCKS}
 
 
-def restyle(text: str, variant: str) -> str | None:
-    """Return ``text`` in the letters of ``variant``, or None if one letter lacks there.
-
-    >>> restyle("lim", "bold"), restyle("a b", "bold")
-    ('𝐥𝐢𝐦', None)
-    """
-    letters = _ALPHABETS.get(variant)
-    if letters is None:
-        return None
-    if not all(char in letters for char in text):
-        return None
-    return "".join(letters[char] for char in text)
-
-
 @lru_cache(maxsize=4096)
-def choose_font(char: str, font: Font) -> Font:
-    """Return the font in which ``char`` shows when ``font`` is selected."""
+def _choose(font: Font, char: str) -> Font:
     family, bold, italic, forced = font
     weight = bold and forced
     if len(char) != 1:
@@ -134,28 +155,3 @@ def choose_font(char: str, font: Font) -> Font:
     if category[0] == "N":
         return Font("serif", bold) if family == "math" else Font(family, bold, italic)
     return Font("serif", weight)
-
-
-def find_variant(font: Font) -> str:
-    """Return the name of the alphabet of a font; empty for upright serif.
-
-    >>> find_variant(FONTS["bf"]), find_variant(MATH), find_variant(ROMAN)
-    ('bold', 'italic', '')
-    """
-    return _FAMILY_VARIANTS[font.family][font.bold + 2 * font.italic]
-
-
-def merge_fonts(current: Font, selected: Font) -> Font:
-    r"""Return the font after a font command; only ``\boldsymbol`` outlives others.
-
-    >>> merge_fonts(Font("math", True, True, True), FONTS["rm"])
-    Font(family='serif', bold=True, italic=False, forced=True)
-    """
-    if not current.forced:
-        return selected
-    return selected._replace(bold=True, forced=True)
-
-
-def embolden(font: Font) -> Font:
-    r"""Return the font inside ``\boldsymbol``."""
-    return font._replace(bold=True, forced=True)

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from mathamr_kedro.formula.labels import BLANK
 from mathamr_kedro.formula.node import Node
 from mathamr_kedro.formula.slt_groups import CLOSING, COMMA, OPENING, link_row
 
-BLANK = "W!"
 BLANKS = ("", BLANK)
 """Labels of nodes that leave no mark in a row, if nothing hangs on them."""
 
@@ -169,12 +169,7 @@ def attach(
         or (above is not None and high in edges)
     ):
         link(baseline)
-        cells = 1
-        cell = base.edges.get("e")
-        while cell is not None:
-            cells += 1
-            cell = cell.edges.get("e")
-        box = Node(f"M!1x{cells}")
+        box = Node(f"M!1x{base.count('e')}")
         box.edges["w"] = base
         base = box
     if below is not None:

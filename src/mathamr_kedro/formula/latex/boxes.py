@@ -1,7 +1,12 @@
 r"""Boxes: what TeX has read so far, and how they become a row of items.
 
+```
+boxes   2  \frac13  \quad  {a b}        row   2+1/3  ,  a  b
+```
+
 A brace group is one box to a script that follows it, and nothing to the grammar: its
-items are poured into the row.
+items are poured into the row. A number before a fraction of numbers is a sum. Most
+spaces mean nothing; a quad or more separates like a comma (which is not drawn).
 """
 
 from __future__ import annotations
@@ -9,12 +14,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from mathamr_kedro.formula.latex.ligatures import append_symbol, join_neighbours
-from mathamr_kedro.formula.latex.nodes import App, Hint, Item, ScriptMark
+from mathamr_kedro.formula.latex.ligatures import append_symbol
+from mathamr_kedro.formula.latex.nodes import App, Hint, Item
 from mathamr_kedro.formula.latex.symbols import INVISIBLE_PLUS, Symbol
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula.latex.reader import Reader
+
+_SEPARATES = 10.0
+"""Points of space from which on it separates: one quad."""
 
 
 class Group:
@@ -32,6 +40,11 @@ class Group:
         self.boxes = boxes
         self.braced = braced
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it shows nothing: braces around spaces or nothing."""
+        return self.braced and all(box.is_empty for box in self.boxes)
+
 
 Box: TypeAlias = Item | Group
 Handler: TypeAlias = Callable[["Reader", list[Box]], None]
@@ -44,42 +57,6 @@ def append_group(boxes: list[Box], inner: list[Box], braced: bool) -> None:
         append_symbol(boxes, inner[0])
     elif inner or braced:
         boxes.append(Group(inner, braced))
-
-
-def is_empty(box: Box) -> bool:
-    """Return whether a box shows nothing: a space or an empty group."""
-    if box.__class__ is Hint:
-        return True
-    if box.__class__ is Group and box.braced:
-        return all(map(is_empty, box.boxes))
-    return False
-
-
-def find_base(boxes: list[Box], up: bool) -> tuple[bool, bool]:
-    """Return whether a script floats for want of a base, and if it is a second one.
-
-    An empty group right before the script makes it float, and disappears.
-    """
-    floats = True
-    seen = 0
-    spaced = False
-    for place in range(len(boxes) - 1, -1, -1):
-        box = boxes[place]
-        if box.__class__ is Hint:
-            spaced = True
-            continue
-        if is_empty(box):
-            del boxes[place]
-            break
-        if box.__class__ is not ScriptMark:
-            return False, False
-        if box.up == up:
-            return True, not spaced
-        floats = False
-        seen += 1
-        if box.floats or seen > 1:
-            break
-    return floats, False
 
 
 def pour(boxes: list[Box]) -> list[Item]:
@@ -96,10 +73,35 @@ def pour(boxes: list[Box]) -> list[Item]:
             items.append(box)  # type: ignore[arg-type]
         else:
             stack.pop()
-    return join_neighbours(items)
+    return _join_neighbours(items)
 
 
-def join_mixed_numbers(items: list[Item]) -> list[Item]:
+def _join_neighbours(items: list[Item]) -> list[Item]:
+    """Return a row in which neighbours that are one symbol are joined."""
+    row: list[Item] = []
+    for item in items:
+        if item.__class__ is Symbol:
+            append_symbol(row, item)
+        else:
+            row.append(item)
+    return row
+
+
+def settle_row(boxes: list[Box]) -> list[Item]:
+    """Return the items of boxes as the grammar reads them."""
+    items: list[Item] = boxes  # type: ignore[assignment]
+    kinds = {box.__class__ for box in boxes}
+    if Group in kinds:
+        items = pour(boxes)
+        kinds = {item.__class__ for item in items}
+    if App in kinds:
+        items = _join_mixed_numbers(items)
+    if Hint in kinds:
+        items = _settle_hints(items)
+    return items
+
+
+def _join_mixed_numbers(items: list[Item]) -> list[Item]:
     r"""Return a row in which ``2\frac13`` is a sum, not a product."""
     for place in range(len(items) - 1, 0, -1):
         fraction = items[place]
@@ -124,3 +126,28 @@ def _is_integer(item: Item) -> bool:
         return False
     value = item.meaning or ""
     return value.isascii() and value.isdigit()
+
+
+def _settle_hints(items: list[Item]) -> list[Item]:
+    """Return a row without its small spaces; wide ones become punctuation."""
+    settled: list[Item] = []
+    width = 0.0
+    phantom = False
+    for item in items:
+        if item.__class__ is Hint:
+            if settled and settled[-1].role != "OPEN":
+                width += item.width
+                phantom = phantom or item.phantom
+            continue
+        if width:
+            _separate(settled, width, phantom)
+            width, phantom = 0.0, False
+        settled.append(item)
+    if width:
+        _separate(settled, width, phantom)
+    return settled
+
+
+def _separate(settled: list[Item], width: float, phantom: bool) -> None:
+    if not phantom and width >= _SEPARATES and settled[-1].role != "PUNCT":
+        settled.append(Hint(width))

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mathamr_kedro.formula.labels import BLANK, clean_text
 from mathamr_kedro.formula.latex.baselines import (
-    BLANK,
     attach,
     hang,
     is_blank,
@@ -37,21 +37,11 @@ from mathamr_kedro.formula.latex.nodes import (
     Text,
     Undefined,
 )
-from mathamr_kedro.formula.latex.symbols import Symbol, clean_label
+from mathamr_kedro.formula.latex.symbols import Symbol
 from mathamr_kedro.formula.node import Node
 
-INFIX = frozenset(
-    {
-        "ADDOP",
-        "MULOP",
-        "BINOP",
-        "MODIFIEROP",
-        "MIDDLE",
-        "RELOP",
-        "METARELOP",
-        "ARROW",
-        "COMPOSEOP",
-    }
+_INFIX = frozenset(
+    "ADDOP MULOP BINOP MODIFIEROP MIDDLE RELOP METARELOP ARROW COMPOSEOP".split()
 )
 _ACCENTS = {"OVERACCENT": "o", "UNDERACCENT": "u"}
 _EMBELLISH = frozenset({"OVERACCENT", "UNDERACCENT", "MODIFIER", "MODIFIEROP"})
@@ -102,22 +92,20 @@ def _draw_script(script: Script) -> list[Node]:
         item = item.base
     baseline = _draw(item)
     for low, high in around:
-        baseline = attach(
-            baseline,
-            None if low is None else _draw(low),
-            None if high is None else _draw(high),
-            limits=True,
-        )
+        baseline = _attach(baseline, low, high, limits=True)
     if before or len(after) > 1:
         return _attach_columns(baseline, after, before)
     for low, high in after:
-        return attach(
-            baseline,
-            None if low is None else _draw(low),
-            None if high is None else _draw(high),
-            limits=False,
-        )
+        return _attach(baseline, low, high, limits=False)
     return baseline
+
+
+def _attach(
+    baseline: list[Node], below: Item | None, above: Item | None, limits: bool
+) -> list[Node]:
+    low = None if below is None else _draw(below)
+    high = None if above is None else _draw(above)
+    return attach(baseline, low, high, limits)
 
 
 def _attach_columns(
@@ -141,7 +129,7 @@ def _attach_columns(
     return base
 
 
-def find_operator_role(op: Item) -> str | None:
+def _find_operator_role(op: Item) -> str | None:
     """Return the role of an operator, seen through its scripts and accents."""
     while True:
         role = op.role
@@ -157,15 +145,12 @@ def find_operator_role(op: Item) -> str | None:
 
 def _draw_app(app: App) -> list[Node]:
     op, args = app.op, app.args
-    role: str | None
     if op.__class__ is Symbol:
         special = _SPECIAL.get(op.meaning)
         if special is not None:
             return special(app)
-        role = op.role
-    else:
-        role = find_operator_role(op)
-    if role in INFIX and len(args) > 1:
+    role = op.role or _find_operator_role(op)
+    if role in _INFIX and len(args) > 1:
         return _draw_infix(app)
     by_role = _BY_ROLE.get(role or "")
     if by_role is not None:
@@ -180,7 +165,7 @@ def _draw_infix(app: App) -> list[Node]:
     while (
         first.__class__ is App
         and first.op.__class__ is Symbol
-        and first.op.role in INFIX
+        and first.op.role in _INFIX
         and first.op.meaning not in _SPECIAL
         and len(first.args) > 1
     ):
@@ -202,18 +187,14 @@ def _draw_infix(app: App) -> list[Node]:
 def _draw_accent(app: App) -> list[Node]:
     """Draw something above or below; one of each on the same base is one column."""
     accent, base = app.op, app.args[0]
-    edge = _ACCENTS[find_operator_role(accent) or "OVERACCENT"]
+    edge = _ACCENTS[_find_operator_role(accent) or "OVERACCENT"]
     if isinstance(base, App) and base.op.role in _ACCENTS:
         other = _ACCENTS[base.op.role]
         if other != edge:
             marks = {edge: accent, other: base.op}
-            return attach(
-                _draw(base.args[0]), _draw(marks["u"]), _draw(marks["o"]), limits=True
-            )
-    drawn = _draw(accent)
-    if edge == "o":
-        return attach(_draw(base), None, drawn, limits=True)
-    return attach(_draw(base), drawn, None, limits=True)
+            return _attach(_draw(base.args[0]), marks["u"], marks["o"], limits=True)
+    below, above = (None, accent) if edge == "o" else (accent, None)
+    return _attach(_draw(base), below, above, limits=True)
 
 
 def _draw_fraction(app: App) -> list[Node]:
@@ -268,7 +249,7 @@ def _draw_text(text: Text) -> list[Node]:
     parts = []
     for part in text.parts:
         if isinstance(part, str):
-            shown = clean_label(part)
+            shown = clean_text(part)
             parts.append([Node("T!" + shown if shown else BLANK)])
         else:
             parts.append(_draw(part))
@@ -283,9 +264,8 @@ def _draw_enclosed(item: Enclosed) -> list[Node]:
 
 def _draw_mark(mark: ScriptMark) -> list[Node]:
     """Draw a script that never found a base."""
-    script = _draw(mark.script)
-    below, above = (None, script) if mark.up else (script, None)
-    return attach([], below, above, limits=False)
+    below, above = (None, mark.script) if mark.up else (mark.script, None)
+    return _attach([], below, above, limits=False)
 
 
 _SPECIAL: dict[str | None, Callable[[App], list[Node]]] = {

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any, TypeGuard
 
 from mathamr_kedro.formula.latex.alphabets import STICKY, Font
-from mathamr_kedro.formula.latex.nodes import Hint, Item
-from mathamr_kedro.formula.latex.symbols import SYMBOLS, Symbol, number, with_font
+from mathamr_kedro.formula.latex.nodes import Hint
+from mathamr_kedro.formula.latex.symbols import SYMBOLS, Symbol
 
 _DOT = SYMBOLS["."]
 _CDOT = SYMBOLS[r"\cdot"]
@@ -24,7 +24,7 @@ _CENTERED_DOTS = Symbol("ID", "⋯", name="cdots")
 _DOUBLE_FACTORIAL = Symbol("POSTFIX", "!!", "double-factorial")
 _ASSIGN = Symbol("RELOP", ":=", "assign")
 
-LONGEST_WORD = 200
+MAX_WORD = 200
 """Characters that a number or a name may have; longer ones stay in pieces."""
 
 _TRIPLES = {_DOT: _DOTS, _CDOT: _CENTERED_DOTS}
@@ -52,17 +52,6 @@ def append_symbol(row: list[Any], symbol: Symbol) -> None:
             _join_number(row, symbol)
 
 
-def join_neighbours(items: list[Item]) -> list[Item]:
-    """Return a row in which all neighbours are joined."""
-    row: list[Item] = []
-    for item in items:
-        if item.__class__ is Symbol:
-            append_symbol(row, item)
-        else:
-            row.append(item)
-    return row
-
-
 def _is_word_part(item: object) -> TypeGuard[Symbol]:
     return (
         item.__class__ is Symbol
@@ -77,7 +66,7 @@ def _is_word_part(item: object) -> TypeGuard[Symbol]:
 def _join_word(row: list[Any], symbol: Symbol) -> None:
     """Join letters and digits of one upright font, if a letter is first."""
     start = len(row) - 1
-    room = LONGEST_WORD - len(symbol.text)
+    room = MAX_WORD - len(symbol.text)
     while start:
         item = row[start - 1]
         if not _is_word_part(item) or item.font != symbol.font:
@@ -89,14 +78,16 @@ def _join_word(row: list[Any], symbol: Symbol) -> None:
     if start < len(row) - 1:
         text = "".join(item.text for item in row[start:])
         if not text[0].isdigit():
-            row[start:] = [with_font(text, symbol.font)]
+            row[start:] = [Symbol.word(text, symbol.font)]
         elif len(symbol.text) > 1 and symbol.role == "UNKNOWN":
             # a name behind a number was joined too early: its letters come apart
             row[-1:] = [_make_character(char, symbol.font) for char in symbol.text]
 
 
 def _make_character(char: str, font: Font) -> Symbol:
-    return number(char, char, font) if char.isdigit() else with_font(char, font)
+    if char.isdigit():
+        return Symbol.number(char, char, font)
+    return Symbol.word(char, font)
 
 
 def _join_number(row: list[Any], symbol: Symbol) -> None:
@@ -106,7 +97,7 @@ def _join_number(row: list[Any], symbol: Symbol) -> None:
     while start:
         item = row[start - 1]
         if item.__class__ is Symbol:
-            if len(item.text) + len(text) > LONGEST_WORD:
+            if len(item.text) + len(text) > MAX_WORD:
                 break
             if item.role == "NUMBER" and item.font == symbol.font:
                 value = (item.meaning or "") + value
@@ -115,27 +106,10 @@ def _join_number(row: list[Any], symbol: Symbol) -> None:
             else:
                 break
             text = item.text + text
-        elif item.__class__ is Hint and item.char and len(text) < LONGEST_WORD:
+        elif item.__class__ is Hint and item.char and len(text) < MAX_WORD:
             text = item.char + text
         else:
             break
         start -= 1
     if start < len(row) - 1:
-        row[start:] = [number(text, value, symbol.font)]
-
-
-def read_number(tokens: list[str], place: int) -> tuple[str, int]:
-    """Return the digits at ``place``, with a period among them, and the place after.
-
-    >>> read_number(["1", "2", ".", "5", ",", ""], 0)
-    ('12.5', 4)
-    """
-    start = place
-    while tokens[place] in _DIGITS:
-        place += 1
-        if tokens[place] == "." and tokens[place + 1] in _DIGITS:
-            place += 1
-    return "".join(tokens[start:place]), place
-
-
-_DIGITS = frozenset("0123456789")
+        row[start:] = [Symbol.number(text, value, symbol.font)]

@@ -6,20 +6,19 @@ r"""Macros that a formula defines for itself.
 ```
 
 Definitions hold from where they stand to the end of the formula. Expansion stops at
-:data:`MOST_TOKENS` tokens, so that macros which multiply cannot run away.
+a number of tokens, so that macros which multiply cannot run away.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from mathamr_kedro.formula.latex.limits import (
+    MAX_EXPANSIONS,
+    MAX_TOKENS,
+    LimitError,
+)
 from mathamr_kedro.formula.latex.tokens import END
-
-MOST_TOKENS = 20_000
-"""Tokens a formula may grow to."""
-
-MOST_STEPS = 10_000
-"""Macros that may be expanded in one formula."""
 
 _DEFINING = frozenset(
     {
@@ -35,11 +34,7 @@ _DEFINING = frozenset(
 )
 
 
-class ExpansionLimitError(Exception):
-    """Macros expand to too much."""
-
-
-class Macro(NamedTuple):
+class _Macro(NamedTuple):
     """The body of a macro, its number of arguments, and the default of the first."""
 
     body: list[str]
@@ -47,16 +42,11 @@ class Macro(NamedTuple):
     default: list[str] | None = None
 
 
-def has_definitions(latex: str) -> bool:
-    """Return whether a formula may define macros; a quick look."""
-    return "def" in latex or "command" in latex or r"\let" in latex or "Op" in latex
-
-
 def expand_macros(tokens: list[str], problems: dict[str, int]) -> list[str]:
     """Return the tokens with all macros that the formula defines expanded.
 
     Raises:
-        ExpansionLimitError: the result would be too long.
+        LimitError: the result would be too long.
     """
     if _DEFINING.isdisjoint(tokens):
         return tokens
@@ -67,7 +57,7 @@ class _Expansion:
     def __init__(self, tokens: list[str], problems: dict[str, int]) -> None:
         self.source = tokens[-2::-1]  # a stack: the next token is the last
         self.problems = problems
-        self.macros: dict[str, Macro] = {}
+        self.macros: dict[str, _Macro] = {}
         self.out: list[str] = []
         self.steps = 0
 
@@ -80,8 +70,8 @@ class _Expansion:
                 self.expand(self.macros[token])
             else:
                 self.out.append(token)
-                if len(self.out) > MOST_TOKENS:
-                    raise ExpansionLimitError
+                if len(self.out) > MAX_TOKENS:
+                    raise LimitError("expansion_limit")
         self.out.append(END)
         return self.out
 
@@ -132,7 +122,7 @@ class _Expansion:
             star = self.take_star()
             name = "".join(self.take_argument())
             body = [r"\operatorname", *star, "{", *self.take_argument(), "}"]
-            self.store(name, Macro(body))
+            self.store(name, _Macro(body))
         else:
             self.take_star()
             name = "".join(self.take_argument())
@@ -141,7 +131,7 @@ class _Expansion:
             body = self.take_argument()
             arguments = int(count) if count.isdigit() and count.isascii() else 0
             if command != r"\providecommand" or name not in self.macros:
-                self.store(name, Macro(body, min(arguments, 9), default))
+                self.store(name, _Macro(body, min(arguments, 9), default))
 
     def take_star(self) -> list[str]:
         token = self.take()
@@ -156,7 +146,7 @@ class _Expansion:
         value = self.take()
         if value == "=":
             value = self.take()
-        self.store(name, self.macros.get(value, Macro([value] if value else [])))
+        self.store(name, self.macros.get(value, _Macro([value] if value else [])))
 
     def define_plainly(self) -> None:
         r"""Read ``\def\name#1#2{body}``."""
@@ -164,15 +154,15 @@ class _Expansion:
         arguments = 0
         while self.source and self.source[-1] != "{":
             arguments += self.source.pop() == "#"
-        self.store(name, Macro(self.take_argument(), min(arguments, 9)))
+        self.store(name, _Macro(self.take_argument(), min(arguments, 9)))
 
-    def store(self, name: str, macro: Macro) -> None:
+    def store(self, name: str, macro: _Macro) -> None:
         if name.startswith("\\") and name not in _DEFINING:
             self.macros[name] = macro
         else:
             self.problems["bad_definition"] = self.problems.get("bad_definition", 0) + 1
 
-    def expand(self, macro: Macro) -> None:
+    def expand(self, macro: _Macro) -> None:
         self.steps += 1
         values: list[list[str]] = []
         if macro.default is not None and macro.arguments:
@@ -182,8 +172,8 @@ class _Expansion:
             values.append(self.take_argument())
         body = _fill(macro.body, values) if values else macro.body
         self.source += reversed(body)
-        if self.steps > MOST_STEPS or len(self.source) > MOST_TOKENS:
-            raise ExpansionLimitError
+        if self.steps > MAX_EXPANSIONS or len(self.source) > MAX_TOKENS:
+            raise LimitError("expansion_limit")
 
 
 def _fill(body: list[str], values: list[list[str]]) -> list[str]:
@@ -197,6 +187,6 @@ def _fill(body: list[str], values: list[list[str]]) -> list[str]:
         place = next(marks, "")
         if place.isdigit() and place.isascii() and 0 < int(place) <= len(values):
             filled += values[int(place) - 1]
-        if len(filled) > MOST_TOKENS:
-            raise ExpansionLimitError
+        if len(filled) > MAX_TOKENS:
+            raise LimitError("expansion_limit")
     return filled

@@ -8,7 +8,8 @@ trees     an application has a content (operator tree) and a drawing (layout tre
 ```
 
 All items answer to ``role`` (their part of speech, or None), ``place`` (where their
-scripts stand) and ``meaning``.
+scripts stand), ``meaning``, ``text`` (what they show, as far as fences and separators
+go), ``key`` (the name by which the grammar knows a symbol) and ``with_role``.
 """
 
 from __future__ import annotations
@@ -32,17 +33,34 @@ Item: TypeAlias = Union[
 ]
 
 
-class App:
-    """An operator over its operands; fractions and roots too."""
+class _Plain:
+    """What an item answers where it has nothing of its own to say."""
 
-    __slots__ = ("args", "op")
+    __slots__ = ()
     role: str | None = None
     place = ""
     meaning: str | None = None
+    text = ""
+    key = ""
+    is_empty = False
+
+    def with_role(self, role: str | None, place: str = "") -> Item:
+        """Return an item that looks the same and acts in ``role``."""
+        return Row([self], role, place)  # type: ignore[list-item]
+
+
+class App(_Plain):
+    """An operator over its operands; fractions and roots too."""
+
+    __slots__ = ("args", "op")
 
     def __init__(self, op: Item, args: list[Item]) -> None:
         self.op = op
         self.args = args
+
+    def with_role(self, role: str | None, place: str = "") -> RoleApp:
+        """Return the application as a symbol."""
+        return RoleApp(self.op, self.args, role, place)
 
     def __repr__(self) -> str:
         return f"App({self.op!r}, {self.args!r})"
@@ -62,7 +80,7 @@ class RoleApp(App):
         self.place = place
 
 
-class Script:
+class Script(_Plain):
     """A base with one script; several scripts nest.
 
     Args:
@@ -86,7 +104,6 @@ class Script:
         "script",
         "up",
     )
-    meaning: str | None = None
 
     def __init__(
         self,
@@ -107,15 +124,20 @@ class Script:
         self.bump = 0
         self.outer = ""  # where further scripts stand, if not at the same place
 
+    def with_role(self, role: str | None, place: str = "") -> Script:
+        """Return a copy in another role; its scripts stay where they are."""
+        copy = Script(self.base, self.script, self.up, self.place, self.level, role)
+        copy.floats, copy.bump = self.floats, self.bump
+        return copy
+
     def __repr__(self) -> str:
         return f"Script({self.base!r}, {'^' if self.up else '_'}{self.script!r})"
 
 
-class Dual:
+class Dual(_Plain):
     """Something that means one thing and is drawn as another."""
 
     __slots__ = ("content", "drawing", "role")
-    meaning: str | None = None
 
     def __init__(self, content: Item, drawing: Item, role: str | None = None) -> None:
         self.content = content
@@ -123,19 +145,22 @@ class Dual:
         self.role = role
 
     @property
-    def place(self) -> str:
+    def place(self) -> str:  # type: ignore[override]
         """Where the scripts of the content stand."""
         return self.content.place
+
+    def with_role(self, role: str | None, place: str = "") -> Dual:
+        """Return the same in another role; the content decides on the place."""
+        return Dual(self.content, self.drawing, role)
 
     def __repr__(self) -> str:
         return f"Dual({self.content!r})"
 
 
-class Row:
+class Row(_Plain):
     """Items side by side: a drawing, or what the grammar could not read."""
 
     __slots__ = ("items", "place", "role")
-    meaning: str | None = None
 
     def __init__(
         self, items: list[Item], role: str | None = None, place: str = ""
@@ -144,16 +169,28 @@ class Row:
         self.role = role
         self.place = place
 
+    @property
+    def text(self) -> str:  # type: ignore[override]
+        """What its items show."""
+        return "".join([item.text for item in self.items])
+
+    @property
+    def key(self) -> str:  # type: ignore[override]
+        """The key of an item that stands alone."""
+        return self.items[0].key if len(self.items) == 1 else ""
+
+    def with_role(self, role: str | None, place: str = "") -> Row:
+        """Return the row in another role."""
+        return Row(self.items, role, place)
+
     def __repr__(self) -> str:
         return f"Row({self.items!r})"
 
 
-class Array:
+class Array(_Plain):
     """Cells in rows; an empty cell is None."""
 
     __slots__ = ("role", "rows")
-    place = ""
-    meaning: str | None = None
 
     def __init__(self, rows: list[list[Item | None]], role: str | None = None) -> None:
         self.rows = rows
@@ -163,13 +200,10 @@ class Array:
         return f"Array({self.rows!r})"
 
 
-class Text:
+class Text(_Plain):
     """Words among the formulas: strings, drawn as ``T!``, and formulas in between."""
 
     __slots__ = ("parts",)
-    role: str | None = None
-    place = ""
-    meaning: str | None = None
 
     def __init__(self, parts: list[str | Item]) -> None:
         self.parts = parts
@@ -178,13 +212,10 @@ class Text:
         return f"Text({self.parts!r})"
 
 
-class Undefined:
+class Undefined(_Plain):
     """A command that nobody defined."""
 
     __slots__ = ("command",)
-    role: str | None = None
-    place = ""
-    meaning: str | None = None
 
     def __init__(self, command: str) -> None:
         self.command = command
@@ -193,24 +224,22 @@ class Undefined:
         return f"Undefined({self.command})"
 
 
-class Enclosed:
+class Enclosed(_Plain):
     """An item with a box or a line around it; means what the item means."""
 
     __slots__ = ("inner", "notation")
-    place = ""
-    meaning: str | None = None
 
     def __init__(self, inner: Item, notation: str) -> None:
         self.inner = inner
         self.notation = notation
 
     @property
-    def role(self) -> str | None:
+    def role(self) -> str | None:  # type: ignore[override]
         """The role of what is enclosed; a script in a box is no script any more."""
         return None if self.inner.__class__ is ScriptMark else self.inner.role
 
 
-class Hint:
+class Hint(_Plain):
     """Space between symbols.
 
     Args:
@@ -221,8 +250,7 @@ class Hint:
 
     __slots__ = ("char", "phantom", "width")
     role = "PUNCT"  # what a hint of a quad or more becomes; others are dropped
-    place = ""
-    meaning: str | None = None
+    is_empty = True
 
     def __init__(self, width: float, char: str = "", phantom: bool = False) -> None:
         self.width = width
@@ -230,11 +258,10 @@ class Hint:
         self.phantom = phantom
 
 
-class ScriptMark:
+class ScriptMark(_Plain):
     """A script that has not found its base yet."""
 
     __slots__ = ("floats", "level", "place", "role", "script", "up")
-    meaning: str | None = None
 
     def __init__(self, script: Item, up: bool, floats: bool, level: int) -> None:
         self.script = script

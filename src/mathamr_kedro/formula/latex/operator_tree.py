@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mathamr_kedro.formula.labels import BLANK, ERROR, clean_text
 from mathamr_kedro.formula.latex.nodes import (
     App,
     Array,
@@ -26,11 +27,8 @@ from mathamr_kedro.formula.latex.nodes import (
     Text,
     Undefined,
 )
-from mathamr_kedro.formula.latex.symbols import Symbol, clean_label
-from mathamr_kedro.formula.node import MOST_CHILDREN, OPT_EDGES, Node
-
-_BLANK = "W!"
-_ERROR = "E!"
+from mathamr_kedro.formula.latex.symbols import Symbol
+from mathamr_kedro.formula.node import MAX_CHILDREN, OPT_EDGES, Node
 
 
 def build_opt(item: Item) -> Node:
@@ -54,7 +52,7 @@ def _make_node(label: str, children: list[Node]) -> Node:
     if len(children) == 2:
         node.edges = {"0": children[0], "1": children[1]}
         return node
-    if len(children) > MOST_CHILDREN:
+    if len(children) > MAX_CHILDREN:
         half = (len(children) + 1) // 2
         children = [
             _make_node(label, children[:half]),
@@ -167,7 +165,7 @@ def _build_root(app: App) -> Node:
 
 def _build_integral(app: App) -> Node:
     children = _build_all(app.args)
-    return _make_node("O!int", [*children, Node(_BLANK), Node(_BLANK)])
+    return _make_node("O!int", [*children, Node(BLANK), Node(BLANK)])
 
 
 def _build_negated(app: App) -> Node:
@@ -207,7 +205,7 @@ def _build_row(row: Row) -> Node:
     """Return what the grammar could not read as an error over the fragments."""
     items = row.items
     if not items:
-        return _make_node(_ERROR, [Node(_BLANK)])
+        return _make_node(ERROR, [Node(BLANK)])
     if len(items) == 1:
         return build_opt(items[0])
     children = [Node("O!fragments")]
@@ -219,12 +217,12 @@ def _build_row(row: Row) -> Node:
             children[-1] = Node(f"T!{children[-1].label[2:]}{node.label[2:]}")
         else:
             children.append(node)
-    return _make_node(_ERROR, children)
+    return _make_node(ERROR, children)
 
 
 def _build_fragment(item: Item) -> Node:
     if item.__class__ is Symbol and item.role == "UNKNOWN":
-        return Node("-!" + clean_label(item.text.lower()))
+        return Node("-!" + clean_text(item.text.lower()))
     return build_opt(item)
 
 
@@ -234,17 +232,17 @@ def _build_array(array: Array) -> Node:
     children = []
     for row in rows:
         cells = [
-            _make_node(_ERROR, [Node(_BLANK)]) if cell is None else build_opt(cell)
+            _make_node(ERROR, [Node(BLANK)]) if cell is None else build_opt(cell)
             for cell in row
         ]
-        cells += [Node(_ERROR) for _ in range(columns - len(cells))]
+        cells += [Node(ERROR) for _ in range(columns - len(cells))]
         children.append(_make_node("M!R!", cells))
     return _make_node(f"M!M-{len(rows)}x{columns}", children)
 
 
 def _build_blank(item: Text | Undefined | Hint) -> Node:
     """Return a blank: the published trees read only the text of identifiers."""
-    return Node(_BLANK)
+    return Node(BLANK)
 
 
 _BUILDERS: dict[type, Callable[[Any], Node]] = {

@@ -12,20 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mathamr_kedro.formula.latex.alphabets import MATH, Font, choose_font
-from mathamr_kedro.formula.latex.boxes import (
-    Box,
-    Entry,
-    Group,
-    find_base,
-    is_empty,
-    join_mixed_numbers,
-    pour,
-)
+from mathamr_kedro.formula.latex.alphabets import MATH, Font
+from mathamr_kedro.formula.latex.boxes import Box, Entry, settle_row
 from mathamr_kedro.formula.latex.fragments import arrange_fragments
-from mathamr_kedro.formula.latex.grammar import WorkLimitError, parse_row
+from mathamr_kedro.formula.latex.grammar import parse_row
+from mathamr_kedro.formula.latex.limits import MAX_DEPTH, LimitError
 from mathamr_kedro.formula.latex.nodes import (
-    App,
     Dual,
     Hint,
     Item,
@@ -33,25 +25,16 @@ from mathamr_kedro.formula.latex.nodes import (
     ScriptMark,
     Undefined,
 )
-from mathamr_kedro.formula.latex.spacing import settle_hints
-from mathamr_kedro.formula.latex.symbols import ABSENT, Symbol, letter, number
-from mathamr_kedro.formula.latex.token_stream import TokenStream
-from mathamr_kedro.formula.latex.tokens import END
+from mathamr_kedro.formula.latex.symbols import ABSENT, Symbol
+from mathamr_kedro.formula.latex.tokens import END, TokenStream
 
 DISPLAY, TEXT, SCRIPT, SCRIPTSCRIPT = range(4)
 """Styles of math mode, from large to small."""
-
-DEEPEST = 60
-"""Groups, arguments and environments inside each other."""
 
 CLOSE_GROUP = frozenset({"}", END})
 _ENDS = frozenset({END, "}", r"\right", "&", r"\\", r"\cr", r"\end"})
 _END_ONLY = frozenset({END})
 _DIGITS = frozenset("0123456789")
-
-
-class TooDeepError(Exception):
-    """A formula nests deeper than :data:`DEEPEST`."""
 
 
 class Reader(TokenStream):
@@ -120,13 +103,13 @@ class Reader(TokenStream):
 
     def _descend(self) -> None:
         self.depth += 1
-        if self.depth > DEEPEST:
-            raise TooDeepError
+        if self.depth > MAX_DEPTH:
+            raise LimitError("too_deep")
 
     def _read_unknown(self, token: str) -> Item:
         """Return a character outside the tables, or a command nobody defined."""
         if token[0] != "\\":
-            return letter(token, self.font)
+            return Symbol.letter(token, self.font)
         self.note("undefined", token[1:])
         return Undefined(token)
 
@@ -186,7 +169,7 @@ class Reader(TokenStream):
         if entry.__class__ is Symbol:
             return [entry]
         if token in _DIGITS:
-            return [number(token, token, choose_font(token, self.font))]
+            return [Symbol.number(token, token, self.font.choose(token))]
         boxes: list[Box] = []
         if entry is not None:
             self._descend()
@@ -219,15 +202,7 @@ class Reader(TokenStream):
         """
         if len(boxes) == 1 and boxes[0].__class__ is Symbol and not punctuated:
             return boxes[0]
-        items: list[Item] = boxes  # type: ignore[assignment]
-        kinds = {box.__class__ for box in boxes}
-        if Group in kinds:
-            items = pour(boxes)
-            kinds = {item.__class__ for item in items}
-        if App in kinds:
-            items = join_mixed_numbers(items)
-        if Hint in kinds:
-            items = settle_hints(items)
+        items = settle_row(boxes)
         end = len(items)
         if punctuated:
             while end and items[end - 1].role in ("PUNCT", "PERIOD"):
@@ -245,8 +220,8 @@ class Reader(TokenStream):
     def _parse(self, items: list[Item], rule: str) -> Item | None:
         try:
             result = parse_row(items, rule)
-        except WorkLimitError:
-            self.note("work_limit")
+        except LimitError as error:
+            self.note(error.reason)
             return None
         if result is None:
             self.note("unparsed")
@@ -256,7 +231,7 @@ class Reader(TokenStream):
 
     def read_script(self, boxes: list[Box], up: bool) -> None:
         """Read the script after ``^`` or ``_`` and append it to the boxes."""
-        floats, is_double = find_base(boxes, up)
+        floats, is_double = _find_base(boxes, up)
         if is_double:
             self.note("double_script")
         level = self.level
@@ -270,7 +245,7 @@ class Reader(TokenStream):
             return
         else:
             script, rest = self._read_single_script(style)
-        if not all(map(is_empty, script)):
+        if not all(box.is_empty for box in script):
             rule = "superscript" if up else "subscript"
             item = self.make_item(script, rule)
             boxes.append(ScriptMark(item, up, floats, level))
@@ -289,3 +264,30 @@ class Reader(TokenStream):
         while not found and self.peek() not in _ENDS:
             found = self.read_argument(style=style)
         return found[:1], found[1:]
+
+
+def _find_base(boxes: list[Box], up: bool) -> tuple[bool, bool]:
+    """Return whether a script floats for want of a base, and if it is a second one.
+
+    An empty group right before the script makes it float, and disappears.
+    """
+    floats = True
+    seen = 0
+    spaced = False
+    for place in range(len(boxes) - 1, -1, -1):
+        box = boxes[place]
+        if box.__class__ is Hint:
+            spaced = True
+            continue
+        if box.is_empty:
+            del boxes[place]
+            break
+        if box.__class__ is not ScriptMark:
+            return False, False
+        if box.up == up:
+            return True, not spaced
+        floats = False
+        seen += 1
+        if box.floats or seen > 1:
+            break
+    return floats, False

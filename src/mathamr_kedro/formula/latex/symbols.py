@@ -17,14 +17,13 @@ import string
 from functools import lru_cache
 from importlib.resources import files
 
-from mathamr_kedro.formula.latex.alphabets import (
-    MATH,
-    ROMAN,
-    Font,
-    choose_font,
-    find_variant,
-    restyle,
+from mathamr_kedro.formula.labels import (
+    ARQMATH_SPELLING,
+    BLANK,
+    ESCAPES,
+    clean_text,
 )
+from mathamr_kedro.formula.latex.alphabets import MATH, ROMAN, Font
 
 _DATA = json.loads(
     files("mathamr_kedro.formula.latex")
@@ -39,40 +38,12 @@ _IDENTIFIERS = frozenset(
 )
 """Roles drawn as identifiers (``V!x``); numbers are ``N!1``, all others bare."""
 
-_INVISIBLE = frozenset("\u2061\u2062\u2063\u2064")
-
-_ESCAPES = str.maketrans(
-    {
-        "\t": r"\t",
-        "\n": r"\n",
-        "\r": r"\r",
-        "?": "&quest;",
-        ",": "&comma;",
-        "[": "&lsqb;",
-        "]": "&rsqb;",
-    }
-)
-_OPERATOR_ESCAPES = _ESCAPES | {ord("−"): "-", ord("‖"): "∥"}
-"""Operators write minus and norm bars as the ARQMath files do."""
-
-
-def clean_label(text: str, is_operator: bool = False) -> str:
-    """Return ``text`` as it may stand in a label: stripped, brackets spelled out.
-
-    >>> clean_label(" a, b? ")
-    'a&comma; b&quest;'
-    """
-    text = text.strip()
-    if text in _INVISIBLE:
-        return ""
-    return text.translate(_OPERATOR_ESCAPES if is_operator else _ESCAPES)
-
 
 @lru_cache(maxsize=2048)
-def label_meaning(meaning: str) -> str:
+def _label_meaning(meaning: str) -> str:
     """Return the operator-tree label of a meaning.
 
-    >>> label_meaning("plus"), label_meaning("equals"), label_meaning("binomial")
+    >>> _label_meaning("plus"), _label_meaning("equals"), _label_meaning("binomial")
     ('U!plus', 'U!eq', 'O!binomial')
     """
     if meaning in _LABELS:
@@ -83,7 +54,8 @@ def label_meaning(meaning: str) -> str:
         return f"N!{float(meaning)!r}"  # a number used as an operator
     if meaning.startswith("delimited-"):
         # The published trees lose the first character of the escaped fences.
-        return "M!D-" + meaning[10:].translate(_OPERATOR_ESCAPES)[1:]
+        fences = meaning[10:].translate(ESCAPES).translate(ARQMATH_SPELLING)
+        return "M!D-" + fences[1:]
     return "O!" + meaning.lower()
 
 
@@ -110,6 +82,7 @@ class Symbol:
         "slt",
         "text",
     )
+    is_empty = False
 
     def __init__(
         self,
@@ -127,47 +100,79 @@ class Symbol:
         self.font = font
         self.place = place
         self.key = meaning or name or text or role
-        variant = find_variant(font)
-        if meaning == "absent":
-            self.slt = "W!"
-        else:
-            self.slt = _draw(role, text, variant, name or meaning or "")
-        self.opt = _name(role, text, meaning, variant, name)
+        self.slt = BLANK if meaning == "absent" else self._draw()
+        self.opt = self._name()
+
+    @classmethod
+    def letter(cls, char: str, font: Font) -> Symbol:
+        """Return a letter or another character without a role, in ``font``."""
+        return _letter(char, font)
+
+    @classmethod
+    def word(cls, text: str, font: Font) -> Symbol:
+        """Return a name without a role, drawn in exactly ``font``."""
+        return _keep("UNKNOWN", text, None, font)
+
+    @classmethod
+    def number(cls, text: str, value: str, font: Font = ROMAN) -> Symbol:
+        """Return a number drawn as ``text`` (``1 000``) and worth ``value``."""
+        return _keep("NUMBER", text, value, font)
+
+    def with_role(self, role: str | None, place: str = "") -> Symbol:
+        """Return the symbol in another role, e.g. a bar that opens."""
+        return _with_role(self, role or self.role, place)
+
+    def with_meaning(self, role: str, meaning: str) -> Symbol:
+        """Return the symbol in another role and with another meaning."""
+        return _with_meaning(self, role, meaning)
+
+    def with_place(self, place: str) -> Symbol:
+        """Return the symbol with its scripts at ``place``."""
+        return _with_role(self, self.role, place)
+
+    def with_font(self, font: Font) -> Symbol:
+        """Return the symbol drawn in the selected ``font``."""
+        return _with_font(self, font)
 
     def __repr__(self) -> str:
         return f"Symbol({self.role}:{self.key})"
 
+    def _draw(self) -> str:
+        """Return the layout-tree label."""
+        role, text, font = self.role, self.text, self.font
+        is_identifier = role in _IDENTIFIERS
+        if not (is_identifier and len(text) == 1 and font.variant == "italic"):
+            text = font.restyle(text) or text
+        text = text or self.name or self.meaning or ""
+        if role != "NUMBER" and not is_identifier:
+            return _clean_operator(text)
+        drawn = clean_text(text)
+        kind = "N!" if role == "NUMBER" else "V!"
+        return kind + drawn if drawn else BLANK
 
-def _draw(role: str, text: str, variant: str, fallback: str) -> str:
-    """Return the layout-tree label."""
-    if not (variant == "italic" and len(text) == 1 and role in _IDENTIFIERS):
-        text = restyle(text, variant) or text
-    is_operator = role != "NUMBER" and role not in _IDENTIFIERS
-    drawn = clean_label(text or fallback, is_operator)
-    if is_operator:
-        return drawn
-    kind = "N!" if role == "NUMBER" else "V!"
-    return kind + drawn if drawn else "W!"
+    def _name(self) -> str:
+        """Return the operator-tree label."""
+        text, meaning, variant = self.text, self.meaning, self.font.variant
+        if self.role == "NUMBER":
+            return "N!" + clean_text(meaning or text)
+        if meaning:
+            return _label_meaning(meaning)
+        shown = self.font.restyle(text)
+        if shown is None:
+            plain = text or self.name or self.role
+            shown = f"{variant}-{text}" if variant and text else plain
+        shown = _clean_operator(shown)
+        return "V!" + shown if shown else BLANK
 
 
-def _name(
-    role: str, text: str, meaning: str | None, variant: str, name: str | None
-) -> str:
-    """Return the operator-tree label."""
-    if role == "NUMBER":
-        return "N!" + clean_label(meaning or text)
-    if meaning:
-        return label_meaning(meaning)
-    shown = restyle(text, variant)
-    if shown is None:
-        shown = f"{variant}-{text}" if variant and text else text or name or role
-    shown = clean_label(shown, is_operator=True)
-    return "V!" + shown if shown else "W!"
+def _clean_operator(text: str) -> str:
+    """Return text as labels of operators write it, as the ARQMath files do."""
+    return clean_text(text).translate(ARQMATH_SPELLING)
 
 
 def _list_characters() -> dict[str, Symbol]:
     """Return the symbols of single ASCII characters."""
-    table = {char: letter(char, MATH) for char in string.ascii_letters + '"@`?'}
+    table = {char: Symbol.letter(char, MATH) for char in string.ascii_letters + '"@`?'}
     table |= {char: Symbol("NUMBER", char, char) for char in string.digits}
     for role, text, meaning, name in (
         ("RELOP", "=", "equals", None),
@@ -192,29 +197,21 @@ def _list_characters() -> dict[str, Symbol]:
     return table
 
 
+# Symbols are made once: most formulas are made of the same few hundred.
+
+
 @lru_cache(maxsize=8192)
-def letter(char: str, font: Font) -> Symbol:
-    """Return a letter or another character without a role, in ``font``."""
-    return Symbol("UNKNOWN", char, font=choose_font(char, font))
-
-
-def with_font(text: str, font: Font) -> Symbol:
-    """Return a name without a role, drawn in exactly ``font``."""
-    return _keep("UNKNOWN", text, None, font)
-
-
-def number(text: str, value: str, font: Font = ROMAN) -> Symbol:
-    """Return a number drawn as ``text`` (``1 000``) and worth ``value``."""
-    return _keep("NUMBER", text, value, font)
+def _letter(char: str, font: Font) -> Symbol:
+    return Symbol("UNKNOWN", char, font=font.choose(char))
 
 
 def _keep(role: str, text: str, meaning: str | None, font: Font) -> Symbol:
     """Return a symbol, the same one each time if it is short."""
-    make = _kept if len(text) <= _LONGEST_KEPT else _kept.__wrapped__
+    make = _kept if len(text) <= _MAX_KEPT else _kept.__wrapped__
     return make(role, text, meaning, font)
 
 
-_LONGEST_KEPT = 40
+_MAX_KEPT = 40
 
 
 @lru_cache(maxsize=8192)
@@ -223,32 +220,23 @@ def _kept(role: str, text: str, meaning: str | None, font: Font) -> Symbol:
 
 
 @lru_cache(maxsize=8192)
-def with_role(symbol: Symbol, role: str, place: str = "") -> Symbol:
-    """Return the symbol in another role, e.g. a bar that opens."""
+def _with_role(symbol: Symbol, role: str, place: str) -> Symbol:
     return Symbol(role, symbol.text, symbol.meaning, symbol.name, symbol.font, place)
 
 
 @lru_cache(maxsize=1024)
-def with_meaning(symbol: Symbol, role: str, meaning: str) -> Symbol:
-    """Return the symbol in another role and with another meaning."""
+def _with_meaning(symbol: Symbol, role: str, meaning: str) -> Symbol:
     return Symbol(role, symbol.text, meaning, None, symbol.font, symbol.place)
 
 
 @lru_cache(maxsize=8192)
-def with_place(symbol: Symbol, place: str) -> Symbol:
-    """Return the symbol with its scripts at ``place``."""
-    return with_role(symbol, symbol.role, place)
-
-
-@lru_cache(maxsize=8192)
-def in_font(symbol: Symbol, font: Font) -> Symbol:
-    """Return the symbol drawn in the selected ``font``."""
+def _with_font(symbol: Symbol, font: Font) -> Symbol:
     return Symbol(
         symbol.role,
         symbol.text,
         symbol.meaning,
         symbol.name,
-        choose_font(symbol.text, font),
+        font.choose(symbol.text),
         symbol.place,
     )
 
@@ -259,7 +247,7 @@ def _list_commands() -> dict[str, Symbol]:
     for role, rows in _DATA["symbols"].items():
         for commands, text, *rest in rows:
             meaning, name = (*rest, None, None)[:2]
-            font = choose_font(text, MATH) if role == "UNKNOWN" else ROMAN
+            font = MATH.choose(text) if role == "UNKNOWN" else ROMAN
             symbol = Symbol(role, text, meaning, name, font)
             table |= dict.fromkeys(commands.split(), symbol)
     return table

@@ -18,8 +18,7 @@ from mathamr_kedro.datasets.penman_shards import PenmanShards
 from mathamr_kedro.datasets.run_folder import RunFolder
 from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.datasets.vector_stores import IndexPlaces, VectorStores
-from mathamr_kedro.formula.tree import BothTrees
-from mathamr_kedro.formula.tree_store import TreeStore, find_trees
+from mathamr_kedro.formula import FormulaTrees, TreeStore, find_trees
 from mathamr_kedro.metrics.evaluation import evaluate_run
 from mathamr_kedro.metrics.runs import Run
 from mathamr_kedro.model.mathamr_plus import count_parameters
@@ -120,7 +119,7 @@ def search_by_baselines(
         text_model=settings.text_model,
     )
 
-    def trees_of(formula: FormulaInstance) -> BothTrees | None:
+    def trees_of(formula: FormulaInstance) -> FormulaTrees | None:
         return find_trees(formula_trees, formula.visual_id, formula.latex)
 
     runs = []

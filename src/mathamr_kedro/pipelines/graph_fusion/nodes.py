@@ -18,7 +18,7 @@ from mathamr_kedro.datasets.penman_shards import PenmanShards
 from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.errors import WorkerError
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.formula.tree_store import TreeStore
+from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.graph.fusing import FusedRecord, FuseRecords
 from mathamr_kedro.graph.fusion import FusionMode
 from mathamr_kedro.graph.penman_records import read_blocks

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 import pyarrow as pa
@@ -42,12 +42,12 @@ from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.datasets.formula_trees import TreesSoFar
 from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.formula.tree_building import (
+from mathamr_kedro.formula import (
+    LatexmlConverter,
+    TreeStore,
     build_batch,
-    describe_store,
     formula_of_mention,
 )
-from mathamr_kedro.formula.tree_store import TreeStore
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import Formula
@@ -72,6 +72,14 @@ _PARTS: Mapping[str, tuple[Part, ...]] = {
 
 
 @dataclass(frozen=True)
+class FormulaTreesConfig:
+    """How the trees of formulas are built."""
+
+    latex_reader: Literal["builtin", "latexml"] = "builtin"
+    """What reads formulas without MathML; ``latexml`` needs the program."""
+
+
+@dataclass(frozen=True)
 class IngestionParameters:
     """What the ingestion stage reads from ``conf/<env>/parameters/ingestion.yml``."""
 
@@ -80,6 +88,7 @@ class IngestionParameters:
     formulas_per_shard: int
     pairs: Answers
     """``accepted``: with the accepted answer (thesis 3.4); ``all``: with each."""
+    formula_trees: FormulaTreesConfig = FormulaTreesConfig()
 
 
 def extract_formulas(
@@ -189,6 +198,7 @@ def build_formula_trees(
     posts: ShardedTable,
     comments: ShardedTable,
     so_far: TreesSoFar,
+    parameters: Mapping[str, Any],
 ) -> Iterator[Shard | EndOfShards]:
     """Yield the trees of all formulas, each visually distinct one once.
 
@@ -196,8 +206,11 @@ def build_formula_trees(
     from their LaTeX. The topics come last and are no part of the fingerprint: other
     topics add their trees and leave those of the posts as they are.
     """
+    reader = _read(parameters).formula_trees.latex_reader
+    convert = LatexmlConverter().build_trees if reader == "latexml" else None
     tables = (formulas, posts, comments, topic_formulas)
-    made_from = fingerprint("trees", *(table.fingerprint for table in tables[:-1]))
+    sources = [table.fingerprint for table in tables[:-1]]
+    made_from = fingerprint("trees", *sources, *(["latexml"] if convert else []))
     finished = so_far.finished(made_from)
     batches = (
         (f"{source}-{table.fingerprint}-{file.stem}", table, file)
@@ -207,7 +220,8 @@ def build_formula_trees(
     new = (batch for batch in batches if batch[0] not in finished)
     for name, table, file in report_progress(new, "batches of formula trees"):
         links, read = _list_formulas(table, file)
-        batch = build_batch(links, read, partial(so_far.find_missing, made_from))
+        find_missing = partial(so_far.find_missing, made_from)
+        batch = build_batch(links, read, find_missing, convert)
         yield Shard(name, made_from, batch, {"written": len(batch.rows)})
     yield EndOfShards(made_from)
 
@@ -302,7 +316,7 @@ def describe_ingestion(
         "tags": accounts["tags"]["written"],
         "votes": accounts["votes"]["written"],
         "formulas": describe_formulas(tables["formulas"].tables(formula_columns)),
-        "formula_trees": describe_store(formula_trees),
+        "formula_trees": formula_trees.describe(),
         "training_pairs": pairs,
         "topics": {str(task): int(n) for task, n in topics.sort_index().items()},
         "judgments": describe_judgments(judgments),

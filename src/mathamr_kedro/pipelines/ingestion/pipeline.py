@@ -51,6 +51,7 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                     "posts": "posts",
                     "comments": "comments",
                     "so_far": "formula_trees_so_far",
+                    "parameters": _PARAMETERS,
                 },
                 outputs="formula_trees",
                 name="build_formula_trees",

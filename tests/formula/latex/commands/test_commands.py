@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.formula.latex import trees_from_latex
-from mathamr_kedro.formula.latex.alphabets import FONTS, MATH, embolden
+from mathamr_kedro.formula.latex.alphabets import FONTS, MATH
 from mathamr_kedro.formula.latex.commands import list_entries
 from mathamr_kedro.formula.latex.symbols import Symbol
 
 
-@pytest.mark.parametrize("font", [MATH, *FONTS.values(), embolden(MATH)])
+@pytest.mark.parametrize("font", [MATH, *FONTS.values(), MATH.embolden()])
 def test_every_token_means_something_in_every_font(font):
     entries = list_entries(font)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.formula.latex import trees_from_latex
+from mathamr_kedro.formula.latex.grammar.bars import BarRules
+from mathamr_kedro.formula.latex.symbols import SYMBOLS
 
 
 @pytest.mark.parametrize(
@@ -32,3 +34,11 @@ def test_nested_bars_are_found_in_a_second_attempt():
     assert trees_from_latex("|1-|x||").opt.to_string() == (
         "[F!abs,0[O!minus,0[N!1],1[F!abs,0[V!𝑥]]]]"
     )
+
+
+def test_bar_turns_into_a_fence_or_a_separator():
+    bar = SYMBOLS["|"]
+
+    assert BarRules.turn_bar(bar, "OPEN").slt == "|"
+    assert BarRules.turn_bar(bar, "PUNCT").slt == "∣"
+    assert BarRules.turn_bar(SYMBOLS[r"\|"], "OPEN").text == "‖"

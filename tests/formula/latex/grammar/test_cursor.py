@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.formula.latex import trees_from_latex
-from mathamr_kedro.formula.latex.grammar import Grammar, WorkLimitError, parse_row
+from mathamr_kedro.formula.latex.grammar.cursor import _closes
+from mathamr_kedro.formula.latex.grammar.rows import _Grammar, parse_row
+from mathamr_kedro.formula.latex.limits import LimitError
 from mathamr_kedro.formula.latex.symbols import SYMBOLS
 
 
@@ -14,9 +16,9 @@ def _row(text):
 
 
 def test_row_that_takes_too_many_steps_is_given_up(monkeypatch):
-    monkeypatch.setattr("mathamr_kedro.formula.latex.grammar.cursor.MOST_STEPS", -200)
+    monkeypatch.setattr("mathamr_kedro.formula.latex.grammar.cursor.MAX_STEPS", -200)
 
-    with pytest.raises(WorkLimitError):
+    with pytest.raises(LimitError, match="work_limit"):
         parse_row(_row("(a)(b)"))
     assert trees_from_latex("(a)(b)").problems == {"work_limit": 1}
 
@@ -24,14 +26,20 @@ def test_row_that_takes_too_many_steps_is_given_up(monkeypatch):
 def test_factor_is_read_once_at_each_place():
     """Without memory, each level of parentheses would double the work."""
     depth = 25
-    grammar = Grammar(_row("(" * depth + "a=b" + ")" * depth), True, 1)
+    grammar = _Grammar(_row("(" * depth + "a=b" + ")" * depth), True, 1)
 
     assert grammar.anything() is not None
     assert len(grammar.factors) <= 3 * depth
 
 
 def test_failed_rule_leaves_the_place_where_it_was():
-    grammar = Grammar(_row("(a"), True, 1)
+    grammar = _Grammar(_row("(a"), True, 1)
 
     assert grammar.factor() is None
     assert grammar.i == 0
+
+
+def test_fences_of_one_kind_close_each_other():
+    assert _closes(SYMBOLS["("], SYMBOLS[")"])
+    assert not _closes(SYMBOLS["("], SYMBOLS["]"])
+    assert not _closes(SYMBOLS["a"], SYMBOLS["b"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import string
 from functools import lru_cache
 
-from mathamr_kedro.formula.latex.alphabets import MATH, STICKY, Font, choose_font
+from mathamr_kedro.formula.latex.alphabets import MATH, STICKY, Font
 from mathamr_kedro.formula.latex.boxes import Box, Entry, Handler, append_group
 from mathamr_kedro.formula.latex.commands import (
     environments,
@@ -22,7 +22,7 @@ from mathamr_kedro.formula.latex.commands import (
     stacks,
     words,
 )
-from mathamr_kedro.formula.latex.ligatures import append_symbol, read_number
+from mathamr_kedro.formula.latex.ligatures import append_symbol
 from mathamr_kedro.formula.latex.nodes import Hint
 from mathamr_kedro.formula.latex.reader import (
     CLOSE_GROUP,
@@ -32,13 +32,7 @@ from mathamr_kedro.formula.latex.reader import (
     TEXT,
     Reader,
 )
-from mathamr_kedro.formula.latex.symbols import (
-    SYMBOLS,
-    Symbol,
-    in_font,
-    letter,
-    number,
-)
+from mathamr_kedro.formula.latex.symbols import SYMBOLS, Symbol
 
 __all__ = ["list_entries"]
 
@@ -67,7 +61,7 @@ def _read_ampersand(reader: Reader, boxes: list[Box]) -> None:
         boxes.append(_AMPERSAND)
 
 
-_AMPERSAND = letter("&", MATH)
+_AMPERSAND = Symbol.letter("&", MATH)
 
 
 def _ignore(reader: Reader, boxes: list[Box]) -> None:
@@ -101,16 +95,31 @@ def _read_primes(reader: Reader, boxes: list[Box]) -> None:
 
 
 def _read_digit(reader: Reader, boxes: list[Box]) -> None:
-    text, reader.i = read_number(reader.tokens, reader.i - 1)
-    symbol = number(text, text, choose_font("1", reader.font))
+    text, reader.i = _read_number(reader.tokens, reader.i - 1)
+    symbol = Symbol.number(text, text, reader.font.choose("1"))
     if boxes and boxes[-1].role in _BEFORE_DIGITS:
         append_symbol(boxes, symbol)
     else:
         boxes.append(symbol)
 
 
+_DIGITS = frozenset(string.digits)
 _BEFORE_DIGITS = frozenset({"NUMBER", "PERIOD", "UNKNOWN", Hint.role})
 """Roles of what a digit may join with."""
+
+
+def _read_number(tokens: list[str], place: int) -> tuple[str, int]:
+    """Return the digits at ``place``, with a period among them, and the place after.
+
+    >>> _read_number(["1", "2", ".", "5", ",", ""], 0)
+    ('12.5', 4)
+    """
+    start = place
+    while tokens[place] in _DIGITS:
+        place += 1
+        if tokens[place] == "." and tokens[place + 1] in _DIGITS:
+            place += 1
+    return "".join(tokens[start:place]), place
 
 
 def _joined(symbol: Symbol) -> Handler:
@@ -193,8 +202,8 @@ def list_entries(font: Font) -> dict[str, Entry]:
     for token, symbol in SYMBOLS.items():
         entry = table[token]
         if entry.__class__ is Symbol and (font.forced or symbol.role == "UNKNOWN"):
-            table[token] = in_font(symbol, font)
+            table[token] = symbol.with_font(font)
     for token in string.ascii_letters:
-        symbol = letter(token, font)
+        symbol = Symbol.letter(token, font)
         table[token] = _joined(symbol) if font.family in STICKY else symbol
     return table

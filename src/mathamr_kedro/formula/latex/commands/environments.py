@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import re
 
-from mathamr_kedro.formula.latex.boxes import Box, Group, Handler, is_empty, pour
-from mathamr_kedro.formula.latex.commands.fences import make_fence
+from mathamr_kedro.formula.latex.boxes import Box, Group, Handler, pour
 from mathamr_kedro.formula.latex.composition import CASES
 from mathamr_kedro.formula.latex.nodes import (
     App,
@@ -35,13 +34,13 @@ _DETERMINANT = Symbol("UNKNOWN", "", "determinant")
 _NORM = Symbol("UNKNOWN", "", "norm")
 _LIST = Symbol("UNKNOWN", "", "list")
 
-_BAR = {role: Symbol(role, "|") for role in ("OPEN", "CLOSE")}
-_DOUBLE_BAR = {role: Symbol(role, "∥") for role in ("OPEN", "CLOSE")}
+_BARS = (Symbol("OPEN", "|"), Symbol("CLOSE", "|"))
+_DOUBLE_BARS = (Symbol("OPEN", "∥"), Symbol("CLOSE", "∥"))
 
 Cells = list[list[list[Box]]]
 
 
-def read_environment(reader: Reader, boxes: list[Box]) -> None:
+def _read_environment(reader: Reader, boxes: list[Box]) -> None:
     r"""Read ``\begin{...} ... \end{...}``."""
     name = reader.take_raw_argument().strip()
     build = _ENVIRONMENTS.get(name.removesuffix("*"))
@@ -53,7 +52,7 @@ def read_environment(reader: Reader, boxes: list[Box]) -> None:
         build(reader, boxes)
 
 
-def read_stray_end(reader: Reader, boxes: list[Box]) -> None:
+def _read_stray_end(reader: Reader, boxes: list[Box]) -> None:
     r"""Read an ``\end{...}`` that ends nothing."""
     reader.note("stray_end", reader.take_raw_argument())
 
@@ -103,7 +102,7 @@ def _read_cells(reader: Reader, style: int, columns: int = 1) -> Cells:
         if reader.peek() == "*":
             reader.i += 1
         reader.take_raw_option()
-    while rows and all(all(map(is_empty, cell)) for cell in rows[-1]):
+    while rows and all(box.is_empty for cell in rows[-1] for box in cell):
         rows.pop()
     return rows
 
@@ -124,20 +123,21 @@ def _make_array(
     return Array(rows, role)
 
 
+def _make_fences(opening: str, closing: str) -> tuple[Symbol, Symbol]:
+    return SYMBOLS[opening].with_role("OPEN"), SYMBOLS[closing].with_role("CLOSE")
+
+
 def _matrix(
-    opening: Item | None = None,
-    closing: Item | None = None,
-    op: Symbol | None = None,
-    style: int = TEXT,
+    fences: tuple[Symbol, Symbol] | None = None, op: Symbol | None = None
 ) -> Handler:
     def read(reader: Reader, boxes: list[Box]) -> None:
         reader.take_raw_option()
-        array = _make_array(reader, _read_cells(reader, style))
+        array = _make_array(reader, _read_cells(reader, TEXT))
         _take_end(reader)
         content: Item = App(_MATRIX, [array])
         if op is not None:
             content = App(op, [content])
-        row = [part for part in (opening, array, closing) if part is not None]
+        row: list[Item] = [array] if fences is None else [fences[0], array, fences[1]]
         boxes.append(Dual(content, Row(row)))
 
     return read
@@ -164,12 +164,12 @@ def _count_columns(template: str) -> int:
     (3, 4)
     """
     for times, inner in _REPEATS.findall(template):
-        count = min(int(times), _MOST_COLUMNS)
+        count = min(int(times), _MAX_COLUMNS)
         template = template.replace(f"*{{{times}}}{{{inner}}}", inner * count, 1)
-    return min(len(_COLUMNS.findall(_ARGUMENTS.sub("", template))), _MOST_COLUMNS)
+    return min(len(_COLUMNS.findall(_ARGUMENTS.sub("", template))), _MAX_COLUMNS)
 
 
-_MOST_COLUMNS = 100
+_MAX_COLUMNS = 100
 _REPEATS = re.compile(r"\*\{(\d{1,4})\}\{([^{}]*)\}")
 _ARGUMENTS = re.compile(r"\{[^{}]*\}")
 _COLUMNS = re.compile(r"[lcrpmbX]")
@@ -243,7 +243,7 @@ def _cases(reader: Reader, boxes: list[Box]) -> None:
         CASES,
         [_OTHERWISE if cell is None else cell for row in array.rows for cell in row],
     )
-    boxes.append(Dual(content, Row([make_fence(r"\{", "OPEN"), array])))
+    boxes.append(Dual(content, Row([SYMBOLS[r"\{"].with_role("OPEN"), array])))
 
 
 _OTHERWISE = Text(["otherwise"])
@@ -256,7 +256,7 @@ def _subarray(reader: Reader, boxes: list[Box]) -> None:
     boxes.append(Dual(App(_LIST, [array]), array))
 
 
-def read_substack(reader: Reader, boxes: list[Box]) -> None:
+def _read_substack(reader: Reader, boxes: list[Box]) -> None:
     r"""Read ``\substack{i \\ j}``."""
     if not reader.skip_if("{"):
         boxes += reader.read_argument()
@@ -269,11 +269,11 @@ def read_substack(reader: Reader, boxes: list[Box]) -> None:
 
 _ENVIRONMENTS: dict[str, Handler] = {
     "matrix": _matrix(),
-    "pmatrix": _matrix(make_fence("(", "OPEN"), make_fence(")", "CLOSE")),
-    "bmatrix": _matrix(make_fence("[", "OPEN"), make_fence("]", "CLOSE")),
-    "Bmatrix": _matrix(make_fence(r"\{", "OPEN"), make_fence(r"\}", "CLOSE")),
-    "vmatrix": _matrix(_BAR["OPEN"], _BAR["CLOSE"], _DETERMINANT),
-    "Vmatrix": _matrix(_DOUBLE_BAR["OPEN"], _DOUBLE_BAR["CLOSE"], _NORM),
+    "pmatrix": _matrix(_make_fences("(", ")")),
+    "bmatrix": _matrix(_make_fences("[", "]")),
+    "Bmatrix": _matrix(_make_fences(r"\{", r"\}")),
+    "vmatrix": _matrix(_BARS, _DETERMINANT),
+    "Vmatrix": _matrix(_DOUBLE_BARS, _NORM),
     "smallmatrix": _small_matrix,
     "array": _array,
     "cases": _cases,
@@ -287,9 +287,9 @@ _ENVIRONMENTS: dict[str, Handler] = {
 }
 
 HANDLERS: dict[str, Handler] = {
-    r"\begin": read_environment,
-    r"\end": read_stray_end,
-    r"\substack": read_substack,
+    r"\begin": _read_environment,
+    r"\end": _read_stray_end,
+    r"\substack": _read_substack,
     r"\cases": _braced(_cases),
     r"\matrix": _braced(_ENVIRONMENTS["matrix"]),
     r"\pmatrix": _braced(_ENVIRONMENTS["pmatrix"]),

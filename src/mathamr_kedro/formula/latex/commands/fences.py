@@ -3,9 +3,9 @@ r"""Fences: ``\left( ... \right)``, ``\middle|`` and the ``\big`` family."""
 from __future__ import annotations
 
 from mathamr_kedro.formula.latex.boxes import Box, Group, Handler
-from mathamr_kedro.formula.latex.nodes import Hint, Item
+from mathamr_kedro.formula.latex.nodes import Hint
 from mathamr_kedro.formula.latex.reader import Reader
-from mathamr_kedro.formula.latex.symbols import SYMBOLS, Symbol, with_role
+from mathamr_kedro.formula.latex.symbols import SYMBOLS, Symbol
 from mathamr_kedro.formula.latex.tokens import END
 
 _LEFT_ENDS = frozenset({r"\right", "}", END, "&", r"\\", r"\end"})
@@ -35,7 +35,7 @@ _FENCES = (
 )
 
 
-def read_left(reader: Reader, boxes: list[Box]) -> None:
+def _read_left(reader: Reader, boxes: list[Box]) -> None:
     r"""Read ``\left(``, what it holds and ``\right)``."""
     boxes += _read_delimiter(reader, "OPEN")
     inner = reader.read_scope(_LEFT_ENDS)
@@ -47,16 +47,16 @@ def read_left(reader: Reader, boxes: list[Box]) -> None:
         reader.note("missing_right")
 
 
-def read_right(reader: Reader, boxes: list[Box]) -> None:
+def _read_right(reader: Reader, boxes: list[Box]) -> None:
     r"""Read a ``\right)`` without its ``\left``."""
     reader.note("missing_left")
     boxes += _read_delimiter(reader, "CLOSE")
 
 
-def read_middle(reader: Reader, boxes: list[Box]) -> None:
+def _read_middle(reader: Reader, boxes: list[Box]) -> None:
     r"""Read ``\middle|``."""
     for item in reader.read_argument():
-        boxes.append(with_role(item, "MIDDLE") if item.__class__ is Symbol else item)
+        boxes.append(item.with_role("MIDDLE") if item.__class__ is Symbol else item)
 
 
 def _read_delimiter(reader: Reader, role: str) -> list[Box]:
@@ -66,7 +66,7 @@ def _read_delimiter(reader: Reader, role: str) -> list[Box]:
         return [Hint(0.0)]
     if token in _FENCES:
         reader.i += 1
-        return [with_role(_FENCES[token], role)]
+        return [_FENCES[token].with_role(role)]
     if token in _BARS:
         reader.i += 1
         return [_BARS[token]]
@@ -93,21 +93,16 @@ def _sized(role: str) -> Handler:
 
 def _set_role(item: Box, role: str) -> Box:
     if item.__class__ is Symbol and item.role in _DELIMITER_ROLES:
-        return with_role(item, role)
+        return item.with_role(role)
     return item
 
 
 HANDLERS: dict[str, Handler] = {
-    r"\left": read_left,
-    r"\right": read_right,
-    r"\middle": read_middle,
+    r"\left": _read_left,
+    r"\right": _read_right,
+    r"\middle": _read_middle,
 } | {
     rf"\{size}{suffix}": _sized(role)
     for size in ("big", "Big", "bigg", "Bigg")
     for suffix, role in (("", ""), ("l", "OPEN"), ("m", "MIDDLE"), ("r", "CLOSE"))
 }
-
-
-def make_fence(token: str, role: str) -> Item:
-    """Return a fence that a command draws by itself."""
-    return with_role(_FENCES[token], role)

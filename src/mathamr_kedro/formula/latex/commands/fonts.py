@@ -2,7 +2,7 @@ r"""Fonts: ``\mathbf{x}`` for an argument, ``\bf`` for the rest of a group."""
 
 from __future__ import annotations
 
-from mathamr_kedro.formula.latex.alphabets import FONTS, embolden, merge_fonts
+from mathamr_kedro.formula.latex.alphabets import FONTS
 from mathamr_kedro.formula.latex.boxes import Box, Handler, append_group
 from mathamr_kedro.formula.latex.reader import Reader
 
@@ -40,14 +40,14 @@ def _in_font(name: str) -> Handler:
     font = FONTS[name]
 
     def read(reader: Reader, boxes: list[Box]) -> None:
-        inner = reader.read_argument(merge_fonts(reader.font, font))
+        inner = reader.read_argument(reader.font.select(font))
         append_group(boxes, inner, braced=False)
 
     return read
 
 
 def _bold_symbol(reader: Reader, boxes: list[Box]) -> None:
-    inner = reader.read_argument(embolden(reader.font))
+    inner = reader.read_argument(reader.font.embolden())
     append_group(boxes, inner, braced=False)
 
 
@@ -56,7 +56,7 @@ def _switch(name: str) -> Handler:
     font = FONTS[name]
 
     def read(reader: Reader, boxes: list[Box]) -> None:
-        reader.set_font(merge_fonts(reader.font, font))
+        reader.set_font(reader.font.select(font))
 
     return read
 

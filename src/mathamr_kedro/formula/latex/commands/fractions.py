@@ -3,45 +3,34 @@ r"""Fractions, binomials and roots."""
 from __future__ import annotations
 
 from mathamr_kedro.formula.latex.boxes import Box, Handler
-from mathamr_kedro.formula.latex.commands.fences import make_fence
 from mathamr_kedro.formula.latex.nodes import App, Dual, Item, Row
 from mathamr_kedro.formula.latex.reader import SCRIPT, SCRIPTSCRIPT, TEXT, Reader
-from mathamr_kedro.formula.latex.symbols import Symbol
+from mathamr_kedro.formula.latex.symbols import SYMBOLS, Symbol
 
-DIVIDE = Symbol("FRACOP", "", "divide")
-
+_DIVIDE = Symbol("FRACOP", "", "divide")
 
 _ATOP = Symbol("FRACOP", "")
 
-
 _CHOOSE = Symbol("FRACOP", "", "binomial")
-
 
 _BINOMIAL = Symbol("UNKNOWN", "", "binomial")
 
-
 _CONTINUED = Symbol("UNKNOWN", "", "continued-fraction")
-
 
 _SQUARE_ROOT = Symbol("UNKNOWN", "", "square-root")
 
-
 _NTH_ROOT = Symbol("UNKNOWN", "", "nth-root")
-
 
 _NEXT_STYLE = (TEXT, SCRIPT, SCRIPTSCRIPT, SCRIPTSCRIPT)
 
-
 _OVER_ENDS = frozenset({"}", "", "&", r"\\", r"\cr", r"\end", r"\right"})
 
-
 _ROOT_ENDS = frozenset({r"\of", "}", ""})
-
 
 _GENFRAC_FENCES = frozenset({"(", ")", "[", "]", r"\{", r"\}", r"\langle", r"\rangle"})
 
 
-def _fraction(style: int | None, op: Symbol = DIVIDE) -> Handler:
+def _fraction(style: int | None, op: Symbol = _DIVIDE) -> Handler:
     """Return the handler of a fraction; its parts are in ``style``."""
 
     def read(reader: Reader, boxes: list[Box]) -> None:
@@ -59,7 +48,8 @@ def _binomial(reader: Reader, boxes: list[Box]) -> None:
 
 
 def _surround(opening: str, item: Item, closing: str) -> Row:
-    return Row([make_fence(opening, "OPEN"), item, make_fence(closing, "CLOSE")])
+    left, right = SYMBOLS[opening], SYMBOLS[closing]
+    return Row([left.with_role("OPEN"), item, right.with_role("CLOSE")])
 
 
 def _generalized(op: Symbol, opening: str = "", closing: str = "") -> Handler:
@@ -82,7 +72,7 @@ def _generalized(op: Symbol, opening: str = "", closing: str = "") -> Handler:
 def _above(reader: Reader, boxes: list[Box]) -> None:
     r"""Read ``\above 1pt``: a fraction with a bar of that width."""
     reader.take_length()
-    _generalized(DIVIDE)(reader, boxes)
+    _generalized(_DIVIDE)(reader, boxes)
 
 
 def _genfrac(reader: Reader, boxes: list[Box]) -> None:
@@ -90,16 +80,16 @@ def _genfrac(reader: Reader, boxes: list[Box]) -> None:
     thickness, style = reader.take_raw_argument(), reader.take_raw_argument()
     chosen = int(style) if style in ("0", "1", "2", "3") else reader.style
     inner = _NEXT_STYLE[chosen]
-    op = _ATOP if thickness.startswith("0") else DIVIDE
+    op = _ATOP if thickness.startswith("0") else _DIVIDE
     fraction = App(op, [reader.read_item(inner), reader.read_item(inner)])
     if not opening and not closing:
         boxes.append(fraction)
         return
     row: list[Item] = [fraction]
     if opening in _GENFRAC_FENCES:
-        row.insert(0, make_fence(opening, "OPEN"))
+        row.insert(0, SYMBOLS[opening].with_role("OPEN"))
     if closing in _GENFRAC_FENCES:
-        row.append(make_fence(closing, "CLOSE"))
+        row.append(SYMBOLS[closing].with_role("CLOSE"))
     boxes.append(Dual(fraction, Row(row)))
 
 
@@ -126,7 +116,7 @@ HANDLERS: dict[str, Handler] = {
     r"\cfrac": _fraction(TEXT, _CONTINUED),
     **dict.fromkeys((r"\binom", r"\tbinom", r"\dbinom"), _binomial),
     r"\genfrac": _genfrac,
-    r"\over": _generalized(DIVIDE),
+    r"\over": _generalized(_DIVIDE),
     r"\above": _above,
     r"\atop": _generalized(_ATOP),
     r"\choose": _generalized(_CHOOSE, "(", ")"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from mathamr_kedro.formula.latex.alphabets import ROMAN
 from mathamr_kedro.formula.latex.boxes import Box, Handler, pour
-from mathamr_kedro.formula.latex.composition import get_text
 from mathamr_kedro.formula.latex.nodes import (
     App,
     Dual,
@@ -13,34 +12,22 @@ from mathamr_kedro.formula.latex.nodes import (
     Item,
     RoleApp,
     Row,
-    Script,
     ScriptMark,
 )
 from mathamr_kedro.formula.latex.reader import DISPLAY, Reader
-from mathamr_kedro.formula.latex.symbols import (
-    LIMITS,
-    SYMBOLS,
-    Symbol,
-    with_place,
-    with_role,
-)
+from mathamr_kedro.formula.latex.symbols import LIMITS, SYMBOLS, Symbol
 
 _PMOD = Symbol("UNKNOWN", "", name="pmod")
 
-
 _POD = Symbol("UNKNOWN", "", "modulo")
-
 
 _MOD = Symbol("BIGOP", "mod")
 
-
 _NOT = Symbol("UNKNOWN", "", "not")
-
 
 _WORD_ROLES = frozenset(
     {"OP", "BIGOP", "RELOP", "METARELOP", "ADDOP", "MULOP", "BINOP", "OPEN", "CLOSE"}
 )
-
 
 _NEGATED = dict(
     zip(
@@ -50,34 +37,9 @@ _NEGATED = dict(
     )
 )
 
-
 _NOTHING_TO_NEGATE = frozenset({"", "}", "&", r"\\", r"\end", r"\right", "^", "_"})
 
-
 _LONE_NOT = Symbol("OPFUNCTION", "／", "not")
-
-
-def assign_role(item: Item, role: str | None, place: str = "") -> Item:
-    """Return an item that acts in ``role``."""
-    if item.__class__ is Symbol:
-        return with_role(item, role or item.role, place)
-    if isinstance(item, App):
-        return RoleApp(item.op, item.args, role, place)
-    if item.__class__ is Script:
-        copy = Script(
-            item.base,
-            item.script,
-            item.up,
-            item.place,
-            item.level,
-            role,
-        )
-        copy.floats, copy.bump = item.floats, item.bump
-        return copy
-    if item.__class__ is Dual:
-        return Dual(item.content, item.drawing, role)
-    items: list[Item] = item.items if item.__class__ is Row else [item]
-    return Row(items, role, place)
 
 
 def _classed(role: str) -> Handler:
@@ -94,10 +56,10 @@ def _classed(role: str) -> Handler:
         if len(items) > 1 and all(
             item.__class__ is Symbol and item.role in _WORD_ROLES for item in items
         ):
-            text = "".join(map(get_text, items))
+            text = "".join(item.text for item in items)
             boxes.append(Symbol(role, text, place=place))
         else:
-            boxes.append(assign_role(reader.make_item(inner), role, place))
+            boxes.append(reader.make_item(inner).with_role(role, place))
 
     return read
 
@@ -106,11 +68,11 @@ def _operator_name(reader: Reader, boxes: list[Box]) -> None:
     starred = reader.skip_if("*")
     item = reader.read_item(font=ROMAN)
     role, place = ("OPERATOR", "mid") if starred else ("OPFUNCTION", "post")
-    boxes.append(assign_role(item, role, place))
+    boxes.append(item.with_role(role, place))
 
 
 def _operator_with_limits(reader: Reader, boxes: list[Box]) -> None:
-    boxes.append(assign_role(reader.read_item(font=ROMAN), "OPERATOR", "mid"))
+    boxes.append(reader.read_item(font=ROMAN).with_role("OPERATOR", "mid"))
 
 
 def _limit_with_accent(accent: str, meaning: str, role: str) -> Handler:
@@ -124,10 +86,10 @@ def _limit_with_accent(accent: str, meaning: str, role: str) -> Handler:
     return read
 
 
-def big_operator(command: str) -> Handler:
+def _big_operator(command: str) -> Handler:
     """Return the handler of an operator whose scripts move with the style."""
-    shown = with_place(SYMBOLS[command], "mid")
-    inline = with_place(SYMBOLS[command], "post")
+    shown = SYMBOLS[command].with_place("mid")
+    inline = SYMBOLS[command].with_place("post")
 
     def read(reader: Reader, boxes: list[Box]) -> None:
         boxes.append(shown if reader.style == DISPLAY else inline)
@@ -142,9 +104,9 @@ def _limits(place: str) -> Handler:
         for index in range(len(boxes) - 1, -1, -1):
             box = boxes[index]
             if box.__class__ is Symbol:
-                boxes[index] = with_place(box, place)
+                boxes[index] = box.with_place(place)
             elif box.__class__ in (RoleApp, Row):
-                boxes[index] = assign_role(box, box.role, place)
+                boxes[index] = box.with_role(box.role, place)
             elif box.__class__ is ScriptMark:
                 box.place = place
                 continue
@@ -201,7 +163,7 @@ def _strike(item: Item) -> Item:
 
 
 HANDLERS: dict[str, Handler] = {
-    **{command: big_operator(command) for command in LIMITS},
+    **{command: _big_operator(command) for command in LIMITS},
     r"\mathord": _classed("ID"),
     r"\mathop": _classed("BIGOP"),
     r"\mathbin": _classed("BINOP"),

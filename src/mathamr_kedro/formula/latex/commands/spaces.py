@@ -10,7 +10,6 @@ from mathamr_kedro.formula.latex.reader import Reader
 
 _EM_SIZES = (1.0, 1.0, 0.7, 0.5)
 
-
 _UNITS = {
     "pt": 1.0,
     "em": 10.0,

@@ -3,7 +3,6 @@ r"""Things above, below and around others: accents, arrows with words, boxes."""
 from __future__ import annotations
 
 from mathamr_kedro.formula.latex.boxes import Box, Group, Handler, pour
-from mathamr_kedro.formula.latex.commands.operators import assign_role
 from mathamr_kedro.formula.latex.nodes import (
     App,
     Enclosed,
@@ -38,7 +37,6 @@ _OVER_ACCENTS = {
     r"\mathring": "\u030a",
 }
 
-
 _UNDER_ACCENTS = {
     r"\underline": "¯",
     r"\underbar": "¯",
@@ -64,7 +62,7 @@ def _stack(role: str) -> Handler:
     r"""Return the handler of ``\overset`` and ``\underset``."""
 
     def read(reader: Reader, boxes: list[Box]) -> None:
-        mark = assign_role(reader.read_item(), role)
+        mark = reader.read_item().with_role(role)
         boxes.append(App(mark, [reader.read_item()]))
 
     return read
@@ -81,10 +79,10 @@ def _long_arrow(command: str) -> Handler:
 
     def read(reader: Reader, boxes: list[Box]) -> None:
         below = reader.read_option()
-        above = assign_role(reader.read_item(), "OVERACCENT")
+        above = reader.read_item().with_role("OVERACCENT")
         item: Item = RoleApp(above, [arrow], "ARROW")
         if below is not None:
-            mark = assign_role(reader.make_item(below), "UNDERACCENT")
+            mark = reader.make_item(below).with_role("UNDERACCENT")
             item = RoleApp(mark, [item], "ARROW")
         boxes.append(item)
 

@@ -5,14 +5,7 @@ Text keeps its spaces, and formulas between dollars are formulas again.
 
 from __future__ import annotations
 
-from mathamr_kedro.formula.latex.alphabets import (
-    FONTS,
-    MATH,
-    ROMAN,
-    Font,
-    find_variant,
-    restyle,
-)
+from mathamr_kedro.formula.latex.alphabets import FONTS, MATH, ROMAN, Font
 from mathamr_kedro.formula.latex.boxes import Box, Handler
 from mathamr_kedro.formula.latex.nodes import Enclosed, Item, Text
 from mathamr_kedro.formula.latex.reader import TEXT, Reader
@@ -109,8 +102,7 @@ class _Words:
         for pattern, char in _LIGATURES:
             if pattern in text:
                 text = text.replace(pattern, char)
-        styled = restyle(text, find_variant(self.font))
-        self.parts.append(styled or text)
+        self.parts.append(self.font.restyle(text) or text)
 
     def read_group(self, font: Font | None) -> None:
         """Read tokens up to the end of a group, which is taken."""
@@ -186,7 +178,7 @@ class _Words:
         self.parts.append(reader.make_item(boxes, punctuated=True))
 
 
-def read_text(reader: Reader, font: Font | None) -> Text:
+def _read_text(reader: Reader, font: Font | None) -> Text:
     """Return the text of the argument that comes next."""
     words = _Words(reader)
     if reader.peek() == "{":
@@ -200,13 +192,13 @@ def read_text(reader: Reader, font: Font | None) -> Text:
 
 def _text(font: Font | None) -> Handler:
     def read(reader: Reader, boxes: list[Box]) -> None:
-        boxes.append(read_text(reader, font))
+        boxes.append(_read_text(reader, font))
 
     return read
 
 
 def _framed(reader: Reader, boxes: list[Box]) -> None:
-    boxes.append(Enclosed(read_text(reader, None), "box"))
+    boxes.append(Enclosed(_read_text(reader, None), "box"))
 
 
 HANDLERS: dict[str, Handler] = {

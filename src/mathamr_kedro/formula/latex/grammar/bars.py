@@ -15,18 +15,22 @@ from mathamr_kedro.formula.latex.composition import (
     INNER_PRODUCT,
     KET,
     OPERATOR_PRODUCT,
-    as_role,
     delimit,
     fence,
-    turn_bar,
 )
-from mathamr_kedro.formula.latex.grammar.cursor import get_key
 from mathamr_kedro.formula.latex.grammar.formulas import FormulaRules
 from mathamr_kedro.formula.latex.nodes import Item
 from mathamr_kedro.formula.latex.symbols import Symbol
 
 _BARS = frozenset({"|", "parallel-to"})
 _DOUBLE_BARS = (Symbol("OPEN", "‖"), Symbol("CLOSE", "‖"))
+
+
+_BAR_GLYPHS = {
+    "OPEN": {"|": "|", "||": "‖", "∥": "‖"},
+    "PUNCT": {"|": "∣", "||": "∥", "‖": "∥"},
+}
+_bars: dict[tuple[Symbol, str], Symbol] = {}
 
 
 class BarRules(FormulaRules):
@@ -39,11 +43,10 @@ class BarRules(FormulaRules):
         inner = self.between_bars()
         if inner is None or self.roles[self.i] != "VERTBAR":
             return None
-        closing = self.items[self.i]
+        left = self.turn_bar(opening, "OPEN")
+        right = self.turn_bar(self.items[self.i], "CLOSE")
         self.i += 1
-        return self.scripted(
-            fence([turn_bar(opening, "OPEN"), inner, turn_bar(closing, "CLOSE")])
-        )
+        return self.scripted(fence([left, inner, right]))
 
     def between_bars(self) -> Item | None:
         """Return the expression between two bars, if bars may nest that deep."""
@@ -71,7 +74,7 @@ class BarRules(FormulaRules):
             if result is not None:
                 return result
             self.i = start
-        elif get_key(self.items[start]) not in _BARS:
+        elif self.items[start].key not in _BARS:
             return None
         return self.ket() if self.quantum else None
 
@@ -89,7 +92,7 @@ class BarRules(FormulaRules):
         if self.roles[i : i + 2] != ["VERTBAR", "VERTBAR"]:
             return False
         self.i += 2
-        return get_key(self.items[i]) == "|" == get_key(self.items[i + 1])
+        return self.items[i].key == "|" == self.items[i + 1].key
 
     def ket(self) -> Item | None:
         """Return ``|x>``."""
@@ -99,9 +102,9 @@ class BarRules(FormulaRules):
         if inner is None or not self._at_right_angle():
             return None
         self.saw_quantum = True
-        angle = as_role(self.items[self.i], "CLOSE")
+        angle = _as_role(self.items[self.i], "CLOSE")
         self.i += 1
-        return self.scripted(delimit(KET, [as_role(bar, "OPEN"), inner, angle]))
+        return self.scripted(delimit(KET, [_as_role(bar, "OPEN"), inner, angle]))
 
     def in_brackets(self) -> Item | None:
         """Return what stands in brackets of quantum mechanics: no bars, no angles."""
@@ -122,7 +125,7 @@ class BarRules(FormulaRules):
         if not self.quantum:
             return None
         start = self.i
-        angle = as_role(self.items[start], "OPEN")
+        angle = _as_role(self.items[start], "OPEN")
         self.i += 1
         inner = self.in_brackets()
         if inner is not None and self._at_middle_bar():
@@ -133,7 +136,7 @@ class BarRules(FormulaRules):
         inner = self.between_bars()
         if inner is None or not self._at_right_angle():
             return None
-        closing = as_role(self.items[self.i], "CLOSE")
+        closing = _as_role(self.items[self.i], "CLOSE")
         self.i += 1
         return self.scripted(fence([angle, inner, closing]))
 
@@ -147,17 +150,17 @@ class BarRules(FormulaRules):
         if result is None:
             self.i = start
             self.saw_quantum = True
-            result = self.scripted(delimit(BRA, [angle, first, as_role(bar, "CLOSE")]))
+            result = self.scripted(delimit(BRA, [angle, first, _as_role(bar, "CLOSE")]))
         self.no_bars = saved
         return result
 
     def braket(self, angle: Item, first: Item, bar: Item, second: Item) -> Item | None:
         """Return ``<first|second>`` or ``<first|second|third>``."""
         if self._at_right_angle():
-            closing = as_role(self.items[self.i], "CLOSE")
+            closing = _as_role(self.items[self.i], "CLOSE")
             self.i += 1
             self.saw_quantum = True
-            stuff = [angle, first, as_role(bar, "MIDDLE"), second, closing]
+            stuff = [angle, first, _as_role(bar, "MIDDLE"), second, closing]
             return self.scripted(delimit(INNER_PRODUCT, stuff))
         if not self._at_middle_bar():
             return None
@@ -166,23 +169,38 @@ class BarRules(FormulaRules):
         third = self.in_brackets()
         if third is None or not self._at_right_angle():
             return None
-        closing = as_role(self.items[self.i], "CLOSE")
+        closing = _as_role(self.items[self.i], "CLOSE")
         self.i += 1
         self.saw_quantum = True
-        stuff = [angle, first, as_role(bar, "CLOSE"), second]
-        stuff += [as_role(other, "OPEN"), third, closing]
+        stuff = [angle, first, _as_role(bar, "CLOSE"), second]
+        stuff += [_as_role(other, "OPEN"), third, closing]
         return self.scripted(delimit(OPERATOR_PRODUCT, stuff))
+
+    @staticmethod
+    def turn_bar(item: Item, role: str) -> Item:
+        """Return a vertical bar as the fence or separator it turned out to be."""
+        if item.__class__ is not Symbol:
+            return item
+        key = (item, role)
+        if key not in _bars:
+            kind = "PUNCT" if role == "PUNCT" else "OPEN"
+            text = _BAR_GLYPHS[kind].get(item.text, item.text)
+            bar = Symbol(role, text, item.meaning, item.name)
+            if len(_bars) > 1000:
+                return bar
+            _bars[key] = bar
+        return _bars[key]
 
     def _at_right_angle(self) -> bool:
         role = self.roles[self.i]
         if role == "CLOSE":
-            return get_key(self.items[self.i]) == "rangle"
+            return self.items[self.i].key == "rangle"
         return role == "RELOP" and self.items[self.i].meaning == "greater-than"
 
     def _at_middle_bar(self) -> bool:
         role = self.roles[self.i]
         if role == "MIDDLE":
-            return get_key(self.items[self.i]) in _BARS
+            return self.items[self.i].key in _BARS
         return role == "VERTBAR"
 
     def may_be_bracket(self) -> bool:
@@ -200,6 +218,13 @@ def _find_last_bracket_end(roles: Sequence[str], items: Sequence[Item]) -> int:
         role = roles[i]
         if role in ("VERTBAR", "MIDDLE") or items[i].meaning == "greater-than":
             return i
-        if role == "CLOSE" and get_key(items[i]) == "rangle":
+        if role == "CLOSE" and items[i].key == "rangle":
             return i
     return -1
+
+
+def _as_role(item: Item, role: str) -> Item:
+    """Return a symbol in another role; anything else as it is."""
+    if item.__class__ is Symbol:
+        return item.with_role(role)
+    return item

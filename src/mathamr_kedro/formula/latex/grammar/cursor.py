@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mathamr_kedro.formula.latex.composition import attach_script, closes, decorate
-from mathamr_kedro.formula.latex.nodes import App, Item, Row
-from mathamr_kedro.formula.latex.symbols import Symbol
+from mathamr_kedro.formula.latex.composition import attach_script
+from mathamr_kedro.formula.latex.limits import MAX_STEPS, LimitError
+from mathamr_kedro.formula.latex.nodes import App, Item
 
 END = "END"
 """Role of what stands behind the last item."""
@@ -22,21 +22,19 @@ SCRIPTS = frozenset({"POSTSUPERSCRIPT", "POSTSUBSCRIPT"})
 FACTOR_SCRIPTS = frozenset({*SCRIPTS, "POSTFIX"})
 FLOATS = frozenset({"FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"})
 
-MOST_STEPS = 20_000
-"""Factors that may be tried in a row (and twenty more per item)."""
 
-
-class WorkLimitError(Exception):
-    """A row takes more steps than :data:`MOST_STEPS`."""
-
-
-def get_key(item: Item) -> str:
-    """Return the name by which the grammar knows a symbol; else nothing."""
-    if item.__class__ is Symbol:
-        return item.key
-    if item.__class__ is Row and len(item.items) == 1:
-        return get_key(item.items[0])
-    return ""
+_CLOSES = {
+    "(": ")",
+    "[": "]",
+    "{": "}",
+    "|": "|",
+    "‖": "‖",
+    "⦀": "⦀",
+    "⌊": "⌋",
+    "⌈": "⌉",
+    "⟨": "⟩",
+    "∥": "∥",
+}
 
 
 class Cursor:
@@ -63,7 +61,7 @@ class Cursor:
         self.has_big_operators = not BIG_OPERATORS.isdisjoint(self.roles)
         self.last_bracket_end: int | None = None
         self.factors: dict[int, tuple[Item | None, int]] = {}
-        self.steps = MOST_STEPS + 20 * len(items)
+        self.steps = MAX_STEPS + 20 * len(items)
 
     def factor(self) -> Item | None:
         """Return the factor that begins here; the whole grammar knows how."""
@@ -71,12 +69,14 @@ class Cursor:
 
     def at_close(self, opening: Item) -> bool:
         """Return whether the fence that closes ``opening`` comes next."""
-        return self.roles[self.i] == "CLOSE" and closes(opening, self.items[self.i])
+        return self.roles[self.i] == "CLOSE" and _closes(opening, self.items[self.i])
 
     def decorated(self, op: Item) -> Item:
         """Return an operator with the scripts after it."""
         while self.roles[self.i] in SCRIPTS:
-            op = decorate(op, self.items[self.i])
+            script = attach_script(op, self.items[self.i])
+            script.role = op.role  # still an operator
+            op = script
             self.i += 1
         return op
 
@@ -111,7 +111,7 @@ class Cursor:
         if found is None:
             self.steps -= 1
             if self.steps < 0:
-                raise WorkLimitError
+                raise LimitError("work_limit")
             result = rule(self)
             if result is None:
                 self.i = start
@@ -119,3 +119,8 @@ class Cursor:
             return result
         result, self.i = found
         return result
+
+
+def _closes(opening: Item, closing: Item) -> bool:
+    """Return whether two fences belong together."""
+    return _CLOSES.get(opening.text) == (closing.text or None)

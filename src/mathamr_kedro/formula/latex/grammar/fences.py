@@ -13,9 +13,8 @@ from mathamr_kedro.formula.latex.composition import (
     GROUP,
     delimit,
     fence,
-    turn_bar,
 )
-from mathamr_kedro.formula.latex.grammar.cursor import BIG_OPERATORS, SIGNS, get_key
+from mathamr_kedro.formula.latex.grammar.cursor import BIG_OPERATORS, SIGNS
 from mathamr_kedro.formula.latex.grammar.functions import FunctionRules
 from mathamr_kedro.formula.latex.nodes import App, Item
 from mathamr_kedro.formula.latex.symbols import ABSENT, INVISIBLE_TIMES
@@ -28,7 +27,7 @@ class FenceRules(FunctionRules):
         """Return what stands between fences."""
         start = self.i
         opening = self.items[start]
-        key = get_key(opening)
+        key = opening.key
         if self.roles[start + 1] == "ARRAY":
             if self.roles[start + 2] == "CLOSE":
                 self.i += 3
@@ -56,10 +55,8 @@ class FenceRules(FunctionRules):
         bar = self.items[self.i : self.i + 1]
         role = self.roles[self.i]
         if role == "VERTBAR":
-            bar = [turn_bar(bar[0], "MIDDLE")]
-        elif role != "MIDDLE" and not (
-            role == "METARELOP" and get_key(bar[0]) == "colon"
-        ):
+            bar = [self.turn_bar(bar[0], "MIDDLE")]
+        elif role != "MIDDLE" and not (role == "METARELOP" and bar[0].key == "colon"):
             return None
         self.i += 1
         condition = self.formulae()

@@ -10,9 +10,9 @@ p \iff q         formula (metarelation formula)*
 from __future__ import annotations
 
 from mathamr_kedro.formula.latex.composition import (
+    FORMULAE,
+    MULTIRELATION,
     enumerate_items,
-    join_formulae,
-    relate,
 )
 from mathamr_kedro.formula.latex.grammar.cursor import END, RELATIONS
 from mathamr_kedro.formula.latex.grammar.terms import TermRules
@@ -43,7 +43,7 @@ class FormulaRules(TermRules):
                     self.i = start
                     break
                 stuff += (self.items[start], formula)
-            return join_formulae(stuff)
+            return enumerate_items(stuff, FORMULAE)
         while self.roles[self.i] == "METARELOP":
             start = self.i
             self.i += 1
@@ -55,7 +55,7 @@ class FormulaRules(TermRules):
                 self.i = start + 1
                 formula = ABSENT
             stuff += (self.items[start], formula)
-        return relate(stuff)
+        return _relate(stuff)
 
     def formula(self) -> Item | None:
         """Return expressions and the relations between them."""
@@ -71,7 +71,7 @@ class FormulaRules(TermRules):
             stuff = self.punctuated(first)
             if len(stuff) > 1:
                 left = enumerate_items(stuff)
-                return relate([left, *self.relations()])
+                return _relate([left, *self.relations()])
             return first
         if role in RELATIONS:
             start = self.i
@@ -81,7 +81,7 @@ class FormulaRules(TermRules):
                 if right is not None:
                     return self.more_right_sides([first, relation, right])
                 if self.roles[self.i] is END:
-                    return relate([first, relation, ABSENT])
+                    return _relate([first, relation, ABSENT])
                 self.i = start
         return first
 
@@ -111,27 +111,27 @@ class FormulaRules(TermRules):
         done: list[tuple[Item, Item]] = []
         while True:
             if self.roles[self.i] != "PUNCT":
-                result = relate([*stuff, *self.relations()])
+                result = _relate([*stuff, *self.relations()])
                 break
             start = self.i
             self.i += 1
             expression = self.expression()
             if expression is None:
                 self.i = start
-                result = relate([*stuff, *self.relations()])
+                result = _relate([*stuff, *self.relations()])
                 break
             left, relation, *listed = stuff
             listed += (self.items[start], expression)
             following = self._read_listed(listed)
             if following is None:
-                result = relate([left, relation, enumerate_items(listed)])
+                result = _relate([left, relation, enumerate_items(listed)])
                 break
             done.append(
-                (relate([left, relation, enumerate_items(listed[:-2])]), listed[-2])
+                (_relate([left, relation, enumerate_items(listed[:-2])]), listed[-2])
             )
             stuff = [listed[-1], *following]
         for formula, punct in reversed(done):
-            result = join_formulae([formula, punct, result])
+            result = enumerate_items([formula, punct, result], FORMULAE)
         return result
 
     def _read_listed(self, listed: list[Item]) -> list[Item] | None:
@@ -164,7 +164,7 @@ class FormulaRules(TermRules):
                 relations = self.relations()
                 if not relations:
                     break
-                argument = relate([argument, *relations])
+                argument = _relate([argument, *relations])
             elif role == "METARELOP":
                 start = self.i
                 self.i += 1
@@ -176,3 +176,13 @@ class FormulaRules(TermRules):
             else:
                 break
         return argument
+
+
+def _relate(stuff: list[Item]) -> Item:
+    """Return ``x (relation x)*`` as one relation or a chain of them."""
+    count = len(stuff)
+    if count == 1:
+        return stuff[0]
+    if count == 3:
+        return App(stuff[1], [stuff[0], stuff[2]])
+    return App(MULTIRELATION, stuff)

@@ -14,11 +14,9 @@ from collections.abc import Callable
 
 from mathamr_kedro.formula.latex.composition import (
     CASES,
-    apply_to_arguments,
     attach_script,
     delimit,
     multiply,
-    turn_bar,
 )
 from mathamr_kedro.formula.latex.grammar.bars import BarRules
 from mathamr_kedro.formula.latex.grammar.cursor import (
@@ -29,13 +27,13 @@ from mathamr_kedro.formula.latex.grammar.cursor import (
     FUNCTIONS,
     PRODUCTS,
     SCRIPTS,
-    get_key,
 )
-from mathamr_kedro.formula.latex.nodes import App, Item
-from mathamr_kedro.formula.latex.symbols import ABSENT, INVISIBLE_TIMES, with_meaning
+from mathamr_kedro.formula.latex.nodes import App, Dual, Item, Row
+from mathamr_kedro.formula.latex.symbols import ABSENT, INVISIBLE_TIMES, Symbol
 
 _BARE = ATOMS | FUNCTIONS | {"NUMBER", "ARRAY", "VERTBAR"}
 _PRE_SCRIPTS = FLOATS | SCRIPTS
+_NAMES = frozenset({"UNKNOWN", "ID"})
 _TAKES_SCRIPTS_BEFORE = FUNCTIONS | BIG_OPERATORS | {"ARRAY"}
 
 
@@ -46,7 +44,7 @@ class FunctionRules(BarRules):
         """Return a table; with a brace after it, cases."""
         i = self.i
         self.i += 1
-        if self.roles[self.i] == "CLOSE" and get_key(self.items[self.i]) == "}":
+        if self.roles[self.i] == "CLOSE" and self.items[self.i].key == "}":
             self.i += 1
             return delimit(CASES, [ABSENT, self.items[i], self.items[i + 1]])
         return self.scripted(self.items[i])
@@ -92,7 +90,7 @@ class FunctionRules(BarRules):
             if self.at_close(opening):
                 stuff.append(self.items[self.i])
                 self.i += 1
-                return apply_to_arguments(function, stuff)
+                return _apply_to_arguments(function, stuff)
             separator = self.separator()
             if separator is None:
                 self.i = start
@@ -108,7 +106,7 @@ class FunctionRules(BarRules):
             return item[0]
         if role == "VERTBAR":
             self.i += 1
-            return turn_bar(item[0], "PUNCT")
+            return self.turn_bar(item[0], "PUNCT")
         return None
 
     def bare_argument(self, is_trig: bool) -> Item | None:
@@ -222,12 +220,12 @@ class FunctionRules(BarRules):
         """Return a factor of an integrand; ``d`` before an atom is a differential."""
         i = self.i
         item = self.items[i] if i < len(self.items) else ABSENT
-        if get_key(item) == "d" and self.roles[i] in ("UNKNOWN", "ID"):
+        if item.key == "d" and item.__class__ is Symbol and item.role in _NAMES:
             following = self.roles[i + 1]
             if following in ATOMS or following == "ARRAY":
                 self.i += 2
                 variable = self.scripted(self.items[i + 1])
-                return App(with_meaning(item, "DIFFOP", "differential-d"), [variable])
+                return App(item.with_meaning("DIFFOP", "differential-d"), [variable])
         return self.factor()
 
     def operator(self) -> Item | None:
@@ -261,4 +259,9 @@ class FunctionRules(BarRules):
             self.i = start
             return None
         self.i += 1
-        return apply_to_arguments(op, [opening, inner, self.items[self.i - 1]])
+        return _apply_to_arguments(op, [opening, inner, self.items[self.i - 1]])
+
+
+def _apply_to_arguments(op: Item, stuff: list[Item]) -> Item:
+    """Return a function applied to ``( x, y )``."""
+    return Dual(App(op, stuff[1:-1:2]), App(op, [Row(stuff)]))

@@ -14,16 +14,37 @@ from mathamr_kedro.formula.latex.composition import (
     attach_script,
     enumerate_items,
     fence,
-    get_text,
 )
-from mathamr_kedro.formula.latex.grammar.cursor import END, FLOATS, RELATIONS
+from mathamr_kedro.formula.latex.grammar.cursor import (
+    ATOMS,
+    BIG_OPERATORS,
+    END,
+    FACTOR_SCRIPTS,
+    FLOATS,
+    FUNCTIONS,
+    RELATIONS,
+)
 from mathamr_kedro.formula.latex.grammar.fences import FenceRules
-from mathamr_kedro.formula.latex.nodes import App, Item
+from mathamr_kedro.formula.latex.nodes import App, Item, ScriptMark
 from mathamr_kedro.formula.latex.symbols import ABSENT, INVISIBLE_COMMA, Symbol
 
 
-class RowRules(FenceRules):
-    """Rules of whole rows, scripts among them."""
+class _Grammar(FenceRules):
+    """All rules: those of whole rows and scripts, and which rule reads a factor."""
+
+    def factor(self) -> Item | None:
+        """Return the factor that begins here."""
+        i = self.i
+        role = self.roles[i]
+        if role in _PLAIN:
+            self.i = i + 1
+            if self.roles[i + 1] in FACTOR_SCRIPTS:
+                return self.scripted(self.items[i])
+            return self.items[i]
+        rule = _RULES.get(role)
+        if rule is None or (role == "RELOP" and not self.may_be_bracket()):
+            return None
+        return self._remembered(rule)
 
     def anything(self) -> Item | None:
         """Return a whole row, whatever it is."""
@@ -176,10 +197,10 @@ class RowRules(FenceRules):
             self.i += 1
         if self.i > start:
             return _join_primes(self.items[start : self.i])
-        return self.one_subscript(RowRules.one_superscript)
+        return self.one_subscript(_Grammar.one_superscript)
 
     def one_subscript(
-        self, inner: Callable[[RowRules], Item | None] | None = None
+        self, inner: Callable[[_Grammar], Item | None] | None = None
     ) -> Item | None:
         """Return formulas, an operator and its right side, or an operator."""
         start = self.i
@@ -197,7 +218,7 @@ class RowRules(FenceRules):
             return op
         if self.roles[start] == "OPEN":
             self.i = start + 1
-            result = (inner or RowRules.one_subscript)(self)
+            result = (inner or _Grammar.one_subscript)(self)
             if result is not None and self.roles[self.i] == "CLOSE":
                 self.i += 1
                 return fence([self.items[start], result, self.items[self.i - 1]])
@@ -205,7 +226,49 @@ class RowRules(FenceRules):
         return None
 
 
+_PLAIN = ATOMS | {"NUMBER"}
+_RULES: dict[str, Callable[[_Grammar], Item | None]] = {
+    "ARRAY": _Grammar.array,
+    **dict.fromkeys(FUNCTIONS, _Grammar.function),
+    **dict.fromkeys(FLOATS, _Grammar.prescripted),
+    "INTOP": _Grammar.integral,
+    **dict.fromkeys(BIG_OPERATORS - {"INTOP"}, _Grammar.big_operator),
+    "OPERATOR": _Grammar.operator,
+    "OPEN": _Grammar.opened,
+    "VERTBAR": _Grammar.bar,
+    "MIDDLE": _Grammar.bar,
+    "RELOP": _Grammar.bracket,
+}
+
+
+def parse_row(items: Sequence[Item], rule: str = "anything") -> Item | None:
+    """Return the one item that a row of items makes, or None if none does.
+
+    Args:
+        items: at least two items.
+        rule: ``anything``, ``subscript`` or ``superscript``.
+
+    Raises:
+        LimitError: the row takes too many steps.
+    """
+    if len(items) == 2 and items[1].__class__ is ScriptMark:
+        if items[0].role in _PLAIN and not items[1].floats:
+            return attach_script(items[0], items[1])  # most rows of two are x^2
+    quantum, bars = True, 1
+    grammar = _Grammar(items, quantum, bars)
+    result = getattr(grammar, rule)()
+    if result is None and grammar.saw_quantum:
+        quantum = False
+        grammar = _Grammar(items, quantum, bars)
+        result = getattr(grammar, rule)()
+    while result is None and grammar.saw_deep_bars and bars < 3:
+        bars += 1
+        grammar = _Grammar(items, quantum, bars)
+        result = getattr(grammar, rule)()
+    return result
+
+
 def _join_primes(primes: Sequence[Item]) -> Item:
     if len(primes) == 1:
         return primes[0]
-    return Symbol("SUPOP", "".join(map(get_text, primes)))
+    return Symbol("SUPOP", "".join(prime.text for prime in primes))

@@ -8,15 +8,17 @@ b \pmod n   f(x)|_{x=0}  an expression with a remark, a product evaluated
 
 from __future__ import annotations
 
+from typing import Any
+
 from mathamr_kedro.formula.latex.composition import (
     ANNOTATED,
+    EVALUATED_AT,
     LIMIT_FROM,
+    attach_script,
     chain_terms,
     enumerate_items,
-    evaluate_at,
     fence,
     multiply,
-    read_two_part_relation,
 )
 from mathamr_kedro.formula.latex.grammar.cursor import (
     BIG_OPERATORS,
@@ -25,15 +27,9 @@ from mathamr_kedro.formula.latex.grammar.cursor import (
     RELATIONS,
     SIGNS,
     Cursor,
-    get_key,
 )
-from mathamr_kedro.formula.latex.nodes import App, Item
-from mathamr_kedro.formula.latex.symbols import (
-    ABSENT,
-    INVISIBLE_TIMES,
-    Symbol,
-    with_meaning,
-)
+from mathamr_kedro.formula.latex.nodes import App, Dual, Item, Row
+from mathamr_kedro.formula.latex.symbols import ABSENT, INVISIBLE_TIMES, Symbol
 
 _TERM_ENDS = frozenset(
     {END, "ADDOP", "ARROW", "METARELOP", "PUNCT", "PERIOD", "MODIFIER", "MODIFIEROP"}
@@ -168,17 +164,17 @@ class TermRules(Cursor):
         role = self.roles[start]
         if self.no_evaluation or self.no_bars or bar.__class__ is not Symbol:
             return None
-        if role != "VERTBAR" and not (role == "CLOSE" and get_key(bar) == "|"):
+        if role != "VERTBAR" and not (role == "CLOSE" and bar.key == "|"):
             return None
         self.i += 1
         marks = self.evaluation_marks()
         if marks is not None:
-            return evaluate_at(base, bar, *marks), True
+            return _evaluate_at(base, bar, *marks), True
         condition = self.without_bars(self.expressions)
         if condition is None:
             self.i = start
             return None
-        op = with_meaning(bar, "MODIFIEROP", "conditional")
+        op = bar.with_meaning("MODIFIEROP", "conditional")
         return multiply(op, base, condition), False
 
     def evaluation_marks(self) -> tuple[Item, Item | None] | None:
@@ -223,7 +219,7 @@ class TermRules(Cursor):
                 following = self.items[i + 1]
                 if following.meaning in (item.meaning, "equals"):
                     self.i += 2
-                    return read_two_part_relation(item, following)
+                    return _read_two_part_relation(item, following)
         self.i += 1
         return self.decorated(item)
 
@@ -243,3 +239,23 @@ class TermRules(Cursor):
             self.i += 1
             return self.scripted(self.items[i])
         return None
+
+
+def _evaluate_at(base: Item, bar: Symbol, lower: Any, upper: Any) -> Item:
+    """Return ``base |_lower^upper``."""
+    drawing: Item = Row([base, bar.with_role("CLOSE")])
+    args = [base]
+    for mark in (lower, upper):
+        if mark is not None:
+            drawing = attach_script(drawing, mark)
+            args.append(mark.script)
+    return Dual(App(EVALUATED_AT, args), drawing)
+
+
+def _read_two_part_relation(first: Item, second: Item) -> Symbol:
+    """Return ``<=`` and ``>>`` typed as two characters."""
+    if first.meaning == second.meaning:
+        meaning = f"much-{first.meaning}"
+    else:
+        meaning = f"{first.meaning}-or-{second.meaning}"
+    return Symbol("RELOP", first.text + second.text, meaning)

@@ -1,0 +1,30 @@
+"""How large a formula may be; beyond that it is refused or read in part."""
+
+from __future__ import annotations
+
+MAX_CHARACTERS = 20_000
+"""Characters of a formula."""
+
+MAX_DEPTH = 60
+"""Groups, arguments and environments inside each other."""
+
+MAX_TOKENS = 20_000
+"""Tokens that a formula may grow to when its macros are expanded."""
+
+MAX_EXPANSIONS = 10_000
+"""Macros that may be expanded in one formula."""
+
+MAX_STEPS = 20_000
+"""Factors that the grammar may try in a row (and twenty more per item)."""
+
+
+class LimitError(Exception):
+    """A formula goes beyond a limit.
+
+    Args:
+        reason: the code by which it is counted, e.g. ``"too_deep"``.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason

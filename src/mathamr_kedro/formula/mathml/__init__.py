@@ -1,0 +1,146 @@
+"""MathML to trees, in two modes.
+
+```
+text ──> markup: elements, repaired if need be ──┬─> slt, slt_scripts ──> SLT
+                                                 └─> opt, opt_groups ───> OPT
+rules    one walk over the elements; errors   why there is no tree
+opt_labels   which element gets which label; opt_unknown   what no table has
+```
+
+``strict`` gives the tree of the published converters (Tangent-S and its descendants) or
+raises the error of the same class. ``total`` gives a tree for every formula that is not
+empty, and counts by reason each place where it deviated from a rule.
+
+>>> slt_from_mathml("<math><msup><mi>x</mi><mn>2</mn></msup></math>")
+FormulaTree('slt', '[V!x,a[N!2]]')
+>>> opt_from_mathml("<math><apply><plus/><ci>a</ci><ci>b</ci></apply></math>")
+FormulaTree('opt', '[U!plus,0[V!a],1[V!b]]')
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from mathamr_kedro.errors import ConfigurationError, suggest
+from mathamr_kedro.formula.mathml.errors import TreeError
+from mathamr_kedro.formula.mathml.markup import read_branch
+from mathamr_kedro.formula.mathml.opt import build_opt
+from mathamr_kedro.formula.mathml.opt_labels import VARIANTS
+from mathamr_kedro.formula.mathml.rules import Mode, Reader
+from mathamr_kedro.formula.mathml.slt import build_slt
+from mathamr_kedro.formula.tree import FormulaTree
+
+__all__ = ["COMPATS", "TreeError", "opt_from_mathml", "slt_from_mathml"]
+
+COMPATS = ("none", "arqmath")
+_MODES = ("strict", "total")
+_SHARES = ("drop", "copy")
+
+
+def slt_from_mathml(
+    text: str,
+    mode: Mode = "total",
+    *,
+    compat: str = "none",
+    counter: Counter[str] | None = None,
+) -> FormulaTree | None:
+    """Return the Symbol Layout Tree of Presentation MathML.
+
+    Args:
+        text: a ``math`` element, parallel markup, or bare content of ``math``.
+        mode: ``"strict"`` or ``"total"``.
+        compat: ``"arqmath"`` writes minus and norm bars as the published files do.
+        counter: gets one count per deviation, by reason (total mode).
+
+    Returns:
+        The tree; None in total mode where the formula is empty or beyond reading,
+        with the reason in ``counter``.
+
+    Raises:
+        TreeError: strict mode, and the published converters fail on the formula.
+
+    >>> reasons = Counter()
+    >>> slt_from_mathml("<mrow><ms>if</ms><mi>x</mi></mrow>", counter=reasons)
+    FormulaTree('slt', '[T!if[V!x]]')
+    >>> reasons
+    Counter({'unknown_tag:ms': 1})
+    """
+    _check_choice("mode", mode, _MODES)
+    _check_choice("compat", compat, COMPATS)
+    reader = Reader(strict=mode == "strict", compat=compat == "arqmath")
+    try:
+        noted = None if reader.strict else reader.deviations
+        roots = read_branch(text, "MathML-Presentation", noted)
+        return FormulaTree("slt", build_slt(roots, reader))
+    except TreeError as error:
+        _refuse(error, reader)
+        return None
+    finally:
+        if counter is not None:
+            counter.update(reader.deviations)
+
+
+def opt_from_mathml(
+    text: str,
+    mode: Mode = "total",
+    *,
+    variant: str = "mathamr",
+    compat: str = "none",
+    shares: str = "drop",
+    counter: Counter[str] | None = None,
+) -> FormulaTree | None:
+    """Return the Operator Tree of Content MathML.
+
+    Args:
+        text: a ``math`` element, parallel markup, or bare content of ``math``.
+        mode: ``"strict"`` or ``"total"``.
+        variant: label tables, ``"mathamr"`` or ``"cft"``.
+        compat: ``"arqmath"`` writes minus and norm bars as the published files do.
+        shares: what total mode makes of the repeated operand in ``a < b < c``:
+            ``"drop"`` it as the published files do, or ``"copy"`` it.
+        counter: gets one count per deviation, by reason (total mode).
+
+    Returns:
+        The tree; None in total mode where the formula is empty or beyond reading,
+        with the reason in ``counter``.
+
+    Raises:
+        TreeError: strict mode, and the published converters fail on the formula.
+    """
+    _check_choice("mode", mode, _MODES)
+    _check_choice("compat", compat, COMPATS)
+    _check_choice("variant", variant, VARIANTS)
+    _check_choice("shares", shares, _SHARES)
+    strict = mode == "strict"
+    copies = shares == "copy" and not strict
+    reader = Reader(strict, compat == "arqmath", variant, copies)
+    try:
+        noted = None if strict else reader.deviations
+        roots = read_branch(text, "MathML-Content", noted)
+        return FormulaTree("opt", build_opt(roots, reader))
+    except TreeError as error:
+        _refuse(error, reader)
+        return None
+    finally:
+        if counter is not None:
+            counter.update(reader.deviations)
+
+
+def _refuse(error: TreeError, reader: Reader) -> None:
+    """Note why there is no tree; in strict mode raise.
+
+    Raises:
+        TreeError: strict mode.
+    """
+    if reader.strict:
+        raise error
+    reader.deviations.append(error.reason)
+
+
+def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise ConfigurationError(
+            f"Expected one of {list(choices)} for {name} (got {value!r})"
+            f"{suggest(str(value), choices)}"
+        )

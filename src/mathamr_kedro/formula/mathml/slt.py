@@ -1,0 +1,230 @@
+"""Presentation MathML to Symbol Layout Trees: one rule per element."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from lxml import etree
+
+from mathamr_kedro.formula.labels import (
+    ARQMATH_SPELLING,
+    BLANK,
+    clean_text,
+    escape_label,
+)
+from mathamr_kedro.formula.mathml.errors import TreeError
+from mathamr_kedro.formula.mathml.rules import (
+    Kids,
+    Reader,
+    RuleBook,
+)
+from mathamr_kedro.formula.mathml.slt_scripts import SCRIPT_RULES
+from mathamr_kedro.formula.node import Node
+from mathamr_kedro.formula.slt_groups import (
+    CLOSING,
+    COMMA,
+    OPENING,
+    drop_blanks,
+    link_plain,
+    link_row,
+    make_group,
+    make_row,
+)
+
+
+def build_slt(roots: Sequence[etree._Element], reader: Reader) -> Node:
+    """Return the root of the Symbol Layout Tree of a formula.
+
+    Raises:
+        TreeError: the formula is empty; or, in strict mode, no rule covers a part.
+    """
+    if len(roots) > 1:
+        reader.deviate(
+            "several_roots", f"Expected 1 element at the top (got {len(roots)})"
+        )
+    parts = [_RULES.convert(root, reader) for root in roots]
+    root = link_row([part for part in parts if part is not None])
+    if root is None:
+        raise TreeError("empty", "Nothing is left of the formula")
+    return root
+
+
+def _make_variable(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+    value = clean_text(element.text)
+    return Node("V!" + value if value else BLANK)
+
+
+def _make_number(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+    value = clean_text(element.text)
+    return Node("N!" + value if value else BLANK)
+
+
+def _make_text(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+    value = clean_text(element.text)
+    return Node("T!" + value if value else BLANK)
+
+
+def _make_operator(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+    value = clean_text(element.text)
+    return Node(value.translate(ARQMATH_SPELLING) if reader.compat else value)
+
+
+def _make_blank(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+    return Node(BLANK)
+
+
+def _make_error(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+    return Node("E!" + clean_text(element.text))
+
+
+def _take_first(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
+    """Return the first child of a wrapper; the others are dropped, as published."""
+    return kids[0] if kids else None
+
+
+def _take_only(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
+    if len(kids) > 1:
+        reader.deviate(
+            "several_roots", f"Expected 1 child of an inner math (got {len(kids)})"
+        )
+        return link_row(drop_blanks(kids))
+    return kids[0] if kids else None
+
+
+def _link_visible(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
+    items = drop_blanks(kids)
+    if len(items) > 2 and items[0].label in OPENING and items[-1].label in CLOSING:
+        return make_group(items[0].label, items[1:-1], items[-1].label)
+    return link_row(items)
+
+
+def _make_fenced(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+    opening, closing = element.get("open", "("), element.get("close", ")")
+    separators = element.get("separators", ",").split()
+    if not reader.strict:
+        separators = [escape_label(separator) for separator in separators]
+        opening, closing = escape_label(opening), escape_label(closing)
+    opening = opening.replace("[", "&lsqb;")
+    closing = closing.replace("]", "&rsqb;")
+    items: list[Node] = []
+    for index, kid in enumerate(drop_blanks(kids)):
+        if index and separators:
+            items.append(Node(separators[min(index, len(separators)) - 1]))
+        items.append(kid)
+    known = COMMA | set(separators) if "," in separators else set(separators)
+    return make_group(opening, items, closing, known)
+
+
+def _link_all(kids: Kids, reader: Reader) -> Node | None:
+    """Link children without dropping blanks, as roots, enclosures and cells do."""
+    if None in kids[:-1]:
+        reader.deviate("broken_chain", "Found an empty part inside a baseline")
+    return link_plain([kid for kid in kids if kid is not None])
+
+
+def _make_cell(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
+    if not kids:
+        return Node(BLANK)
+    first = kids[0] if kids[0] is not None else Node(BLANK)
+    return _link_all([first, *kids[1:]], reader)
+
+
+def _make_row(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+    return make_row(_require_all(kids, reader))
+
+
+def _make_table(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+    rows = _require_all(kids, reader)
+    if not rows:
+        return Node("M!0x0")
+    table = Node(f"M!{len(rows)}x{rows[0].count('e')}")
+    table.edges["w"] = rows[0]
+    for row, following in pairwise(rows):
+        row.find_last("e").edges["e"] = following
+    return table
+
+
+def _require_all(kids: Kids, reader: Reader) -> list[Node]:
+    found = [kid for kid in kids if kid is not None]
+    if len(found) < len(kids):
+        reader.deviate("broken_chain", "Found an empty row or cell in a table")
+    return found
+
+
+def _make_fraction(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
+    if len(kids) != 2:
+        return link_row(drop_blanks(kids))
+    return _hang(Node("O!divide"), "ou", kids)
+
+
+def _make_root(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
+    if len(kids) != 2:
+        return link_row(drop_blanks(kids))
+    return _hang(Node("O!root"), "wc", kids)
+
+
+def _hang(node: Node, names: str, kids: Kids) -> Node:
+    for name, kid in zip(names, kids, strict=True):
+        if kid is not None:
+            node.edges[name] = kid
+    return node
+
+
+def _make_square_root(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+    if not kids:
+        return Node(BLANK)
+    return _hang(Node("O!root"), "w", [_link_all(kids, reader)])
+
+
+def _make_enclosure(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+    notation = element.get("notation", "longdiv")
+    label = notation if reader.strict else escape_label(notation)
+    return _hang(Node(label), "w", [_link_all(kids, reader) if kids else None])
+
+
+def _read_unknown(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
+    """Look through an element without a rule: its children, or its text."""
+    reader.refuse_tag(element)
+    if len(element):
+        return link_row(drop_blanks(kids))
+    value = clean_text(element.text)
+    return Node("T!" + value) if value else None
+
+
+_RULES = RuleBook(
+    {
+        "math": _take_only,
+        "semantics": _take_first,
+        "mstyle": _take_first,
+        "mi": _make_variable,
+        "mn": _make_number,
+        "mtext": _make_text,
+        "mo": _make_operator,
+        "mspace": _make_blank,
+        "none": _make_blank,
+        "mphantom": _make_blank,
+        "merror": _make_error,
+        "mrow": _link_visible,
+        "mpadded": _link_visible,
+        "mfenced": _make_fenced,
+        "mtd": _make_cell,
+        "mtr": _make_row,
+        "mtable": _make_table,
+        **SCRIPT_RULES,
+        "mfrac": _make_fraction,
+        "mroot": _make_root,
+        "msqrt": _make_square_root,
+        "menclose": _make_enclosure,
+    },
+    unknown=_read_unknown,
+    leaves=(
+        _make_variable,
+        _make_number,
+        _make_text,
+        _make_operator,
+        _make_blank,
+        _make_error,
+    ),
+    first_only=(_take_first,),
+)

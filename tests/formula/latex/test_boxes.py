@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+
+from mathamr_kedro.formula.latex import trees_from_latex
+from mathamr_kedro.formula.latex.boxes import settle_row
+from mathamr_kedro.formula.latex.nodes import Hint
+from mathamr_kedro.formula.latex.symbols import SYMBOLS
+
+A, B, COMMA, OPEN = (SYMBOLS[token] for token in "ab,(")
+
+
+def _draw(items):
+    return ["_" if item.__class__ is Hint else item.text for item in items]
+
+
+@pytest.mark.parametrize(
+    ("items", "settled"),
+    [
+        ([A, Hint(9.0), B], "a b"),
+        ([A, Hint(10.0), B], "a _ b"),
+        ([A, Hint(5.0), Hint(5.0), B], "a _ b"),
+        ([A, Hint(12.0), Hint(-5.0), B], "a b"),
+        ([A, COMMA, Hint(20.0), B], "a , b"),
+        ([OPEN, Hint(20.0), B], "( b"),
+        ([Hint(20.0), B], "b"),
+        ([A, Hint(20.0)], "a _"),
+        ([A, Hint(20.0, phantom=True), B], "a b"),
+    ],
+)
+def test_only_wide_spaces_separate(items, settled):
+    assert " ".join(_draw(settle_row(items))) == settled
+
+
+@pytest.mark.parametrize("space", [r"\quad", r"\qquad", r"\ \ ", r"\hspace{1cm}"])
+def test_wide_space_makes_a_list(space):
+    assert trees_from_latex(f"a{space} b").opt.to_string() == "[M!L-2,0[V!𝑎],1[V!𝑏]]"
+
+
+@pytest.mark.parametrize(
+    "space", [r"\,", r"\;", "~", r"\!", r"\enspace", r"\hspace{1mm}", r"\kern 1em", " "]
+)
+def test_narrow_space_makes_a_product(space):
+    product = "[U!times,0[V!𝑎],1[V!𝑏]]"
+
+    assert trees_from_latex(f"a{space} b").opt.to_string() == product
+
+
+def test_quad_in_a_script_is_narrow():
+    opt = trees_from_latex(r"x_{a\quad b}").opt.to_string()
+
+    assert opt == "[O!SUB,0[V!𝑥],1[U!times,0[V!𝑎],1[V!𝑏]]]"
+
+
+def test_six_thin_spaces_are_wide_five_are_not():
+    assert trees_from_latex(r"a\,\,\,\,\,\,b").opt.to_string().startswith("[M!L-2")
+    assert trees_from_latex(r"a\,\,\,\,\,b").opt.to_string().startswith("[U!times")

@@ -1,0 +1,42 @@
+"""Formulas without MathML are read by the reader that the parameters name."""
+
+from __future__ import annotations
+
+import pytest
+
+from mathamr_kedro.formula import FormulaTree, FormulaTrees
+from mathamr_kedro.pipelines.ingestion import nodes
+
+LATEXML = {"ingestion": {"formula_trees": {"latex_reader": "latexml"}}}
+
+
+class PretendConverter:
+    """Knows one tree."""
+
+    def build_trees(self, formulas):
+        tree = FormulaTree.from_string("[V!latexml]", "slt")
+        return [FormulaTrees(tree, tree, {}) for _ in formulas]
+
+
+@pytest.fixture
+def sources(ingest, monkeypatch):
+    """Runs the stage and returns the fingerprint of the trees and their sources."""
+    monkeypatch.setattr(nodes, "LatexmlConverter", PretendConverter)
+
+    def run(**parameters):
+        store = ingest(**parameters).load("formula_trees")
+        return store.made_from, store.describe()["sources"]
+
+    return run
+
+
+def test_latexml_reads_formulas_without_mathml(sources):
+    _, found = sources(**LATEXML)
+    # the formulas of the index have MathML, though of one branch alone
+    assert found == {"opt_cmml": 2, "opt_latexml": 2, "slt_latex": 2, "slt_latexml": 2}
+
+
+def test_another_reader_makes_the_trees_anew(sources):
+    builtin, found = sources()
+    assert "slt_latexml" not in found
+    assert sources(**LATEXML)[0] != builtin
