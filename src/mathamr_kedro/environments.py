@@ -35,7 +35,7 @@ from omegaconf import OmegaConf
 from yaml import YAMLError
 
 from mathamr_kedro.errors import ConfigurationError, suggest
-from mathamr_kedro.experiments.grid import merge
+from mathamr_kedro.parameters import merge_parameters
 
 _SEPARATOR = "+"
 _OVER = "over"
@@ -93,7 +93,7 @@ class EnvironmentLoader(OmegaConfigLoader):
         is_soft = self.merge_strategy.get(key) == "soft"
         for place in others:
             above = self._read_layer(key, place)
-            config = merge(config, above) if is_soft else {**config, **above}
+            config = merge_parameters(config, above) if is_soft else {**config, **above}
         return config
 
     def _read_first(self, key: str, name: str, is_alone: bool) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from mathamr_kedro.search.node_vectors import NodeVectorsConfig
 
 
 @dataclass(frozen=True)
-class TrackingParameters:
+class TrackingConfig:
     """Where trainings are written down beside their own folder."""
 
     mlflow: str | None = None
@@ -22,14 +22,14 @@ class TrackingParameters:
 
 
 @dataclass(frozen=True)
-class TrainingParameters(TrainingConfig):
+class TrainingStageConfig(TrainingConfig):
     """A training, and what surrounds it in the project."""
 
     node_vectors: NodeVectorsConfig = field(default_factory=NodeVectorsConfig)
     """Builds ``pretrained_nodes`` from the labels of the vocabulary."""
     start_from: str | None = None
     """A released encoder, by name or folder, whose shape and weights come first."""
-    tracking: TrackingParameters = field(default_factory=TrackingParameters)
+    tracking: TrackingConfig = field(default_factory=TrackingConfig)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -59,7 +59,7 @@ class TrainingParameters(TrainingConfig):
         return is_asked_for and teachers.document_vectors is None
 
     @classmethod
-    def read(cls, values: Mapping[str, Any]) -> TrainingParameters:
+    def read(cls, values: Mapping[str, Any]) -> TrainingStageConfig:
         """Check what the configuration gave."""
         return read_parameters(cls, values, where="training")
 
