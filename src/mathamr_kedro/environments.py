@@ -113,9 +113,10 @@ class EnvironmentLoader(OmegaConfigLoader):
                 str(place), self.config_patterns[key], key, set(), key == "credentials"
             )
             return found
-        section = OmegaConf.create(_read_file(place).get(key) or {})
+        layers = [_read_file(place).get(key) or {}]
         if key == "parameters":
-            section = OmegaConf.merge(section, self.runtime_params or {})
+            layers.append(self.runtime_params or {})
+        section = OmegaConf.merge(*layers)
         values: dict[str, Any] = OmegaConf.to_container(section, resolve=True)  # type: ignore[assignment]
         return {name: v for name, v in values.items() if not name.startswith("_")}
 
@@ -125,9 +126,9 @@ def _list_layers(conf: Path, names: str, above: tuple[str, ...] = ()) -> Iterato
     known = _find_environments(conf)
     for name in names.split(_SEPARATOR):
         if name not in known:
-            over = f" below {above[-1]!r}" if above else ""
+            where = f" below {above[-1]!r}" if above else ""
             raise ConfigurationError(
-                f"No environment {name!r}{over} in {str(conf)!r}{suggest(name, known)}"
+                f"No environment {name!r}{where} in {str(conf)!r}{suggest(name, known)}"
             )
         chain = (*above, name)
         if name in above:
