@@ -75,7 +75,7 @@ class Work:
 
     @property
     def log(self) -> Path:
-        """Where it says what it does."""
+        """What it printed."""
         return self.folder / "log.txt"
 
 

@@ -78,7 +78,7 @@ def _run(
     """Run all unfinished cells of the experiment NAME, then write its tables.
 
     A cell is a condition with a seed. Finished cells are never run again; a killed run
-    goes on where it stopped. A failing cell is reported and the others go on.
+    continues where it stopped. A failing cell is reported and the others continue.
     """
     grid = _open(name, env, data_root, params)
     with grid.lock():
@@ -89,7 +89,7 @@ def _run(
         click.echo(grid.context.catalog.load("significance_report"))
     if failed:
         click.echo(
-            f"{len(failed)} not finished; the tables rest on the others. The same "
+            f"{len(failed)} not finished; the tables hold the others. The same "
             "command runs them again.",
             err=True,
         )

@@ -12,7 +12,7 @@ cells        one folder per finished cell: record, scores, metrics, efficiency, 
 outcomes     all of it together: one version of the result
    │ figures     plots          tracking   the cells as runs of MLflow
    ▼
-versions     what two versions of an experiment say differently
+versions     how two versions of an experiment differ
 
 trainings    the parameters of a training in this project
 ```

@@ -172,7 +172,7 @@ def _strip(value: Any, place: tuple[str, ...]) -> Any:
         return dict(_strip_items(value, place))
     if isinstance(value, list | tuple):
         return [_strip(item, place) for item in value]
-    # YAML says 1 or 1.0; both are one value.
+    # 1 and 1.0 in YAML are the same value.
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value

@@ -40,7 +40,7 @@ def write_tables(
     """Return the tables of an experiment: the thesis' ones, or three plain ones.
 
     A best-seed table carries asterisks. One of means never does (thesis 4.2), but where
-    it is the only one, the tests on the best seeds are made and told all the same.
+    it is the only one, the tests on the best seeds are made and reported as well.
     """
     layouts = {f"table_{number}": LAYOUTS[number] for number in experiment.tables}
     layouts = layouts or _plain_layouts(experiment)

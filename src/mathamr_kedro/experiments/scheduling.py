@@ -55,7 +55,7 @@ def run_tasks(
 ) -> Iterator[Ending]:
     """Run all tasks in their order as far as they need not wait; yield how each ended.
 
-    A task that needs a failed one is skipped; the others go on.
+    A task that needs a failed one is skipped; the others continue.
 
     Args:
         tasks: in order of preference; each names only tasks before it.

@@ -64,7 +64,7 @@ class TrainingStageConfig(TrainingConfig):
         return read_parameters(cls, values, where="training")
 
     def describe_result(self) -> dict[str, object]:
-        """The values that decide the weights; tracking is left out too."""
+        """The values that decide the weights; tracking does not."""
         values = super().describe_result()
         del values["tracking"]
         # With a start, its shape counts; without one, names stay as they were.

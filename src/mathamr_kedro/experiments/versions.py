@@ -1,4 +1,4 @@
-"""What two versions of an experiment's result say differently."""
+"""How two versions of an experiment's result differ."""
 
 from __future__ import annotations
 
