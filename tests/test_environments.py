@@ -140,6 +140,8 @@ def test_credentials_of_any_folder_are_found(files):
         ("a", "over: poo", "No environment 'poo' below 'a' .*did you mean 'pool'"),
         ("a", "over: b", "do not stand over themselves .*'a' over 'b' over 'a'"),
         ("a", "parameter: {}", r"overlays/a\.yml' \(got 'parameter'\); did you mean"),
+        ("a", "parameters: 3", r"a mapping for 'parameters' .* \(got 3\)"),
+        ("a", "over: [pool]", "Expected names for 'over'"),
         ("a", "- 1", "Expected sections in"),
         ("a", "parameters: {", "Expected YAML in"),
         ("pool", "over: base", "one environment 'pool'"),

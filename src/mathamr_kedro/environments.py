@@ -166,10 +166,15 @@ def _read_file(file: Path) -> dict[str, Any]:
         raise ConfigurationError(f"Expected YAML in {str(file)!r} ({exc})") from exc
     if not isinstance(sections, dict):
         raise ConfigurationError(f"Expected sections in {str(file)!r} (got a list)")
-    for name in sections:
+    for name, value in sections.items():
         if name not in _SECTIONS:
             raise ConfigurationError(
                 f"Expected some of {list(_SECTIONS)} as sections of {str(file)!r} "
                 f"(got {name!r}){suggest(str(name), _SECTIONS)}"
+            )
+        kind, words = (str, "names") if name == _OVER else (dict, "a mapping")
+        if value is not None and not isinstance(value, kind):
+            raise ConfigurationError(
+                f"Expected {words} for {name!r} in {str(file)!r} (got {value!r})"
             )
     return sections  # type: ignore[return-value]
