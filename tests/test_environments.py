@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
 import pytest
 
 from mathamr_kedro.environments import EnvironmentLoader
 from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.settings import CONFIG_LOADER_ARGS
 
 
 @pytest.fixture
 def conf(tmp_path: Path) -> Path:
-    for name, text in {
+    texts = {
         "base/globals.yml": "root: data",
         "base/parameters.yml": "a: {x: 1, y: 1, z: '${globals:root}'}",
         "base/catalog.yml": "one: {type: A, path: '${globals:root}'}",
@@ -22,11 +24,16 @@ def conf(tmp_path: Path) -> Path:
         "modes/globals.yml": "name: modes",
         "modes/parameters.yml": "a: {w: {v: 3}}",
         "modes/catalog.yml": "two: {path: x}",
-    }.items():
-        file = tmp_path / name
+    }
+    write(tmp_path, texts)
+    return tmp_path
+
+
+def write(conf: Path, texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        file = conf / name
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)
-    return tmp_path
 
 
 def load(conf: Path, env: str, **params) -> EnvironmentLoader:
@@ -70,3 +77,119 @@ def test_value_that_was_set_stays(conf):
 def test_unknown_environment_is_refused(conf):
     with pytest.raises(ConfigurationError, match="did you mean 'modes'"):
         load(conf, "pool+nodes")
+
+
+OVERLAYS = {
+    "overlays/bench.yml": """
+        over: pool
+        globals: {name: bench}
+        parameters: {a: {y: 3, n: '${globals:name}', r: '${globals:root}'}}
+        catalog: {_path: x, three: {type: C, path: '${_path}'}}
+    """,
+    "overlays/shared.yml": "parameters: {a: {s: 1, t: 1}}",
+    "experiments/edges.yml": "{over: shared, parameters: {a: {t: 2}}}",
+}
+
+
+@pytest.fixture
+def files(conf) -> Path:
+    write(conf, OVERLAYS)
+    return conf
+
+
+def test_file_stands_over_what_it_names(files):
+    loader = load(files, "bench")
+    assert loader["globals"] == {"root": "pool", "name": "bench"}
+    expected = {"x": 1, "y": 3, "z": "pool", "n": "bench", "r": "pool"}
+    assert loader["parameters"] == {"a": expected}
+    assert loader["catalog"] == {
+        "one": {"type": "A", "path": "pool"},
+        "two": {"type": "B"},
+        "three": {"type": "C", "path": "x"},
+    }
+
+
+@pytest.mark.parametrize("key", ["globals", "parameters", "catalog"])
+def test_naming_what_a_file_stands_over_changes_nothing(files, key):
+    assert load(files, "pool+bench")[key] == load(files, "bench")[key]
+
+
+def test_what_several_stand_over_is_read_once_and_first(files):
+    parameters = load(files, "pool+edges+shared")["parameters"]
+    assert parameters["a"] == {"x": 1, "y": 2, "z": "pool", "s": 1, "t": 2}
+
+
+def test_file_alone_stands_over_base(files):
+    assert load(files, "edges")["globals"] == {"root": "data"}
+    assert load(files, "edges")["parameters"]["a"]["t"] == 2
+
+
+def test_runtime_parameters_stand_over_files(files):
+    assert load(files, "bench", a={"y": 9})["parameters"]["a"]["y"] == 9
+
+
+def test_credentials_of_any_folder_are_found(files):
+    write(files, {"modes/credentials.yml": "server: {key: secret}"})
+    loader = load(files, "pool+modes+bench")
+    assert loader["credentials"] == {"server": {"key": "secret"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a", "over: poo", "No environment 'poo' below 'a' .*did you mean 'pool'"),
+        ("a", "over: b", "do not stand over themselves .*'a' over 'b' over 'a'"),
+        ("a", "parameter: {}", r"overlays/a\.yml' \(got 'parameter'\); did you mean"),
+        ("a", "parameters: 3", r"a mapping for 'parameters' .* \(got 3\)"),
+        ("a", "over: [pool]", "Expected names for 'over'"),
+        ("a", "- 1", "Expected sections in"),
+        ("a", "parameters: {", "Expected YAML in"),
+        ("pool", "over: base", "one environment 'pool'"),
+    ],
+)
+def test_wrong_file_is_refused(files, name, text, message):
+    write(files, {f"overlays/{name}.yml": text, "overlays/b.yml": "over: a"})
+    with pytest.raises(ConfigurationError, match=message):
+        load(files, name)
+
+
+@pytest.mark.parametrize("name", ["overlays", "experiments"])
+def test_folder_of_files_is_no_environment(files, name):
+    with pytest.raises(ConfigurationError, match="No environment"):
+        load(files, name)
+
+
+def test_command_line_shows_one_line(files):
+    with click.Context(click.Command("run")), pytest.raises(click.ClickException):
+        load(files, "bnch")
+
+
+PROJECT = Path(__file__).parents[1]
+
+
+def read_project(env: str, key: str = "parameters") -> dict:
+    return EnvironmentLoader(str(PROJECT / "conf"), env, **CONFIG_LOADER_ARGS)[key]
+
+
+@pytest.mark.parametrize("key", ["globals", "parameters", "catalog"])
+def test_benchmark_is_arqmath_with_other_parameters(key):
+    found = read_project("benchmark", key)
+    assert found == read_project("arqmath+benchmark", key)
+    assert (found == read_project("arqmath", key)) == (key != "parameters")
+
+
+@pytest.mark.parametrize(
+    ("env", "released"),
+    [
+        ("base", None), ("test", None), ("arqmath", None), ("benchmark", None),
+        ("demo", "mathamr_plus"), ("pool", "mathamr_plus"), ("own", "mathamr_plus"),
+        ("formula_pool", "mathamr_plus"), ("pool+scratch", None),
+        ("pool+examples+taught", None), ("pool+taught+tuned", "taught"),
+    ],
+)  # fmt: skip
+def test_vocabularies_and_weights_come_from_one_encoder(env, released):
+    parameters = read_project(env)
+    assert parameters["preprocessing"]["vocabulary"]["source"] == released
+    assert parameters["training"]["start_from"] == released
+    # Without an encoder to start from there is something to train.
+    assert released or parameters["training"]["num_epochs"] > 0

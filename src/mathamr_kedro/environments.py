@@ -1,22 +1,46 @@
 """Environments over one another: ``kedro run --env pool+formula_modes``.
 
-Kedro reads one environment over ``base``. An experiment is a second question: *what* is
-compared, beside *which* collection. So environments may be stacked with ``+``; each
-states what differs from those before it, by the merge rules of ``settings.py``.
+Kedro reads one environment over ``base``. Here several are stacked with ``+``, so that
+*which* collection, *how* to train and *what* to compare are stated apart::
+
+    conf/
+      base/                   every dataset and parameter, with its default
+      pool/                   stands by itself: Kedro's folder of globals, catalog, ...
+      overlays/benchmark.yml  stands over another one and holds only what differs
+      experiments/edges.yml   conditions to compare, over any collection
+
+An overlay is one file. Its sections ``globals``, ``parameters`` and ``catalog`` hold
+what the files of a folder would; ``over`` names environments that are read before it::
+
+    over: arqmath
+    parameters:
+      training: {batch_size: 16}
+
+Every environment is read once, after those that it stands over, and merged by the rules
+of ``settings.py``: with the file above as ``benchmark``, ``--env benchmark`` and
+``--env arqmath+benchmark`` are the same.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import deepcopy
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from kedro.config import OmegaConfigLoader
+import click
+from kedro.config import MissingConfigException, OmegaConfigLoader
+from omegaconf import OmegaConf
+from yaml import YAMLError
 
 from mathamr_kedro.errors import ConfigurationError, suggest
-from mathamr_kedro.experiments.grid import merge
+from mathamr_kedro.parameters import merge_parameters
 
-SEPARATOR = "+"
+_SEPARATOR = "+"
+_OVER = "over"
+_SECTIONS = (_OVER, "globals", "parameters", "catalog")
+_FOLDERS_OF_FILES = ("overlays", "experiments")
 
 
 def stack_environments(*names: str | None) -> str | None:
@@ -27,23 +51,22 @@ def stack_environments(*names: str | None) -> str | None:
     >>> stack_environments(None, "formula_modes")
     'formula_modes'
     """
-    return SEPARATOR.join(name for name in names if name) or None
+    return _SEPARATOR.join(name for name in names if name) or None
 
 
 class EnvironmentLoader(OmegaConfigLoader):
-    """Kedro's loader, with ``+`` between the names of environments."""
+    """Kedro's loader for environments that stand over one another."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         # Kedro asks for the parameters several times in a run; once is slow enough.
         self._known: dict[str, dict[str, Any]] = {}
-        super().__init__(*args, **kwargs)
-        conf = Path(self.conf_source)
-        for name in (self.env or "").split(SEPARATOR):
-            if conf.is_dir() and not (conf / name).is_dir():
-                known = sorted(folder.name for folder in conf.iterdir())
-                raise ConfigurationError(
-                    f"No environment {name!r} in {str(conf)!r}{suggest(name, known)}"
-                )
+        try:
+            super().__init__(*args, **kwargs)
+        except ConfigurationError as error:
+            # On the command line one line, not a traceback.
+            if click.get_current_context(silent=True) is None:
+                raise
+            raise click.ClickException(str(error)) from error
 
     def __getitem__(self, key: str) -> dict[str, Any]:
         """Return the configuration of one kind, of all environments together."""
@@ -53,22 +76,105 @@ class EnvironmentLoader(OmegaConfigLoader):
             self._known[key] = self._read(key)
         return deepcopy(self._known[key])
 
+    @cached_property
+    def _layers(self) -> list[Path]:
+        """Folders and files to read over base, the lowest first."""
+        conf, names = Path(self.conf_source), self.env or self.default_run_env
+        if not conf.is_dir():  # an archive: Kedro reads one folder of it
+            return [conf / names]
+        return list(dict.fromkeys(_list_layers(conf, names)))
+
     def _read(self, key: str) -> dict[str, Any]:
-        whole = self.env
-        first, *others = (whole or self.default_run_env).split(SEPARATOR)
-        self.env = first
+        # Kedro itself reads base and one folder over it.
+        first, others = self.base_env, self._layers
+        if not others[0].is_file():
+            first, others = others[0].name, others[1:]
+        config = self._read_first(key, first, is_alone=not others)
+        is_soft = self.merge_strategy.get(key) == "soft"
+        for place in others:
+            above = self._read_layer(key, place)
+            config = merge_parameters(config, above) if is_soft else {**config, **above}
+        return config
+
+    def _read_first(self, key: str, name: str, is_alone: bool) -> dict[str, Any]:
+        whole, self.env = self.env, name
         try:
-            config = super().__getitem__(key)
+            return super().__getitem__(key)
+        except MissingConfigException:
+            if is_alone:
+                raise
+            return {}
         finally:
             self.env = whole
-        for name in others:
-            above = self.load_and_merge_dir_config(
-                str(Path(self.conf_source) / name),
-                self.config_patterns[key],
-                key,
-                set(),
-                key == "credentials",
+
+    def _read_layer(self, key: str, place: Path) -> dict[str, Any]:
+        if place.is_dir():
+            found: dict[str, Any] = self.load_and_merge_dir_config(
+                str(place), self.config_patterns[key], key, set(), key == "credentials"
             )
-            is_soft = self.merge_strategy.get(key) == "soft"
-            config = merge(config, above) if is_soft else {**config, **above}
-        return config
+            return found
+        layers = [_read_file(place).get(key) or {}]
+        if key == "parameters":
+            layers.append(self.runtime_params or {})
+        section = OmegaConf.merge(*layers)
+        values: dict[str, Any] = OmegaConf.to_container(section, resolve=True)  # type: ignore[assignment]
+        return {name: v for name, v in values.items() if not name.startswith("_")}
+
+
+def _list_layers(conf: Path, names: str, above: tuple[str, ...] = ()) -> Iterator[Path]:
+    """Yield the environments of a stack, each after all that it stands over."""
+    known = _find_environments(conf)
+    for name in names.split(_SEPARATOR):
+        if name not in known:
+            where = f" below {above[-1]!r}" if above else ""
+            raise ConfigurationError(
+                f"No environment {name!r}{where} in {str(conf)!r}{suggest(name, known)}"
+            )
+        chain = (*above, name)
+        if name in above:
+            raise ConfigurationError(
+                f"Expected environments that do not stand over themselves (got "
+                f"{' over '.join(map(repr, chain))}); remove one {_OVER!r}"
+            )
+        if known[name].is_file() and (over := _read_file(known[name]).get(_OVER)):
+            yield from _list_layers(conf, over, chain)
+        yield known[name]
+
+
+def _find_environments(conf: Path) -> dict[str, Path]:
+    found = {
+        place.name: place
+        for place in sorted(conf.iterdir())
+        if place.is_dir() and place.name not in _FOLDERS_OF_FILES
+    }
+    for folder in _FOLDERS_OF_FILES:
+        for file in sorted((conf / folder).glob("*.yml")):
+            if file.stem in found:
+                raise ConfigurationError(
+                    f"Expected one environment {file.stem!r} (got "
+                    f"{str(found[file.stem])!r} and {str(file)!r}); rename one of them"
+                )
+            found[file.stem] = file
+    return found
+
+
+def _read_file(file: Path) -> dict[str, Any]:
+    """Return the sections of an overlay, with its interpolations as they stand."""
+    try:
+        sections = OmegaConf.to_container(OmegaConf.load(file))
+    except YAMLError as exc:
+        raise ConfigurationError(f"Expected YAML in {str(file)!r} ({exc})") from exc
+    if not isinstance(sections, dict):
+        raise ConfigurationError(f"Expected sections in {str(file)!r} (got a list)")
+    for name, value in sections.items():
+        if name not in _SECTIONS:
+            raise ConfigurationError(
+                f"Expected some of {list(_SECTIONS)} as sections of {str(file)!r} "
+                f"(got {name!r}){suggest(str(name), _SECTIONS)}"
+            )
+        kind, words = (str, "names") if name == _OVER else (dict, "a mapping")
+        if value is not None and not isinstance(value, kind):
+            raise ConfigurationError(
+                f"Expected {words} for {name!r} in {str(file)!r} (got {value!r})"
+            )
+    return sections  # type: ignore[return-value]

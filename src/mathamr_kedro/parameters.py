@@ -78,6 +78,22 @@ def read_parameters(cls: type[T], values: Mapping[str, Any], where: str) -> T:
         raise ConfigurationError(f"{where}: {exc} ({_file_of(where)})") from exc
 
 
+def merge_parameters(
+    below: Mapping[str, Any], above: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return ``below`` with the values of ``above``, mapping by mapping.
+
+    >>> merge_parameters({"loss": {"beta": 1, "tau": 2}}, {"loss": {"beta": 0}})
+    {'loss': {'beta': 0, 'tau': 2}}
+    """
+    merged = dict(below)
+    for key, value in above.items():
+        old = merged.get(key)
+        is_nested = isinstance(old, Mapping) and isinstance(value, Mapping)
+        merged[key] = merge_parameters(old, value) if is_nested else value  # type: ignore[arg-type]
+    return merged
+
+
 def _convert(hint: Any, value: Any, where: str) -> Any:
     origin = typing.get_origin(hint)
     if dataclasses.is_dataclass(hint):

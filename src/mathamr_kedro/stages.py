@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from mathamr_kedro.errors import ConfigurationError, suggest
-from mathamr_kedro.experiments.definition import GROUP, read_experiment
+from mathamr_kedro.experiments import GROUP, read_experiment
 from mathamr_kedro.parameters import read_parameters
 
 STAGES = (

@@ -12,11 +12,11 @@ from kedro.framework.startup import bootstrap_project
 
 from mathamr_kedro.cli import experiments as cli
 from mathamr_kedro.cli import group
-from mathamr_kedro.cli._grids import choose_device
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.cli._grids import _choose_device
+from mathamr_kedro.errors import ConfigurationError, LockedError, MissingInputError
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.outcomes import summarise_experiment
-from mathamr_kedro.experiments.results import find_results
+from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.files import FolderLock
 from mathamr_kedro.project import list_versions, open_catalog
 from mathamr_kedro.stats import TestSettings
@@ -33,7 +33,7 @@ def data(tmp_path_factory) -> Path:
     for number, mean in enumerate((0.5, 0.6)):
         store = CellStore(folder / f"cells{number}")
         fill_store(store, MODES, MEANS | {"both": mean})
-        grid = find_results(MODES, PARAMETERS, store)
+        grid = GridResults.find(MODES, PARAMETERS, store)
         outcome = summarise_experiment(grid, TestSettings(num_samples=100), None)
         with KedroSession.create(
             PROJECT, env="formula_modes", runtime_params={"data_root": str(folder)}
@@ -113,7 +113,7 @@ def test_unknown_experiment_is_refused(run):
 def test_two_grids_never_run_on_the_same_data(run, data):
     with (
         FolderLock(data / "07_model_output/experiment_runs", ""),
-        pytest.raises(ConfigurationError, match="wait until that experiment has ended"),
+        pytest.raises(LockedError, match="wait until that experiment has ended"),
     ):
         run("run", "formula_modes", "--devices", "cpu")
 
@@ -130,6 +130,6 @@ def test_cells_are_spread_over_devices(monkeypatch):
     assert cli._assign_slots("cuda:0,cuda:1", 3) == ["cuda:0", "cuda:1", "cuda:0"]
     assert cli._assign_slots("cpu", None) == ["cpu"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,6")
-    assert choose_device("cuda:1") == {"CUDA_VISIBLE_DEVICES": "6"}
+    assert _choose_device("cuda:1") == {"CUDA_VISIBLE_DEVICES": "6"}
     with pytest.raises(ConfigurationError, match="cuda:0,cuda:1"):
-        choose_device("gpu")
+        _choose_device("gpu")

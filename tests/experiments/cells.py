@@ -10,10 +10,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from mathamr_kedro.experiments.cells import CellOutputs, CellStore
-from mathamr_kedro.experiments.definition import Experiment
-from mathamr_kedro.experiments.grid import Cell, list_cells
-from mathamr_kedro.experiments.recording import describe_cell, finish_cell
+from mathamr_kedro.experiments.cells import CellOutputs, CellRecord, CellStore
+from mathamr_kedro.experiments.grid import Cell, Experiment, list_cells
 
 MEASURES = ("nDCG'", "MAP'", "P'@10", "Bpref")
 PARAMETERS: dict[str, Any] = {
@@ -86,13 +84,13 @@ def save_cell(
     scores = make_scores(systems, num_topics, cell.seed, topic_set)
     encoder = {"folder": f"encoder-{cell.training}"}
     outputs = CellOutputs(
-        describe_cell(cell.parameters, encoder, collection),
+        CellRecord.identify(cell.parameters, encoder, collection),
         pa.Table.from_pandas(scores, preserve_index=False),
         make_metrics(scores),
         make_efficiency(list(systems), 10.0 + cell.seed),
         [{"epoch": 1, "train_loss": 0.5, "validation_loss": None}],
     )
-    return store.save(finish_cell(outputs))
+    return store.save(outputs.finish())
 
 
 def fill_store(

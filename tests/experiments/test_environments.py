@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-import yaml
 
 from mathamr_kedro.cli._grids import GridRun, list_experiments
+from mathamr_kedro.environments import EnvironmentLoader
 from mathamr_kedro.experiments.grid import describe_key
+from mathamr_kedro.settings import CONFIG_LOADER_ARGS
 from mathamr_kedro.stats.thesis_tables import LAYOUTS
 from tests.experiments.world import open_grid, run_grid
 from tests.pipelines.graph_world import PROJECT
@@ -50,13 +51,17 @@ def test_environment_states_the_experiment_of_the_thesis(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", [*sorted(TABLES), *BEYOND])
-def test_environment_leaves_nothing_to_that_of_the_collection(name):
+def test_experiment_leaves_nothing_to_the_environment_of_the_collection(name):
     """Over any other environment, cells hold trained systems alone, searched alike."""
-    path = PROJECT / "conf" / name / "parameters" / "evaluation.yml"
-    stated = yaml.safe_load(path.read_text())["evaluation"]
-    assert [*stated][:3] == ["baselines", "optional_baselines", "fusions"]
-    assert not any(stated[key] for key in [*stated][:3])
-    assert "strategies" in stated
+    loader = EnvironmentLoader(str(PROJECT / "conf"), name, **CONFIG_LOADER_ARGS)
+    over_pool = EnvironmentLoader(
+        str(PROJECT / "conf"), f"pool+{name}", **CONFIG_LOADER_ARGS
+    )
+    stated = loader["parameters"]["evaluation"]
+    keys = ["baselines", "optional_baselines", "fusions"]
+    assert not any(stated[key] for key in keys)
+    found = over_pool["parameters"]["evaluation"]
+    assert all(found[key] == stated[key] for key in [*keys, "strategies"])
 
 
 @pytest.mark.parametrize("name", sorted(TABLES))

@@ -3,8 +3,13 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.experiments.definition import Experiment
-from mathamr_kedro.experiments.grid import describe_key, list_cells, merge
+from mathamr_kedro.experiments.grid import (
+    Experiment,
+    describe_key,
+    list_cells,
+    read_experiment,
+)
+from mathamr_kedro.parameters import merge_parameters
 from tests.experiments.cells import PARAMETERS
 
 EXPERIMENT = Experiment(
@@ -59,10 +64,46 @@ def test_condition_that_changes_nothing_is_the_environment_itself():
     ],
 )
 def test_key_depends_on_what_decides_the_result(change, is_same):
-    changed = describe_key(merge(PARAMETERS, change))
+    changed = describe_key(merge_parameters(PARAMETERS, change))
     assert (changed == describe_key(PARAMETERS)) == is_same
 
 
 def test_missing_stage_is_named():
     with pytest.raises(ConfigurationError, match=r"evaluation\.yml"):
         list_cells(EXPERIMENT, {k: v for k, v in PARAMETERS.items() if k[0] != "e"})
+
+
+GOOD = {
+    "name": "modes",
+    "baseline": "none",
+    "conditions": {"none": {}, "both": {"training": {"loss": {"beta": 1}}}},
+}
+
+
+def test_no_experiment_is_none():
+    assert read_experiment({"training": {}}) is None
+
+
+def test_experiment_is_read():
+    experiment = read_experiment({"experiment": GOOD})
+    assert experiment.row_names == ("none", "both")
+    assert experiment.seeds == (42, 43, 44, 45, 46)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"baseline": "non"}, "did you mean 'none'"),
+        ({"seeds": [1, 1]}, "different seeds"),
+        ({"seeds": []}, "different seeds"),
+        ({"tables": ["4.99"]}, "table of the thesis"),
+        ({"conditions": {"none": {"trainin": {}}}}, "did you mean 'training'"),
+        ({"conditions": {}}, "at least one condition"),
+        ({"measures": []}, "at least one measure"),
+        ({"seed": [1]}, "did you mean 'seeds'"),
+        ({"rows": "strategies", "strategies": ["a"]}, "as baseline"),
+    ],
+)
+def test_wrong_experiment_is_refused(change, message):
+    with pytest.raises(ConfigurationError, match=message):
+        read_experiment({"experiment": GOOD | change})

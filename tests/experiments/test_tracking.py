@@ -10,8 +10,8 @@ import pytest
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.experiments.cells import CellStore
-from mathamr_kedro.experiments.definition import Experiment
-from mathamr_kedro.experiments.results import find_results
+from mathamr_kedro.experiments.grid import Experiment
+from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.experiments.tracking import log_cells
 from tests.experiments.cells import PARAMETERS, fill_store
 
@@ -46,7 +46,7 @@ def make_mlflow():
 def cells(tmp_path):
     experiment = Experiment("mine", {"a": {}}, "a", seeds=(1, 2))
     fill_store(CellStore(tmp_path), experiment, {"a": 0.5})
-    return find_results(experiment, PARAMETERS, CellStore(tmp_path)).finished
+    return GridResults.find(experiment, PARAMETERS, CellStore(tmp_path)).finished
 
 
 def test_cells_are_logged_once(cells, monkeypatch):

@@ -7,9 +7,9 @@ from typing import Any
 
 from mathamr_kedro.cli._grids import GridRun
 from mathamr_kedro.corpus.visual_index import VisualIndex
-from mathamr_kedro.experiments.grid import merge
 from mathamr_kedro.formula import TreeBatch, TreeRow
 from mathamr_kedro.graph.penman_records import GraphRecord
+from mathamr_kedro.parameters import merge_parameters
 from mathamr_kedro.records import Judgment, Post, Topic, TrainingPair
 from mathamr_kedro.shards import EndOfShards, Shard
 from tests.pipelines.graph_world import PROJECT, formula, open_catalog, run_stage
@@ -97,7 +97,7 @@ def write_world(data: Path) -> None:
 
 
 def open_grid(name: str, data: Path, **settings: Any) -> GridRun:
-    values = merge({"data_root": str(data), **SIZES}, settings)
+    values = merge_parameters({"data_root": str(data), **SIZES}, settings)
     return GridRun(PROJECT, name, "test", values)
 
 

@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,25 +28,33 @@ from mathamr_kedro.errors import (
     find_cause,
     suggest,
 )
-from mathamr_kedro.experiments.cells import CellStore
-from mathamr_kedro.experiments.collection import COLLECTION, fingerprint_collection
-from mathamr_kedro.experiments.definition import Experiment, read_experiment
-from mathamr_kedro.experiments.grid import Cell, list_cells, merge
-from mathamr_kedro.experiments.scheduling import Ending, Handle, Task, run_tasks
+from mathamr_kedro.experiments import (
+    COLLECTION,
+    Cell,
+    CellStore,
+    Ending,
+    Experiment,
+    Task,
+    fingerprint_collection,
+    list_cells,
+    read_experiment,
+    run_tasks,
+)
 from mathamr_kedro.files import FolderLock
+from mathamr_kedro.parameters import merge_parameters
 from mathamr_kedro.stages import check_stage_parameters
 
 logger = logging.getLogger(__name__)
 
-SHARED_STAGES = ("ingestion", "amr_parsing", "graph_fusion")
-PREPARE = ("preprocessing",)
-CELL = ("training", "indexing", "evaluation")
+_SHARED_STAGES = ("ingestion", "amr_parsing", "graph_fusion")
+_PREPARE = ("preprocessing",)
+_CELL_STAGES = ("training", "indexing", "evaluation")
 
 _DIE = 1  # PR_SET_PDEATHSIG
 
 
-class Finished(NamedTuple):
-    """A task that ran in this process."""
+class _Finished(NamedTuple):
+    """A task that has run in this process."""
 
     code: int
 
@@ -67,7 +75,7 @@ class Work:
 
     @property
     def log(self) -> Path:
-        """Where it says what it does."""
+        """What it printed."""
         return self.folder / "log.txt"
 
 
@@ -97,7 +105,8 @@ class GridRun:
         experiment = read_experiment(self.context.params)
         if experiment is None:
             raise ConfigurationError(
-                f"Expected an experiment in conf/{self.name}/parameters/experiment.yml"
+                f"Expected an experiment in conf/experiments/{self.name}.yml (got no "
+                "section parameters.experiment)"
             )
         return experiment
 
@@ -110,7 +119,7 @@ class GridRun:
     def open_session(self, **changes: Any) -> KedroSession:
         """Open a session with more parameters."""
         bootstrap_project(self.root)
-        values = merge(self.settings or {}, changes)
+        values = merge_parameters(self.settings or {}, changes)
         return KedroSession.create(self.root, env=self.env, runtime_params=values)
 
     def run_stages(self, stages: Sequence[str], **changes: Any) -> None:
@@ -125,7 +134,7 @@ class GridRun:
         except (DatasetError, MathAMRError) as exc:
             if not isinstance(find_cause(exc), MissingInputError):
                 raise
-        self.run_stages(SHARED_STAGES)
+        self.run_stages(_SHARED_STAGES)
         return self._fingerprint()
 
     def list_cells(self, seeds: Sequence[int] | None = None) -> list[Cell]:
@@ -166,10 +175,10 @@ class GridRun:
             if known not in works:
                 task = Task(prepare, group="preprocessing")
                 folder = base / f"graphs-{cell.preparation}"
-                works[prepare] = self._work(task, PREPARE, cell, folder)
+                works[prepare] = self._work(task, _PREPARE, cell, folder)
             after = (trained[cell.training],) if cell.training in trained else ()
             task = Task(cell.name, after, needs=(known,))
-            works[cell.name] = self._work(task, CELL, cell, base / cell.key)
+            works[cell.name] = self._work(task, _CELL_STAGES, cell, base / cell.key)
             trained[cell.training] = cell.name
         return list(works.values())
 
@@ -178,11 +187,12 @@ class GridRun:
     ) -> Iterator[Ending]:
         """Run what is to do; one child process per device at a time."""
         by_name = {work.task.name: work for work in works}
-        start: Callable[[str, int], Handle]
-        if in_process:
-            start = lambda name, slot: self._run_here(by_name[name])  # noqa: E731
-        else:
-            start = lambda name, slot: self._start(by_name[name], devices[slot])  # noqa: E731
+
+        def start(name: str, slot: int) -> _Finished | subprocess.Popen[bytes]:
+            if in_process:
+                return self._run_here(by_name[name])
+            return self._start(by_name[name], devices[slot])
+
         tasks = [work.task for work in works]
         return run_tasks(tasks, start, 1 if in_process else len(devices))
 
@@ -196,18 +206,18 @@ class GridRun:
     def _work(
         self, task: Task, stages: tuple[str, ...], cell: Cell, folder: Path
     ) -> Work:
-        own = merge(cell.changes, {"output_root": str(folder)})
-        return Work(task, stages, merge(self.settings or {}, own), folder)
+        own = merge_parameters(cell.changes, {"output_root": str(folder)})
+        return Work(task, stages, merge_parameters(self.settings or {}, own), folder)
 
-    def _run_here(self, work: Work) -> Finished:
+    def _run_here(self, work: Work) -> _Finished:
         work.folder.mkdir(parents=True, exist_ok=True)
         try:
             self.run_stages(work.stages, **work.parameters)
         except Exception as exc:
             logger.exception("%s failed", work.task.name)
             work.log.write_text(f"{type(exc).__name__}: {exc}\n", encoding="utf-8")
-            return Finished(1)
-        return Finished(0)
+            return _Finished(1)
+        return _Finished(0)
 
     def _start(self, work: Work, device: str) -> subprocess.Popen[bytes]:
         """Start ``kedro run --config`` with a file that states the whole run."""
@@ -224,7 +234,7 @@ class GridRun:
             return subprocess.Popen(
                 [sys.executable, "-m", "kedro", "run", "--config", str(file.resolve())],
                 cwd=self.root,
-                env={**os.environ, **choose_device(device)},
+                env={**os.environ, **_choose_device(device)},
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 # A killed grid leaves no cell running: nobody would wait for it.
@@ -233,26 +243,25 @@ class GridRun:
 
 
 def list_experiments(root: Path) -> list[str]:
-    """Return the environments that state an experiment."""
-    files = (root / "conf").glob("*/parameters/experiment.yml")
-    return sorted(file.parents[1].name for file in files)
+    """Return the names of the files in ``conf/experiments``; ``_shared`` is none."""
+    return sorted(f.stem for f in (root / "conf/experiments").glob("[!_]*.yml"))
 
 
 def check_name(root: Path, name: str) -> None:
-    """Refuse a name that no environment has."""
+    """Refuse a name that no experiment has."""
     known = list_experiments(root)
     if name not in known:
         raise ConfigurationError(
             f"Expected one of {known} as experiment (got {name!r})"
-            f"{suggest(name, known)}; an experiment is an environment with "
-            "conf/<name>/parameters/experiment.yml"
+            f"{suggest(name, known)}; an experiment is a file "
+            "conf/experiments/NAME.yml"
         )
 
 
-def choose_device(device: str) -> dict[str, str]:
+def _choose_device(device: str) -> dict[str, str]:
     """Return the environment variables that show a child one device alone.
 
-    >>> choose_device("cuda:1"), choose_device("cpu")
+    >>> _choose_device("cuda:1"), _choose_device("cpu")
     ({'CUDA_VISIBLE_DEVICES': '1'}, {'CUDA_VISIBLE_DEVICES': ''})
 
     Raises:

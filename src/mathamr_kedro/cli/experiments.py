@@ -24,9 +24,9 @@ from mathamr_kedro.cli._grids import (
 )
 from mathamr_kedro.environments import stack_environments
 from mathamr_kedro.errors import MissingInputError, suggest
+from mathamr_kedro.experiments import Ending
 from mathamr_kedro.experiments.outcomes import SYSTEMS
-from mathamr_kedro.experiments.results import find_results
-from mathamr_kedro.experiments.scheduling import Ending
+from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.experiments.tracking import log_cells
 from mathamr_kedro.experiments.versions import compare_versions
 from mathamr_kedro.project import find_project, list_versions, open_catalog
@@ -48,9 +48,8 @@ _PARAMS = click.option(
 def command() -> None:
     """Run the experiments of the thesis and compare their results.
 
-    An experiment is an environment with a file parameters/experiment.yml. `--env` names
-    the data it runs on; both are read over one another (`kedro run --env
-    pool+formula_modes`).
+    An experiment is a file conf/experiments/NAME.yml. `--env` names the data it runs
+    on; the experiment is read over it (`kedro run --env pool+formula_modes`).
     """
 
 
@@ -67,7 +66,7 @@ def command() -> None:
 @click.option(
     "--devices", help="E.g. cuda:0,cuda:1 or cpu (default: all GPUs, else the CPU)."
 )
-def run(
+def _run(
     name: str,
     env: str | None,
     data_root: str | None,
@@ -79,7 +78,7 @@ def run(
     """Run all unfinished cells of the experiment NAME, then write its tables.
 
     A cell is a condition with a seed. Finished cells are never run again; a killed run
-    goes on where it stopped. A failing cell is reported and the others go on.
+    continues where it stopped. A failing cell is reported and the others continue.
     """
     grid = _open(name, env, data_root, params)
     with grid.lock():
@@ -90,7 +89,7 @@ def run(
         click.echo(grid.context.catalog.load("significance_report"))
     if failed:
         click.echo(
-            f"{len(failed)} not finished; the tables rest on the others. The same "
+            f"{len(failed)} not finished; the tables hold the others. The same "
             "command runs them again.",
             err=True,
         )
@@ -100,17 +99,10 @@ def run(
 @command.command("list")
 @_ENV
 @_DATA_ROOT
-def list_results(env: str | None, data_root: str | None) -> None:
+def _list(env: str | None, data_root: str | None) -> None:
     """List the experiments and the versions of their results."""
     table = Table()
-    for title in (
-        "experiment",
-        "version",
-        "collection",
-        "conditions",
-        "seeds",
-        "cells",
-    ):
+    for title in "experiment version collection conditions seeds cells".split():
         table.add_column(title)
     catalog = open_catalog(env, data_root)
     place = Path(str(catalog["experiment_result"]._describe()["filepath"]))
@@ -134,7 +126,7 @@ def list_results(env: str | None, data_root: str | None) -> None:
 )  # fmt: skip
 @_ENV
 @_DATA_ROOT
-def show(
+def _show(
     name: str, version: str | None, output: str, env: str | None, data_root: str | None
 ) -> None:
     """Show a version of the experiment NAME, or of "systems" (no experiment)."""
@@ -158,7 +150,7 @@ def show(
 )  # fmt: skip
 @_ENV
 @_DATA_ROOT
-def compare(
+def _compare(
     name: str,
     old: str,
     new: str | None,
@@ -184,12 +176,12 @@ def compare(
 @_ENV
 @_DATA_ROOT
 @_PARAMS
-def track(
+def _track(
     name: str, uri: str, env: str | None, data_root: str | None, params: str
 ) -> None:
     """Log the finished cells of the experiment NAME as runs of MLflow."""
     grid = _open(name, env, data_root, params)
-    found = find_results(grid.experiment, grid.context.params, grid.store)
+    found = GridResults.find(grid.experiment, grid.context.params, grid.store)
     logged = log_cells(name, found.finished, uri)
     click.echo(f"{logged} of {len(found.finished)} cells logged to {uri}")
 

@@ -32,7 +32,7 @@ def find_files(root: Path, patterns: Iterable[str], part: str) -> list[Path]:
             raise MissingInputError(
                 f"Expected {part} at {str(root / pattern)!r}; put the file "
                 f"there or change '{part}' of the dataset 'collection' in "
-                "conf/<env>/catalog/ingestion.yml (an empty value leaves it out)"
+                "conf/<env>/catalog.yml (an empty value leaves it out)"
             )
         found += files
     return found

@@ -61,7 +61,7 @@ def list_tables(folders: Mapping[str, Path]) -> list[tuple[str, dict[str, Path]]
                 f"Expected files named 1.tsv, 2.tsv, ... (or .tsv.gz) for the family "
                 f"{family!r} in {str(folders[family])!r}; unpack "
                 f"{family}_representation_v3.zip there, or leave the family out of "
-                "formula_families in conf/<env>/catalog/ingestion.yml"
+                "formula_families in conf/<env>/catalog.yml"
             )
     first = next(iter(by_family.values()), {})  # none: there is no formula index
     names = sorted(first, key=lambda n: (len(n), n))

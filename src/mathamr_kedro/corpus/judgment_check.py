@@ -71,7 +71,7 @@ def check_formula_ids(judgments: Iterable[Judgment], index: VisualIndex) -> None
             raise MalformedInputError(
                 f"{source!r}: {wrong} of its {len(ids)} ids are {seems} of the index, "
                 f"only {right} are what {task!r} expects; list it under {other!r} in "
-                "'qrels' of conf/<env>/catalog/ingestion.yml"
+                "'qrels' of conf/<env>/catalog.yml"
             )
 
 

@@ -42,7 +42,7 @@ def _judgment(
         raise MalformedInputError(
             f"{str(path)!r}, line {number}: topic {topic!r} in a file listed under "
             f"{task!r}, whose topics start with {prefix!r}; list the file under the "
-            "right task in 'qrels' of conf/<env>/catalog/ingestion.yml"
+            "right task in 'qrels' of conf/<env>/catalog.yml"
         )
     grade = _grade(grade_text)
     if grade is None:

@@ -42,7 +42,7 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         if kind not in get_args(Kind):
             raise ConfigurationError(
                 f"Expected one of {list(get_args(Kind))} for 'kind' of a collection "
-                f"(got {kind!r}) (conf/<env>/catalog/ingestion.yml)"
+                f"(got {kind!r}) (conf/<env>/catalog.yml)"
             )
         self._kind = kind
         self._root = root

@@ -9,7 +9,7 @@ from typing import Any
 from kedro.io import AbstractDataset
 from kedro_datasets._typing import TablePreview
 
-from mathamr_kedro.experiments.cells import CellOutputs, CellStore
+from mathamr_kedro.experiments import CellOutputs, CellStore
 
 logger = logging.getLogger(__name__)
 

@@ -12,20 +12,59 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.files import replace_folder
+from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.experiments.grid import CELL_STAGES, describe_key
+from mathamr_kedro.files import fingerprint, replace_folder
+
+COLLECTION = ("math_graphs", "topic_math_graphs", "training_pairs", "judgments")
+"""Datasets that the stages of a cell start from."""
 
 RECORD = "record.json"
+"""Its file is written last: a folder with it is a finished cell."""
+
+TopicScores = tuple[tuple[str, ...], dict[str, npt.NDArray[np.float64]]]
+"""Topics, and scores by measure in their order."""
+
+_PACKAGES = ("mathamr-kedro", "torch", "numpy", "qdrant-client")
+
+
+class _Sharded(Protocol):
+    """A table or graphs in shards."""
+
+    @property
+    def fingerprint(self) -> str:
+        """What it was made from; empty where it is not there."""
+
+    def files(self) -> object:
+        """Refuse an unfinished folder."""
+
+
+def fingerprint_collection(*parts: _Sharded) -> str:
+    """Return one hash of the datasets of :data:`COLLECTION`.
+
+    Raises:
+        MissingInputError: one of them is missing or unfinished.
+    """
+    for part in parts:
+        part.files()
+    marks = [part.fingerprint for part in parts]
+    if not all(marks):
+        raise MissingInputError("Expected finished graphs, pairs and judgments")
+    return fingerprint(*marks)
 
 
 @dataclass(frozen=True)
@@ -45,6 +84,34 @@ class CellRecord:
     versions: Mapping[str, str]
     """Of the packages that computed it."""
 
+    @classmethod
+    def identify(
+        cls,
+        parameters: Mapping[str, Any],
+        encoder: Mapping[str, Any],
+        collection: str,
+        is_current: bool = True,
+    ) -> CellRecord:
+        """Return the record of an evaluation that is not finished yet.
+
+        Args:
+            parameters: all parameters of the run.
+            encoder: which one is evaluated.
+            collection: hash of the data.
+            is_current: whether the encoder was trained with these very parameters;
+                where not, the cell gets a name that no experiment looks for.
+        """
+        key = describe_key(parameters)
+        return cls(
+            key=key if is_current else fingerprint(key, encoder.get("folder")),
+            collection=collection,
+            seed=int(parameters["training"].get("seed", 0)),
+            parameters={stage: parameters[stage] for stage in CELL_STAGES},
+            encoder=dict(encoder),
+            finished="",
+            versions={name: importlib.metadata.version(name) for name in _PACKAGES},
+        )
+
     @property
     def folder_name(self) -> str:
         """Where it is stored."""
@@ -62,6 +129,11 @@ class CellOutputs:
     history: Sequence[Mapping[str, Any]]
     report: str = ""
     """A page for people."""
+
+    def finish(self) -> CellOutputs:
+        """Return the same with the present time in its record."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        return replace(self, record=replace(self.record, finished=now))
 
 
 class FinishedCell:
@@ -101,6 +173,50 @@ class FinishedCell:
     def history(self) -> list[dict[str, Any]]:
         """One record per epoch."""
         return self._read("history.json")
+
+    def list_topic_sets(self, task: int) -> list[str]:
+        """Return the topic sets of a task, in order."""
+        mask = np.asarray(self.scores.column("task")) == task
+        chosen = self.scores.filter(pa.array(mask))
+        return sorted(set(chosen.column("topic_set").to_pylist()))
+
+    def read_topic_scores(self, task: int, topic_set: str) -> dict[str, TopicScores]:
+        """Return the scores of every system on one topic set; topics in order.
+
+        A topic on which a measure is undefined (NaN) is skipped for all systems.
+        """
+        frame = self.scores.to_pandas()
+        frame = frame[(frame["task"] == task) & (frame["topic_set"] == topic_set)]
+        found: dict[str, TopicScores] = {}
+        for system in dict.fromkeys(frame["system"]):
+            own = frame[frame["system"] == system]
+            wide = own.pivot(index="topic_id", columns="measure", values="score")
+            wide = wide.sort_index()
+            values = {
+                str(measure): column.dropna().to_numpy(dtype=np.float64)
+                for measure, column in wide.items()
+            }
+            found[str(system)] = (tuple(map(str, wide.index)), values)
+        return found
+
+    def read_figures(self, task: int) -> dict[str, float]:
+        """Return the figures of efficiency tables by the names of their columns."""
+        training = self.efficiency.get("training", {})
+        index = self.efficiency.get("index", {})
+        raw = {
+            "seconds_per_epoch": training.get("seconds_per_epoch"),
+            "minutes_per_epoch": _scale(training.get("seconds_per_epoch"), 1 / 60),
+            "gpu_gigabytes": _scale(training.get("peak_memory_mib"), 1 / 1024),
+            "parameters": (training.get("parameters") or {}).get("total"),
+            "index_megabytes": _scale(index.get("bytes"), 1e-6),
+            "index_gigabytes": _scale(index.get("bytes"), 1e-9),
+            "vectors": index.get("vectors"),
+            "formulas": index.get("formulas"),
+        }
+        for search in self.efficiency.get("search", ()):
+            if search["task"] == task:
+                raw[f"QPS {search['system']}"] = search["queries_per_second"]
+        return {name: float(value) for name, value in raw.items() if value is not None}
 
     def _read(self, name: str) -> Any:
         file = self.folder / name
@@ -151,3 +267,7 @@ class CellStore:
         """Return all cells, the newest last."""
         found = [FinishedCell(f.parent) for f in self.base.glob(f"[!.]*/{RECORD}")]
         return sorted(found, key=lambda cell: cell.record.finished)
+
+
+def _scale(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor

@@ -7,12 +7,25 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from mathamr_kedro.experiments.outcomes import Outcome
 from mathamr_kedro.stats.seeds import SeedResult, select_best_seed
 
-Results = Mapping[str, Sequence[SeedResult]]
+_Results = Mapping[str, Sequence[SeedResult]]
 
 
-def draw_topic_differences(results: Results, baseline: str, measure: str) -> go.Figure:
+def draw_outcome(outcome: Outcome) -> tuple[go.Figure, go.Figure, go.Figure]:
+    """Draw differences by topic, seeds, and effectiveness against throughput."""
+    results, measure = outcome.results, outcome.measure
+    return (
+        _draw_topic_differences(results, outcome.baseline, measure),
+        _draw_seeds(results, measure),
+        _draw_tradeoff(results, measure),
+    )
+
+
+def _draw_topic_differences(
+    results: _Results, baseline: str, measure: str
+) -> go.Figure:
     """Draw the difference to the baseline on every topic, largest gain first."""
     figure = go.Figure()
     if baseline in results:
@@ -30,7 +43,7 @@ def draw_topic_differences(results: Results, baseline: str, measure: str) -> go.
     )
 
 
-def draw_seeds(results: Results, measure: str) -> go.Figure:
+def _draw_seeds(results: _Results, measure: str) -> go.Figure:
     """Draw the mean over topics of every seed."""
     figure = go.Figure()
     for name, found in results.items():
@@ -47,7 +60,7 @@ def draw_seeds(results: Results, measure: str) -> go.Figure:
     )
 
 
-def draw_tradeoff(results: Results, measure: str) -> go.Figure:
+def _draw_tradeoff(results: _Results, measure: str) -> go.Figure:
     """Draw effectiveness against queries per second, one point per seed."""
     figure = go.Figure()
     for name, found in results.items():

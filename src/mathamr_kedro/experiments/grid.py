@@ -1,4 +1,4 @@
-"""The cells of an experiment: every condition with every seed.
+"""An experiment, and its cells: every condition with every seed.
 
 A cell is named by a hash of the parameters that decide its result. Two conditions of
 two experiments that come down to the same parameters are one cell and run once.
@@ -6,16 +6,22 @@ two experiments that come down to the same parameters are one cell and run once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.experiments.definition import CELL_STAGES, Experiment
+from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.files import fingerprint
+from mathamr_kedro.parameters import merge_parameters, read_parameters
 
 Values = Mapping[str, Any]
+
+CELL_STAGES = ("preprocessing", "training", "indexing", "evaluation")
+"""Stages whose parameters a condition may change; what stands before is shared."""
+
+GROUP = "experiment"
+"""Top key of an experiment in the parameters (``conf/experiments/NAME.yml``)."""
 
 _HOW_IT_RUNS = (
     ("preprocessing", "workers"),
@@ -28,6 +34,60 @@ _HOW_IT_RUNS = (
     ("indexing", "engine", "device"),
 )
 """Parameters that decide where and how fast a cell runs, not what comes out."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Conditions, what they are compared with, and how often each is trained."""
+
+    name: str
+    conditions: dict[str, dict[str, Any]]
+    """Parameters by stage that a condition changes, by the name of its row."""
+    baseline: str
+    """Row that all others are tested against."""
+    tables: tuple[str, ...] = ()
+    """Numbers of the thesis' tables; without them the tables have a plain form."""
+    seeds: tuple[int, ...] = (42, 43, 44, 45, 46)
+    """Seeds of training: five each (thesis 4.2)."""
+    rows: Literal["conditions", "strategies"] = "conditions"
+    """What the rows of the tables are."""
+    strategies: tuple[str, ...] = ()
+    """Names of the retrieval strategies (``evaluation.strategies``) that the tables
+    show; empty: every cell has one."""
+    task: int = 1
+    measures: tuple[str, ...] = ("nDCG'", "MAP'", "P'@10", "Bpref")
+    """Measures that are tested and shown; the first one chooses the best seed."""
+
+    def __post_init__(self) -> None:
+        if not self.conditions:
+            raise ConfigurationError("Expected at least one condition (got none)")
+        if not self.seeds or len(set(self.seeds)) < len(self.seeds):
+            raise ConfigurationError(
+                f"Expected different seeds, at least one (got {list(self.seeds)!r})"
+            )
+        if not self.measures:
+            raise ConfigurationError("Expected at least one measure (got none)")
+        _expect(self.baseline, self.row_names, "baseline")
+        for condition, changes in self.conditions.items():
+            for stage in changes:
+                _expect(stage, CELL_STAGES, f"a stage in condition {condition!r}")
+        for number in self.tables:
+            _expect(number, _list_tables(), "a table of the thesis")
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of all rows."""
+        return tuple(self.conditions if self.rows == "conditions" else self.strategies)
+
+
+def read_experiment(parameters: Mapping[str, Any]) -> Experiment | None:
+    """Return the experiment that the parameters state, if they state one.
+
+    Args:
+        parameters: all parameters of an environment.
+    """
+    values = parameters.get(GROUP)
+    return read_parameters(Experiment, values, where=GROUP) if values else None
 
 
 @dataclass(frozen=True)
@@ -87,29 +147,15 @@ def describe_key(parameters: Values) -> str:
     return fingerprint(_select(parameters, CELL_STAGES))
 
 
-def merge(below: Values, above: Values) -> dict[str, Any]:
-    """Return ``below`` with the values of ``above``, mapping by mapping.
-
-    >>> merge({"loss": {"beta": 1, "tau": 2}}, {"loss": {"beta": 0}})
-    {'loss': {'beta': 0, 'tau': 2}}
-    """
-    merged = dict(below)
-    for key, value in above.items():
-        old = merged.get(key)
-        is_nested = isinstance(old, Mapping) and isinstance(value, Mapping)
-        merged[key] = merge(old, value) if is_nested else value  # type: ignore[arg-type]
-    return merged
-
-
 def _make_cell(condition: str, changes: Values, seed: int, parameters: Values) -> Cell:
-    own = merge(changes, {"training": {"seed": seed}})
+    own = merge_parameters(changes, {"training": {"seed": seed}})
     missing = [stage for stage in CELL_STAGES if stage not in parameters]
     if missing:
         raise ConfigurationError(
             f"Expected parameters of the stages {', '.join(CELL_STAGES)} "
             f"(no {missing[0]!r}) (conf/base/parameters/{missing[0]}.yml)"
         )
-    whole = merge({stage: parameters[stage] for stage in CELL_STAGES}, own)
+    whole = merge_parameters({stage: parameters[stage] for stage in CELL_STAGES}, own)
     return Cell(condition, seed, own, whole)
 
 
@@ -126,7 +172,7 @@ def _strip(value: Any, place: tuple[str, ...]) -> Any:
         return dict(_strip_items(value, place))
     if isinstance(value, list | tuple):
         return [_strip(item, place) for item in value]
-    # YAML says 1 or 1.0; both are one value.
+    # 1 and 1.0 in YAML are the same value.
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
@@ -137,3 +183,18 @@ def _strip_items(values: Values, place: tuple[str, ...]) -> Iterator[tuple[str, 
         inner = (*place, str(key))
         if inner not in _HOW_IT_RUNS:
             yield str(key), _strip(value, inner)
+
+
+def _list_tables() -> Collection[str]:
+    # scipy takes a second to load; a run without an experiment need not wait for it.
+    from mathamr_kedro.stats.thesis_tables import LAYOUTS  # noqa: PLC0415
+
+    return LAYOUTS
+
+
+def _expect(value: str, choices: Collection[str], what: str) -> None:
+    if value not in choices:
+        raise ConfigurationError(
+            f"Expected one of {list(choices)} as {what} (got {value!r})"
+            f"{suggest(value, choices)}"
+        )

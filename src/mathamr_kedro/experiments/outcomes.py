@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mathamr_kedro.experiments.cells import FinishedCell
+from mathamr_kedro.experiments.cells import FinishedCell, TopicScores
 from mathamr_kedro.experiments.reports import (
     Report,
     write_system_tables,
@@ -15,17 +16,12 @@ from mathamr_kedro.experiments.reports import (
 )
 from mathamr_kedro.experiments.results import (
     GridResults,
-    TopicScores,
     choose_topic_set,
-    gather_results,
-    list_topic_sets,
-    read_figures,
-    read_topic_scores,
     strategy_of,
 )
-from mathamr_kedro.experiments.versions import describe_result
 from mathamr_kedro.stats.comparisons import TestSettings
 from mathamr_kedro.stats.seeds import SeedResult
+from mathamr_kedro.stats.tables import render_markdown
 
 logger = logging.getLogger(__name__)
 
@@ -49,10 +45,27 @@ class Outcome:
     grid: GridResults | None = None
 
     def describe(self) -> dict[str, Any]:
-        """Return what a version of the result holds."""
-        return describe_result(
-            self.name, self.results, self.report, self.facts, self.grid
-        )
+        """Return what a version of the result holds, as plain values."""
+        grid, tests = self.grid, self.report.tests
+        return {
+            "experiment": self.name,
+            **self.facts,
+            "package_version": importlib.metadata.version("mathamr-kedro"),
+            "cells": _describe_cells(grid) if grid else [],
+            "missing": [cell.name for cell in grid.missing] if grid else [],
+            "rows": {
+                row: [_describe_seed(result) for result in found]
+                for row, found in self.results.items()
+            },
+            "tests": {
+                table: [{**t._asdict(), "interval": list(t.interval)} for t in found]
+                for table, found in tests.items()
+            },
+            "tables": {
+                name: render_markdown(table)
+                for name, table in self.report.tables.items()
+            },
+        }
 
 
 def summarise_experiment(
@@ -61,7 +74,7 @@ def summarise_experiment(
     """Return the outcome of an experiment's finished cells."""
     experiment = grid.experiment
     chosen = choose_topic_set(grid.topic_sets, topic_set)
-    results = gather_results(grid, chosen)
+    results = grid.gather(chosen)
     seeds = sorted({cell.seed for cell, _ in grid.finished})
     total = len(grid.finished) + len(grid.missing)
     notes = [
@@ -69,7 +82,7 @@ def summarise_experiment(
         f"{', '.join(map(str, seeds))}; {len(grid.finished)} of {total} cells.",
     ]
     if grid.missing:
-        notes.append(f"Not finished: {describe_missing(grid)}.")
+        notes.append(f"Not finished: {grid.describe_missing()}.")
     newest = grid.finished[-1][1]
     return Outcome(
         name=experiment.name,
@@ -84,23 +97,14 @@ def summarise_experiment(
     )
 
 
-def describe_missing(grid: GridResults) -> str:
-    """Return the unfinished cells, seed by seed."""
-    by_seed: dict[int, list[str]] = {}
-    for cell in grid.missing:
-        by_seed.setdefault(cell.seed, []).append(cell.condition)
-    parts = (f"seed {seed} of {', '.join(c)}" for seed, c in by_seed.items())
-    return "; ".join(parts)
-
-
 def summarise_evaluation(
     cell: FinishedCell, settings: TestSettings, published: bool
 ) -> Outcome:
     """Return the outcome of one evaluation: its systems against one another."""
     scores: dict[tuple[int, str], dict[str, TopicScores]] = {
-        (task, name): read_topic_scores(cell.scores, task, name)
+        (task, name): cell.read_topic_scores(task, name)
         for task in (1, 2)
-        for name in list_topic_sets(cell.scores, task)
+        for name in cell.list_topic_sets(task)
     }
     if not scores:
         logger.warning("nothing to compare: no topic of the collection has judgments")
@@ -114,11 +118,9 @@ def summarise_evaluation(
             facts=_state_facts(cell, ""),
             notes=("No topic has judgments, so there is nothing to compare.",),
         )
-    tables = write_system_tables(
-        scores, cell.metrics, cell.efficiency, settings, published
-    )
+    tables = write_system_tables(cell, scores, settings, published)
     (task, topic_set), systems = _choose_shown(scores)
-    figures = read_figures(cell.efficiency, task)
+    figures = cell.read_figures(task)
     results = {
         name: [SeedResult(cell.record.seed, values, _take_qps(figures, name))]
         for name, (_, values) in systems.items()
@@ -133,6 +135,28 @@ def summarise_evaluation(
         measure=next(iter(next(iter(results.values()))[0].per_topic)),
         facts=_state_facts(cell, topic_set),
     )
+
+
+def _describe_cells(grid: GridResults) -> list[dict[str, Any]]:
+    return [
+        {
+            "condition": cell.condition,
+            "seed": cell.seed,
+            "folder": done.folder.name,
+            "encoder": done.record.encoder.get("folder", ""),
+            "finished": done.record.finished,
+            "versions": dict(done.record.versions),
+        }
+        for cell, done in grid.finished
+    ]
+
+
+def _describe_seed(result: SeedResult) -> dict[str, Any]:
+    return {
+        "seed": result.seed,
+        "means": {name: result.value(name) for name in result.per_topic},
+        "figures": dict(result.figures),
+    }
 
 
 def _choose_shown(

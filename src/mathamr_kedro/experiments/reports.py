@@ -6,13 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from mathamr_kedro.experiments.definition import Experiment
-from mathamr_kedro.experiments.results import (
-    SYSTEM,
-    TopicScores,
-    read_figures,
-    strategy_of,
-)
+from mathamr_kedro.experiments.cells import FinishedCell, TopicScores
+from mathamr_kedro.experiments.grid import Experiment
+from mathamr_kedro.experiments.results import SYSTEM, strategy_of
 from mathamr_kedro.stats.comparisons import Comparison, TestSettings
 from mathamr_kedro.stats.result_tables import Layout, best_seed_table, mean_table
 from mathamr_kedro.stats.seeds import SeedResult
@@ -27,7 +23,7 @@ from mathamr_kedro.stats.thesis_tables import (
 
 Results = Mapping[str, Sequence[SeedResult]]
 
-PUBLISHED_ON = "ARQMath-3"
+_PUBLISHED_ON = "ARQMath-3"
 """Topic set of the published systems in Tables 4.19 and 4.21."""
 
 
@@ -44,7 +40,7 @@ def write_tables(
     """Return the tables of an experiment: the thesis' ones, or three plain ones.
 
     A best-seed table carries asterisks. One of means never does (thesis 4.2), but where
-    it is the only one, the tests on the best seeds are made and told all the same.
+    it is the only one, the tests on the best seeds are made and reported as well.
     """
     layouts = {f"table_{number}": LAYOUTS[number] for number in experiment.tables}
     layouts = layouts or _plain_layouts(experiment)
@@ -64,18 +60,16 @@ def write_tables(
 
 
 def write_system_tables(
+    cell: FinishedCell,
     scores: Mapping[tuple[int, str], Mapping[str, TopicScores]],
-    metrics: Sequence[Mapping[str, Any]],
-    efficiency: Mapping[str, Any],
     settings: TestSettings,
     published: bool = False,
 ) -> Report:
     """Return the tables of one evaluation: our systems beside the baselines.
 
     Args:
-        scores: per-topic scores by task and topic set.
-        metrics: means with floor (random order) and ceiling (ideal order).
-        efficiency: times and sizes.
+        cell: the evaluation.
+        scores: its per-topic scores by task and topic set.
         settings: how to test.
         published: add what others published on ARQMath-3 (Tables 4.19 and 4.21), where
             these are the topics.
@@ -84,16 +78,16 @@ def write_system_tables(
     for (task, topic_set), systems in scores.items():
         name = f"task{task}_{topic_set}"
         table, tests = _compare_systems(task, topic_set, systems, settings)
-        bounds = _bound_rows(task, topic_set, metrics, table.columns)
+        bounds = _bound_rows(task, topic_set, cell.metrics, table.columns)
         report.tables[name] = replace(table, rows=(*table.rows, *bounds))
         report.tests[name] = tests
-        if published and topic_set == PUBLISHED_ON:
+        if published and topic_set == _PUBLISHED_ON:
             number = {1: "table_4.19", 2: "table_4.21"}[task]
             ours = {s: _means(v) for s, (_, v) in systems.items()}
             report.tables[number] = benchmark_table(str(task), ours)
     for number, task in (("4.20", 1), ("4.22", 2)):
         if any(found == task for found, _ in scores):
-            values = _efficiency_values(efficiency, task)
+            values = _efficiency_values(cell, task)
             report.tables[f"table_{number}"] = efficiency_table(number, values)
     return report
 
@@ -169,9 +163,9 @@ def _means(values: Mapping[str, Any]) -> dict[str, float]:
     return {name: float(found.mean()) for name, found in values.items() if found.size}
 
 
-def _efficiency_values(efficiency: Mapping[str, Any], task: int) -> dict[str, float]:
+def _efficiency_values(cell: FinishedCell, task: int) -> dict[str, float]:
     number = {1: "4.20", 2: "4.22"}[task]
-    figures = read_figures(efficiency, task)
+    figures = cell.read_figures(task)
     own = [n for n in figures if n.startswith(f"QPS {SYSTEM}")]
     values = {q.key: figures[q.key] for q in EFFICIENCY[number][1] if q.key in figures}
     return values | ({"QPS": figures[own[0]]} if own else {})

@@ -6,13 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
 from mathamr_kedro.errors import InputError, MissingInputError
-from mathamr_kedro.experiments.cells import CellStore, FinishedCell
-from mathamr_kedro.experiments.definition import Experiment
-from mathamr_kedro.experiments.grid import Cell, list_cells
+from mathamr_kedro.experiments.cells import CellStore, FinishedCell, TopicScores
+from mathamr_kedro.experiments.grid import Cell, Experiment, list_cells
 from mathamr_kedro.stats.paired_tests import FloatArray
 from mathamr_kedro.stats.seeds import SeedResult
 
@@ -29,44 +25,63 @@ class GridResults:
     finished: tuple[tuple[Cell, FinishedCell], ...]
     missing: tuple[Cell, ...]
 
+    @classmethod
+    def find(
+        cls, experiment: Experiment, parameters: Mapping[str, Any], store: CellStore
+    ) -> GridResults:
+        """Find the finished cells of an experiment.
+
+        Where cells were made from several collections (data that changed since), those
+        of the newest one count, and the others are missing.
+
+        Raises:
+            MissingInputError: no cell is finished.
+        """
+        cells = list_cells(experiment, parameters)
+        found = [(cell, done) for cell in cells for done in store.find_all(cell.key)]
+        if not found:
+            raise MissingInputError(
+                f"No finished cell of the experiment {experiment.name!r} in "
+                f"{str(store.base)!r}; run `mathamr experiments run {experiment.name}` "
+                "with the same environment"
+            )
+        newest = max((done for _, done in found), key=lambda done: done.record.finished)
+        collection = newest.record.collection
+        chosen = tuple(
+            (cell, done) for cell, done in found if done.record.collection == collection
+        )
+        present = {cell.name for cell, _ in chosen}
+        missing = tuple(cell for cell in cells if cell.name not in present)
+        return cls(experiment, collection, chosen, missing)
+
     @property
     def topic_sets(self) -> list[str]:
         """Topic sets of the experiment's task, in order."""
-        task = self.experiment.task
-        return list_topic_sets(self.finished[0][1].scores, task)
+        return self.finished[0][1].list_topic_sets(self.experiment.task)
 
+    def gather(self, topic_set: str) -> dict[str, list[SeedResult]]:
+        """Return results over seeds by row of the tables."""
+        gathered: dict[str, list[SeedResult]] = {}
+        topics: dict[str, tuple[str, ...]] = {}
+        for cell, done in self.finished:
+            scored = done.read_topic_scores(self.experiment.task, topic_set)
+            for system, (found, _) in scored.items():
+                if topics.setdefault(topic_set, found) != found:
+                    raise InputError(
+                        f"{cell.name}: the topics of {system!r} are not those of the "
+                        "other cells; run the experiment again"
+                    )
+            for row, result in _read_rows(cell, done, scored, self.experiment):
+                gathered.setdefault(row, []).append(result)
+        return gathered
 
-def find_results(
-    experiment: Experiment, parameters: Mapping[str, Any], store: CellStore
-) -> GridResults:
-    """Find the finished cells of an experiment.
-
-    Where cells were made from several collections (data that changed since), those of
-    the newest one count, and the others are missing.
-
-    Raises:
-        MissingInputError: no cell is finished.
-    """
-    cells = list_cells(experiment, parameters)
-    found = [(cell, done) for cell in cells for done in store.find_all(cell.key)]
-    if not found:
-        raise MissingInputError(
-            f"No finished cell of the experiment {experiment.name!r} in "
-            f"{str(store.base)!r}; run `mathamr experiments run {experiment.name}` "
-            "with the same environment"
-        )
-    newest = max((done for _, done in found), key=lambda done: done.record.finished)
-    collection = newest.record.collection
-    chosen = [(c, done) for c, done in found if done.record.collection == collection]
-    present = {cell.name for cell, _ in chosen}
-    missing = tuple(cell for cell in cells if cell.name not in present)
-    return GridResults(experiment, collection, tuple(chosen), missing)
-
-
-def list_topic_sets(scores: pa.Table, task: int) -> list[str]:
-    """Return the topic sets of a task, in order."""
-    mask = np.asarray(scores.column("task")) == task
-    return sorted(set(scores.filter(pa.array(mask)).column("topic_set").to_pylist()))
+    def describe_missing(self) -> str:
+        """Return the unfinished cells, seed by seed."""
+        by_seed: dict[int, list[str]] = {}
+        for cell in self.missing:
+            by_seed.setdefault(cell.seed, []).append(cell.condition)
+        parts = (f"seed {seed} of {', '.join(c)}" for seed, c in by_seed.items())
+        return "; ".join(parts)
 
 
 def choose_topic_set(names: Sequence[str], wanted: str | None) -> str:
@@ -82,68 +97,6 @@ def choose_topic_set(names: Sequence[str], wanted: str | None) -> str:
         )
     official = [name for name in names if name.startswith("ARQMath")]
     return wanted or (official or list(names))[-1]
-
-
-def gather_results(grid: GridResults, topic_set: str) -> dict[str, list[SeedResult]]:
-    """Return results over seeds by row of the tables."""
-    gathered: dict[str, list[SeedResult]] = {}
-    topics: dict[str, tuple[str, ...]] = {}
-    for cell, done in grid.finished:
-        scored = read_topic_scores(done.scores, grid.experiment.task, topic_set)
-        for system, (found, _) in scored.items():
-            if topics.setdefault(topic_set, found) != found:
-                raise InputError(
-                    f"{cell.name}: the topics of {system!r} are not those of the other "
-                    "cells; run the experiment again"
-                )
-        for row, result in _read_rows(cell, done, scored, grid.experiment):
-            gathered.setdefault(row, []).append(result)
-    return gathered
-
-
-TopicScores = tuple[tuple[str, ...], dict[str, FloatArray]]
-"""Topics, and scores by measure in their order."""
-
-
-def read_topic_scores(
-    scores: pa.Table, task: int, topic_set: str
-) -> dict[str, TopicScores]:
-    """Return the scores of every system on one topic set; topics in order.
-
-    A measure that is undefined on a topic (NaN) leaves this topic out for all systems.
-    """
-    frame = scores.to_pandas()
-    frame = frame[(frame["task"] == task) & (frame["topic_set"] == topic_set)]
-    found: dict[str, TopicScores] = {}
-    for system in dict.fromkeys(frame["system"]):
-        own = frame[frame["system"] == system]
-        wide = own.pivot(index="topic_id", columns="measure", values="score")
-        wide = wide.sort_index()
-        values = {
-            str(measure): column.dropna().to_numpy(dtype=np.float64)
-            for measure, column in wide.items()
-        }
-        found[str(system)] = (tuple(map(str, wide.index)), values)
-    return found
-
-
-def read_figures(efficiency: Mapping[str, Any], task: int) -> dict[str, float]:
-    """Return the figures of efficiency tables by the names of their columns."""
-    training, index = efficiency.get("training", {}), efficiency.get("index", {})
-    raw = {
-        "seconds_per_epoch": training.get("seconds_per_epoch"),
-        "minutes_per_epoch": _scale(training.get("seconds_per_epoch"), 1 / 60),
-        "gpu_gigabytes": _scale(training.get("peak_memory_mib"), 1 / 1024),
-        "parameters": (training.get("parameters") or {}).get("total"),
-        "index_megabytes": _scale(index.get("bytes"), 1e-6),
-        "index_gigabytes": _scale(index.get("bytes"), 1e-9),
-        "vectors": index.get("vectors"),
-        "formulas": index.get("formulas"),
-    }
-    for search in efficiency.get("search", ()):
-        if search["task"] == task:
-            raw[f"QPS {search['system']}"] = search["queries_per_second"]
-    return {name: float(value) for name, value in raw.items() if value is not None}
 
 
 def strategy_of(system: str) -> str | None:
@@ -162,7 +115,7 @@ def _read_rows(
     scored: Mapping[str, TopicScores],
     experiment: Experiment,
 ) -> Iterator[tuple[str, SeedResult]]:
-    figures = read_figures(done.efficiency, experiment.task)
+    figures = done.read_figures(experiment.task)
     plain = {k: v for k, v in figures.items() if not k.startswith("QPS ")}
     by_strategy = _name_strategies(cell, scored, experiment)
     if experiment.rows == "strategies":
@@ -216,7 +169,3 @@ def _choose(
 def _take_qps(figures: Mapping[str, float], system: str) -> dict[str, float]:
     name = f"QPS {system}"
     return {"QPS": figures[name]} if name in figures else {}
-
-
-def _scale(value: float | None, factor: float) -> float | None:
-    return None if value is None else value * factor

@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple, Protocol
 
 from mathamr_kedro.errors import ConfigurationError
 
-State = Literal["finished", "failed", "skipped"]
+_State = Literal["finished", "failed", "skipped"]
 
 
-class Handle(Protocol):
+class _Handle(Protocol):
     """A task that runs; :class:`subprocess.Popen` is one."""
 
     def poll(self) -> int | None:
@@ -36,26 +36,26 @@ class Ending(NamedTuple):
     """How a task ended."""
 
     task: str
-    state: State
+    state: _State
     seconds: float
 
 
 @dataclass
 class _Running:
     task: Task
-    handle: Handle
+    handle: _Handle
     started: float
 
 
 def run_tasks(
     tasks: Sequence[Task],
-    start: Callable[[str, int], Handle],
+    start: Callable[[str, int], _Handle],
     num_slots: int,
     pause: float = 0.05,
 ) -> Iterator[Ending]:
     """Run all tasks in their order as far as they need not wait; yield how each ended.
 
-    A task that needs a failed one is skipped; the others go on.
+    A task that needs a failed one is skipped; the others continue.
 
     Args:
         tasks: in order of preference; each names only tasks before it.
@@ -69,7 +69,7 @@ def run_tasks(
     _check_order(tasks)
     waiting = list(tasks)
     running: dict[int, _Running] = {}
-    states: dict[str, State] = {}
+    states: dict[str, _State] = {}
     while waiting or running:
         for task in [t for t in waiting if _is_lost(t, states)]:
             waiting.remove(task)
@@ -88,7 +88,7 @@ def run_tasks(
             if code is not None:
                 del running[slot]
                 ended = True
-                state: State = "failed" if code else "finished"
+                state: _State = "failed" if code else "finished"
                 states[job.task.name] = state
                 yield Ending(job.task.name, state, time.perf_counter() - job.started)
         if running and not ended:
@@ -108,7 +108,7 @@ def _check_order(tasks: Sequence[Task]) -> None:
 
 
 def _is_ready(
-    task: Task, states: dict[str, State], running: dict[int, _Running]
+    task: Task, states: dict[str, _State], running: dict[int, _Running]
 ) -> bool:
     is_busy = task.group and any(r.task.group == task.group for r in running.values())
     is_ended = all(name in states for name in task.after)
@@ -116,5 +116,5 @@ def _is_ready(
     return not is_busy and is_ended and is_ready
 
 
-def _is_lost(task: Task, states: dict[str, State]) -> bool:
+def _is_lost(task: Task, states: dict[str, _State]) -> bool:
     return any(states.get(name) in ("failed", "skipped") for name in task.needs)

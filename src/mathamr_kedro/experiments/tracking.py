@@ -9,9 +9,8 @@ from typing import Any
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.experiments.cells import FinishedCell
 from mathamr_kedro.experiments.grid import Cell
-from mathamr_kedro.experiments.results import read_figures
 
-_LONGEST = 500
+_MAX_LENGTH = 500
 """MLflow refuses longer values of parameters."""
 
 
@@ -62,7 +61,7 @@ def _flatten(values: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, 
         if isinstance(value, Mapping):
             yield from _flatten(value, name)
         else:
-            yield name, str(value)[:_LONGEST]
+            yield name, str(value)[:_MAX_LENGTH]
 
 
 def _list_metrics(done: FinishedCell) -> Iterator[tuple[str, float]]:
@@ -70,7 +69,7 @@ def _list_metrics(done: FinishedCell) -> Iterator[tuple[str, float]]:
         place = f"{found['system']}/task{found['task']}/{found['topic_set']}"
         yield _clean(f"{place}/{found['measure']}"), float(found["mean"])
     for task in (1, 2):
-        for name, value in read_figures(done.efficiency, task).items():
+        for name, value in done.read_figures(task).items():
             yield _clean(f"{name} task{task}" if "QPS" in name else name), value
 
 

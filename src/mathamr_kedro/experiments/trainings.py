@@ -13,7 +13,7 @@ from mathamr_kedro.parameters import read_parameters
 
 
 @dataclass(frozen=True)
-class TrackingParameters:
+class TrackingConfig:
     """Where trainings are written down beside their own folder."""
 
     mlflow: str | None = None
@@ -22,7 +22,7 @@ class TrackingParameters:
 
 
 @dataclass(frozen=True)
-class TrainingParameters(TrainingConfig):
+class TrainingStageConfig(TrainingConfig):
     """A training, and what surrounds it in the project."""
 
     node_vectors: NodeVectorsConfig = field(default_factory=NodeVectorsConfig)
@@ -32,7 +32,7 @@ class TrainingParameters(TrainingConfig):
     name or a folder (:mod:`mathamr_kedro.text.models`)."""
     start_from: str | None = None
     """A released encoder, by name or folder, whose shape and weights come first."""
-    tracking: TrackingParameters = field(default_factory=TrackingParameters)
+    tracking: TrackingConfig = field(default_factory=TrackingConfig)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -62,12 +62,12 @@ class TrainingParameters(TrainingConfig):
         return is_asked_for and teachers.document_vectors is None
 
     @classmethod
-    def read(cls, values: Mapping[str, Any]) -> TrainingParameters:
+    def read(cls, values: Mapping[str, Any]) -> TrainingStageConfig:
         """Check what the configuration gave."""
         return read_parameters(cls, values, where="training")
 
     def describe_result(self) -> dict[str, object]:
-        """The values that decide the weights; tracking is left out too."""
+        """The values that decide the weights; tracking does not."""
         values = super().describe_result()
         del values["tracking"]
         if self.node_vectors.concepts != "text" and not self.makes_document_vectors:

@@ -1,58 +1,21 @@
-"""The versioned result of an experiment, and what two versions say differently."""
+"""How two versions of an experiment's result differ."""
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mathamr_kedro.experiments.reports import Report
-from mathamr_kedro.experiments.results import GridResults
-from mathamr_kedro.stats.seeds import SeedResult, select_best_seed, summarise_seeds
-from mathamr_kedro.stats.tables import Column, Figure, Row, Table, render_markdown
+from mathamr_kedro.stats.seeds import SeedResult, summarise_seeds
+from mathamr_kedro.stats.tables import Column, Figure, Row, Table
 
-Results = Mapping[str, Sequence[SeedResult]]
 Values = Mapping[str, Any]
-
-
-def describe_result(
-    name: str,
-    results: Results,
-    report: Report,
-    facts: Values,
-    grid: GridResults | None = None,
-) -> dict[str, Any]:
-    """Return a result as plain values: what a version of it holds.
-
-    Args:
-        name: of the experiment.
-        results: results over seeds by row.
-        report: its tables and tests.
-        facts: collection, topic set, posts and topics.
-        grid: the cells; ``None`` for a single evaluation.
-    """
-    return {
-        "experiment": name,
-        **facts,
-        "package_version": importlib.metadata.version("mathamr-kedro"),
-        "cells": _describe_cells(grid) if grid else [],
-        "missing": [cell.name for cell in grid.missing] if grid else [],
-        "rows": {
-            row: [_describe_seed(r) for r in found] for row, found in results.items()
-        },
-        "tests": {
-            table: [{**t._asdict(), "interval": list(t.interval)} for t in tests]
-            for table, tests in report.tests.items()
-        },
-        "tables": {key: render_markdown(t) for key, t in report.tables.items()},
-    }
 
 
 def compare_versions(old: Values, new: Values, measure: str | None = None) -> Table:
     """Return a table of the means of two versions and their differences.
 
     Args:
-        old: a result as :func:`describe_result` gives it.
+        old: a result as ``Outcome.describe`` gives it.
         new: another one of the same experiment.
         measure: one measure; all that both have where absent.
     """
@@ -81,38 +44,6 @@ def compare_versions(old: Values, new: Values, measure: str | None = None) -> Ta
     )
     title = f"{new['experiment']}: two versions"
     return Table(title, ("Row", "Measure"), columns, tuple(rows), notes)
-
-
-def best_values(result: Values, measure: str) -> dict[str, float]:
-    """Return the best seed's mean of one measure by row."""
-    found = {name: _read_seeds(result, name) for name in result["rows"]}
-    return {
-        name: select_best_seed(seeds, measure).value(measure)
-        for name, seeds in found.items()
-        if seeds and seeds[0].has(measure)
-    }
-
-
-def _describe_cells(grid: GridResults) -> list[dict[str, Any]]:
-    return [
-        {
-            "condition": cell.condition,
-            "seed": cell.seed,
-            "folder": done.folder.name,
-            "encoder": done.record.encoder.get("folder", ""),
-            "finished": done.record.finished,
-            "versions": dict(done.record.versions),
-        }
-        for cell, done in grid.finished
-    ]
-
-
-def _describe_seed(result: SeedResult) -> dict[str, Any]:
-    return {
-        "seed": result.seed,
-        "means": {name: result.value(name) for name in result.per_topic},
-        "figures": dict(result.figures),
-    }
 
 
 def _read_seeds(result: Values, row: str) -> list[SeedResult]:

@@ -132,7 +132,7 @@ def _read_grades(
             raise MalformedInputError(
                 f"Two grades for document {document!r} of topic {topic!r}: {grade} in "
                 f"{source!r}, {judgment.grade} in {judgment.source!r}; list one of the "
-                "files in 'qrels' of conf/<env>/catalog/ingestion.yml"
+                "files in 'qrels' of conf/<env>/catalog.yml"
             )
     instances = found.get("task2_formulas", {})
     visuals = {

@@ -10,7 +10,7 @@ import pytest
 
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.experiments.grid import describe_key
-from mathamr_kedro.experiments.trainings import TrainingParameters
+from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph.configuration import PreprocessingParameters
 from mathamr_kedro.pipelines.evaluation.recording import (
@@ -27,7 +27,7 @@ PARAMETERS: dict[str, Any] = {
 ENCODER = {
     "folder": "abc",
     "prepared_graphs": PreprocessingParameters.read(PARAMETERS["preprocessing"]).key,
-    "settings": fingerprint(TrainingParameters(seed=7).describe_result()),
+    "settings": fingerprint(TrainingStageConfig(seed=7).describe_result()),
 }
 
 

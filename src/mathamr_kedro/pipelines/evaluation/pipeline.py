@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kedro.pipeline import Pipeline, node
 
-from mathamr_kedro.experiments.collection import COLLECTION
+from mathamr_kedro.experiments import COLLECTION
 from mathamr_kedro.pipelines.evaluation import nodes, recording
 
 _PARAMETERS = "params:evaluation"

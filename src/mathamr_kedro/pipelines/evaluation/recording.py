@@ -11,10 +11,12 @@ import pyarrow as pa
 
 from mathamr_kedro.datasets.penman_shards import PenmanShards
 from mathamr_kedro.datasets.sharded_table import ShardedTable
-from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
-from mathamr_kedro.experiments.collection import fingerprint_collection
-from mathamr_kedro.experiments.recording import describe_cell, finish_cell
-from mathamr_kedro.experiments.trainings import TrainingParameters
+from mathamr_kedro.experiments import (
+    CellOutputs,
+    CellRecord,
+    fingerprint_collection,
+)
+from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph.configuration import PreprocessingParameters
 
@@ -36,7 +38,7 @@ def identify_evaluation(
         math_graphs, topic_math_graphs, training_pairs, judgments
     )
     graphs = PreprocessingParameters.read(parameters["preprocessing"])
-    training = TrainingParameters.read(parameters["training"])
+    training = TrainingStageConfig.read(parameters["training"])
     trained = (encoder["prepared_graphs"], encoder.get("settings"))
     is_current = trained == (graphs.key, fingerprint(training.describe_result()))
     if not is_current:
@@ -45,7 +47,7 @@ def identify_evaluation(
             "experiment will count its scores",
             encoder["folder"],
         )
-    return describe_cell(parameters, encoder, collection, is_current)
+    return CellRecord.identify(parameters, encoder, collection, is_current)
 
 
 def record_evaluation(
@@ -61,6 +63,5 @@ def record_evaluation(
     The report is written last of all, so a recorded cell lacks nothing.
     """
     table = pa.Table.from_pandas(scores, preserve_index=False)
-    return finish_cell(
-        CellOutputs(record, table, metrics, efficiency, training_history, report)
-    )
+    outputs = CellOutputs(record, table, metrics, efficiency, training_history, report)
+    return outputs.finish()

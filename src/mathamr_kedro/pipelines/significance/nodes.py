@@ -9,21 +9,14 @@ from typing import Any
 import plotly.graph_objects as go
 
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.experiments.cells import CellStore
-from mathamr_kedro.experiments.definition import read_experiment
-from mathamr_kedro.experiments.figures import (
-    draw_seeds,
-    draw_topic_differences,
-    draw_tradeoff,
-)
-from mathamr_kedro.experiments.grid import describe_key
+from mathamr_kedro.experiments import CellStore, describe_key, read_experiment
+from mathamr_kedro.experiments.figures import draw_outcome
 from mathamr_kedro.experiments.outcomes import (
     Outcome,
-    describe_missing,
     summarise_evaluation,
     summarise_experiment,
 )
-from mathamr_kedro.experiments.results import find_results
+from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.pipelines.significance.parameters import SignificanceParameters
 from mathamr_kedro.stats.tables import render_csv, render_latex, render_markdown
 
@@ -35,9 +28,9 @@ def compare_results(cells: CellStore, parameters: Mapping[str, Any]) -> Outcome:
     settings = SignificanceParameters.read(parameters["significance"])
     experiment = read_experiment(parameters)
     if experiment is not None:
-        grid = find_results(experiment, parameters, cells)
+        grid = GridResults.find(experiment, parameters, cells)
         if grid.missing:
-            logger.warning("not finished: %s", describe_missing(grid))
+            logger.warning("not finished: %s", grid.describe_missing())
         return summarise_experiment(grid, settings.tests, settings.topic_set)
     found = cells.find_all(describe_key(parameters))
     if not found:
@@ -65,9 +58,4 @@ def write_tables(
 
 def draw_figures(outcome: Outcome) -> tuple[go.Figure, go.Figure, go.Figure]:
     """Draw differences by topic, seeds, and effectiveness against throughput."""
-    results, measure = outcome.results, outcome.measure
-    return (
-        draw_topic_differences(results, outcome.baseline, measure),
-        draw_seeds(results, measure),
-        draw_tradeoff(results, measure),
-    )
+    return draw_outcome(outcome)

@@ -1,8 +1,8 @@
 """Training: prepared graphs and pairs to the best encoder."""
 
-from mathamr_kedro.experiments.trainings import TrainingParameters
+from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.pipelines.training.pipeline import create_pipeline
 
-PARAMETERS = TrainingParameters
+PARAMETERS = TrainingStageConfig
 
 __all__ = ["PARAMETERS", "create_pipeline"]

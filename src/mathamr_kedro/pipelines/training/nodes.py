@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mathamr_kedro.datasets.encoders import EncoderStore
 from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.experiments.trainings import TrainingParameters
+from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.files import fingerprint, replace_file
 from mathamr_kedro.graph.configuration import PreprocessingParameters
 from mathamr_kedro.graph.prepared import PreparedGraphs, PreparedStore
@@ -61,7 +61,7 @@ def mine_text_negatives(
     preprocessing: Mapping[str, Any],
 ) -> Iterator[Shard | EndOfShards]:
     """Yield hard negatives of the training pairs by BM25, where they are asked for."""
-    settings = TrainingParameters.read(parameters)
+    settings = TrainingStageConfig.read(parameters)
     if settings.negatives.source != "bm25" or settings.num_epochs == 0:
         return
     if posts is None:
@@ -100,7 +100,7 @@ def make_node_vectors(
     preprocessing: Mapping[str, Any],
 ) -> NDArray[np.float32]:
     """Return start vectors of the node types; no rows where none are asked for."""
-    settings = TrainingParameters.read(parameters)
+    settings = TrainingStageConfig.read(parameters)
     width = settings.model.hidden_dim
     if not settings.node_vectors.wanted:
         return np.zeros((0, width), dtype=np.float32)
@@ -124,7 +124,7 @@ def make_document_vectors(
     It takes long, and a training needs it once: the training calls it where vectors
     are asked for and not there yet. What it needs is looked for here.
     """
-    settings = TrainingParameters.read(parameters)
+    settings = TrainingStageConfig.read(parameters)
     if not settings.makes_document_vectors:
         return _write_nothing
     if posts is None:
@@ -163,7 +163,7 @@ def train_encoder(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
     Returns:
         What identifies the best encoder, the history, a report and a figure.
     """
-    settings = TrainingParameters.read(parameters)
+    settings = TrainingStageConfig.read(parameters)
     check_tracking(settings.tracking)
     graphs = prepared_graphs.open(PreprocessingParameters.read(preprocessing))
     (rows, is_held_out), groups = graphs.all_pairs(), None
@@ -224,7 +224,7 @@ def train_encoder(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
 
 
 def _use_released(
-    settings: TrainingParameters, graphs: PreparedGraphs, start: Path, folder: Path
+    settings: TrainingStageConfig, graphs: PreparedGraphs, start: Path, folder: Path
 ) -> tuple[dict[str, Any], list[dict[str, Any]], str, go.Figure]:
     """Put a copy of a released encoder where a trained one would be."""
     copy_model(start, folder / MODEL)
@@ -240,7 +240,7 @@ def _use_released(
 
 
 def _name_encoder(
-    settings: TrainingParameters, graphs: PreparedGraphs, folder: Path
+    settings: TrainingStageConfig, graphs: PreparedGraphs, folder: Path
 ) -> dict[str, Any]:
     """What identifies an encoder, however it came about."""
     return {
@@ -252,7 +252,7 @@ def _name_encoder(
 
 
 def _name_negatives(
-    settings: TrainingParameters,
+    settings: TrainingStageConfig,
     graphs: PreparedGraphs,
     posts: ShardedTable | None,
     post_links: ShardedTable | None,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.experiments.trainings import TrackingParameters
+from mathamr_kedro.experiments.trainings import TrackingConfig
 
 RUN = "mlflow_run.json"
 """Beside a training that was tracked: a training is tracked once per place."""
@@ -32,7 +32,7 @@ def flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def check_tracking(settings: TrackingParameters) -> None:
+def check_tracking(settings: TrackingConfig) -> None:
     """Refuse tracking without its package, before a training spends hours."""
     if settings.mlflow is not None and find_spec("mlflow") is None:
         raise ConfigurationError(
@@ -42,7 +42,7 @@ def check_tracking(settings: TrackingParameters) -> None:
 
 
 def track_training(
-    settings: TrackingParameters,
+    settings: TrackingConfig,
     described: Mapping[str, Any],
     history: Sequence[Mapping[str, Any]],
     folder: Path,
