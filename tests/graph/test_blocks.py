@@ -65,7 +65,8 @@ def test_a_block_survives_being_written(shard: Path, tmp_path: Path) -> None:
     found = GraphBlock.load(tmp_path / "block.npz")
     assert found.keys == block.keys == ["1", "2", "3"]
     assert found.post_types == ["question", "answer", "answer"]
-    assert found.numbering == block.numbering
+    assert (found.labels, found.roles) == (block.labels, block.roles)
+    assert found.formulas == block.formulas == [[("0", "70")], [], []]
     assert list(found.graphs()) == list(block.graphs())
     assert load_keys(tmp_path / "block.npz") == block.keys
 
@@ -150,6 +151,14 @@ def test_labels_stay_above_zero_in_a_batch() -> None:
     formulas = tuple(formula(n, str(n)) for n in range(200))
     labels = label_formulas(RECORDS[0]._replace(formula_map=formulas))
     assert (np.array(list(labels.values())).astype(np.int32) > 0).all()
+
+
+def test_a_placeholder_that_the_text_lacks_has_no_name(tmp_path: Path) -> None:
+    path = tmp_path / "posts-00000.amr.txt"
+    text = "(a / and :op1 (g / FORMULA_7) :op2 (f / FORMULA_0))"
+    write_records([GraphRecord("1", text, formula_map=(formula(0, "70"),))], path)
+    block = build_block(path, VARIANT)
+    assert block.formulas == [[("0", "70"), ("", "")]]
 
 
 def test_a_graph_that_cannot_be_read_is_left_out_and_told(tmp_path: Path) -> None:

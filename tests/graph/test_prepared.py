@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -27,8 +28,10 @@ from mathamr_kedro.graph.vocabulary_counting import (
     build_vocabularies,
     count_blocks,
 )
+from mathamr_kedro.records import FormulaMention
 
 PARAMETERS = PreprocessingParameters()
+FORMULAS = (FormulaMention("FORMULA_0", "f7", "70", "x", 0, 9),)
 
 
 def make_block(tmp_path: Path, *records: GraphRecord) -> GraphBlock:
@@ -40,7 +43,7 @@ def make_block(tmp_path: Path, *records: GraphRecord) -> GraphBlock:
 def prepare(tmp_path: Path, made_from: str = "a", topic: str = "A.1") -> Preparation:
     posts = make_block(
         tmp_path,
-        GraphRecord("10", "(s / set)", "question"),
+        GraphRecord("10", "(s / set :mod (f / FORMULA_0))", "question", FORMULAS),
         GraphRecord("11", "(m / map :mod (s / set))", "answer"),
         GraphRecord("12", "(m / map)", "strange"),
         GraphRecord("13", "(m / map)", "answer"),
@@ -76,11 +79,24 @@ def test_a_folder_holds_what_training_needs(tmp_path: Path) -> None:
     assert found.post_type.tolist() == [0, 1, 2, 1]
     assert found.train_pairs.tolist() == [[0, 3]]
     assert found.validation_pairs.tolist() == [[0, 1]]
-    assert found.types.types[-2:] == ("map", "set")
+    assert found.types.types[6:] == ("map", "set", "FORMULA_0")
     assert found.relations.find("mod") == 1
     graph = found.posts.graph(1)
     assert [found.types.types[n] for n in graph.node_type[:2]] == ["map", "set"]
     assert found.configuration == PARAMETERS.describe()
+    formula_ids, visual_ids = found.posts.name_formulas(range(4))
+    assert (list(formula_ids), list(visual_ids)) == (["f7"], ["70"])
+
+
+def test_a_folder_of_an_older_version_is_written_anew(tmp_path: Path) -> None:
+    store = PreparedStore(tmp_path / "prepared")
+    store.save(prepare(tmp_path))
+    file = store.folder(PARAMETERS) / "configuration.json"
+    content = json.loads(file.read_text())
+    del content["version"]  # the first had none
+    file.write_text(json.dumps(content))
+    assert store.save(prepare(tmp_path))
+    assert not store.save(prepare(tmp_path))
 
 
 def test_equal_input_is_not_written_twice_and_other_input_replaces(
@@ -167,8 +183,8 @@ def test_the_report_shows_vocabulary_and_graphs(tmp_path: Path) -> None:
     store = PreparedStore(tmp_path / "prepared")
     store.save(prepare(tmp_path))
     statistics = describe_prepared(store.open(PARAMETERS))
-    assert statistics["nodes_per_graph"] == 5 / 4
-    assert statistics["virtual_nodes_per_graph"] == 2  # a sentence and the document
+    assert statistics["nodes_per_graph"] == 6 / 4
+    assert statistics["virtual_nodes_per_graph"] == 9 / 4  # sentence, document
     report = write_preparation_report(statistics)
     assert "| graph.formula_mode | both |" in report
     assert "| Coverage of the graphs counted | 100.00% |" in report
@@ -194,4 +210,4 @@ def test_prepared_graphs_need_no_text_tools(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    assert done.stdout.split() == ["4", "1", "8"]
+    assert done.stdout.split() == ["4", "1", "9"]

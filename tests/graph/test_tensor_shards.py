@@ -27,7 +27,7 @@ from mathamr_kedro.graph.random_graphs import (
 )
 from mathamr_kedro.graph.tensor_files import ShardWriter, join_shards
 from mathamr_kedro.graph.tensor_shards import GraphShards
-from mathamr_kedro.graph.tensors import GraphArrays, Representative
+from mathamr_kedro.graph.tensors import FORMULA, GraphArrays, Representative
 
 SMALL = GraphShape(median_nodes=20)
 
@@ -42,6 +42,39 @@ def write(folder, graphs, schema=THESIS_SCHEMA, start=0):
         for i, graph in enumerate(graphs, start):
             writer.add(f"p{i}", graph)
     return GraphShards(folder)
+
+
+def test_formulas_keep_their_names(tmp_path):
+    graphs = draw_graphs(5)
+    counts = [int((g.representative_kind == FORMULA).sum()) for g in graphs]
+    assert sum(counts) > 3
+    names = [[(f"f{i}:{n}", "é" * n) for n in range(c)] for i, c in enumerate(counts)]
+    with ShardWriter(tmp_path / "a", THESIS_SCHEMA) as writer:
+        for i, (graph, named) in enumerate(zip(graphs, names, strict=True)):
+            writer.add(f"p{i}", graph, named if i != 3 else ())
+    names[3] = [("", "")] * counts[3]
+    shards = GraphShards(tmp_path / "a")
+    for chosen in ([4, 0, 3], range(5), [2], []):
+        found = zip(*shards.name_formulas(chosen), strict=True)
+        assert list(found) == [name for i in chosen for name in names[i]]
+    join_shards([tmp_path / "a"], tmp_path / "b")
+    ids, _ = GraphShards(tmp_path / "b").name_formulas([1])
+    assert list(ids) == [name for name, _ in names[1]]
+
+
+def test_names_of_other_formulas_are_refused(tmp_path):
+    (graph,) = draw_graphs(1)
+    with (
+        pytest.raises(GraphError, match="Expected names of"),
+        ShardWriter(tmp_path / "a", THESIS_SCHEMA) as writer,
+    ):
+        writer.add("p", graph, [("f", "v")] * 99)
+    with (
+        pytest.raises(GraphError, match="ids of less than 65536 bytes"),
+        ShardWriter(tmp_path / "a", THESIS_SCHEMA) as writer,
+    ):
+        count = int((graph.representative_kind == FORMULA).sum())
+        writer.add("p", graph, [("f" * 70_000, "v")] * count)
 
 
 def wide_graph(n=70_000):

@@ -9,7 +9,7 @@ from typing import Any
 
 from kedro.io import AbstractDataset
 
-from mathamr_kedro.graph.blocks import GraphBlock, load_keys
+from mathamr_kedro.graph.blocks import VERSION, GraphBlock, load_keys
 from mathamr_kedro.shards import EndOfShards, Shard, ShardFolder
 
 SUFFIX = ".npz"
@@ -31,8 +31,8 @@ class GraphBlocks:
         self._base = Path(base)
 
     def folder(self, variant: str) -> ShardFolder:
-        """Return the shards of a variant."""
-        return ShardFolder(self._base / variant, SUFFIX)
+        """Return the shards of a variant, in the version that is read today."""
+        return ShardFolder(self._base / f"{variant}-v{VERSION}", SUFFIX)
 
     def finished(self, variant: str, made_from: str) -> frozenset[str]:
         """Return the names of the blocks that were made from the same graphs."""

@@ -28,21 +28,16 @@ from mathamr_kedro.graph.math_graph import read_placeholder
 from mathamr_kedro.graph.numbering import RAW_SCHEMA, RawNumbering
 from mathamr_kedro.graph.penman_graph import read_math_graph
 from mathamr_kedro.graph.penman_records import GraphRecord, read_records
-from mathamr_kedro.graph.tensor_files import GROUPS
-from mathamr_kedro.graph.tensors import GraphArrays, GraphSchema
+from mathamr_kedro.graph.tensor_files import GROUPS, NO_NAME, FormulaName
+from mathamr_kedro.graph.tensors import FORMULA, GraphArrays, GraphSchema
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
+
+VERSION = 2
+"""Of the files; blocks of another version are built anew."""
 
 _COLUMNS = tuple(name for names in GROUPS.values() for name in names)
 _FIRST_VIRTUAL = RAW_SCHEMA.num_node_types
 _LARGEST = 2**31 - 1  # batches hold labels as int32; 0 and below mean none
-
-
-class BlockLabels(NamedTuple):
-    """What the numbers of a block mean."""
-
-    labels: list[tuple[str, str]]
-    """Kind (``concept`` or ``symbol``) and PENMAN atom of each node type."""
-    roles: list[str]
 
 
 class LabelCounts(NamedTuple):
@@ -60,25 +55,32 @@ class GraphBlock(NamedTuple):
     post_types: list[str]
     arrays: dict[str, NDArray[np.uint32]]
     """``sizes`` and the files of :mod:`~mathamr_kedro.graph.tensor_files`."""
-    numbering: BlockLabels
+    formulas: list[list[FormulaName]]
+    """Of each graph: the formulas among its representatives, in their order."""
+    labels: list[tuple[str, str]]
+    """Kind (``concept`` or ``symbol``) and PENMAN atom of each node type."""
+    roles: list[str]
+    """Of each relation."""
     failures: list[tuple[str, str]]
     """Id and reason of each graph of the shard that is not here."""
 
     @classmethod
     def pack(
         cls,
-        graphs: Iterable[tuple[str, str, GraphArrays]],
-        numbering: BlockLabels,
+        graphs: Iterable[tuple[GraphRecord, GraphArrays]],
+        numbering: RawNumbering,
         failures: Iterable[tuple[str, str]] = (),
     ) -> GraphBlock:
-        """Put graphs one after another; each comes with its key and post type."""
+        """Put graphs one after another, each beside the record it was built from."""
         keys: list[str] = []
         post_types: list[str] = []
+        formulas: list[list[FormulaName]] = []
         parts: dict[str, list[NDArray[np.uint32]]] = {name: [] for name in _COLUMNS}
         sizes: list[list[int]] = []
-        for key, post_type, graph in graphs:
-            keys.append(key)
-            post_types.append(post_type)
+        for record, graph in graphs:
+            keys.append(record.graph_id)
+            post_types.append(record.post_type)
+            formulas.append(_name_formulas(record, graph))
             row = {name: _read_column(graph, name) for name in _COLUMNS}
             for name, values in row.items():
                 parts[name].append(values)
@@ -86,7 +88,15 @@ class GraphBlock(NamedTuple):
         arrays = {name: _concatenate(name, part) for name, part in parts.items()}
         table = np.array(sizes, dtype=np.uint32).reshape(-1, len(GROUPS))
         arrays["sizes"] = table
-        return cls(keys, post_types, arrays, numbering, list(failures))
+        return cls(
+            keys,
+            post_types,
+            arrays,
+            formulas,
+            numbering.labels,
+            list(numbering.roles),
+            list(failures),
+        )
 
     def graphs(self) -> Iterator[tuple[str, GraphArrays]]:
         """Yield key and arrays of each graph."""
@@ -138,11 +148,10 @@ class GraphBlock(NamedTuple):
         sizes = self.arrays["sizes"]
         types = self.arrays["node_type"][np.repeat(picked, sizes[:, 0])]
         relations = self.arrays["edge"][np.repeat(picked, sizes[:, 1]), 2]
-        labels, roles = self.numbering
         return LabelCounts(
             int(picked.sum()),
-            _count(types[types < _FIRST_VIRTUAL], labels),
-            _count(relations, roles),
+            _count(types[types < _FIRST_VIRTUAL], self.labels),
+            _count(relations, self.roles),
         )
 
     def save(self, path: Path) -> None:
@@ -150,8 +159,9 @@ class GraphBlock(NamedTuple):
         text = {
             "keys": self.keys,
             "post_types": self.post_types,
-            "labels": self.numbering.labels,
-            "roles": self.numbering.roles,
+            "formulas": self.formulas,
+            "labels": self.labels,
+            "roles": self.roles,
             "failures": self.failures,
         }
         raw = np.frombuffer(json.dumps(text).encode(), dtype=np.uint8)
@@ -164,10 +174,15 @@ class GraphBlock(NamedTuple):
         with np.load(path) as file:
             arrays = {name: file[name] for name in ("sizes", *_COLUMNS)}
             text = json.loads(file["text"].tobytes())
-        labels = [(kind, atom) for kind, atom in text["labels"]]
-        numbering = BlockLabels(labels, text["roles"])
-        failures = [(key, reason) for key, reason in text["failures"]]
-        return cls(text["keys"], text["post_types"], arrays, numbering, failures)
+        return cls(
+            text["keys"],
+            text["post_types"],
+            arrays,
+            [[(name, visual) for name, visual in found] for found in text["formulas"]],
+            [(kind, atom) for kind, atom in text["labels"]],
+            text["roles"],
+            [(key, reason) for key, reason in text["failures"]],
+        )
 
 
 def load_keys(path: Path) -> list[str]:
@@ -180,7 +195,7 @@ def build_block(path: Path, variant: GraphVariant) -> GraphBlock:
     """Turn a shard of fused graphs into a block."""
     numbering = RawNumbering()
     builder = ArrayBuilder(numbering, variant)
-    graphs: list[tuple[str, str, GraphArrays]] = []
+    graphs: list[tuple[GraphRecord, GraphArrays]] = []
     failures: list[tuple[str, str]] = []
     for record in read_records(path):
         try:
@@ -188,9 +203,8 @@ def build_block(path: Path, variant: GraphVariant) -> GraphBlock:
         except MathAMRError as exc:
             failures.append((record.graph_id, str(exc)))
             continue
-        graphs.append((record.graph_id, record.post_type, arrays))
-    labels = BlockLabels(numbering.labels, list(numbering.roles))
-    return GraphBlock.pack(graphs, labels, failures)
+        graphs.append((record._replace(graph=""), arrays))  # the text is not needed
+    return GraphBlock.pack(graphs, numbering, failures)
 
 
 class BuildBlocks:
@@ -223,6 +237,20 @@ def label_formulas(record: GraphRecord) -> dict[int, int]:
         visual = mention.visual_id.encode("utf-8", "surrogatepass")
         labels[number] = zlib.crc32(visual) & _LARGEST or 1
     return labels
+
+
+def _name_formulas(record: GraphRecord, graph: GraphArrays) -> list[FormulaName]:
+    """Return formula id and visual id of each representative that is a formula."""
+    names = {
+        read_placeholder(m.placeholder): (m.formula_id, m.visual_id)
+        for m in record.formula_map
+    }
+    is_formula = graph.representative_kind == FORMULA
+    # A parser may invent a placeholder that the text does not have.
+    return [
+        names.get(number, NO_NAME)
+        for number in graph.representative_number[is_formula].tolist()
+    ]
 
 
 def _read_column(graph: GraphArrays, name: str) -> NDArray[np.uint32]:

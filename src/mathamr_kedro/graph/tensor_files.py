@@ -7,6 +7,8 @@
       sizes.npy                  per graph: nodes, edges, virtual nodes, members,
                                  representatives
       keys.npy, key_length.npy   post ids as UTF-8
+      formula_id.npy, formula_id_length.npy, visual_id.npy, visual_id_length.npy
+                                 of each representative that is a formula
       node_type.npy              one number per node
       edge.npy                   rows of source, target, relation
       member_count.npy           one number per virtual node
@@ -22,12 +24,12 @@ one large post does not double the size of all others.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +41,12 @@ from mathamr_kedro.errors import (
     MissingInputError,
 )
 from mathamr_kedro.files import replace_folder
-from mathamr_kedro.graph.tensors import GraphArrays, GraphSchema
+from mathamr_kedro.graph.tensors import FORMULA, GraphArrays, GraphSchema
+from mathamr_kedro.types import FormulaId, VisualId
 
-VERSION = 1
+VERSION = 2
+"""Of the folder; 2 added formula ids and visual ids."""
+
 WIDE = 1 << 16
 """Number of nodes from which a graph is wide."""
 
@@ -65,6 +70,13 @@ GROUPS: dict[str, tuple[str, ...]] = {
 COLUMNS = {"edge": 3, "edge.high": 3, "sizes": len(GROUPS)}
 """Files of two dimensions, and their number of columns."""
 
+FORMULA_NAMES = ("formula_id", "visual_id")
+"""Files of strings with one entry for each representative that is a formula."""
+
+FormulaName: TypeAlias = tuple[FormulaId, VisualId]
+NO_NAME: FormulaName = ("", "")
+"""Of a formula in a graph that comes without names."""
+
 _FLUSH = 1024
 _COPY = 1 << 22
 
@@ -83,6 +95,8 @@ def array_types(schema: GraphSchema) -> dict[str, np.dtype[Any]]:
     }
     types |= {name: np.uint16 for name in NODE_NUMBERS}
     types |= {f"{name}.high": np.uint16 for name in NODE_NUMBERS}
+    types |= {name: np.uint8 for name in FORMULA_NAMES}
+    types |= {f"{name}_length": np.uint16 for name in FORMULA_NAMES}
     return {name: np.dtype(t) for name, t in types.items()}
 
 
@@ -140,30 +154,47 @@ class ShardWriter:
             for name, dtype in array_types(schema).items()
         }
         self._waiting: list[tuple[str, GraphArrays]] = []
+        self._names: list[FormulaName] = []
         self._seen: set[str] = set()
         self._largest = 0
 
     def __len__(self) -> int:
         return len(self._seen)
 
-    def add(self, key: str, graph: GraphArrays) -> None:
-        """Append one checked graph under its post id."""
+    def add(
+        self, key: str, graph: GraphArrays, formulas: Sequence[FormulaName] = ()
+    ) -> None:
+        """Append one checked graph.
+
+        Args:
+            key: post id.
+            graph: its arrays.
+            formulas: formula id and visual id of each representative that is a
+                formula, where they will be asked for.
+        """
         if key in self._seen:
             raise GraphError(f"Expected one graph per key (got {key!r} twice)")
+        count = int(np.count_nonzero(graph.representative_kind == FORMULA))
+        if formulas and len(formulas) != count:
+            raise GraphError(
+                f"Expected names of {count} formulas for {key!r} (got {len(formulas)})"
+            )
         self._seen.add(key)
         self._largest = max(self._largest, graph.num_nodes)
         self._waiting.append((key, graph))
+        self._names += formulas or [NO_NAME] * count
         if len(self._waiting) >= _FLUSH:
             self._flush()
 
     def _flush(self) -> None:
         if not self._waiting:
             return
-        keys = [key.encode() for key, _ in self._waiting]
         graphs = [graph for _, graph in self._waiting]
         files = self._files
-        files["keys"].append(np.frombuffer(b"".join(keys), dtype=np.uint8))
-        files["key_length"].append(np.array([len(key) for key in keys]))
+        self._append_text("keys", "key_length", [key for key, _ in self._waiting])
+        for column, name in enumerate(FORMULA_NAMES):
+            names = [names[column] for names in self._names]
+            self._append_text(name, f"{name}_length", names)
         columns = {
             name: [_read_column(g, name) for g in graphs]
             for names in GROUPS.values()
@@ -179,6 +210,20 @@ class ShardWriter:
             high = np.concatenate([columns[name][i] for i in wide]) >> 16
             files[f"{name}.high"].append(high)
         self._waiting.clear()
+        self._names.clear()
+
+    def _append_text(self, name: str, length: str, strings: Sequence[str]) -> None:
+        # Surrogates may stand in the ids of a damaged collection.
+        encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
+        lengths = np.array([len(e) for e in encoded], dtype=np.int64)
+        if lengths.max(initial=0) >= WIDE:
+            longest = strings[int(lengths.argmax())]
+            raise GraphError(
+                f"Expected ids of less than {WIDE} bytes in {name}.npy (got "
+                f"{longest[:40]!r}... of {lengths.max()})"
+            )
+        self._files[name].append(np.frombuffer(b"".join(encoded), dtype=np.uint8))
+        self._files[length].append(lengths)
 
     def finish(self) -> None:
         """Write the rest and ``meta.json``, then put the folder in its place."""

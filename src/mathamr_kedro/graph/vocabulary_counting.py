@@ -117,12 +117,11 @@ class Renumbering:
     def __call__(self, block: GraphBlock) -> GraphBlock:
         """Return the block with final numbers."""
         numbering = self._numbering
-        labels, roles = block.numbering
         types = [
             (numbering.concepts if kind == CONCEPT else numbering.symbols)[atom]
-            for kind, atom in labels
+            for kind, atom in block.labels
         ]
-        relations = [numbering.roles[role] for role in roles]
+        relations = [numbering.roles[role] for role in block.roles]
         return block.renumber(
             np.array(types, dtype=np.uint32),
             np.array(relations, dtype=np.uint32),
