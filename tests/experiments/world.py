@@ -10,7 +10,7 @@ from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.experiments.grid import merge
 from mathamr_kedro.formula.tree_building import TreeBatch
 from mathamr_kedro.formula.tree_rows import TreeRow
-from mathamr_kedro.graph.penman_records import GraphRecord
+from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.records import Judgment, Post, Topic, TrainingPair
 from mathamr_kedro.shards import EndOfShards, Shard
 from tests.pipelines.graph_world import PROJECT, formula, open_catalog, run_stage

@@ -12,32 +12,28 @@ from pathlib import Path
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.graph.blocks import GraphBlock, build_block
-from mathamr_kedro.graph.configuration import PreprocessingParameters
+from mathamr_kedro.graph.blocks import GraphBlock, LabelCounts, _build_block
+from mathamr_kedro.graph.configuration import PreprocessingConfig
 from mathamr_kedro.graph.pairs import PairSplit
 from mathamr_kedro.graph.penman_records import GraphRecord, write_records
-from mathamr_kedro.graph.prepared import (
-    Preparation,
-    PreparedStore,
+from mathamr_kedro.graph.prepared import Preparation, PreparedStore
+from mathamr_kedro.graph.report import (
+    describe_prepared,
+    draw_vocabulary,
+    write_preparation_report,
 )
-from mathamr_kedro.graph.prepared_statistics import describe_prepared
-from mathamr_kedro.graph.report import draw_vocabulary, write_preparation_report
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
-from mathamr_kedro.graph.vocabulary_counting import (
-    Renumbering,
-    build_vocabularies,
-    count_blocks,
-)
+from mathamr_kedro.graph.vocabulary_counting import Vocabularies
 from mathamr_kedro.records import FormulaMention
 
-PARAMETERS = PreprocessingParameters()
+PARAMETERS = PreprocessingConfig()
 FORMULAS = (FormulaMention("FORMULA_0", "f7", "70", "x", 0, 9),)
 
 
 def make_block(tmp_path: Path, *records: GraphRecord) -> GraphBlock:
     path = tmp_path / "shard.amr.txt"
     write_records(records, path)
-    return build_block(path, PARAMETERS.graph)
+    return _build_block(path, PARAMETERS.graph)
 
 
 def prepare(tmp_path: Path, made_from: str = "a", topic: str = "A.1") -> Preparation:
@@ -49,9 +45,8 @@ def prepare(tmp_path: Path, made_from: str = "a", topic: str = "A.1") -> Prepara
         GraphRecord("13", "(m / map)", "answer"),
     )
     topics = make_block(tmp_path, GraphRecord(topic, "(s / set)", "topic"))
-    counts = count_blocks([posts], None)
-    vocabularies = build_vocabularies(counts, PARAMETERS.vocabulary)
-    renumber = Renumbering(vocabularies.types, vocabularies.relations)
+    counts = LabelCounts.of_blocks([posts], None)
+    vocabularies = Vocabularies.build(counts, PARAMETERS.vocabulary)
     report = {
         "vocabulary": vocabularies.report.to_dict(), "posts": 4, "topics": 1,
         "failed": 0, "train_pairs": 1, "validation_pairs": 1, "pairs_without_graph": 2,
@@ -62,8 +57,8 @@ def prepare(tmp_path: Path, made_from: str = "a", topic: str = "A.1") -> Prepara
         vocabularies.types,
         vocabularies.relations,
         PairSplit([("10", "13")], [("10", "11")]),
-        iter([renumber(posts)]),
-        iter([renumber(topics)]),
+        vocabularies.renumber([posts]),
+        vocabularies.renumber([topics]),
         report,
         topics_from=topic,
     )
@@ -176,7 +171,7 @@ def test_a_killed_run_leaves_nothing_to_read(tmp_path: Path) -> None:
 def test_a_variant_that_makes_no_sense_is_refused_with_its_place() -> None:
     values = {"graph": {"structure": "none", "auxiliary_edges": "full"}}
     with pytest.raises(ConfigurationError, match=r"preprocessing\.graph: .*hierarchy"):
-        PreprocessingParameters.read(values)
+        PreprocessingConfig.read(values)
 
 
 def test_the_report_shows_vocabulary_and_graphs(tmp_path: Path) -> None:

@@ -8,18 +8,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.random_graphs import RandomGraphs, write_random_shards
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph.array_building import ArrayBuilder
+from mathamr_kedro.graph import (
+    GraphShards,
+    GraphVariant,
+    MathGraph,
+    NodeVocabulary,
+    RelationVocabulary,
+    ShardWriter,
+    read_math_graph,
+)
+from mathamr_kedro.graph.builder import ArrayBuilder
 from mathamr_kedro.graph.fusion import fuse_formulas
-from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.numbering import VocabularyNumbering
-from mathamr_kedro.graph.penman_graph import read_math_graph
-from mathamr_kedro.graph.random_graphs import RandomGraphs, write_random_shards
-from mathamr_kedro.graph.tensor_files import ShardWriter
-from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.graph.tree_lookup import FormulaLines, TreeLines
-from mathamr_kedro.graph.virtual_nodes import GraphVariant
-from mathamr_kedro.graph.vocabulary import NodeVocabulary, RelationVocabulary
 from mathamr_kedro.learning import single_formulas
 from mathamr_kedro.learning.card import Provenance, write_card
 from mathamr_kedro.learning.distillation import DistillationConfig

@@ -11,7 +11,7 @@ from kedro.io import CatalogProtocol
 
 from mathamr_kedro.formula.tree_building import TreeBatch
 from mathamr_kedro.formula.tree_rows import TreeRow
-from mathamr_kedro.graph.penman_records import GraphRecord
+from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.records import Failure, FormulaMention, TrainingPair
 from mathamr_kedro.shards import EndOfShards, Shard
 

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from benchmarks.random_graphs import GraphShape, RandomGraphs
 from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.graph.random_graphs import GraphShape, RandomGraphs
-from mathamr_kedro.graph.tensor_files import ShardWriter
-from mathamr_kedro.graph.tensor_shards import GraphShards
-from mathamr_kedro.graph.tensors import FORMULA, GraphSchema
+from mathamr_kedro.graph import FORMULA, GraphSchema, GraphShards, ShardWriter
 from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus

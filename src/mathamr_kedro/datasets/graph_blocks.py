@@ -9,7 +9,8 @@ from typing import Any
 
 from kedro.io import AbstractDataset
 
-from mathamr_kedro.graph.blocks import VERSION, GraphBlock, load_keys
+from mathamr_kedro.graph import GraphBlock
+from mathamr_kedro.graph.blocks import VERSION
 from mathamr_kedro.shards import EndOfShards, Shard, ShardFolder
 
 SUFFIX = ".npz"
@@ -57,7 +58,7 @@ class GraphBlocks:
     def keys(self, variant: str) -> Iterator[str]:
         """Yield the keys of all graphs of a variant."""
         for file in self.folder(variant).files():
-            yield from load_keys(file)
+            yield from GraphBlock.load_keys(file)
 
 
 class GraphBlocksDataset(AbstractDataset[VariantShard, GraphBlocks]):

@@ -30,9 +30,10 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.files import replace_folder, write_text
-from mathamr_kedro.graph.configuration import PreprocessingParameters
+from mathamr_kedro.graph.configuration import PreprocessingConfig
 from mathamr_kedro.graph.pairs import Pair, PairSplit
-from mathamr_kedro.graph.tensor_files import VERSION, ShardWriter
+from mathamr_kedro.graph.shards.layout import VERSION
+from mathamr_kedro.graph.shards.writer import ShardWriter
 from mathamr_kedro.graph.vocabulary import (
     NodeVocabulary,
     RelationVocabulary,
@@ -41,7 +42,7 @@ from mathamr_kedro.graph.vocabulary import (
 
 if TYPE_CHECKING:
     from mathamr_kedro.graph.blocks import GraphBlock
-    from mathamr_kedro.graph.tensor_shards import GraphShards
+    from mathamr_kedro.graph.shards.reader import GraphShards
 
 POST_TYPES = ("question", "answer", "document", "topic", "example")
 """By number in ``post_type.npy``."""
@@ -53,7 +54,7 @@ CONFIGURATION = "configuration.json"
 class Preparation:
     """What a folder of prepared graphs is written from."""
 
-    parameters: PreprocessingParameters
+    parameters: PreprocessingConfig
     """They name the folder."""
     made_from: str
     """Fingerprint of the posts' graphs and the pairs: what an encoder learns from."""
@@ -130,7 +131,7 @@ class PreparedGraphs:
 
 def _open_shards(folder: Path) -> GraphShards:
     # torch takes seconds to load; who only looks at a vocabulary need not wait.
-    from mathamr_kedro.graph.tensor_shards import GraphShards  # noqa: PLC0415
+    from mathamr_kedro.graph.shards.reader import GraphShards  # noqa: PLC0415
 
     return GraphShards(folder)
 
@@ -141,11 +142,11 @@ class PreparedStore:
     def __init__(self, base: Path) -> None:
         self.base = Path(base)
 
-    def folder(self, parameters: PreprocessingParameters) -> Path:
+    def folder(self, parameters: PreprocessingConfig) -> Path:
         """Return the folder of a configuration, whether it is there or not."""
         return self.base / parameters.key
 
-    def open(self, parameters: PreprocessingParameters) -> PreparedGraphs:
+    def open(self, parameters: PreprocessingConfig) -> PreparedGraphs:
         """Return the graphs of a configuration.
 
         Raises:

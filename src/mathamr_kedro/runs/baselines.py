@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.formula.tree import BothTrees
-from mathamr_kedro.graph.penman_records import GraphRecord
+from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.records import FormulaMention, Post, Topic
 from mathamr_kedro.search.engines.scan import ExactSpace

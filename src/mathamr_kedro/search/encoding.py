@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from mathamr_kedro.arrays import TextColumn
 from mathamr_kedro.errors import MalformedInputError, WorkerError
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.graph.tensor_shards import GraphShards
-from mathamr_kedro.graph.tensors import FORMULA
+from mathamr_kedro.graph import FORMULA, GraphShards
 from mathamr_kedro.learning.encoding import EncodedPosts, encode_shards
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus

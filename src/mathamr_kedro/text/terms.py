@@ -19,7 +19,7 @@ from nltk.stem.porter import PorterStemmer
 
 from mathamr_kedro.formula.node import find_kind
 from mathamr_kedro.formula.tree import BothTrees, FormulaTree
-from mathamr_kedro.graph.penman_graph import read_label, read_math_graph
+from mathamr_kedro.graph import read_label, read_math_graph
 from mathamr_kedro.records import FormulaMention
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+")

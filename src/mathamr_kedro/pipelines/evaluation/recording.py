@@ -16,7 +16,7 @@ from mathamr_kedro.experiments.collection import fingerprint_collection
 from mathamr_kedro.experiments.recording import describe_cell, finish_cell
 from mathamr_kedro.experiments.trainings import TrainingParameters
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.graph.configuration import PreprocessingParameters
+from mathamr_kedro.graph import PreprocessingConfig
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ def identify_evaluation(
     collection = fingerprint_collection(
         math_graphs, topic_math_graphs, training_pairs, judgments
     )
-    graphs = PreprocessingParameters.read(parameters["preprocessing"])
+    graphs = PreprocessingConfig.read(parameters["preprocessing"])
     training = TrainingParameters.read(parameters["training"])
     trained = (encoder["prepared_graphs"], encoder.get("settings"))
     is_current = trained == (graphs.key, fingerprint(training.describe_result()))

@@ -14,8 +14,12 @@ from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.datasets.encoders import EncoderStore
 from mathamr_kedro.datasets.vector_stores import IndexPlaces, VectorStores
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph.configuration import PreprocessingParameters
-from mathamr_kedro.graph.prepared import POST_TYPES, PreparedGraphs, PreparedStore
+from mathamr_kedro.graph import (
+    POST_TYPES,
+    PreparedGraphs,
+    PreparedStore,
+    PreprocessingConfig,
+)
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.search.encoding import (
@@ -131,7 +135,7 @@ def _open_graphs(
     encoder: Mapping[str, Any],
     preprocessing: Mapping[str, Any],
 ) -> PreparedGraphs:
-    graphs = prepared.open(PreprocessingParameters.read(preprocessing))
+    graphs = prepared.open(PreprocessingConfig.read(preprocessing))
     if graphs.folder.name != encoder["prepared_graphs"]:
         raise ConfigurationError(
             f"Expected an encoder trained on the graphs {graphs.folder.name!r} (got "

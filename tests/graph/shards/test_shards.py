@@ -11,23 +11,23 @@ import pytest
 import torch
 from torch_geometric.data import Batch
 
+from benchmarks.random_graphs import (
+    THESIS_SCHEMA,
+    GraphShape,
+    RandomGraphs,
+    write_random_shards,
+)
 from mathamr_kedro.errors import (
     GraphError,
     InputError,
     MalformedInputError,
     MissingInputError,
 )
-from mathamr_kedro.graph.batches import batch_graph, list_edges
+from mathamr_kedro.graph.arrays import FORMULA, GraphArrays, Representative
 from mathamr_kedro.graph.pyg_data import to_pyg
-from mathamr_kedro.graph.random_graphs import (
-    THESIS_SCHEMA,
-    GraphShape,
-    RandomGraphs,
-    write_random_shards,
-)
-from mathamr_kedro.graph.tensor_files import ShardWriter, join_shards
-from mathamr_kedro.graph.tensor_shards import GraphShards
-from mathamr_kedro.graph.tensors import FORMULA, GraphArrays, Representative
+from mathamr_kedro.graph.shards.batches import GraphBatch
+from mathamr_kedro.graph.shards.reader import GraphShards
+from mathamr_kedro.graph.shards.writer import ShardWriter
 
 SMALL = GraphShape(median_nodes=20)
 
@@ -57,7 +57,7 @@ def test_formulas_keep_their_names(tmp_path):
     for chosen in ([4, 0, 3], range(5), [2], []):
         found = zip(*shards.name_formulas(chosen), strict=True)
         assert list(found) == [name for i in chosen for name in names[i]]
-    join_shards([tmp_path / "a"], tmp_path / "b")
+    ShardWriter.join([tmp_path / "a"], tmp_path / "b")
     ids, _ = GraphShards(tmp_path / "b").name_formulas([1])
     assert list(ids) == [name for name, _ in names[1]]
 
@@ -98,7 +98,7 @@ def assert_equals_pyg_batch(batch, graphs, schema=THESIS_SCHEMA):
     """The slow twin: PyG puts the graphs side by side one by one."""
     other = Batch.from_data_list([to_pyg(g, schema) for g in graphs])
     assert torch.equal(batch.node_type.long(), other.x)
-    mine = torch.stack(list_edges(batch)).T
+    mine = torch.stack(batch.list_edges()).T
     theirs = torch.cat([other.edge_index, other.edge_type[None]]).T
     assert torch.equal(torch.unique(mine, dim=0), torch.unique(theirs, dim=0))
     assert len(mine) == len(theirs)
@@ -184,7 +184,7 @@ def test_ids_in_any_script_come_back(tmp_path):
 def test_flushing_often_changes_nothing(tmp_path, monkeypatch):
     graphs = [*draw_graphs(7), wide_graph(), *draw_graphs(2, seed=1)]
     write(tmp_path / "one", graphs)
-    monkeypatch.setattr("mathamr_kedro.graph.tensor_files._FLUSH", 3)
+    monkeypatch.setattr("mathamr_kedro.graph.shards.writer._FLUSH", 3)
     write(tmp_path / "two", graphs)
     for path in (tmp_path / "one").iterdir():
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
@@ -195,7 +195,7 @@ def test_joined_parts_equal_one_writer(tmp_path):
     write(tmp_path / "whole", graphs)
     write(tmp_path / "a", graphs[:4])
     write(tmp_path / "b", graphs[4:], start=4)
-    join_shards([tmp_path / "a", tmp_path / "b"], tmp_path / "joined")
+    ShardWriter.join([tmp_path / "a", tmp_path / "b"], tmp_path / "joined")
     for path in (tmp_path / "whole").iterdir():
         assert path.read_bytes() == (tmp_path / "joined" / path.name).read_bytes()
 
@@ -204,9 +204,9 @@ def test_joining_refuses_other_vocabularies_and_nothing(tmp_path):
     write(tmp_path / "a", draw_graphs(1))
     write(tmp_path / "b", [], replace(THESIS_SCHEMA, mask_type=2))
     with pytest.raises(MalformedInputError, match="schema of"):
-        join_shards([tmp_path / "a", tmp_path / "b"], tmp_path / "joined")
+        ShardWriter.join([tmp_path / "a", tmp_path / "b"], tmp_path / "joined")
     with pytest.raises(InputError, match="got none"):
-        join_shards([], tmp_path / "joined")
+        ShardWriter.join([], tmp_path / "joined")
 
 
 def test_failed_writing_leaves_no_folder(tmp_path):
@@ -241,7 +241,7 @@ def test_missing_or_foreign_folder_is_refused(tmp_path):
     with pytest.raises(MalformedInputError, match="Expected 3 graphs"):
         GraphShards(shards)
     (shards / "meta.json").write_text(json.dumps(meta | {"version": 0}))
-    with pytest.raises(MalformedInputError, match="version 1"):
+    with pytest.raises(MalformedInputError, match=r"version 2 .* \(got 0\); run the"):
         GraphShards(shards)
 
 
@@ -268,7 +268,7 @@ def test_batch_of_one_graph_is_the_same_from_arrays_and_from_shards(
     graphs = draw_graphs(3, structure)
     shards = write(tmp_path, graphs)
     for place, graph in enumerate(graphs):
-        one, other = batch_graph(graph, THESIS_SCHEMA), shards.assemble([place])
+        one, other = GraphBatch.of_graph(graph, THESIS_SCHEMA), shards.assemble([place])
         for name, values in vars(other).items():
             if name not in ("schema", "representative_row"):
                 assert torch.equal(getattr(one, name), values), name

@@ -13,16 +13,15 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.arrays import TextColumn, spread_ranges
 from mathamr_kedro.errors import MalformedInputError, MissingInputError, suggest
-from mathamr_kedro.graph.batches import GraphBatch
-from mathamr_kedro.graph.tensor_files import (
+from mathamr_kedro.graph.arrays import FORMULA, GraphArrays
+from mathamr_kedro.graph.shards.batches import GraphBatch
+from mathamr_kedro.graph.shards.layout import (
     FORMULA_NAMES,
     GROUPS,
     NODE_NUMBERS,
     WIDE,
-    array_types,
-    read_meta,
+    ShardMeta,
 )
-from mathamr_kedro.graph.tensors import FORMULA, GraphArrays
 
 Offsets: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = NDArray[np.int32]
@@ -49,16 +48,17 @@ class GraphShards:
 
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
-        self.schema, meta = read_meta(self.folder)
+        meta = ShardMeta.read(self.folder)
+        self.schema = meta.schema
         # Views as plain arrays: slicing a memmap object costs far more.
         self.arrays: dict[str, NDArray[Any]] = {
             name: np.load(self.folder / f"{name}.npy", mmap_mode="r").view(np.ndarray)
-            for name in array_types(self.schema)
+            for name in meta.array_types
         }
         sizes = self.arrays["sizes"]
-        if len(sizes) != meta["num_graphs"]:
+        if len(sizes) != meta.num_graphs:
             raise MalformedInputError(
-                f"Expected {meta['num_graphs']} graphs in {str(folder)!r} "
+                f"Expected {meta.num_graphs} graphs in {str(folder)!r} "
                 f"(got {len(sizes)}); the folder was changed, write it again"
             )
         self.offsets: dict[str, Offsets] = {
@@ -189,6 +189,13 @@ class GraphShards:
             arrays[name] = picked.take(name, "representative").astype(np.int32)
         tensors = {name: torch.from_numpy(values) for name, values in arrays.items()}
         return GraphBatch(schema=self.schema, **tensors)
+
+    def measure(self, batches: NDArray[Any]) -> NDArray[np.int64]:
+        """(batches, 5) sizes of batches, given as (batches, graphs) positions."""
+        sizes = self.arrays["sizes"]
+        return np.stack(
+            [sizes[:, c][batches].sum(1, dtype=np.int64) for c in range(len(GROUPS))], 1
+        )
 
     def whole(self, name: str) -> NDArray[Any]:
         """One file for all graphs, as int32 where there are wide graphs."""
