@@ -1,4 +1,4 @@
-"""Nodes of the preprocessing stage: math graphs to tensors, one variant at a time."""
+"""Nodes of the preprocessing stage: math graphs to arrays, one variant at a time."""
 
 from __future__ import annotations
 
