@@ -38,8 +38,8 @@ class GraphVariant:
     """What the encoder sees of a math graph: one condition of thesis 4.3.1 to 4.3.3."""
 
     formula_mode: FormulaMode = "both"
-    """Trees that stay: operator trees, layout trees, both, or none, so that formulas
-    are left out but for the placeholders that the AMR itself names (4.3.1)."""
+    """Trees that stay: operator trees, layout trees, both, or none, so that of formulas
+    only the placeholders that the AMR itself names remain (4.3.1)."""
     structure: Structure = "hierarchy"
     """Virtual nodes and the vectors of a post (4.3.2)."""
     auxiliary_edges: AuxiliaryEdges = "none"
