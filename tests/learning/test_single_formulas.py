@@ -206,7 +206,7 @@ def test_other_pairs_are_searched_anew(world, tmp_path):
     assert second.queries.max() < len(joined)
 
 
-@pytest.mark.parametrize("killed_in", ["join_shards", "save_arrays"])
+@pytest.mark.parametrize("killed_in", ["ShardWriter.join", "save_arrays"])
 def test_killed_search_starts_again(world, tmp_path, monkeypatch, killed_in):
     whole, aside = tmp_path / "whole", tmp_path / "killed"
     whole.mkdir(), aside.mkdir()
@@ -219,7 +219,7 @@ def test_killed_search_starts_again(world, tmp_path, monkeypatch, killed_in):
         raise Killed
 
     with monkeypatch.context() as patched, pytest.raises(Killed):
-        patched.setattr(single_formulas, killed_in, die)
+        patched.setattr(f"{single_formulas.__name__}.{killed_in}", die)
         add_single_formulas(*arguments, world.held_out, aside)
     for held_out in (nothing, world.held_out):
         results = [
