@@ -30,9 +30,7 @@ from pyg_twin import PygBackend, PygTwin
 from torch import Tensor
 from torch_geometric.nn import FastRGCNConv, RGCNConv
 
-from mathamr_kedro.graph.batches import GraphBatch
-from mathamr_kedro.graph.device_shards import BatchSize, DeviceShards, measure_batches
-from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.graph import BatchSize, DeviceShards, GraphBatch, GraphShards
 from mathamr_kedro.learning.augmentation import AugmentationConfig, augment
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
 from mathamr_kedro.learning.maxsim import MultiVectors, maxsim, padded_maxsim
@@ -75,7 +73,7 @@ def run_three_times(
 
 def pad_batch(shards: GraphShards, ids: np.ndarray, device: str) -> GraphBatch:
     """The batch as buckets make it: of fixed size, with spare entries."""
-    sizes = measure_batches(shards, ids[None])[0]
+    sizes = shards.measure(ids[None])[0]
     room = BatchSize(*(int(s * 1.2) + 70 for s in sizes))
     on_device = DeviceShards(shards, torch.device(device))
     return on_device.assemble(torch.from_numpy(ids).to(device), room)

@@ -18,7 +18,7 @@ import graph_source
 import numpy as np
 import torch
 
-from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus

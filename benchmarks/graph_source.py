@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mathamr_kedro.graph.random_graphs import RandomGraphs, write_random_shards
-from mathamr_kedro.graph.tensor_shards import GraphShards
+from random_graphs import RandomGraphs, write_random_shards
+
+from mathamr_kedro.graph import GraphShards
 
 
 def add_arguments(parser: argparse.ArgumentParser, graphs: int) -> None:

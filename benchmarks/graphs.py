@@ -23,27 +23,28 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from random_texts import draw_graph
+
 from mathamr_kedro.datasets.penman_shards import PenmanShards
-from mathamr_kedro.graph.blocks import GraphBlock, build_block
-from mathamr_kedro.graph.configuration import PreprocessingParameters
-from mathamr_kedro.graph.fusing import FuseRecords
-from mathamr_kedro.graph.math_graph import read_placeholder
-from mathamr_kedro.graph.pairs import PairSplit
-from mathamr_kedro.graph.penman_graph import format_math_graph, read_math_graph
-from mathamr_kedro.graph.penman_records import (
-    SUFFIX,
+from mathamr_kedro.graph import (
+    BuildBlocks,
+    FuseRecords,
+    GraphBlock,
+    LabelCounts,
+    PairSplit,
+    Preparation,
+    PreparedStore,
+    PreprocessingConfig,
+    Vocabularies,
+    describe_prepared,
+    format_math_graph,
     read_blocks,
+    read_math_graph,
+    read_placeholder,
     read_records,
     write_records,
 )
-from mathamr_kedro.graph.prepared import Preparation, PreparedStore
-from mathamr_kedro.graph.prepared_statistics import describe_prepared
-from mathamr_kedro.graph.random_texts import draw_graph
-from mathamr_kedro.graph.vocabulary_counting import (
-    Renumbering,
-    build_vocabularies,
-    count_blocks,
-)
+from mathamr_kedro.graph.penman_records import SUFFIX
 from mathamr_kedro.shards import ShardFolder
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -119,21 +120,22 @@ def fuse_all(data: Path) -> int:
 
 def prepare_all(data: Path, base: Path) -> int:
     """Turn all fused graphs into prepared graphs in this process."""
-    parameters = PreprocessingParameters()
+    parameters = PreprocessingConfig()
     blocks = base / "blocks"
     blocks.mkdir()
     for name, file in open_shards(data, "math_graphs").shards():
-        build_block(file, parameters.graph).save(blocks / name)
+        BuildBlocks(parameters.graph)([file])[0].save(blocks / name)
     files = sorted(blocks.iterdir())
 
     def load() -> Iterator[GraphBlock]:
         return map(GraphBlock.load, files)
 
-    counted = build_vocabularies(count_blocks(load(), None), parameters.vocabulary)
-    renumber = Renumbering(counted.types, counted.relations)
+    counted = Vocabularies.build(
+        LabelCounts.of_blocks(load(), None), parameters.vocabulary
+    )
     preparation = Preparation(
         parameters, "", counted.types, counted.relations, PairSplit([], []),
-        map(renumber, load()), [],
+        counted.renumber(load()), [],
     )  # fmt: skip
     PreparedStore(base / "prepared").save(preparation)
     return counted.report.graphs
@@ -245,7 +247,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         preparation = measure(lambda: prepare_all(data, Path(folder)))
         store = PreparedStore(Path(folder) / "prepared")
-        sizes = describe_prepared(store.open(PreprocessingParameters()))
+        sizes = describe_prepared(store.open(PreprocessingConfig()))
     rows = [
         ("fused graphs that come back byte by byte", f"{same:,} of {count:,}"),
         ("random graphs that come back", f"{equal:,} of {args.random_graphs:,}"),

@@ -18,11 +18,10 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from random_graphs import RandomGraphs, write_random_shards
 from torch_geometric.data import Batch
 
-from mathamr_kedro.graph.pyg_data import to_pyg
-from mathamr_kedro.graph.random_graphs import RandomGraphs, write_random_shards
-from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.graph import GraphShards, to_pyg
 
 
 def write_blobs(path: Path, shards: GraphShards, count: int) -> int:

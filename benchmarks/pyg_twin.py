@@ -9,7 +9,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 from torch_geometric.nn import FastRGCNConv, RGCNConv
 
-from mathamr_kedro.graph.batches import GraphBatch, list_edges
+from mathamr_kedro.graph import GraphBatch
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 
 
@@ -20,7 +20,7 @@ class PygBackend:
 
     def prepare(self, batch: GraphBatch, keep: Tensor | None = None) -> Any:
         """List the edges that stay."""
-        source, target, relation = list_edges(batch)
+        source, target, relation = batch.list_edges()
         if keep is not None:
             rest = len(source) - len(keep)
             everything = torch.cat([keep, keep.new_ones(rest)])

@@ -29,8 +29,7 @@ import numpy as np
 import torch
 from pyg_twin import PygTwin
 
-from mathamr_kedro.graph.device_shards import DeviceShards
-from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.graph import DeviceShards, GraphShards
 from mathamr_kedro.learning.augmentation import AugmentationConfig, step_key
 from mathamr_kedro.learning.buckets import Buckets
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig

@@ -15,9 +15,7 @@ from typing import Any
 from mathamr_kedro.amr import ParseTexts
 from mathamr_kedro.datasets.sharded_table import RowFinder
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.graph.prepared import PreparedGraphs
-from mathamr_kedro.graph.record_arrays import RecordArrays
-from mathamr_kedro.graph.tree_lookup import StoredTrees
+from mathamr_kedro.graph import PreparedGraphs, RecordArrays, StoredTrees
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.weights import load_model
 from mathamr_kedro.parameters import read_parameters

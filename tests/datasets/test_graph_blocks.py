@@ -8,16 +8,20 @@ import pytest
 
 from mathamr_kedro.datasets.graph_blocks import GraphBlocksDataset, VariantShard
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.graph.blocks import GraphBlock, build_block
-from mathamr_kedro.graph.penman_records import GraphRecord, write_records
-from mathamr_kedro.graph.virtual_nodes import GraphVariant
+from mathamr_kedro.graph import (
+    BuildBlocks,
+    GraphBlock,
+    GraphRecord,
+    GraphVariant,
+    write_records,
+)
 from mathamr_kedro.shards import EndOfShards, Shard
 
 
 def make_block(tmp_path: Path, name: str) -> GraphBlock:
     path = tmp_path / f"{name}.amr.txt"
     write_records([GraphRecord(name, "(s / set)")], path)
-    return build_block(path, GraphVariant())
+    return BuildBlocks(GraphVariant())([path])[0]
 
 
 def test_save_and_load(tmp_path: Path) -> None:

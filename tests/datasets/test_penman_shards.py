@@ -9,7 +9,7 @@ from kedro.io import DatasetError
 
 from mathamr_kedro.datasets.penman_shards import PenmanShardsDataset
 from mathamr_kedro.errors import find_cause
-from mathamr_kedro.graph.penman_records import GraphRecord, format_record
+from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.shards import EndOfShards, Shard
 
 FIRST = GraphRecord("1", "(m / map)", "question")
@@ -19,7 +19,7 @@ SECOND = GraphRecord("2", "(s / set)", "answer")
 def save(dataset: PenmanShardsDataset) -> None:
     dataset.save(Shard("posts-00000", "a", [FIRST], {"read": 2, "written": 1}))
     # A worker may hand over the text itself.
-    dataset.save(Shard("posts-00001", "a", format_record(SECOND), {"written": 1}))
+    dataset.save(Shard("posts-00001", "a", SECOND.format(), {"written": 1}))
     dataset.save(EndOfShards("a"))
 
 

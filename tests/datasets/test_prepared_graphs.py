@@ -8,10 +8,13 @@ import pytest
 
 from mathamr_kedro.datasets.prepared_graphs import PreparedGraphsDataset
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.graph.configuration import PreprocessingParameters
-from mathamr_kedro.graph.pairs import PairSplit
-from mathamr_kedro.graph.prepared import Preparation
-from mathamr_kedro.graph.vocabulary import NodeVocabulary, RelationVocabulary
+from mathamr_kedro.graph import (
+    NodeVocabulary,
+    PairSplit,
+    Preparation,
+    PreprocessingConfig,
+    RelationVocabulary,
+)
 
 
 def make_preparation() -> Preparation:
@@ -19,7 +22,7 @@ def make_preparation() -> Preparation:
     relations = RelationVocabulary.build({})
     report = {"posts": 0, "train_pairs": 0}
     return Preparation(
-        PreprocessingParameters(), "f", types, relations, PairSplit([], []), [], [],
+        PreprocessingConfig(), "f", types, relations, PairSplit([], []), [], [],
         report,
     )  # fmt: skip
 
@@ -28,7 +31,7 @@ def test_save_and_load(tmp_path: Path) -> None:
     dataset = PreparedGraphsDataset(filepath=str(tmp_path / "prepared"))
     dataset.save(make_preparation())
     dataset.save(make_preparation())
-    found = dataset.load().open(PreprocessingParameters())
+    found = dataset.load().open(PreprocessingConfig())
     assert found.made_from == "f"
     assert len(found.posts) == 0
 
@@ -43,7 +46,7 @@ def test_exists(tmp_path: Path) -> None:
 def test_load_missing_file(tmp_path: Path) -> None:
     dataset = PreparedGraphsDataset(filepath=str(tmp_path / "prepared"))
     with pytest.raises(MissingInputError, match="Expected prepared graphs"):
-        dataset.load().open(PreprocessingParameters())
+        dataset.load().open(PreprocessingConfig())
 
 
 def test_preview_lists_the_configurations(tmp_path: Path) -> None:

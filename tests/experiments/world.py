@@ -8,7 +8,7 @@ from typing import Any
 from mathamr_kedro.cli._grids import GridRun
 from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.formula import TreeBatch, TreeRow
-from mathamr_kedro.graph.penman_records import GraphRecord
+from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.parameters import merge_parameters
 from mathamr_kedro.records import Judgment, Post, Topic, TrainingPair
 from mathamr_kedro.shards import EndOfShards, Shard

@@ -9,29 +9,23 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.errors import GraphError
-from mathamr_kedro.graph.array_building import ArrayBuilder
+from mathamr_kedro.graph.arrays import GraphArrays
 from mathamr_kedro.graph.blocks import (
     BuildBlocks,
     GraphBlock,
-    build_arrays,
-    build_block,
-    label_formulas,
-    load_keys,
+    LabelCounts,
+    _build_block,
 )
+from mathamr_kedro.graph.builder import ArrayBuilder, _label_formulas
 from mathamr_kedro.graph.numbering import CONCEPT, SYMBOL, VocabularyNumbering
 from mathamr_kedro.graph.penman_records import GraphRecord, write_records
-from mathamr_kedro.graph.tensors import GraphArrays
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import (
     NodeVocabulary,
     RelationVocabulary,
-    VocabularyOptions,
+    VocabularyConfig,
 )
-from mathamr_kedro.graph.vocabulary_counting import (
-    Renumbering,
-    build_vocabularies,
-    count_blocks,
-)
+from mathamr_kedro.graph.vocabulary_counting import Vocabularies
 from mathamr_kedro.records import FormulaMention
 
 
@@ -52,6 +46,12 @@ RECORDS = [
 VARIANT = GraphVariant(auxiliary_edges="sequential")
 
 
+def renumber(
+    block: GraphBlock, types: NodeVocabulary, relations: RelationVocabulary
+) -> GraphBlock:
+    return next(Vocabularies(types, relations, None).renumber([block]))  # type: ignore[arg-type]
+
+
 @pytest.fixture
 def shard(tmp_path: Path) -> Path:
     path = tmp_path / "posts-00000.amr.txt"
@@ -60,18 +60,19 @@ def shard(tmp_path: Path) -> Path:
 
 
 def test_a_block_survives_being_written(shard: Path, tmp_path: Path) -> None:
-    block = build_block(shard, VARIANT)
+    block = _build_block(shard, VARIANT)
     block.save(tmp_path / "block.npz")
     found = GraphBlock.load(tmp_path / "block.npz")
     assert found.keys == block.keys == ["1", "2", "3"]
     assert found.post_types == ["question", "answer", "answer"]
-    assert found.numbering == block.numbering
+    assert (found.labels, found.roles) == (block.labels, block.roles)
+    assert found.formulas == block.formulas == [[("0", "70")], [], []]
     assert list(found.graphs()) == list(block.graphs())
-    assert load_keys(tmp_path / "block.npz") == block.keys
+    assert GraphBlock.load_keys(tmp_path / "block.npz") == block.keys
 
 
 def test_labels_are_counted_with_their_kind(shard: Path) -> None:
-    counts = build_block(shard, VARIANT).count_labels()
+    counts = _build_block(shard, VARIANT).count_labels()
     assert counts.graphs == 3
     assert counts.labels[CONCEPT, "functions"] == 1
     assert counts.labels[SYMBOL, "V!𝑥"] == 1
@@ -83,19 +84,19 @@ def test_labels_are_counted_with_their_kind(shard: Path) -> None:
 
 
 def test_only_the_chosen_graphs_are_counted(shard: Path) -> None:
-    counts = build_block(shard, VARIANT).count_labels({"3", "9"})
+    counts = _build_block(shard, VARIANT).count_labels({"3", "9"})
     assert counts.graphs == 1
     assert counts.labels == Counter({(CONCEPT, "set"): 1})
     assert counts.roles == Counter()
 
 
 def test_renumbered_graphs_are_those_built_with_the_vocabulary(shard: Path) -> None:
-    block = build_block(shard, VARIANT)
+    block = _build_block(shard, VARIANT)
     types = NodeVocabulary.build({"function": 2, "V!x": 2, "solve-01": 1}, 9, 5)
     relations = RelationVocabulary.build({"mod": 1, "ARG0": 1, "opt": 1})
-    found = dict(Renumbering(types, relations)(block).graphs())
+    found = dict(renumber(block, types, relations).graphs())
     builder = ArrayBuilder(VocabularyNumbering(types, relations), VARIANT)
-    expected = {r.graph_id: build_arrays(r, builder) for r in RECORDS}
+    expected = {r.graph_id: builder.build_record(r) for r in RECORDS}
     assert found == expected
     assert isinstance(found["1"], GraphArrays)
     names = [types.types[n] for n in found["1"].node_type[:5]]
@@ -105,9 +106,9 @@ def test_renumbered_graphs_are_those_built_with_the_vocabulary(shard: Path) -> N
 
 
 def test_a_vocabulary_is_counted_over_blocks(shard: Path) -> None:
-    block = build_block(shard, VARIANT)
-    counts = count_blocks([block, block], None)
-    vocabularies = build_vocabularies(counts, VocabularyOptions(rare_numbers_below=3))
+    block = _build_block(shard, VARIANT)
+    counts = LabelCounts.of_blocks([block, block], None)
+    vocabularies = Vocabularies.build(counts, VocabularyConfig(rare_numbers_below=3))
     report = vocabularies.report
     assert report.graphs == 6
     assert report.nodes == 18
@@ -122,9 +123,9 @@ def test_a_vocabulary_is_counted_over_blocks(shard: Path) -> None:
 
 
 def test_coverage_is_the_share_of_known_nodes(shard: Path) -> None:
-    counts = count_blocks([build_block(shard, VARIANT)], None)
-    options = VocabularyOptions(size=8, rare_numbers_below=1)
-    report = build_vocabularies(counts, options).report
+    counts = LabelCounts.of_blocks([_build_block(shard, VARIANT)], None)
+    options = VocabularyConfig(size=8, rare_numbers_below=1)
+    report = Vocabularies.build(counts, options).report
     # function and V!x (2 each) have a type; 3 and 12345 share one; of nine nodes
     # FORMULA_0, solve-01 and set are unknown.
     assert report.types == 8
@@ -132,24 +133,32 @@ def test_coverage_is_the_share_of_known_nodes(shard: Path) -> None:
 
 
 def test_nothing_to_count_is_refused(shard: Path) -> None:
-    counts = count_blocks([build_block(shard, VARIANT)], {"9"})
+    counts = LabelCounts.of_blocks([_build_block(shard, VARIANT)], {"9"})
     with pytest.raises(GraphError, match="got none"):
-        build_vocabularies(counts, VocabularyOptions())
+        Vocabularies.build(counts, VocabularyConfig())
 
 
 def test_formulas_that_look_the_same_share_a_label() -> None:
     record = RECORDS[0]._replace(
         formula_map=(formula(0, "70"), formula(1, "71"), formula(2, "70"))
     )
-    labels = label_formulas(record)
+    labels = _label_formulas(record)
     assert labels[0] == labels[2] != labels[1]
     assert 0 not in labels.values()
 
 
 def test_labels_stay_above_zero_in_a_batch() -> None:
     formulas = tuple(formula(n, str(n)) for n in range(200))
-    labels = label_formulas(RECORDS[0]._replace(formula_map=formulas))
+    labels = _label_formulas(RECORDS[0]._replace(formula_map=formulas))
     assert (np.array(list(labels.values())).astype(np.int32) > 0).all()
+
+
+def test_a_placeholder_that_the_text_lacks_has_no_name(tmp_path: Path) -> None:
+    path = tmp_path / "posts-00000.amr.txt"
+    text = "(a / and :op1 (g / FORMULA_7) :op2 (f / FORMULA_0))"
+    write_records([GraphRecord("1", text, formula_map=(formula(0, "70"),))], path)
+    block = _build_block(path, VARIANT)
+    assert block.formulas == [[("0", "70"), ("", "")]]
 
 
 def test_a_graph_that_cannot_be_read_is_left_out_and_told(tmp_path: Path) -> None:
@@ -165,10 +174,10 @@ def test_a_graph_that_cannot_be_read_is_left_out_and_told(tmp_path: Path) -> Non
 def test_an_empty_shard_is_an_empty_block(tmp_path: Path) -> None:
     path = tmp_path / "posts-00000.amr.txt"
     write_records([], path)
-    block = build_block(path, VARIANT)
+    block = _build_block(path, VARIANT)
     block.save(tmp_path / "block.npz")
     found = GraphBlock.load(tmp_path / "block.npz")
     assert list(found.graphs()) == []
     assert found.count_labels().graphs == 0
     types = NodeVocabulary.build({}, 9, 5)
-    assert Renumbering(types, RelationVocabulary.build({}))(found).keys == []
+    assert renumber(found, types, RelationVocabulary.build({})).keys == []

@@ -8,23 +8,19 @@ from hypothesis import strategies as st
 
 from mathamr_kedro.errors import GraphError
 from mathamr_kedro.formula import FormulaTree
-from mathamr_kedro.graph.fusion import (
-    check_fusion,
-    fuse_formulas,
-    remove_formulas,
-    unify_formulas,
-)
+from mathamr_kedro.graph.fusion import _check_fusion, fuse_formulas
 from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.penman_graph import (
     format_math_graph,
     read_label,
     read_math_graph,
+    unify_formulas,
 )
-from mathamr_kedro.graph.tree_lookup import NO_TREES, FormulaLines, lay_out_trees
+from mathamr_kedro.graph.tree_lookup import NO_TREES, FormulaLines, _lay_out_trees
 
 
 def make_trees(opt: str | None, slt: str | None) -> FormulaLines:
-    return lay_out_trees(
+    return _lay_out_trees(
         FormulaTree.from_string(opt, "opt") if opt else None,
         FormulaTree.from_string(slt, "slt") if slt else None,
     )
@@ -134,19 +130,19 @@ def test_names_of_trees_never_meet_names_of_the_amr() -> None:
 
 def test_removing_the_formulas_gives_the_amr_back() -> None:
     fused = fuse_formulas(SHOW, {0: X_PLUS_1, 1: X_SQUARED})
-    assert remove_formulas(fused) == SHOW
+    assert fused.without_formulas() == SHOW
 
 
 def test_check_names_the_formula_that_is_missing() -> None:
     with pytest.raises(GraphError, match="FORMULA_0 in the graph"):
-        check_fusion(SHOW, SHOW, {0: X_SQUARED})
+        _check_fusion(SHOW, SHOW, {0: X_SQUARED})
 
 
 def test_check_notices_a_changed_amr() -> None:
     fused = fuse_formulas(SHOW, {0: X_PLUS_1})
     other = read_math_graph("(s / show-01 :ARG1 (f / FORMULA_0))")
     with pytest.raises(GraphError, match="got another graph"):
-        check_fusion(fused, other, {0: X_PLUS_1})
+        _check_fusion(fused, other, {0: X_PLUS_1})
 
 
 LABELS = st.text(
@@ -192,4 +188,4 @@ def test_fusing_loses_nothing(post: tuple, mode: str) -> None:
     for part in back.formulas:
         labels = [read_label(back.atoms[node]) for node in part.opt]
         assert labels == [read_label(a) for a in trees[part.number].opt.atoms]
-    assert remove_formulas(back) == amr
+    assert back.without_formulas() == amr

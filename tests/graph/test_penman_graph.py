@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from penman.models.amr import model as amr_model
 
+from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge
 from mathamr_kedro.errors import GraphError
 from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.penman_graph import (
+    _from_amr,
     format_label,
     format_math_graph,
-    from_amr,
     read_label,
     read_math_graph,
-    to_amr,
 )
 
 SHOW = """(m / multi-sentence
@@ -143,11 +143,24 @@ def test_any_graph_comes_back(graph: MathGraph) -> None:
         assert set(read.triples) == list_triples(graph)
 
 
+def to_amr(graph: MathGraph) -> AMRGraph:
+    """Nodes, edges and attributes by variable."""
+    variables, atoms = graph.variables, graph.atoms
+    named = {v: atom for v, atom in zip(variables, atoms, strict=True) if v}
+    edges, attributes = [], []
+    for source, role, target in graph.edges():
+        if variables[target]:
+            edges.append(Edge(variables[source], role, variables[target]))
+        else:
+            attributes.append(Attribute(variables[source], role, atoms[target]))
+    return AMRGraph(variables[0], named, edges, attributes)
+
+
 def test_amr_graphs_are_laid_out_and_given_back() -> None:
     graph = read_math_graph(SHOW)
     amr = to_amr(graph)
     assert amr.nodes["F0o0"] == '"O!interval(O-O)"'
-    assert list_triples(from_amr(amr)) == list_triples(graph)
+    assert list_triples(_from_amr(amr)) == list_triples(graph)
 
 
 def test_a_string_of_another_tool_is_taken_as_it_is() -> None:

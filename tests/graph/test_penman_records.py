@@ -13,8 +13,6 @@ from mathamr_kedro.errors import GraphError, MalformedInputError
 from mathamr_kedro.graph.penman_records import (
     GraphRecord,
     find_record,
-    format_record,
-    read_record,
     read_records,
     write_records,
 )
@@ -43,8 +41,8 @@ LINES = r"""# ::id 255
 
 
 def test_a_record_is_readable_text() -> None:
-    assert format_record(SERIES) == LINES
-    assert read_record(LINES.strip()) == SERIES
+    assert SERIES.format() == LINES
+    assert GraphRecord.read(LINES.strip()) == SERIES
 
 
 def test_penman_reads_a_file_of_records(tmp_path: Path) -> None:
@@ -77,15 +75,15 @@ def test_an_empty_file_has_no_records(tmp_path: Path) -> None:
 def test_any_id_and_any_latex_come_back(graph_id: str, latex: str, visual: str) -> None:
     mention = FormulaMention("FORMULA_0", graph_id, visual, latex, 0, 9)
     record = GraphRecord(graph_id, "(f / FORMULA_0)", "document", (mention,))
-    text = format_record(record)
+    text = record.format()
     assert text.count("\n") == 5
     text.encode("utf-8")
-    assert read_record(text.removesuffix("\n\n")) == record
+    assert GraphRecord.read(text.removesuffix("\n\n")) == record
 
 
 def test_a_graph_with_an_empty_line_is_refused() -> None:
     with pytest.raises(GraphError, match="without empty lines for '7'"):
-        format_record(GraphRecord("7", "(a / b\n\n  :c d)"))
+        GraphRecord("7", "(a / b\n\n  :c d)").format()
 
 
 @pytest.mark.parametrize(
@@ -93,7 +91,7 @@ def test_a_graph_with_an_empty_line_is_refused() -> None:
 )
 def test_a_broken_record_is_refused(block: str) -> None:
     with pytest.raises(MalformedInputError, match="record"):
-        read_record(block)
+        GraphRecord.read(block)
 
 
 def test_the_file_of_a_broken_record_is_named(tmp_path: Path) -> None:

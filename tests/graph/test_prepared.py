@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,44 +12,41 @@ from pathlib import Path
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.graph.blocks import GraphBlock, build_block
-from mathamr_kedro.graph.configuration import PreprocessingParameters
+from mathamr_kedro.graph.blocks import GraphBlock, LabelCounts, _build_block
+from mathamr_kedro.graph.configuration import PreprocessingConfig
 from mathamr_kedro.graph.pairs import PairSplit
 from mathamr_kedro.graph.penman_records import GraphRecord, write_records
-from mathamr_kedro.graph.prepared import (
-    Preparation,
-    PreparedStore,
+from mathamr_kedro.graph.prepared import Preparation, PreparedStore
+from mathamr_kedro.graph.report import (
+    describe_prepared,
+    draw_vocabulary,
+    write_preparation_report,
 )
-from mathamr_kedro.graph.prepared_statistics import describe_prepared
-from mathamr_kedro.graph.report import draw_vocabulary, write_preparation_report
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
-from mathamr_kedro.graph.vocabulary_counting import (
-    Renumbering,
-    build_vocabularies,
-    count_blocks,
-)
+from mathamr_kedro.graph.vocabulary_counting import Vocabularies
+from mathamr_kedro.records import FormulaMention
 
-PARAMETERS = PreprocessingParameters()
+PARAMETERS = PreprocessingConfig()
+FORMULAS = (FormulaMention("FORMULA_0", "f7", "70", "x", 0, 9),)
 
 
 def make_block(tmp_path: Path, *records: GraphRecord) -> GraphBlock:
     path = tmp_path / "shard.amr.txt"
     write_records(records, path)
-    return build_block(path, PARAMETERS.graph)
+    return _build_block(path, PARAMETERS.graph)
 
 
 def prepare(tmp_path: Path, made_from: str = "a", topic: str = "A.1") -> Preparation:
     posts = make_block(
         tmp_path,
-        GraphRecord("10", "(s / set)", "question"),
+        GraphRecord("10", "(s / set :mod (f / FORMULA_0))", "question", FORMULAS),
         GraphRecord("11", "(m / map :mod (s / set))", "answer"),
         GraphRecord("12", "(m / map)", "strange"),
         GraphRecord("13", "(m / map)", "answer"),
     )
     topics = make_block(tmp_path, GraphRecord(topic, "(s / set)", "topic"))
-    counts = count_blocks([posts], None)
-    vocabularies = build_vocabularies(counts, PARAMETERS.vocabulary)
-    renumber = Renumbering(vocabularies.types, vocabularies.relations)
+    counts = LabelCounts.of_blocks([posts], None)
+    vocabularies = Vocabularies.build(counts, PARAMETERS.vocabulary)
     report = {
         "vocabulary": vocabularies.report.to_dict(), "posts": 4, "topics": 1,
         "failed": 0, "train_pairs": 1, "validation_pairs": 1, "pairs_without_graph": 2,
@@ -59,8 +57,8 @@ def prepare(tmp_path: Path, made_from: str = "a", topic: str = "A.1") -> Prepara
         vocabularies.types,
         vocabularies.relations,
         PairSplit([("10", "13")], [("10", "11")]),
-        iter([renumber(posts)]),
-        iter([renumber(topics)]),
+        vocabularies.renumber([posts]),
+        vocabularies.renumber([topics]),
         report,
         topics_from=topic,
     )
@@ -76,11 +74,24 @@ def test_a_folder_holds_what_training_needs(tmp_path: Path) -> None:
     assert found.post_type.tolist() == [0, 1, 2, 1]
     assert found.train_pairs.tolist() == [[0, 3]]
     assert found.validation_pairs.tolist() == [[0, 1]]
-    assert found.types.types[-2:] == ("map", "set")
+    assert found.types.types[6:] == ("map", "set", "FORMULA_0")
     assert found.relations.find("mod") == 1
     graph = found.posts.graph(1)
     assert [found.types.types[n] for n in graph.node_type[:2]] == ["map", "set"]
     assert found.configuration == PARAMETERS.describe()
+    formula_ids, visual_ids = found.posts.name_formulas(range(4))
+    assert (list(formula_ids), list(visual_ids)) == (["f7"], ["70"])
+
+
+def test_a_folder_of_an_older_version_is_written_anew(tmp_path: Path) -> None:
+    store = PreparedStore(tmp_path / "prepared")
+    store.save(prepare(tmp_path))
+    file = store.folder(PARAMETERS) / "configuration.json"
+    content = json.loads(file.read_text())
+    del content["version"]  # the first had none
+    file.write_text(json.dumps(content))
+    assert store.save(prepare(tmp_path))
+    assert not store.save(prepare(tmp_path))
 
 
 def test_equal_input_is_not_written_twice_and_other_input_replaces(
@@ -160,15 +171,15 @@ def test_a_killed_run_leaves_nothing_to_read(tmp_path: Path) -> None:
 def test_a_variant_that_makes_no_sense_is_refused_with_its_place() -> None:
     values = {"graph": {"structure": "none", "auxiliary_edges": "full"}}
     with pytest.raises(ConfigurationError, match=r"preprocessing\.graph: .*hierarchy"):
-        PreprocessingParameters.read(values)
+        PreprocessingConfig.read(values)
 
 
 def test_the_report_shows_vocabulary_and_graphs(tmp_path: Path) -> None:
     store = PreparedStore(tmp_path / "prepared")
     store.save(prepare(tmp_path))
     statistics = describe_prepared(store.open(PARAMETERS))
-    assert statistics["nodes_per_graph"] == 5 / 4
-    assert statistics["virtual_nodes_per_graph"] == 2  # a sentence and the document
+    assert statistics["nodes_per_graph"] == 6 / 4
+    assert statistics["virtual_nodes_per_graph"] == 9 / 4  # sentence, document
     report = write_preparation_report(statistics)
     assert "| graph.formula_mode | both |" in report
     assert "| Coverage of the graphs counted | 100.00% |" in report
@@ -194,4 +205,4 @@ def test_prepared_graphs_need_no_text_tools(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    assert done.stdout.split() == ["4", "1", "8"]
+    assert done.stdout.split() == ["4", "1", "9"]

@@ -12,9 +12,9 @@ from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import (
     NodeVocabulary,
     RelationVocabulary,
-    VocabularyOptions,
+    VocabularyConfig,
 )
-from mathamr_kedro.graph.vocabulary_counting import build_vocabularies
+from mathamr_kedro.graph.vocabulary_counting import Vocabularies
 
 TYPES = NodeVocabulary.build({"set": 9, "prove-01": 4}, size=8, rare_below=5)
 ROLES = RelationVocabulary.build({"ARG0": 3})
@@ -45,7 +45,7 @@ def test_unknown_name_is_refused():
 def test_a_source_takes_the_place_of_counting(folder):
     labels = {(CONCEPT, "group"): 3, (CONCEPT, "set"): 1}
     counts = LabelCounts(1, labels, {"mod": 2})
-    made = build_vocabularies(counts, VocabularyOptions(source=str(folder)))
+    made = Vocabularies.build(counts, VocabularyConfig(source=str(folder)))
     assert made.types.types == TYPES.types
     assert made.relations.roles == ROLES.roles
     # Three of four nodes are groups, which the encoder does not know.

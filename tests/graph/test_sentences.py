@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.penman_graph import read_math_graph
-from mathamr_kedro.graph.sentences import Sentences, find_sentences
+from mathamr_kedro.graph.sentences import Sentences
 
 
 def name(graph: MathGraph, sentences: Sentences) -> list[str]:
@@ -17,7 +17,7 @@ def name(graph: MathGraph, sentences: Sentences) -> list[str]:
 
 def split(text: str) -> list[str]:
     graph = read_math_graph(text)
-    return name(graph, find_sentences(graph))
+    return name(graph, Sentences.of(graph))
 
 
 def test_each_sentence_has_the_nodes_in_its_brackets() -> None:

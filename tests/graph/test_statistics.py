@@ -7,12 +7,7 @@ from pathlib import Path
 
 from mathamr_kedro.graph.penman_records import GraphRecord, write_records
 from mathamr_kedro.graph.report import draw_graph_sizes, write_graph_report
-from mathamr_kedro.graph.statistics import (
-    GraphTally,
-    TallyFiles,
-    describe_graphs,
-    find_median,
-)
+from mathamr_kedro.graph.statistics import GraphTally, _find_median
 from mathamr_kedro.records import FormulaMention
 
 QUESTION = GraphRecord(
@@ -35,13 +30,13 @@ def tally_of(tmp_path: Path) -> GraphTally:
     for number, record in enumerate((QUESTION, ANSWER)):
         files.append(tmp_path / f"{number}.amr.txt")
         write_records([record], files[-1])
-    for tally in TallyFiles()(files):
+    for tally in GraphTally.of_files(files):
         total.merge(tally)
     return total
 
 
 def test_the_rows_of_table_4_2(tmp_path: Path) -> None:
-    found = describe_graphs(tally_of(tmp_path), {"all_chunks_failed": 2}, 1)
+    found = tally_of(tmp_path).describe({"all_chunks_failed": 2}, 1)
     assert found["posts_processed"] == 4
     assert found["graphs"] == 2
     assert found["failed_posts"] == 2
@@ -64,7 +59,7 @@ def test_the_report_names_the_failures(tmp_path: Path) -> None:
     failures = {"all_chunks_failed": 1, "empty_text": 1}
     statistics = {
         "mode": "mathamr_plus",
-        **describe_graphs(tally_of(tmp_path), failures, 1),
+        **tally_of(tmp_path).describe(failures, 1),
         "notes": {"formula_without_tree": 3},
     }
     report = write_graph_report(statistics)
@@ -79,12 +74,12 @@ def test_the_report_names_the_failures(tmp_path: Path) -> None:
 
 
 def test_an_empty_collection_has_statistics_too() -> None:
-    found = describe_graphs(GraphTally(), {}, 0)
+    found = GraphTally().describe({}, 0)
     assert found["all"]["nodes_per_graph"] == 0
     assert "| Posts processed | 0 |" in write_graph_report({"mode": "mathamr", **found})
 
 
 def test_the_median_of_many_equal_numbers() -> None:
-    assert find_median(Counter({7: 1000})) == 7
-    assert find_median(Counter()) == 0
-    assert find_median(Counter({1: 2, 10: 2})) == 5.5
+    assert _find_median(Counter({7: 1000})) == 7
+    assert _find_median(Counter()) == 0
+    assert _find_median(Counter({1: 2, 10: 2})) == 5.5

@@ -12,26 +12,26 @@ from mathamr_kedro.graph.tree_lookup import (
     NO_TREES,
     StoredTrees,
     TreeLines,
-    lay_out_tree,
+    _lay_out_tree,
 )
 
 
 def test_a_layout_tree_keeps_its_edges_and_quotes_its_labels() -> None:
     tree = FormulaTree.from_string("[V!x[/[V!y]],a[N!2]]", "slt")
-    assert lay_out_tree(tree) == TreeLines(
+    assert _lay_out_tree(tree) == TreeLines(
         ("V!x", '"/"', "V!y", "N!2"), (0, 1, 0), ("n", "n", "a")
     )
 
 
 def test_operands_are_numbered_and_those_of_unordered_operators_are_equal() -> None:
     tree = FormulaTree.from_string("[O!divide,0[U!plus,0[V!a],1[V!b]],1[N!2]]", "opt")
-    assert lay_out_tree(tree).roles == ("0", "0", "0", "1")
+    assert _lay_out_tree(tree).roles == ("0", "0", "0", "1")
 
 
 def test_the_eleventh_operand_has_number_ten() -> None:
     operands = ",".join(f"{edge}[V!x]" for edge in "0123456789A")
     tree = FormulaTree.from_string(f"[O!list,{operands}]", "opt")
-    assert lay_out_tree(tree).roles[-1] == "10"
+    assert _lay_out_tree(tree).roles[-1] == "10"
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_an_empty_formula_has_no_trees(store: Path) -> None:
 def test_only_the_latest_formulas_are_remembered(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tree_lookup, "CACHED", 2)
+    monkeypatch.setattr(tree_lookup, "_CACHED", 2)
     trees = StoredTrees(store)
     first = trees("4097", "")
     assert trees("4097", "") is first

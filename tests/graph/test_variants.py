@@ -24,20 +24,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr_kedro.graph.array_building import ArrayBuilder
+from mathamr_kedro.graph.arrays import DOCUMENT, FORMULA, SENTENCE, GraphArrays
+from mathamr_kedro.graph.builder import ArrayBuilder
 from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.numbering import RawNumbering
 from mathamr_kedro.graph.penman_graph import read_math_graph
-from mathamr_kedro.graph.representatives import Structure
-from mathamr_kedro.graph.tensors import (
-    DOCUMENT,
-    FORMULA,
-    SENTENCE,
-    GraphArrays,
-    directed_edges,
+from mathamr_kedro.graph.variants import VariantGraph
+from mathamr_kedro.graph.virtual_nodes import (
+    AuxiliaryEdges,
+    FormulaMode,
+    GraphVariant,
+    Structure,
 )
-from mathamr_kedro.graph.variants import VariantGraph, build_variant
-from mathamr_kedro.graph.virtual_nodes import AuxiliaryEdges, FormulaMode, GraphVariant
 
 POST = read_math_graph(
     """(m / multi-sentence
@@ -57,7 +55,7 @@ AMR_EDGES = [(0, "snt1", 1), (1, "ARG1", 2)]
 
 
 def show(**options: str) -> VariantGraph:
-    return build_variant(POST, GraphVariant(**options), {0: 77, 1: 88})  # type: ignore[arg-type]
+    return VariantGraph.build(POST, GraphVariant(**options), {0: 77, 1: 88})  # type: ignore[arg-type]
 
 
 def virtual(found: VariantGraph) -> list[tuple[int, list[int]]]:
@@ -180,12 +178,12 @@ def test_without_formulas_and_virtual_nodes_sentence_roots_stand_for_the_post() 
 
 def test_a_formula_without_trees_is_gathered_itself() -> None:
     graph = read_math_graph("(s / show-01 :ARG1 (f / FORMULA_0))")
-    assert virtual(build_variant(graph, GraphVariant()))[0] == (FORMULA, [1])
+    assert virtual(VariantGraph.build(graph, GraphVariant()))[0] == (FORMULA, [1])
 
 
 def test_numbers_of_formulas_are_those_of_their_placeholders() -> None:
     graph = read_math_graph("(s / show-01 :ARG1 (f / FORMULA_7))")
-    found = build_variant(graph, GraphVariant())
+    found = VariantGraph.build(graph, GraphVariant())
     assert found.representatives[0][:3] == (2, FORMULA, 7)
 
 
@@ -201,7 +199,7 @@ ALL_VARIANTS = [
 def lay_out_plainly(graph: MathGraph, variant: GraphVariant) -> GraphArrays:
     """The slow twin: the variant shown node by node, then put into arrays."""
     numbering = RawNumbering()
-    found = build_variant(graph, variant, {0: 77, 1: 88})
+    found = VariantGraph.build(graph, variant, {0: 77, 1: 88})
     trees = {n for part in graph.formulas for n in (*part.opt, *part.slt)}
     types = [
         numbering.symbols[atom]
@@ -250,7 +248,7 @@ def test_relations_of_arrays_are_those_of_the_edges() -> None:
     numbering = RawNumbering()
     variant = GraphVariant(auxiliary_edges="sequential")
     graph = ArrayBuilder(numbering, variant).build(POST)
-    found = build_variant(POST, variant)
+    found = VariantGraph.build(POST, variant)
     expected = [(s, t, role) for s, role, t in found.edges]
     expected += [(s, t, "auxiliary_vn") for s, t in found.auxiliary]
     assert by_name(graph, list(numbering.roles)) == expected
@@ -259,7 +257,7 @@ def test_relations_of_arrays_are_those_of_the_edges() -> None:
 def test_virtual_edges_go_both_ways() -> None:
     numbering = RawNumbering()
     graph = ArrayBuilder(numbering, GraphVariant()).build(POST)
-    source, target, relation = directed_edges(graph, numbering.schema)
+    source, target, relation = graph.directed_edges(numbering.schema)
     rows = set(zip(source.tolist(), target.tolist(), relation.tolist(), strict=True))
     formula, _, document = numbering.schema.virtual_relations
     inverse = numbering.schema.num_forward

@@ -8,15 +8,14 @@ from typing import get_args
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph.arrays import DOCUMENT, FORMULA, SENTENCE
 from mathamr_kedro.graph.penman_graph import read_math_graph
-from mathamr_kedro.graph.representatives import Structure
-from mathamr_kedro.graph.sentences import find_sentences
+from mathamr_kedro.graph.sentences import Sentences
 from mathamr_kedro.graph.virtual_nodes import (
     AuxiliaryEdges,
     FormulaMode,
     GraphVariant,
-    link_in_order,
-    order_parts,
+    Structure,
 )
 
 
@@ -28,7 +27,7 @@ def test_a_sentence_stands_before_its_formulas() -> None:
              :snt2 (h / hold-01 :ARG1 f1 :ARG2 (f0 / FORMULA_0) :ARG3 (f3 / FORMULA_3))
              :math (F2 / FORMULA_2))"""
     )
-    assert order_parts(graph.formulas, find_sentences(graph)) == [
+    assert Sentences.of(graph).order_with(graph.formulas) == [
         ("sentence", 0),
         ("formula", 1),
         ("formula", 2),
@@ -40,7 +39,7 @@ def test_a_sentence_stands_before_its_formulas() -> None:
 
 def test_a_formula_lost_before_all_others_comes_first() -> None:
     graph = read_math_graph("(s / show-01 :ARG0 (f / FORMULA_1) :math (g / FORMULA_0))")
-    assert order_parts(graph.formulas, find_sentences(graph)) == [
+    assert Sentences.of(graph).order_with(graph.formulas) == [
         ("formula", 0),
         ("sentence", 0),
         ("formula", 1),
@@ -49,11 +48,11 @@ def test_a_formula_lost_before_all_others_comes_first() -> None:
 
 @pytest.mark.parametrize("kind", get_args(AuxiliaryEdges))
 def test_one_virtual_node_has_nobody_to_be_linked_with(kind: AuxiliaryEdges) -> None:
-    assert link_in_order([5], kind) == []
+    assert GraphVariant(auxiliary_edges=kind).link([5]) == []
 
 
 def test_two_virtual_nodes_make_no_circle() -> None:
-    assert link_in_order([5, 6], "circular") == [(5, 6)]
+    assert GraphVariant(auxiliary_edges="circular").link([5, 6]) == [(5, 6)]
 
 
 @pytest.mark.parametrize(
@@ -73,3 +72,30 @@ def test_every_variant_is_made_or_refused_with_a_reason(
 def test_an_unknown_value_is_refused_with_the_nearest_one() -> None:
     with pytest.raises(ConfigurationError, match="did you mean 'opt'"):
         GraphVariant("otp")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("structure", "document", "expected"),
+    [
+        ("hierarchy", 9, [(5, FORMULA), (6, FORMULA), (2, SENTENCE), (9, DOCUMENT)]),
+        ("none", None, [(5, FORMULA), (6, FORMULA), (2, SENTENCE)]),
+        (
+            "global_maxsim",
+            9,
+            [(5, FORMULA), (6, FORMULA), (2, SENTENCE), (9, DOCUMENT)],
+        ),
+        ("global_single", 9, [(9, DOCUMENT)]),
+    ],
+)
+def test_structure_decides_the_representatives(structure, document, expected):
+    chosen = GraphVariant(structure=structure).choose_representatives(
+        [5, 6], [2], document
+    )
+    assert [(r.node, r.kind) for r in chosen] == expected
+
+
+def test_formulas_keep_their_number_and_label():
+    chosen = GraphVariant(structure="hierarchy").choose_representatives(
+        [5, 6], [2], 9, labels=[70, 80]
+    )
+    assert [(r.number, r.label) for r in chosen] == [(0, 70), (1, 80), (0, 0), (0, 0)]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.graph.random_graphs import (
+from benchmarks.random_graphs import (
     GraphShape,
     RandomGraphs,
     write_random_shards,
 )
-from mathamr_kedro.graph.tensor_shards import GraphShards
-from mathamr_kedro.graph.tensors import GraphSchema
+from mathamr_kedro.graph import GraphSchema, GraphShards
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.step import OptimizerConfig
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from mathamr_kedro.graph.device_shards import measure_batches
 from mathamr_kedro.learning.buckets import LEVELS, Buckets
 
 
@@ -16,8 +15,8 @@ def draw_batches(shards, steps=200, graphs=8):
 def test_batches_fit(shards):
     batches = draw_batches(shards)
     chosen = Buckets(shards, batches, 4).choose(batches)
-    sizes = measure_batches(shards, batches)
-    queries = measure_batches(shards, batches[:, :4])[:, -1]
+    sizes = shards.measure(batches)
+    queries = shards.measure(batches[:, :4])[:, -1]
     for bucket, size, query in zip(chosen, sizes, queries, strict=True):
         assert all(need <= room for need, room in zip(size, bucket.size, strict=True))
         assert query <= bucket.query_room
@@ -33,7 +32,7 @@ def test_a_few_buckets_hold_all_batches_of_the_first_epoch(shards):
 def test_little_room_is_left_over(shards):
     batches = draw_batches(shards, graphs=32)
     chosen = Buckets(shards, batches, 16).choose(batches)
-    nodes = measure_batches(shards, batches)[:, 0]
+    nodes = shards.measure(batches)[:, 0]
     rooms = np.array([b.size.node - 2 * 64 for b in chosen])
     assert np.mean(rooms / nodes) < 1.1
 

@@ -17,9 +17,13 @@ from mathamr_kedro.errors import (
     MalformedInputError,
     MissingInputError,
 )
-from mathamr_kedro.graph.tensor_files import ShardWriter
-from mathamr_kedro.graph.tensor_shards import GraphShards
-from mathamr_kedro.graph.tensors import FORMULA, GraphArrays, GraphSchema
+from mathamr_kedro.graph import (
+    FORMULA,
+    GraphArrays,
+    GraphSchema,
+    GraphShards,
+    ShardWriter,
+)
 from mathamr_kedro.learning.distillation import (
     DistillationConfig,
     PatternTeacher,

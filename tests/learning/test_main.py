@@ -13,11 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.graph.vocabulary import (
-    SPECIAL_TYPES,
-    NodeVocabulary,
-    RelationVocabulary,
-)
+from mathamr_kedro.graph import SPECIAL_TYPES, NodeVocabulary, RelationVocabulary
 from mathamr_kedro.learning.__main__ import main
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
 from mathamr_kedro.learning.distillation import PatternTeacher

@@ -9,8 +9,7 @@ import pytest
 import torch
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph.tensor_files import ShardWriter
-from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.graph import GraphShards, ShardWriter
 from mathamr_kedro.learning import rounds, trainer
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.maxsim import padded_maxsim

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mathamr_kedro.graph.vocabulary import SPECIAL_TYPES
+from mathamr_kedro.graph import SPECIAL_TYPES
 from mathamr_kedro.learning.node_vectors import (
     NodeVectorsConfig,
     build_node_vectors,

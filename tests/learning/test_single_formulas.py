@@ -8,18 +8,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.random_graphs import RandomGraphs, write_random_shards
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph.array_building import ArrayBuilder
+from mathamr_kedro.graph import (
+    GraphShards,
+    GraphVariant,
+    MathGraph,
+    NodeVocabulary,
+    RelationVocabulary,
+    ShardWriter,
+    read_math_graph,
+)
+from mathamr_kedro.graph.builder import ArrayBuilder
 from mathamr_kedro.graph.fusion import fuse_formulas
-from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.numbering import VocabularyNumbering
-from mathamr_kedro.graph.penman_graph import read_math_graph
-from mathamr_kedro.graph.random_graphs import RandomGraphs, write_random_shards
-from mathamr_kedro.graph.tensor_files import ShardWriter
-from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.graph.tree_lookup import FormulaLines, TreeLines
-from mathamr_kedro.graph.virtual_nodes import GraphVariant
-from mathamr_kedro.graph.vocabulary import NodeVocabulary, RelationVocabulary
 from mathamr_kedro.learning import single_formulas
 from mathamr_kedro.learning.card import Provenance, write_card
 from mathamr_kedro.learning.distillation import DistillationConfig
@@ -203,7 +206,7 @@ def test_other_pairs_are_searched_anew(world, tmp_path):
     assert second.queries.max() < len(joined)
 
 
-@pytest.mark.parametrize("killed_in", ["join_shards", "save_arrays"])
+@pytest.mark.parametrize("killed_in", ["ShardWriter.join", "save_arrays"])
 def test_killed_search_starts_again(world, tmp_path, monkeypatch, killed_in):
     whole, aside = tmp_path / "whole", tmp_path / "killed"
     whole.mkdir(), aside.mkdir()
@@ -216,7 +219,7 @@ def test_killed_search_starts_again(world, tmp_path, monkeypatch, killed_in):
         raise Killed
 
     with monkeypatch.context() as patched, pytest.raises(Killed):
-        patched.setattr(single_formulas, killed_in, die)
+        patched.setattr(f"{single_formulas.__name__}.{killed_in}", die)
         add_single_formulas(*arguments, world.held_out, aside)
     for held_out in (nothing, world.held_out):
         results = [

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph.device_shards import DeviceShards
+from mathamr_kedro.graph import DeviceShards
 from mathamr_kedro.learning.augmentation import AugmentationConfig, step_key
 from mathamr_kedro.learning.buckets import Buckets
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig

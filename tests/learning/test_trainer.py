@@ -309,7 +309,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 import torch
-from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.config import read_config
 from mathamr_kedro.learning.pairs import read_pairs
 from mathamr_kedro.learning.processes import join_processes

@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from mathamr_kedro.graph.random_graphs import (
+from benchmarks.random_graphs import (
     GraphShape,
     RandomGraphs,
     write_random_shards,
 )
-from mathamr_kedro.graph.tensor_shards import GraphShards
-from mathamr_kedro.graph.tensors import GraphSchema
+from mathamr_kedro.graph import GraphSchema, GraphShards
 
 SCHEMA = GraphSchema(
     num_node_types=40, num_forward=9, mask_type=1, virtual_relations=(5, 6, 7)

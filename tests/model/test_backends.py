@@ -11,7 +11,6 @@ import torch
 from torch_geometric.nn import RGCNConv
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph.batches import list_edges
 from mathamr_kedro.model.backends import choose_backend, choose_device
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
@@ -74,7 +73,7 @@ def test_reference_equals_pyg(batch):
         conv.weight.copy_(weight)
         conv.root.copy_(root)
         conv.bias.copy_(bias)
-    source, target, relation = list_edges(batch)
+    source, target, relation = batch.list_edges()
     theirs = conv(x, torch.stack([source, target]), relation)
     reference = ReferenceBackend()
     mine = reference.convolve(x, weight, root, bias, None, reference.prepare(batch))

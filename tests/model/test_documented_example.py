@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 
-from mathamr_kedro.graph.tensor_files import ShardWriter
-from mathamr_kedro.graph.tensor_shards import GraphShards
-from mathamr_kedro.graph.tensors import (
+from mathamr_kedro.graph import (
     SENTENCE,
     GraphArrays,
     GraphSchema,
+    GraphShards,
     Representative,
+    ShardWriter,
 )
 from mathamr_kedro.model.backends import choose_backend
 

@@ -9,7 +9,6 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch_geometric.nn import RGCNConv
 
-from mathamr_kedro.graph.batches import list_edges
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import (
     MathAMRPlus,
@@ -33,7 +32,7 @@ def run_pyg(model, batch):
     """
     model = model.double()
     encoder, head = model.encoder, model.head
-    source, target, relation = list_edges(batch)
+    source, target, relation = batch.list_edges()
     edge_index = torch.stack([source, target])
     h = model.nodes(batch)
     for i in range(len(encoder.root)):

@@ -6,9 +6,13 @@ from dataclasses import replace
 
 import torch
 
-from mathamr_kedro.graph.tensor_files import ShardWriter
-from mathamr_kedro.graph.tensor_shards import GraphShards
-from mathamr_kedro.graph.tensors import GraphArrays, GraphSchema, Representative
+from mathamr_kedro.graph import (
+    GraphArrays,
+    GraphSchema,
+    GraphShards,
+    Representative,
+    ShardWriter,
+)
 from mathamr_kedro.model.row_plan import build_plan
 
 SCHEMA = GraphSchema(

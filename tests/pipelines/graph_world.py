@@ -10,7 +10,7 @@ from kedro.framework.startup import bootstrap_project
 from kedro.io import CatalogProtocol
 
 from mathamr_kedro.formula import TreeBatch, TreeRow
-from mathamr_kedro.graph.penman_records import GraphRecord
+from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.records import Failure, FormulaMention, TrainingPair
 from mathamr_kedro.shards import EndOfShards, Shard
 

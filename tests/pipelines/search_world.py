@@ -11,7 +11,7 @@ from mathamr_kedro.corpus.extraction import PostCleaner
 from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.formula import TreeBatch
-from mathamr_kedro.graph.configuration import PreprocessingParameters
+from mathamr_kedro.graph import PreprocessingConfig
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
@@ -52,7 +52,7 @@ def write_encoder(data: Path, seed: int = 0) -> str:
     """Put a model beside the graphs as training would; return its fingerprint."""
     catalog = open_catalog(data)  # one version each
     context = open_session(data).load_context()
-    settings = PreprocessingParameters.read(context.params["preprocessing"])
+    settings = PreprocessingConfig.read(context.params["preprocessing"])
     graphs = catalog.load("prepared_graphs").open(settings)
     torch.manual_seed(seed)
     model = MathAMRPlus(ModelConfig(16, 8, 2, num_bases=4), graphs.posts.schema)

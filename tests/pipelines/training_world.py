@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from mathamr_kedro.graph.penman_records import GraphRecord
+from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.records import Post, PostLink, TrainingPair
 from mathamr_kedro.shards import EndOfShards, Shard
 from tests.pipelines.graph_world import TOPIC, open_catalog, run_stage

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph.tensors import SENTENCE
+from mathamr_kedro.graph import SENTENCE
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.records import Topic
 from mathamr_kedro.runs.topic_search import (

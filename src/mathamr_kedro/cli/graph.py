@@ -9,15 +9,15 @@ from typing import Any, get_args
 import click
 
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.graph.drawing import draw_math_graph
-from mathamr_kedro.graph.drawing_page import write_page
-from mathamr_kedro.graph.penman_graph import read_math_graph
-from mathamr_kedro.graph.penman_records import GraphRecord
-from mathamr_kedro.graph.representatives import Structure
-from mathamr_kedro.graph.virtual_nodes import (
+from mathamr_kedro.graph import (
     AuxiliaryEdges,
     FormulaMode,
+    GraphRecord,
     GraphVariant,
+    Structure,
+    draw_math_graph,
+    read_math_graph,
+    write_page,
 )
 from mathamr_kedro.project import open_catalog
 

@@ -49,15 +49,13 @@ def command(
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise click.UsageError(f"Expected a name of letters and digits (got {name!r})")
     # Loaded here: wrong options are refused at once.
-    from mathamr_kedro.graph.configuration import (  # noqa: PLC0415
-        PreprocessingParameters,
-    )
+    from mathamr_kedro.graph import PreprocessingConfig  # noqa: PLC0415
     from mathamr_kedro.learning.card import Provenance  # noqa: PLC0415
     from mathamr_kedro.learning.releasing import release_encoder  # noqa: PLC0415
 
     folder = out or _find_place(name)
     catalog: Any = open_catalog(env, data_root)
-    settings = PreprocessingParameters.read(catalog.load("params:preprocessing"))
+    settings = PreprocessingConfig.read(catalog.load("params:preprocessing"))
     graphs = catalog.load("prepared_graphs").open(settings)
     chosen = model or _find_current(catalog, graphs.folder.name)
     surroundings = {

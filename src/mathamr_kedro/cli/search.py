@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import click
 
-from mathamr_kedro.graph.prepared import POST_TYPES
+from mathamr_kedro.graph import POST_TYPES
 from mathamr_kedro.search.searcher import Answer, Result, Searcher
 
 

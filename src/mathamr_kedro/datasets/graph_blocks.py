@@ -9,7 +9,8 @@ from typing import Any
 
 from kedro.io import AbstractDataset
 
-from mathamr_kedro.graph.blocks import GraphBlock, load_keys
+from mathamr_kedro.graph import GraphBlock
+from mathamr_kedro.graph.blocks import VERSION
 from mathamr_kedro.shards import EndOfShards, Shard, ShardFolder
 
 SUFFIX = ".npz"
@@ -31,8 +32,8 @@ class GraphBlocks:
         self._base = Path(base)
 
     def folder(self, variant: str) -> ShardFolder:
-        """Return the shards of a variant."""
-        return ShardFolder(self._base / variant, SUFFIX)
+        """Return the shards of a variant, in the version that is read today."""
+        return ShardFolder(self._base / f"{variant}-v{VERSION}", SUFFIX)
 
     def finished(self, variant: str, made_from: str) -> frozenset[str]:
         """Return the names of the blocks that were made from the same graphs."""
@@ -57,7 +58,7 @@ class GraphBlocks:
     def keys(self, variant: str) -> Iterator[str]:
         """Yield the keys of all graphs of a variant."""
         for file in self.folder(variant).files():
-            yield from load_keys(file)
+            yield from GraphBlock.load_keys(file)
 
 
 class GraphBlocksDataset(AbstractDataset[VariantShard, GraphBlocks]):

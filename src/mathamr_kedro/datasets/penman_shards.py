@@ -9,13 +9,8 @@ from typing import Any
 from kedro.io import AbstractDataset
 from kedro_datasets._typing import TablePreview
 
-from mathamr_kedro.graph.penman_records import (
-    SUFFIX,
-    GraphRecord,
-    find_record,
-    read_records,
-    write_records,
-)
+from mathamr_kedro.graph import GraphRecord, find_record, read_records, write_records
+from mathamr_kedro.graph.penman_records import SUFFIX
 from mathamr_kedro.shards import EndOfShards, Shard, ShardFolder
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from kedro.io import AbstractDataset
 from kedro_datasets._typing import TablePreview
 
-from mathamr_kedro.graph.prepared import Preparation, PreparedStore
+from mathamr_kedro.graph import Preparation, PreparedStore
 
 logger = logging.getLogger(__name__)
 

@@ -1,1 +1,220 @@
-"""Math graphs: fusion, virtual nodes, vocabulary and tensors."""
+"""Math graphs: an AMR with the trees of its formulas, from text to batches.
+
+::
+
+    AMR record ── fusion ──> fused record          fusion, tree_lookup, penman_records
+        MathGraph: nodes and lines of a text       math_graph, penman_graph, sentences
+            GraphVariant: what the encoder sees    virtual_nodes, variants, drawing/
+                GraphArrays: NumPy arrays          arrays, builder, blocks
+                    numbered by vocabularies       vocabulary, vocabulary_counting,
+                                                   numbering, released
+    PreparedGraphs: a folder of all of these       prepared, pairs, configuration
+        GraphShards ──> GraphBatch                 shards/
+        to_pyg ──> torch_geometric.data.Data       pyg_data
+    reports                                        statistics, report
+
+Names are loaded when they are first asked for: who wants a :class:`MathGraph` does not
+wait for torch, and a machine that only trains needs torch and NumPy alone.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mathamr_kedro.graph.arrays import (
+        DOCUMENT,
+        FORMULA,
+        KIND_NAMES,
+        SENTENCE,
+        GraphArrays,
+        GraphSchema,
+        Representative,
+    )
+    from mathamr_kedro.graph.blocks import BuildBlocks, GraphBlock, LabelCounts
+    from mathamr_kedro.graph.builder import RecordArrays
+    from mathamr_kedro.graph.configuration import PreprocessingConfig
+    from mathamr_kedro.graph.drawing import draw_math_graph, write_page
+    from mathamr_kedro.graph.fusion import FusedRecord, FuseRecords, FusionMode
+    from mathamr_kedro.graph.math_graph import MathGraph, read_placeholder
+    from mathamr_kedro.graph.pairs import PairSplit
+    from mathamr_kedro.graph.penman_graph import (
+        format_math_graph,
+        read_label,
+        read_math_graph,
+    )
+    from mathamr_kedro.graph.penman_records import (
+        GraphRecord,
+        find_record,
+        read_blocks,
+        read_records,
+        write_records,
+    )
+    from mathamr_kedro.graph.prepared import (
+        POST_TYPES,
+        Preparation,
+        PreparedGraphs,
+        PreparedStore,
+    )
+    from mathamr_kedro.graph.pyg_data import from_pyg, to_pyg
+    from mathamr_kedro.graph.released import (
+        check_graphs,
+        find_released,
+        release_vocabularies,
+    )
+    from mathamr_kedro.graph.report import (
+        describe_prepared,
+        draw_graph_sizes,
+        draw_vocabulary,
+        write_graph_report,
+        write_preparation_report,
+    )
+    from mathamr_kedro.graph.shards import (
+        BatchSize,
+        DeviceShards,
+        GraphBatch,
+        GraphShards,
+        ShardWriter,
+    )
+    from mathamr_kedro.graph.statistics import GraphTally
+    from mathamr_kedro.graph.tree_lookup import StoredTrees
+    from mathamr_kedro.graph.virtual_nodes import (
+        AuxiliaryEdges,
+        FormulaMode,
+        GraphVariant,
+        Structure,
+    )
+    from mathamr_kedro.graph.vocabulary import (
+        RARE_NUMBERS,
+        SPECIAL_TYPES,
+        NodeVocabulary,
+        RelationVocabulary,
+        classify_number,
+        make_schema,
+    )
+    from mathamr_kedro.graph.vocabulary_counting import Vocabularies
+
+__all__ = [
+    "DOCUMENT",
+    "FORMULA",
+    "KIND_NAMES",
+    "POST_TYPES",
+    "RARE_NUMBERS",
+    "SENTENCE",
+    "SPECIAL_TYPES",
+    "AuxiliaryEdges",
+    "BatchSize",
+    "BuildBlocks",
+    "DeviceShards",
+    "FormulaMode",
+    "FuseRecords",
+    "FusedRecord",
+    "FusionMode",
+    "GraphArrays",
+    "GraphBatch",
+    "GraphBlock",
+    "GraphRecord",
+    "GraphSchema",
+    "GraphShards",
+    "GraphTally",
+    "GraphVariant",
+    "LabelCounts",
+    "MathGraph",
+    "NodeVocabulary",
+    "PairSplit",
+    "Preparation",
+    "PreparedGraphs",
+    "PreparedStore",
+    "PreprocessingConfig",
+    "RecordArrays",
+    "RelationVocabulary",
+    "Representative",
+    "ShardWriter",
+    "StoredTrees",
+    "Structure",
+    "Vocabularies",
+    "check_graphs",
+    "classify_number",
+    "describe_prepared",
+    "draw_graph_sizes",
+    "draw_math_graph",
+    "draw_vocabulary",
+    "find_record",
+    "find_released",
+    "format_math_graph",
+    "from_pyg",
+    "make_schema",
+    "read_blocks",
+    "read_label",
+    "read_math_graph",
+    "read_placeholder",
+    "read_records",
+    "release_vocabularies",
+    "to_pyg",
+    "write_graph_report",
+    "write_page",
+    "write_preparation_report",
+    "write_records",
+]
+
+_HOMES = {
+    "arrays": (
+        "DOCUMENT",
+        "FORMULA",
+        "KIND_NAMES",
+        "SENTENCE",
+        "GraphArrays",
+        "GraphSchema",
+        "Representative",
+    ),
+    "blocks": ("BuildBlocks", "GraphBlock", "LabelCounts"),
+    "builder": ("RecordArrays",),
+    "configuration": ("PreprocessingConfig",),
+    "drawing": ("draw_math_graph", "write_page"),
+    "fusion": ("FusedRecord", "FuseRecords", "FusionMode"),
+    "math_graph": ("MathGraph", "read_placeholder"),
+    "pairs": ("PairSplit",),
+    "penman_graph": ("format_math_graph", "read_label", "read_math_graph"),
+    "penman_records": (
+        "GraphRecord",
+        "find_record",
+        "read_blocks",
+        "read_records",
+        "write_records",
+    ),
+    "prepared": ("POST_TYPES", "Preparation", "PreparedGraphs", "PreparedStore"),
+    "pyg_data": ("from_pyg", "to_pyg"),
+    "released": ("check_graphs", "find_released", "release_vocabularies"),
+    "report": (
+        "describe_prepared",
+        "draw_graph_sizes",
+        "draw_vocabulary",
+        "write_graph_report",
+        "write_preparation_report",
+    ),
+    "shards": ("BatchSize", "DeviceShards", "GraphBatch", "GraphShards", "ShardWriter"),
+    "statistics": ("GraphTally",),
+    "tree_lookup": ("StoredTrees",),
+    "virtual_nodes": ("AuxiliaryEdges", "FormulaMode", "GraphVariant", "Structure"),
+    "vocabulary": (
+        "RARE_NUMBERS",
+        "SPECIAL_TYPES",
+        "NodeVocabulary",
+        "RelationVocabulary",
+        "classify_number",
+        "make_schema",
+    ),
+    "vocabulary_counting": ("Vocabularies",),
+}
+"""Names by the module that defines them."""
+
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value

@@ -2,9 +2,9 @@
 
 ::
 
-    PENMAN shard ── build_block ──> block, numbered by itself ── count_labels ──┐
+    PENMAN shard ── BuildBlocks ──> block, numbered by itself ── count_labels ──┐
                                                                             vocabulary
-    tensor shards <── GraphBlock.renumber <── block <───────────────────────────┘
+    graph shards  <── GraphBlock.renumber <── block <───────────────────────────┘
 
 A block is one ``.npz`` file. It depends on the graphs and on the variant alone, so
 every vocabulary and every split of the training pairs can be made from the same blocks.
@@ -13,7 +13,6 @@ every vocabulary and every split of the training pairs can be made from the same
 from __future__ import annotations
 
 import json
-import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -22,27 +21,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import GraphError, MathAMRError
-from mathamr_kedro.graph.array_building import ArrayBuilder
-from mathamr_kedro.graph.math_graph import read_placeholder
+from mathamr_kedro.errors import MathAMRError
+from mathamr_kedro.graph.arrays import FORMULA, GraphArrays, GraphSchema
+from mathamr_kedro.graph.builder import ArrayBuilder
 from mathamr_kedro.graph.numbering import RAW_SCHEMA, RawNumbering
-from mathamr_kedro.graph.penman_graph import read_math_graph
 from mathamr_kedro.graph.penman_records import GraphRecord, read_records
-from mathamr_kedro.graph.tensor_files import GROUPS
-from mathamr_kedro.graph.tensors import GraphArrays, GraphSchema
+from mathamr_kedro.graph.shards.layout import (
+    GROUPS,
+    NO_NAME,
+    FormulaName,
+)
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
+from mathamr_kedro.types import PostId
+
+VERSION = 2
+"""Of the files; blocks of another version are built anew."""
 
 _COLUMNS = tuple(name for names in GROUPS.values() for name in names)
 _FIRST_VIRTUAL = RAW_SCHEMA.num_node_types
-_LARGEST = 2**31 - 1  # batches hold labels as int32; 0 and below mean none
-
-
-class BlockLabels(NamedTuple):
-    """What the numbers of a block mean."""
-
-    labels: list[tuple[str, str]]
-    """Kind (``concept`` or ``symbol``) and PENMAN atom of each node type."""
-    roles: list[str]
 
 
 class LabelCounts(NamedTuple):
@@ -52,6 +48,24 @@ class LabelCounts(NamedTuple):
     labels: Counter[tuple[str, str]]
     roles: Counter[str]
 
+    @classmethod
+    def of_blocks(
+        cls, blocks: Iterable[GraphBlock], chosen: Collection[PostId] | None
+    ) -> LabelCounts:
+        """Add up the counts of all blocks; one of them is in memory at a time.
+
+        Args:
+            blocks: numbered by themselves.
+            chosen: keys of the graphs to count; ``None``: all.
+        """
+        graphs, labels, roles = 0, Counter[tuple[str, str]](), Counter[str]()
+        for block in blocks:
+            counts = block.count_labels(chosen)
+            graphs += counts.graphs
+            labels.update(counts.labels)
+            roles.update(counts.roles)
+        return cls(graphs, labels, roles)
+
 
 class GraphBlock(NamedTuple):
     """Graphs as flat arrays, one after another."""
@@ -59,34 +73,49 @@ class GraphBlock(NamedTuple):
     keys: list[str]
     post_types: list[str]
     arrays: dict[str, NDArray[np.uint32]]
-    """``sizes`` and the files of :mod:`~mathamr_kedro.graph.tensor_files`."""
-    numbering: BlockLabels
+    """``sizes`` and the files of :mod:`~mathamr_kedro.graph.shards.layout`."""
+    formulas: list[list[FormulaName]]
+    """Of each graph: the formulas among its representatives, in their order."""
+    labels: list[tuple[str, str]]
+    """Kind (``concept`` or ``symbol``) and PENMAN atom of each node type."""
+    roles: list[str]
+    """Of each relation."""
     failures: list[tuple[str, str]]
     """Id and reason of each graph of the shard that is not here."""
 
     @classmethod
     def pack(
         cls,
-        graphs: Iterable[tuple[str, str, GraphArrays]],
-        numbering: BlockLabels,
+        graphs: Iterable[tuple[GraphRecord, GraphArrays]],
+        numbering: RawNumbering,
         failures: Iterable[tuple[str, str]] = (),
     ) -> GraphBlock:
-        """Put graphs one after another; each comes with its key and post type."""
+        """Put graphs one after another, each beside the record it was built from."""
         keys: list[str] = []
         post_types: list[str] = []
+        formulas: list[list[FormulaName]] = []
         parts: dict[str, list[NDArray[np.uint32]]] = {name: [] for name in _COLUMNS}
         sizes: list[list[int]] = []
-        for key, post_type, graph in graphs:
-            keys.append(key)
-            post_types.append(post_type)
-            row = {name: _read_column(graph, name) for name in _COLUMNS}
+        for record, graph in graphs:
+            keys.append(record.graph_id)
+            post_types.append(record.post_type)
+            formulas.append(_name_formulas(record, graph))
+            row = {name: graph.column(name) for name in _COLUMNS}
             for name, values in row.items():
                 parts[name].append(values)
             sizes.append([len(row[names[0]]) for names in GROUPS.values()])
         arrays = {name: _concatenate(name, part) for name, part in parts.items()}
         table = np.array(sizes, dtype=np.uint32).reshape(-1, len(GROUPS))
         arrays["sizes"] = table
-        return cls(keys, post_types, arrays, numbering, list(failures))
+        return cls(
+            keys,
+            post_types,
+            arrays,
+            formulas,
+            numbering.labels,
+            list(numbering.roles),
+            list(failures),
+        )
 
     def graphs(self) -> Iterator[tuple[str, GraphArrays]]:
         """Yield key and arrays of each graph."""
@@ -138,11 +167,10 @@ class GraphBlock(NamedTuple):
         sizes = self.arrays["sizes"]
         types = self.arrays["node_type"][np.repeat(picked, sizes[:, 0])]
         relations = self.arrays["edge"][np.repeat(picked, sizes[:, 1]), 2]
-        labels, roles = self.numbering
         return LabelCounts(
             int(picked.sum()),
-            _count(types[types < _FIRST_VIRTUAL], labels),
-            _count(relations, roles),
+            _count(types[types < _FIRST_VIRTUAL], self.labels),
+            _count(relations, self.roles),
         )
 
     def save(self, path: Path) -> None:
@@ -150,8 +178,9 @@ class GraphBlock(NamedTuple):
         text = {
             "keys": self.keys,
             "post_types": self.post_types,
-            "labels": self.numbering.labels,
-            "roles": self.numbering.roles,
+            "formulas": self.formulas,
+            "labels": self.labels,
+            "roles": self.roles,
             "failures": self.failures,
         }
         raw = np.frombuffer(json.dumps(text).encode(), dtype=np.uint8)
@@ -164,33 +193,37 @@ class GraphBlock(NamedTuple):
         with np.load(path) as file:
             arrays = {name: file[name] for name in ("sizes", *_COLUMNS)}
             text = json.loads(file["text"].tobytes())
-        labels = [(kind, atom) for kind, atom in text["labels"]]
-        numbering = BlockLabels(labels, text["roles"])
-        failures = [(key, reason) for key, reason in text["failures"]]
-        return cls(text["keys"], text["post_types"], arrays, numbering, failures)
+        return cls(
+            text["keys"],
+            text["post_types"],
+            arrays,
+            [[(name, visual) for name, visual in found] for found in text["formulas"]],
+            [(kind, atom) for kind, atom in text["labels"]],
+            text["roles"],
+            [(key, reason) for key, reason in text["failures"]],
+        )
+
+    @staticmethod
+    def load_keys(path: Path) -> list[PostId]:
+        """Return the keys of the graphs in a file that :meth:`save` wrote."""
+        with np.load(path) as file:
+            return json.loads(file["text"].tobytes())["keys"]
 
 
-def load_keys(path: Path) -> list[str]:
-    """Return the keys of the graphs in the file of a block."""
-    with np.load(path) as file:
-        return json.loads(file["text"].tobytes())["keys"]
-
-
-def build_block(path: Path, variant: GraphVariant) -> GraphBlock:
+def _build_block(path: Path, variant: GraphVariant) -> GraphBlock:
     """Turn a shard of fused graphs into a block."""
     numbering = RawNumbering()
     builder = ArrayBuilder(numbering, variant)
-    graphs: list[tuple[str, str, GraphArrays]] = []
+    graphs: list[tuple[GraphRecord, GraphArrays]] = []
     failures: list[tuple[str, str]] = []
     for record in read_records(path):
         try:
-            arrays = build_arrays(record, builder)
+            arrays = builder.build_record(record)
         except MathAMRError as exc:
             failures.append((record.graph_id, str(exc)))
             continue
-        graphs.append((record.graph_id, record.post_type, arrays))
-    labels = BlockLabels(numbering.labels, list(numbering.roles))
-    return GraphBlock.pack(graphs, labels, failures)
+        graphs.append((record._replace(graph=""), arrays))  # the text is not needed
+    return GraphBlock.pack(graphs, numbering, failures)
 
 
 class BuildBlocks:
@@ -201,35 +234,18 @@ class BuildBlocks:
 
     def __call__(self, paths: Sequence[Path]) -> list[GraphBlock]:
         """Return one block per file."""
-        return [build_block(path, self._variant) for path in paths]
+        return [_build_block(path, self._variant) for path in paths]
 
 
-def build_arrays(record: GraphRecord, builder: ArrayBuilder) -> GraphArrays:
-    """Return the arrays of a fused record."""
-    return builder.build(read_math_graph(record.graph), label_formulas(record))
-
-
-def label_formulas(record: GraphRecord) -> dict[int, int]:
-    """Return a label per formula, 1 to 2^31 - 1, equal for those that look the same."""
-    labels: dict[int, int] = {}
-    for mention in record.formula_map:
-        number = read_placeholder(mention.placeholder)
-        if number is None:
-            raise GraphError(
-                f"Expected placeholders FORMULA_n in the formula map of "
-                f"{record.graph_id!r} (got {mention.placeholder!r})"
-            )
-        # Surrogates may stand in the ids of a damaged collection.
-        visual = mention.visual_id.encode("utf-8", "surrogatepass")
-        labels[number] = zlib.crc32(visual) & _LARGEST or 1
-    return labels
-
-
-def _read_column(graph: GraphArrays, name: str) -> NDArray[np.uint32]:
-    if name == "edge":
-        return np.stack([graph.source, graph.target, graph.relation], axis=1)
-    column: NDArray[np.uint32] = getattr(graph, name)
-    return column
+def _name_formulas(record: GraphRecord, graph: GraphArrays) -> list[FormulaName]:
+    """Return formula id and visual id of each representative that is a formula."""
+    names = {n: (m.formula_id, m.visual_id) for n, m in record.formulas().items()}
+    is_formula = graph.representative_kind == FORMULA
+    # A parser may invent a placeholder that the text does not have.
+    return [
+        names.get(number, NO_NAME)
+        for number in graph.representative_number[is_formula].tolist()
+    ]
 
 
 def _concatenate(name: str, parts: list[NDArray[np.uint32]]) -> NDArray[np.uint32]:

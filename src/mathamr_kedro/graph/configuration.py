@@ -7,28 +7,28 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.graph.pairs import SplitOptions
+from mathamr_kedro.graph.pairs import SplitConfig
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
-from mathamr_kedro.graph.vocabulary import VocabularyOptions
+from mathamr_kedro.graph.vocabulary import VocabularyConfig
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.workers import WorkerSettings
 
 
 @dataclass(frozen=True)
-class PreprocessingParameters:
+class PreprocessingConfig:
     """What the stage reads from ``conf/<env>/parameters/preprocessing.yml``.
 
     Other stages read it too, to find the graphs that were prepared with it.
     """
 
     graph: GraphVariant = field(default_factory=GraphVariant)
-    vocabulary: VocabularyOptions = field(default_factory=VocabularyOptions)
-    pairs: SplitOptions = field(default_factory=SplitOptions)
+    vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
+    pairs: SplitConfig = field(default_factory=SplitConfig)
     workers: WorkerSettings = field(default_factory=WorkerSettings)
     """How the stage runs; never changes what it makes."""
 
     @classmethod
-    def read(cls, values: Mapping[str, Any]) -> PreprocessingParameters:
+    def read(cls, values: Mapping[str, Any]) -> PreprocessingConfig:
         """Check what the configuration gave."""
         return read_parameters(cls, values, where="preprocessing")
 

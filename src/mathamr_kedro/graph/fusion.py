@@ -13,16 +13,16 @@
 their edges renamed to ``:op0``, ``:op1``, ...
 
 A formula has one node, however often the text names it: the second mention is a
-re-entrancy. :func:`fuse_formulas` checks what it built, see :func:`check_fusion`.
+re-entrancy. :func:`fuse_formulas` checks what it built.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
-from mathamr_kedro.amr import AMRGraph, Attribute, Edge
-from mathamr_kedro.errors import GraphError
+from mathamr_kedro.errors import GraphError, MalformedInputError
 from mathamr_kedro.graph.math_graph import (
     MATH_ROLE,
     OPT_ROLE,
@@ -31,8 +31,19 @@ from mathamr_kedro.graph.math_graph import (
     MathGraph,
     read_placeholder,
 )
-from mathamr_kedro.graph.penman_graph import from_amr
-from mathamr_kedro.graph.tree_lookup import FormulaLines, TreeLines
+from mathamr_kedro.graph.penman_graph import (
+    format_math_graph,
+    read_math_graph,
+    unify_formulas,
+)
+from mathamr_kedro.graph.penman_records import GraphRecord
+from mathamr_kedro.graph.tree_lookup import (
+    FormulaLines,
+    StoredTrees,
+    TreeLines,
+    TreeLookup,
+)
+from mathamr_kedro.records import Failure
 
 FusionMode: TypeAlias = Literal["mathamr_plus", "mathamr"]
 
@@ -64,7 +75,7 @@ def fuse_formulas(
         GraphError: what was built breaks an invariant.
     """
     fused = _Fusion(amr, formulas, mode).build()
-    check_fusion(fused, amr, formulas, mode)
+    _check_fusion(fused, amr, formulas, mode)
     return fused
 
 
@@ -150,27 +161,7 @@ def _choose_prefix(amr: MathGraph) -> str:
     return prefix
 
 
-def remove_formulas(fused: MathGraph) -> MathGraph:
-    """Return the AMR: the graph without trees and without what hangs by ``:math``."""
-    gone = bytearray(fused.num_nodes)
-    for part in fused.formulas:
-        trees = (part.opt, part.slt, range(part.node, part.node + part.is_lost))
-        for nodes in trees:
-            gone[nodes.start : nodes.stop] = b"\x01" * len(nodes)
-    kept = [node for node in range(fused.num_nodes) if not gone[node]]
-    numbers = dict(zip(kept, range(len(kept)), strict=True))
-    return MathGraph(
-        [fused.variables[node] for node in kept],
-        [fused.atoms[node] for node in kept],
-        [
-            (numbers[holder], role, numbers[target])
-            for holder, role, target in fused.lines
-            if not gone[holder] and not gone[target]
-        ],
-    )
-
-
-def check_fusion(
+def _check_fusion(
     fused: MathGraph,
     amr: MathGraph,
     formulas: Mapping[int, FormulaLines],
@@ -196,51 +187,87 @@ def check_fusion(
                 f"Expected FORMULA_{number} in the graph with trees of {sizes!r} nodes "
                 f"(got {found!r})"
             )
-    if remove_formulas(fused) != amr:
+    if fused.without_formulas() != amr:
         raise GraphError(
             f"Expected the AMR of {amr.num_nodes} nodes below the formulas (got "
             "another graph)"
         )
 
 
-def unify_formulas(amr: MathGraph) -> MathGraph:
-    """Give each placeholder one node, where a parser made two or a constant of it.
+class FusedRecord(NamedTuple):
+    """The text of a fused record (empty where there is none), and what was wrong."""
 
-    ```
-    (a / and :op1 (f / FORMULA_0) :op2 (g / FORMULA_0))    two nodes
-    (a / and :op1 (f / FORMULA_0) :op2 f)                  a re-entrancy
-    ```
+    text: str
+    problems: tuple[Failure, ...] = ()
+    """Without source and place, which the caller knows."""
+
+
+def fuse_record(
+    record: GraphRecord, find_trees: TreeLookup, mode: FusionMode
+) -> tuple[GraphRecord, MathGraph, dict[int, FormulaLines]]:
+    """Return the record with its fused graph, the graph itself, and the trees in it.
+
+    Raises:
+        GraphError: the AMR is no graph, or fusion broke an invariant.
     """
-    places: dict[int, list[int]] = {}
-    for node, atom in enumerate(amr.atoms):
-        if "FORMULA_" in atom:
-            number = read_placeholder(atom)
-            if number is not None:
-                places.setdefault(number, []).append(node)
-    if all(len(p) == 1 and amr.variables[p[0]] for p in places.values()):
-        return amr
-    return from_amr(_join_nodes(amr, list(places.values())))
+    amr = unify_formulas(read_math_graph(record.graph))
+    formulas = {
+        number: find_trees(mention.visual_id, mention.latex)
+        for number, mention in record.formulas().items()
+    }
+    fused = fuse_formulas(amr, formulas, mode)
+    lost = tuple(f"FORMULA_{p.number}" for p in fused.formulas if p.is_lost)
+    text = format_math_graph(fused)
+    return record._replace(graph=text, missing=lost), fused, formulas
 
 
-def _join_nodes(amr: MathGraph, groups: Sequence[Sequence[int]]) -> AMRGraph:
-    taken = {v or a for v, a in zip(amr.variables, amr.atoms, strict=True)}
-    names = list(amr.variables)
-    atoms = list(amr.atoms)
-    for group in groups:
-        number = read_placeholder(atoms[group[0]])
-        name = next((names[node] for node in group if names[node]), "")
-        if not name:
-            name = f"f{number}"
-            while name in taken:
-                name += "f"
-        for node in group:
-            names[node], atoms[node] = name, f"FORMULA_{number}"
-    nodes = {v: atom for v, atom in zip(names, atoms, strict=True) if v}
-    edges = [(names[s], role, t) for s, role, t in amr.edges()]
-    joined = [Edge(s, role, names[t]) for s, role, t in edges if names[t]]
-    return AMRGraph(
-        names[0],
-        nodes,
-        [edge for edge in dict.fromkeys(joined) if edge.source != edge.target],
-        [Attribute(s, role, atoms[t]) for s, role, t in edges if not names[t]],
-    )
+class FuseRecords:
+    """Fuses the texts of AMR records; made in one process, called in others.
+
+    Args:
+        store: file of the formula-tree store; ``None``: all trees from LaTeX.
+        mode: see :mod:`~mathamr_kedro.graph.fusion`.
+    """
+
+    def __init__(self, store: Path | None, mode: FusionMode) -> None:
+        self._store, self._mode = store, mode
+        self._opened: TreeLookup | None = None
+
+    def __call__(self, blocks: Sequence[str]) -> list[FusedRecord]:
+        """Return one result per record."""
+        # Opened where it is used: a connection to the store cannot travel.
+        self._opened = self._opened or StoredTrees(self._store)
+        return [self._fuse(block, self._opened) for block in blocks]
+
+    def _fuse(self, block: str, find_trees: TreeLookup) -> FusedRecord:
+        try:
+            record = GraphRecord.read(block)
+        except MalformedInputError as exc:
+            return FusedRecord("", (_describe("", "malformed_record", str(exc)),))
+        name = record.graph_id
+        try:
+            fused, graph, formulas = fuse_record(record, find_trees, self._mode)
+        except GraphError as exc:
+            return FusedRecord("", (_describe(name, "graph_error", str(exc)),))
+        return FusedRecord(fused.format(), _find_notes(name, graph, formulas))
+
+
+def _describe(name: str, reason: str, detail: str, kept: bool = False) -> Failure:
+    return Failure("graph_fusion", "", "", name, reason, detail, kept)
+
+
+def _find_notes(
+    name: str, graph: MathGraph, formulas: dict[int, FormulaLines]
+) -> tuple[Failure, ...]:
+    notes: list[Failure] = []
+    bare = [n for n, f in formulas.items() if f.opt is None and f.slt is None]
+    if bare:
+        detail = f"no tree for {', '.join(f'FORMULA_{n}' for n in bare[:10])}"
+        notes.append(_describe(name, "formula_without_tree", detail, True))
+    strange = [p.number for p in graph.formulas if p.number not in formulas]
+    if strange:
+        detail = (
+            f"not in formula_map: {', '.join(f'FORMULA_{n}' for n in strange[:10])}"
+        )
+        notes.append(_describe(name, "unknown_placeholder", detail, True))
+    return tuple(notes)

@@ -215,6 +215,25 @@ class MathGraph:
             for number, node in sorted(nodes.items())
         ]
 
+    def without_formulas(self) -> MathGraph:
+        """Return the AMR: without trees, and without what hangs by ``:math``."""
+        gone = bytearray(self.num_nodes)
+        for part in self.formulas:
+            trees = (part.opt, part.slt, range(part.node, part.node + part.is_lost))
+            for nodes in trees:
+                gone[nodes.start : nodes.stop] = b"\x01" * len(nodes)
+        kept = [node for node in range(self.num_nodes) if not gone[node]]
+        numbers = dict(zip(kept, range(len(kept)), strict=True))
+        return MathGraph(
+            [self.variables[node] for node in kept],
+            [self.atoms[node] for node in kept],
+            [
+                (numbers[holder], role, numbers[target])
+                for holder, role, target in self.lines
+                if not gone[holder] and not gone[target]
+            ],
+        )
+
     def _as_value(self) -> tuple[tuple[object, ...], ...]:
         return tuple(self.variables), tuple(self.atoms), tuple(self.lines)
 

@@ -8,17 +8,34 @@ counted all shards::
     shard 1   +   -> 0   V!x -> 1                   V!x -> 6   + -> 7   set -> 8
 
 so graphs are read once, and another vocabulary of the same graphs costs little.
+
+Before a vocabulary sees a label, it is normalised to a node type, what the embedding
+table tells apart (thesis 3.3.1)::
+
+    label            node type
+    functions        function          a plain AMR concept: Porter stem
+    solve-01         solve-01          a PropBank frame is normal already
+    V!𝑥              V!x               NFKC: 𝑥 is x, ℝ is R, ﬁ is fi
+    http://a.b/c     [URL]
+    N!1729           [UNKNUM_INT]      where it is rare; that the vocabulary decides
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any
 
-from mathamr_kedro.graph.normalise import normalise_concept, normalise_symbol
-from mathamr_kedro.graph.tensors import GraphSchema
+from mathamr_kedro.graph.arrays import GraphSchema
+from mathamr_kedro.graph.math_graph import is_inverted, read_placeholder
+from mathamr_kedro.graph.penman_graph import read_label
 from mathamr_kedro.graph.vocabulary import (
+    URL,
     NodeVocabulary,
     RelationVocabulary,
+    classify_number,
     make_schema,
 )
 
@@ -33,8 +50,10 @@ RAW_SCHEMA = GraphSchema(
 )
 """What the numbers of one shard mean: more room than any shard needs."""
 
+_FRAME = re.compile(r".+-\d{2,3}")
 
-class Remembered(dict[str, int]):
+
+class _Remembered(dict[str, int]):
     """A function of strings that is called once for each."""
 
     def __init__(self, find: Callable[[str], int]) -> None:
@@ -49,20 +68,45 @@ class Remembered(dict[str, int]):
 class Numbering:
     """Numbers of concepts, symbols and roles, by atom and by role."""
 
-    concepts: Remembered
-    symbols: Remembered
-    roles: Remembered
     schema: GraphSchema
+    concepts: _Remembered
+    symbols: _Remembered
+    roles: _Remembered
+    written_roles: _Remembered
+    """As ``roles``, but ``~number`` for a role that is written inverted."""
+
+    def __init__(
+        self,
+        schema: GraphSchema,
+        find_concept: Callable[[str], int],
+        find_symbol: Callable[[str], int],
+        find_role: Callable[[str], int],
+    ) -> None:
+        self.schema = schema
+        self.concepts = _Remembered(find_concept)
+        self.symbols = _Remembered(find_symbol)
+        self.roles = _Remembered(find_role)
+        self.written_roles = _Remembered(self._find_written_role)
+
+    def _find_written_role(self, role: str) -> int:
+        return ~self.roles[role[:-3]] if is_inverted(role) else self.roles[role]
 
 
 class VocabularyNumbering(Numbering):
     """The numbers of a vocabulary."""
 
     def __init__(self, types: NodeVocabulary, relations: RelationVocabulary) -> None:
-        self.concepts = Remembered(lambda atom: types.find(normalise_concept(atom)))
-        self.symbols = Remembered(lambda atom: types.find(normalise_symbol(atom)))
-        self.roles = Remembered(relations.find)
-        self.schema = make_schema(types, relations)
+        super().__init__(
+            make_schema(types, relations),
+            lambda atom: types.find(_normalise_concept(atom)),
+            lambda atom: types.find(_normalise_symbol(atom)),
+            relations.find,
+        )
+
+    @staticmethod
+    def normalise(kind: str, atom: str) -> str:
+        """Return the node type of an atom of either kind."""
+        return _normalise_concept(atom) if kind == CONCEPT else _normalise_symbol(atom)
 
 
 class RawNumbering(Numbering):
@@ -71,16 +115,52 @@ class RawNumbering(Numbering):
     def __init__(self) -> None:
         self.labels: list[tuple[str, str]] = []
         """Kind and atom of each number."""
-        self.concepts = Remembered(lambda atom: self._add(CONCEPT, atom))
-        self.symbols = Remembered(lambda atom: self._add(SYMBOL, atom))
-        self.roles = Remembered(lambda role: len(self.roles))
-        self.schema = RAW_SCHEMA
+        super().__init__(
+            RAW_SCHEMA,
+            lambda atom: self._add(CONCEPT, atom),
+            lambda atom: self._add(SYMBOL, atom),
+            lambda role: len(self.roles),
+        )
 
     def _add(self, kind: str, atom: str) -> int:
         self.labels.append((kind, atom))
         return len(self.labels) - 1
 
 
-def normalise_label(kind: str, atom: str) -> str:
-    """Return the node type of an atom of either kind."""
-    return normalise_concept(atom) if kind == CONCEPT else normalise_symbol(atom)
+def _normalise_symbol(atom: str) -> str:
+    """Return the node type of a symbol of a formula, or of a constant of the AMR.
+
+    >>> [_normalise_symbol(atom) for atom in ("V!𝑥", "N!２", '"www.example.org"', "-")]
+    ['V!x', 'N!2', '[URL]', '-']
+    """
+    label = unicodedata.normalize("NFKC", read_label(atom))
+    return URL if "http" in label or "www." in label else label
+
+
+def _normalise_concept(atom: str) -> str:
+    """Return the node type of a concept of the AMR.
+
+    >>> [_normalise_concept(a) for a in ("functions", "solve-01", "FORMULA_3", "1.5")]
+    ['function', 'solve-01', 'FORMULA_3', '1.5']
+    """
+    label = _normalise_symbol(atom)
+    is_normal = (
+        label == URL
+        or _FRAME.fullmatch(label)
+        or read_placeholder(label) is not None
+        or classify_number(label) is not None
+    )
+    return label if is_normal else _stem(label)
+
+
+@lru_cache(maxsize=100_000)
+def _stem(word: str) -> str:
+    return _load_stemmer().stem(word)
+
+
+@cache
+def _load_stemmer() -> Any:
+    # Importing nltk takes seconds, and workers that only read graphs never stem.
+    from nltk.stem.porter import PorterStemmer  # noqa: PLC0415
+
+    return PorterStemmer()

@@ -16,7 +16,7 @@ Pair = tuple[PostId, PostId]
 
 
 @dataclass(frozen=True)
-class SplitOptions:
+class SplitConfig:
     """How training pairs are chosen and split (thesis 3.4.5)."""
 
     train_share: float = 0.9
@@ -41,33 +41,33 @@ class PairSplit(NamedTuple):
     train: list[Pair]
     validation: list[Pair]
     without_graph: int = 0
-    """Pairs left out because the question or the answer has no graph."""
+    """Pairs dropped because the question or the answer has no graph."""
 
     @property
     def training_posts(self) -> set[PostId]:
         """Posts that training may see; the vocabulary is counted on their graphs."""
         return {post for pair in self.train for post in pair}
 
+    @classmethod
+    def draw(
+        cls, pairs: Iterable[Pair], graphs: Collection[PostId], config: SplitConfig
+    ) -> PairSplit:
+        """Shuffle the pairs whose graphs exist by the seed, and split them.
 
-def split_pairs(
-    pairs: Iterable[Pair], graphs: Collection[PostId], options: SplitOptions
-) -> PairSplit:
-    """Shuffle the pairs whose graphs exist by the seed, and split them.
+        Args:
+            pairs: questions and answers; a repeated pair counts once.
+            graphs: ids of the posts that have a graph.
+            config: seed and shares.
 
-    Args:
-        pairs: questions and answers; a repeated pair counts once.
-        graphs: ids of the posts that have a graph.
-        options: seed and shares.
-
-    >>> pairs = [(f"q{n}", f"a{n}") for n in range(10)]
-    >>> split = split_pairs(pairs, {post for pair in pairs for post in pair},
-    ...                     SplitOptions(seed=1))
-    >>> len(split.train), len(split.validation)
-    (9, 1)
-    """
-    distinct = list(dict.fromkeys(pairs))
-    whole = [pair for pair in distinct if pair[0] in graphs and pair[1] in graphs]
-    order = np.random.default_rng(options.seed).permutation(len(whole))
-    shuffled = [whole[place] for place in order.tolist()][: options.most]
-    middle = round(len(shuffled) * options.train_share)
-    return PairSplit(shuffled[:middle], shuffled[middle:], len(distinct) - len(whole))
+        >>> pairs = [(f"q{n}", f"a{n}") for n in range(10)]
+        >>> split = PairSplit.draw(pairs, {post for pair in pairs for post in pair},
+        ...                        SplitConfig(seed=1))
+        >>> len(split.train), len(split.validation)
+        (9, 1)
+        """
+        distinct = list(dict.fromkeys(pairs))
+        whole = [pair for pair in distinct if pair[0] in graphs and pair[1] in graphs]
+        order = np.random.default_rng(config.seed).permutation(len(whole))
+        shuffled = [whole[place] for place in order.tolist()][: config.most]
+        middle = round(len(shuffled) * config.train_share)
+        return cls(shuffled[:middle], shuffled[middle:], len(distinct) - len(whole))

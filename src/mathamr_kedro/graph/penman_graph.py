@@ -29,7 +29,7 @@ from mathamr_kedro.amr import (
 )
 from mathamr_kedro.amr import format_graph as format_amr
 from mathamr_kedro.errors import GraphError
-from mathamr_kedro.graph.math_graph import Line, MathGraph
+from mathamr_kedro.graph.math_graph import Line, MathGraph, read_placeholder
 
 _SYMBOL = r'[^\s"()/:~]++'
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
@@ -216,24 +216,53 @@ def format_math_graph(graph: MathGraph) -> str:
     return "".join(pieces)
 
 
-def to_amr(graph: MathGraph) -> AMRGraph:
-    """Return the graph as nodes, edges and attributes by variable."""
-    variables, atoms = graph.variables, graph.atoms
-    edges: list[Edge] = []
-    attributes: list[Attribute] = []
-    for source, role, target in graph.edges():
-        if variables[target]:
-            edges.append(Edge(variables[source], role, variables[target]))
-        else:
-            attributes.append(Attribute(variables[source], role, atoms[target]))
-    nodes = {v: atom for v, atom in zip(variables, atoms, strict=True) if v}
-    return AMRGraph(variables[0], nodes, edges, attributes)
-
-
-def from_amr(graph: AMRGraph) -> MathGraph:
+def _from_amr(graph: AMRGraph) -> MathGraph:
     """Lay out nodes, edges and attributes as a text would have them.
 
     Raises:
         GraphError: the graph is not connected.
     """
     return read_math_graph(format_amr(graph))
+
+
+def unify_formulas(amr: MathGraph) -> MathGraph:
+    """Give each placeholder one node, where a parser made two or a constant of it.
+
+    ```
+    (a / and :op1 (f / FORMULA_0) :op2 (g / FORMULA_0))    two nodes
+    (a / and :op1 (f / FORMULA_0) :op2 f)                  a re-entrancy
+    ```
+    """
+    places: dict[int, list[int]] = {}
+    for node, atom in enumerate(amr.atoms):
+        if "FORMULA_" in atom:
+            number = read_placeholder(atom)
+            if number is not None:
+                places.setdefault(number, []).append(node)
+    if all(len(p) == 1 and amr.variables[p[0]] for p in places.values()):
+        return amr
+    return _from_amr(_join_nodes(amr, list(places.values())))
+
+
+def _join_nodes(amr: MathGraph, groups: Sequence[Sequence[int]]) -> AMRGraph:
+    taken = {v or a for v, a in zip(amr.variables, amr.atoms, strict=True)}
+    names = list(amr.variables)
+    atoms = list(amr.atoms)
+    for group in groups:
+        number = read_placeholder(atoms[group[0]])
+        name = next((names[node] for node in group if names[node]), "")
+        if not name:
+            name = f"f{number}"
+            while name in taken:
+                name += "f"
+        for node in group:
+            names[node], atoms[node] = name, f"FORMULA_{number}"
+    nodes = {v: atom for v, atom in zip(names, atoms, strict=True) if v}
+    edges = [(names[s], role, t) for s, role, t in amr.edges()]
+    joined = [Edge(s, role, names[t]) for s, role, t in edges if names[t]]
+    return AMRGraph(
+        names[0],
+        nodes,
+        [edge for edge in dict.fromkeys(joined) if edge.source != edge.target],
+        [Attribute(s, role, atoms[t]) for s, role, t in edges if not names[t]],
+    )

@@ -13,7 +13,7 @@ r"""Records of graph shards: text that anybody can read, and PENMAN tools too.
 ```
 
 AMR parsing writes such records, graph fusion puts the trees of the formulas into them.
-Lines without a value (no missing placeholder, no formula) are left out.
+Lines without a value (no missing placeholder, no formula) are omitted.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mathamr_kedro.errors import GraphError, MalformedInputError
+from mathamr_kedro.graph.math_graph import read_placeholder
 from mathamr_kedro.records import FormulaMention, Post, Topic
 
 SUFFIX = ".amr.txt"
@@ -59,62 +60,78 @@ class GraphRecord(NamedTuple):
         """Return the record of a topic."""
         return cls(topic.topic_id, graph, "topic", topic.formula_map, tuple(missing))
 
+    def formulas(self) -> dict[int, FormulaMention]:
+        """Return the formulas by ``n`` of ``FORMULA_n``.
 
-def format_record(record: GraphRecord) -> str:
-    r"""Return the text of a record, with the empty line that ends it.
+        Raises:
+            GraphError: a placeholder of the formula map has another form.
+        """
+        found: dict[int, FormulaMention] = {}
+        for mention in self.formula_map:
+            number = read_placeholder(mention.placeholder)
+            if number is None:
+                raise GraphError(
+                    f"Expected placeholders FORMULA_n in the formula map of "
+                    f"{self.graph_id!r} (got {mention.placeholder!r})"
+                )
+            found[number] = mention
+        return found
 
-    >>> format_record(GraphRecord("7", "(s / sum-01)", "answer"))
-    '# ::id 7\n# ::post_type answer\n(s / sum-01)\n\n'
+    @classmethod
+    def read(cls, block: str) -> GraphRecord:
+        """Read the text of one record; the line order of the comments does not matter.
 
-    Raises:
-        GraphError: the graph is not PENMAN text without empty lines.
-    """
-    if not record.graph.startswith("(") or "\n\n" in record.graph:
-        raise GraphError(
-            f"Expected PENMAN text without empty lines for {record.graph_id!r} "
-            f"(got {record.graph[:80]!r})"
-        )
-    lines = [f"# ::id {_format_value(record.graph_id)}"]
-    lines.append(f"# ::post_type {_format_value(record.post_type)}")
-    if record.missing:
-        lines.append(f"# ::missing {' '.join(record.missing)}")
-    if record.formula_map:
-        lines.append(f"# ::formula_map {format_formula_map(record.formula_map)}")
-    lines.append(record.graph)
-    return "\n".join(lines) + "\n\n"
+        Raises:
+            MalformedInputError: a comment or the graph is missing or unreadable.
+        """
+        found: dict[str, str] = {}
+        rest = block
+        while rest.startswith("#"):
+            line, _, rest = rest.partition("\n")
+            key, _, value = line.removeprefix("# ::").partition(" ")
+            found[key] = value
+        if "id" not in found or not rest.startswith("("):
+            raise MalformedInputError(
+                f"Expected '# ::id ...' and a graph in a record (got {block[:80]!r})"
+            )
+        try:
+            return cls(
+                _read_value(found["id"]),
+                rest,
+                _read_value(found.get("post_type", "document")),
+                _read_formula_map(found.get("formula_map", "{}")),
+                tuple(found.get("missing", "").split()),
+            )
+        except (ValueError, TypeError, AttributeError) as exc:
+            raise MalformedInputError(
+                f"Expected JSON in the comments of a record ({exc}; got {block[:80]!r})"
+            ) from exc
+
+    def format(self) -> str:
+        r"""Return the text of the record, with the empty line that ends it.
+
+        >>> GraphRecord("7", "(s / sum-01)", "answer").format()
+        '# ::id 7\n# ::post_type answer\n(s / sum-01)\n\n'
+
+        Raises:
+            GraphError: the graph is not PENMAN text without empty lines.
+        """
+        if not self.graph.startswith("(") or "\n\n" in self.graph:
+            raise GraphError(
+                f"Expected PENMAN text without empty lines for {self.graph_id!r} "
+                f"(got {self.graph[:80]!r})"
+            )
+        lines = [f"# ::id {_format_value(self.graph_id)}"]
+        lines.append(f"# ::post_type {_format_value(self.post_type)}")
+        if self.missing:
+            lines.append(f"# ::missing {' '.join(self.missing)}")
+        if self.formula_map:
+            lines.append(f"# ::formula_map {_format_formula_map(self.formula_map)}")
+        lines.append(self.graph)
+        return "\n".join(lines) + "\n\n"
 
 
-def read_record(block: str) -> GraphRecord:
-    """Read the text of one record; the line order of the comments does not matter.
-
-    Raises:
-        MalformedInputError: a comment or the graph is missing or unreadable.
-    """
-    found: dict[str, str] = {}
-    rest = block
-    while rest.startswith("#"):
-        line, _, rest = rest.partition("\n")
-        key, _, value = line.removeprefix("# ::").partition(" ")
-        found[key] = value
-    if "id" not in found or not rest.startswith("("):
-        raise MalformedInputError(
-            f"Expected '# ::id ...' and a graph in a record (got {block[:80]!r})"
-        )
-    try:
-        return GraphRecord(
-            _read_value(found["id"]),
-            rest,
-            _read_value(found.get("post_type", "document")),
-            read_formula_map(found.get("formula_map", "{}")),
-            tuple(found.get("missing", "").split()),
-        )
-    except (ValueError, TypeError, AttributeError) as exc:
-        raise MalformedInputError(
-            f"Expected JSON in the comments of a record ({exc}; got {block[:80]!r})"
-        ) from exc
-
-
-def format_formula_map(formula_map: Iterable[FormulaMention]) -> str:
+def _format_formula_map(formula_map: Iterable[FormulaMention]) -> str:
     """Return the map from placeholders to formulas as one line of JSON."""
     entries = {
         mention.placeholder: dict(
@@ -127,8 +144,8 @@ def format_formula_map(formula_map: Iterable[FormulaMention]) -> str:
     return text if text.isprintable() else json.dumps(entries)
 
 
-def read_formula_map(line: str) -> tuple[FormulaMention, ...]:
-    """Undo :func:`format_formula_map`."""
+def _read_formula_map(line: str) -> tuple[FormulaMention, ...]:
+    """Undo :func:`_format_formula_map`."""
     return tuple(
         FormulaMention(placeholder, **entry)
         for placeholder, entry in json.loads(line).items()
@@ -138,14 +155,14 @@ def read_formula_map(line: str) -> tuple[FormulaMention, ...]:
 def write_records(records: Iterable[GraphRecord], path: Path) -> None:
     """Write records to a file."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(map(format_record, records))
+        file.writelines(record.format() for record in records)
 
 
 def read_records(path: Path) -> Iterator[GraphRecord]:
     """Yield the records of a file."""
     for block in read_blocks(path):
         try:
-            yield read_record(block)
+            yield GraphRecord.read(block)
         except MalformedInputError as exc:
             raise MalformedInputError(f"{exc} in {str(path)!r}") from exc
 
@@ -171,7 +188,7 @@ def find_record(path: Path, graph_id: str) -> GraphRecord | None:
     if start < 0:
         return None
     block, _, _ = content[start + 1 :].partition(b"\n\n")
-    return read_record(block.decode())
+    return GraphRecord.read(block.decode())
 
 
 def _format_value(value: str) -> str:

@@ -7,7 +7,7 @@
         configuration.json    the configuration itself, what it was made from, a report
         types.json            node types by number
         relations.json        forward relations by number
-        posts/, topics/       tensor shards
+        posts/, topics/       shards of graphs, with the ids of their formulas
         post_type.npy         of each post: its place in POST_TYPES
         train_pairs.npy       rows of question and answer, as positions in posts/
         validation_pairs.npy
@@ -30,9 +30,10 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.files import replace_folder, write_text
-from mathamr_kedro.graph.configuration import PreprocessingParameters
+from mathamr_kedro.graph.configuration import PreprocessingConfig
 from mathamr_kedro.graph.pairs import Pair, PairSplit
-from mathamr_kedro.graph.tensor_files import ShardWriter
+from mathamr_kedro.graph.shards.layout import VERSION
+from mathamr_kedro.graph.shards.writer import ShardWriter
 from mathamr_kedro.graph.vocabulary import (
     NodeVocabulary,
     RelationVocabulary,
@@ -41,7 +42,7 @@ from mathamr_kedro.graph.vocabulary import (
 
 if TYPE_CHECKING:
     from mathamr_kedro.graph.blocks import GraphBlock
-    from mathamr_kedro.graph.tensor_shards import GraphShards
+    from mathamr_kedro.graph.shards.reader import GraphShards
 
 POST_TYPES = ("question", "answer", "document", "topic", "example")
 """By number in ``post_type.npy``."""
@@ -53,7 +54,7 @@ CONFIGURATION = "configuration.json"
 class Preparation:
     """What a folder of prepared graphs is written from."""
 
-    parameters: PreprocessingParameters
+    parameters: PreprocessingConfig
     """They name the folder."""
     made_from: str
     """Fingerprint of the posts' graphs and the pairs: what an encoder learns from."""
@@ -82,6 +83,7 @@ class PreparedGraphs:
         content = json.loads(file.read_text(encoding="utf-8"))
         self.configuration: dict[str, Any] = content["configuration"]
         self.made_from: str = content["made_from"]
+        self.version: int = content.get("version", 1)
         self.topics_from: str = content.get("topics_from", "")
         self.report: dict[str, Any] = content["report"]
 
@@ -129,7 +131,7 @@ class PreparedGraphs:
 
 def _open_shards(folder: Path) -> GraphShards:
     # torch takes seconds to load; who only looks at a vocabulary need not wait.
-    from mathamr_kedro.graph.tensor_shards import GraphShards  # noqa: PLC0415
+    from mathamr_kedro.graph.shards.reader import GraphShards  # noqa: PLC0415
 
     return GraphShards(folder)
 
@@ -140,11 +142,11 @@ class PreparedStore:
     def __init__(self, base: Path) -> None:
         self.base = Path(base)
 
-    def folder(self, parameters: PreprocessingParameters) -> Path:
+    def folder(self, parameters: PreprocessingConfig) -> Path:
         """Return the folder of a configuration, whether it is there or not."""
         return self.base / parameters.key
 
-    def open(self, parameters: PreprocessingParameters) -> PreparedGraphs:
+    def open(self, parameters: PreprocessingConfig) -> PreparedGraphs:
         """Return the graphs of a configuration.
 
         Raises:
@@ -160,7 +162,7 @@ class PreparedStore:
         ]
 
     def save(self, preparation: Preparation) -> bool:
-        """Write a folder; leave one alone that was made from the same.
+        """Write a folder; leave one of this version alone if it was made from the same.
 
         Returns:
             Whether anything was written.
@@ -168,7 +170,8 @@ class PreparedStore:
         folder = self.folder(preparation.parameters)
         if (folder / CONFIGURATION).is_file():
             found = PreparedGraphs(folder)
-            if found.made_from == preparation.made_from:
+            is_current = found.version == VERSION
+            if is_current and found.made_from == preparation.made_from:
                 if found.topics_from == preparation.topics_from:
                     return False
                 _replace_topics(folder, preparation)
@@ -187,10 +190,10 @@ def _write(folder: Path, preparation: Preparation) -> None:
     with ShardWriter(folder / "posts", schema) as writer:
         for block in preparation.posts:
             post_types += [_number_post_type(name) for name in block.post_types]
-            for key, graph in block.graphs():
+            for (key, graph), names in zip(block.graphs(), block.formulas, strict=True):
                 if key in wanted:
                     positions[key] = len(writer)
-                writer.add(key, graph)
+                writer.add(key, graph, names)
     _write_topics(folder / "topics", preparation)
     np.save(folder / "post_type.npy", np.array(post_types, dtype=np.uint8))
     _save_pairs(folder / "train_pairs.npy", split.train, positions)
@@ -204,8 +207,8 @@ def _write_topics(folder: Path, preparation: Preparation) -> None:
     schema = make_schema(preparation.types, preparation.relations)
     with ShardWriter(folder, schema) as writer:
         for block in preparation.topics:
-            for key, graph in block.graphs():
-                writer.add(key, graph)
+            for (key, graph), names in zip(block.graphs(), block.formulas, strict=True):
+                writer.add(key, graph, names)
 
 
 def _replace_topics(folder: Path, preparation: Preparation) -> None:
@@ -219,6 +222,7 @@ def _replace_topics(folder: Path, preparation: Preparation) -> None:
 def _write_configuration(folder: Path, preparation: Preparation) -> None:
     content = {
         "configuration": preparation.parameters.describe(),
+        "version": VERSION,
         "made_from": preparation.made_from,
         "topics_from": preparation.topics_from,
         "report": preparation.report,

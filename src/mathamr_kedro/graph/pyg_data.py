@@ -7,11 +7,10 @@ import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
-from mathamr_kedro.graph.tensors import (
+from mathamr_kedro.graph.arrays import (
     GraphArrays,
     GraphSchema,
     Ids,
-    directed_edges,
 )
 
 
@@ -20,7 +19,7 @@ def to_pyg(graph: GraphArrays, schema: GraphSchema) -> Data:
 
     ``x`` holds node types, ``edge_type`` relations, ``virtual`` marks virtual nodes.
     """
-    source, target, relation = directed_edges(graph, schema)
+    source, target, relation = graph.directed_edges(schema)
     extra = {
         name: torch.from_numpy(getattr(graph, name).astype(np.int64))
         for name in vars(graph)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
+
+from mathamr_kedro.graph.prepared import PreparedGraphs
+from mathamr_kedro.graph.shards.layout import GROUPS
+from mathamr_kedro.graph.vocabulary import UNK
 
 _REASONS = {
     "all_chunks_failed": "All chunks failed to parse",
@@ -20,15 +25,15 @@ def write_graph_report(statistics: Mapping[str, Any]) -> str:
     """Return the statistics of a collection in the order of the thesis' Table 4.2."""
     parts = [
         f"# Math graphs ({statistics['mode']})",
-        write_table(("Statistic", "Value"), _list_table_4_2(statistics)),
+        _write_table(("Statistic", "Value"), _list_table_4_2(statistics)),
         "## Parts",
-        write_table(("Statistic", "Value"), _list_parts(statistics["all"])),
+        _write_table(("Statistic", "Value"), _list_parts(statistics["all"])),
     ]
     if statistics.get("notes"):
         parts += [
             "## Notes",
             "Posts that have a graph, with a defect worth knowing.",
-            write_table(("Reason", "Posts"), list(statistics["notes"].items())),
+            _write_table(("Reason", "Posts"), list(statistics["notes"].items())),
         ]
     return "\n\n".join(parts) + "\n"
 
@@ -97,6 +102,31 @@ def draw_graph_sizes(statistics: Mapping[str, Any]) -> go.Figure:
     return go.Figure(bars, layout=layout)
 
 
+def describe_prepared(prepared: PreparedGraphs) -> dict[str, Any]:
+    """Return sizes per graph of the posts, with the report of the stage."""
+    folder = prepared.folder / "posts"
+    sizes = np.load(folder / "sizes.npy").astype(np.int64)
+    graphs = max(len(sizes), 1)
+    totals = dict(zip(GROUPS, sizes.sum(axis=0).tolist(), strict=True))
+    written = sum(file.stat().st_size for file in folder.iterdir())
+    content = totals["node"] - totals["virtual"]
+    types = np.load(folder / "node_type.npy", mmap_mode="r")
+    unknown = int(np.count_nonzero(types == prepared.types.find(UNK)))
+    return {
+        "folder": prepared.folder.name,
+        "configuration": prepared.configuration,
+        **prepared.report,
+        "coverage_of_posts": 1 - unknown / max(content, 1),
+        "bytes_per_graph": written / graphs,
+        "bytes_per_156_nodes": written / max(content, 1) * 156,
+        "nodes_per_graph": content / graphs,
+        "edges_per_graph": totals["edge"] / graphs,
+        "virtual_nodes_per_graph": totals["virtual"] / graphs,
+        "members_per_graph": totals["member"] / graphs,
+        "representatives_per_graph": totals["representative"] / graphs,
+    }
+
+
 def write_preparation_report(statistics: Mapping[str, Any]) -> str:
     """Return what preprocessing made of the graphs, as Markdown."""
     vocabulary = statistics["vocabulary"]
@@ -133,11 +163,11 @@ def write_preparation_report(statistics: Mapping[str, Any]) -> str:
         "\n\n".join(
             [
                 f"# Prepared graphs `{statistics['folder']}`",
-                write_table(("Parameter", "Value"), settings),
+                _write_table(("Parameter", "Value"), settings),
                 "## Vocabulary",
-                write_table(("Statistic", "Value"), rows),
+                _write_table(("Statistic", "Value"), rows),
                 "## Graphs and pairs",
-                write_table(("Statistic", "Value"), graphs),
+                _write_table(("Statistic", "Value"), graphs),
             ]
         )
         + "\n"
@@ -166,7 +196,7 @@ def draw_vocabulary(statistics: Mapping[str, Any]) -> go.Figure:
     return figure
 
 
-def write_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def _write_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Return a Markdown table; numbers stand on the right."""
     lines = [
         "| " + " | ".join(head) + " |",

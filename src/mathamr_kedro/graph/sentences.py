@@ -23,7 +23,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mathamr_kedro.graph.math_graph import MathGraph
+from mathamr_kedro.graph.math_graph import FormulaPart, MathGraph
 
 _SENTENCE_ROLE = re.compile(r"snt(\d+)")
 _NOWHERE = -1
@@ -36,30 +36,55 @@ class Sentences(NamedTuple):
     members: list[list[int]]
     """AMR nodes of each sentence, ascending; trees of formulas are not among them."""
 
+    @classmethod
+    def of(cls, graph: MathGraph) -> Sentences:
+        """Return the sentences of a graph."""
+        is_amr = _mark_amr_nodes(graph)
+        roots = _find_roots(graph)
+        if not roots:
+            return cls([0], [[n for n, is_kept in enumerate(is_amr) if is_kept]])
+        if _stand_apart(graph, roots):
+            ends = graph.ends
+            members = [[n for n in range(r, ends[r]) if is_amr[n]] for r in roots]
+            return cls(roots, members)
+        owner = _find_nearest(graph, roots, is_amr)
+        found: list[set[int]] = [{root} for root in roots]
+        for node, sentence in enumerate(owner):
+            if sentence != _NOWHERE:
+                found[sentence].add(node)
+        for source, _, target in graph.edges():
+            here, there = owner[source], owner[target]
+            if here != there and _NOWHERE not in (here, there):
+                found[here].add(target)
+        return cls(roots, [sorted(nodes) for nodes in found])
 
-def find_sentences(graph: MathGraph) -> Sentences:
-    """Return the sentences of a graph."""
-    is_amr = mark_amr_nodes(graph)
-    roots = _find_roots(graph)
-    if not roots:
-        return Sentences([0], [[n for n, is_kept in enumerate(is_amr) if is_kept]])
-    if _stand_apart(graph, roots):
-        ends = graph.ends
-        members = [[n for n in range(r, ends[r]) if is_amr[n]] for r in roots]
-        return Sentences(roots, members)
-    owner = _find_nearest(graph, roots, is_amr)
-    found: list[set[int]] = [{root} for root in roots]
-    for node, sentence in enumerate(owner):
-        if sentence != _NOWHERE:
-            found[sentence].add(node)
-    for source, _, target in graph.edges():
-        here, there = owner[source], owner[target]
-        if here != there and _NOWHERE not in (here, there):
-            found[here].add(target)
-    return Sentences(roots, [sorted(nodes) for nodes in found])
+    def order_with(self, formulas: Sequence[FormulaPart]) -> list[tuple[str, int]]:
+        """Return formulas and sentences in the order of the document.
+
+        A sentence stands before the formulas that it names first. A formula that the
+        AMR lost stands behind the formula before it.
+
+        Returns:
+            Pairs of ``"formula"`` or ``"sentence"`` and the place in its list.
+        """
+        count = len(self.roots)
+        first_sentence = {
+            node: sentence
+            for sentence in reversed(range(count))
+            for node in self.members[sentence]
+        }
+        keys: list[tuple[int, int, int]] = [(s, 0, s) for s in range(count)]
+        sentence = -1
+        for place, part in enumerate(formulas):
+            sentence = first_sentence.get(part.node, sentence)
+            keys.append((sentence, 1, place))
+        return [
+            ("formula" if is_formula else "sentence", place)
+            for _, is_formula, place in sorted(keys)
+        ]
 
 
-def mark_amr_nodes(graph: MathGraph) -> bytearray:
+def _mark_amr_nodes(graph: MathGraph) -> bytearray:
     """Return 1 for each node that is in no formula tree and was not lost by the AMR."""
     marks = bytearray(b"\x01") * graph.num_nodes
     for part in graph.formulas:

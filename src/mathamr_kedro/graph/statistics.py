@@ -10,7 +10,7 @@ from typing import Any
 from mathamr_kedro.graph.math_graph import is_inverted
 from mathamr_kedro.graph.penman_graph import read_label, read_math_graph
 from mathamr_kedro.graph.penman_records import read_records
-from mathamr_kedro.graph.sentences import find_sentences
+from mathamr_kedro.graph.sentences import Sentences
 
 
 class GraphTally:
@@ -24,26 +24,33 @@ class GraphTally:
         self.atoms: set[str] = set()
         self.roles: set[str] = set()
 
-    def add_file(self, path: Path) -> None:
-        """Count the graphs of a shard."""
+    @classmethod
+    def of_files(cls, paths: Sequence[Path]) -> list[GraphTally]:
+        """Return a tally per file of fused graphs: what a worker of the stage does."""
+        return [cls._of_file(path) for path in paths]
+
+    @classmethod
+    def _of_file(cls, path: Path) -> GraphTally:
+        tally = cls()
         for record in read_records(path):
             graph = read_math_graph(record.graph)
             kind = record.post_type
-            self.sizes.setdefault(kind, Counter())[graph.num_nodes] += 1
-            self.totals.setdefault(kind, Counter()).update(
+            tally.sizes.setdefault(kind, Counter())[graph.num_nodes] += 1
+            tally.totals.setdefault(kind, Counter()).update(
                 {
                     "graphs": 1,
                     "nodes": graph.num_nodes,
                     "edges": graph.num_edges,
-                    "sentences": len(find_sentences(graph).roots),
+                    "sentences": len(Sentences.of(graph).roots),
                     "formulas": len(record.formula_map),
                     "lost_formulas": len(record.missing),
                     "opt_nodes": sum(len(part.opt) for part in graph.formulas),
                     "slt_nodes": sum(len(part.slt) for part in graph.formulas),
                 }
             )
-            self.atoms.update(graph.atoms)
-            self.roles.update(role for _, role, _ in graph.lines)
+            tally.atoms.update(graph.atoms)
+            tally.roles.update(role for _, role, _ in graph.lines)
+        return tally
 
     def merge(self, other: GraphTally) -> None:
         """Add what another tally counted."""
@@ -54,52 +61,37 @@ class GraphTally:
         self.atoms |= other.atoms
         self.roles |= other.roles
 
+    def describe(
+        self, failures: Mapping[str, int], training_pairs: int
+    ) -> dict[str, Any]:
+        """Return the statistics of a collection whose graphs of posts were counted.
 
-class TallyFiles:
-    """Counts files of fused graphs: what a worker of the stage does."""
-
-    def __call__(self, paths: Sequence[Path]) -> list[GraphTally]:
-        """Return one tally per file."""
-        tallies = []
-        for path in paths:
-            tally = GraphTally()
-            tally.add_file(path)
-            tallies.append(tally)
-        return tallies
-
-
-def describe_graphs(
-    tally: GraphTally, failures: Mapping[str, int], training_pairs: int
-) -> dict[str, Any]:
-    """Return the statistics of a collection.
-
-    Args:
-        tally: counts over all graphs of posts.
-        failures: posts without a graph, by reason.
-        training_pairs: questions with an answer to train on.
-    """
-    sizes = sum(tally.sizes.values(), Counter[int]())
-    totals = sum(tally.totals.values(), Counter[str]())
-    graphs, failed = totals["graphs"], sum(failures.values())
-    return {
-        "posts_processed": graphs + failed,
-        "graphs": graphs,
-        "failed_posts": failed,
-        "failures": dict(sorted(failures.items(), key=lambda item: -item[1])),
-        "training_pairs": training_pairs,
-        "all": _describe_part(sizes, totals),
-        "by_post_type": {
-            kind: _describe_part(tally.sizes[kind], tally.totals[kind])
-            for kind in sorted(tally.sizes)
-        },
-        "raw_node_types": len({read_label(atom) for atom in tally.atoms}),
-        "raw_relations": len(
-            {role[:-3] if is_inverted(role) else role for role in tally.roles}
-        ),
-        "size_histograms": {
-            kind: _group_sizes(tally.sizes[kind]) for kind in sorted(tally.sizes)
-        },
-    }
+        Args:
+            failures: posts without a graph, by reason.
+            training_pairs: questions with an answer to train on.
+        """
+        sizes = sum(self.sizes.values(), Counter[int]())
+        totals = sum(self.totals.values(), Counter[str]())
+        graphs, failed = totals["graphs"], sum(failures.values())
+        return {
+            "posts_processed": graphs + failed,
+            "graphs": graphs,
+            "failed_posts": failed,
+            "failures": dict(sorted(failures.items(), key=lambda item: -item[1])),
+            "training_pairs": training_pairs,
+            "all": _describe_part(sizes, totals),
+            "by_post_type": {
+                kind: _describe_part(self.sizes[kind], self.totals[kind])
+                for kind in sorted(self.sizes)
+            },
+            "raw_node_types": len({read_label(atom) for atom in self.atoms}),
+            "raw_relations": len(
+                {role[:-3] if is_inverted(role) else role for role in self.roles}
+            ),
+            "size_histograms": {
+                kind: _group_sizes(self.sizes[kind]) for kind in sorted(self.sizes)
+            },
+        }
 
 
 def _describe_part(sizes: Counter[int], totals: Counter[str]) -> dict[str, Any]:
@@ -107,7 +99,7 @@ def _describe_part(sizes: Counter[int], totals: Counter[str]) -> dict[str, Any]:
     return {
         "graphs": totals["graphs"],
         "nodes_per_graph": totals["nodes"] / graphs,
-        "median_nodes": find_median(sizes),
+        "median_nodes": _find_median(sizes),
         "largest_graph": max(sizes, default=0),
         "edges_per_graph": totals["edges"] / graphs,
         "formulas_per_graph": totals["formulas"] / graphs,
@@ -119,12 +111,12 @@ def _describe_part(sizes: Counter[int], totals: Counter[str]) -> dict[str, Any]:
     }
 
 
-def find_median(counts: Counter[int]) -> float:
+def _find_median(counts: Counter[int]) -> float:
     """Return the median of numbers given by how often each occurs.
 
-    >>> find_median(Counter({3: 1, 5: 2, 9: 1}))
+    >>> _find_median(Counter({3: 1, 5: 2, 9: 1}))
     5.0
-    >>> find_median(Counter({3: 1, 4: 1}))
+    >>> _find_median(Counter({3: 1, 4: 1}))
     3.5
     """
     total = counts.total()

@@ -9,13 +9,14 @@ formula_map ── visual id ──> in the store? ── yes ─> the trees of 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 from mathamr_kedro.formula import FormulaTree, TreeStore, find_trees
 from mathamr_kedro.graph.penman_graph import format_label
 
-CACHED = 20_000
+_CACHED = 20_000
 """Formulas kept in memory; a few thousand make up most of what posts mention."""
 
 
@@ -39,25 +40,23 @@ class FormulaLines(NamedTuple):
 NO_TREES = FormulaLines(None, None)
 
 
-class TreeLookup(Protocol):
-    """Finds the trees of a formula by its visual id, or else by its LaTeX."""
-
-    def __call__(self, visual_id: str, latex: str) -> FormulaLines:
-        """Return the trees; a formula without trees has :data:`NO_TREES`."""
+TreeLookup: TypeAlias = Callable[[str, str], FormulaLines]
+"""Finds the trees of a formula by its visual id, or else by its LaTeX; a formula
+without trees has :data:`NO_TREES`."""
 
 
-def lay_out_tree(tree: FormulaTree) -> TreeLines:
+def _lay_out_tree(tree: FormulaTree) -> TreeLines:
     """Return the nodes and edges of a tree as lines of a graph.
 
     Edges of operator trees are named by the number of the operand.
 
-    >>> lay_out_tree(FormulaTree.from_string("[U!plus,0[V!x],1[N!1]]"))
+    >>> _lay_out_tree(FormulaTree.from_string("[U!plus,0[V!x],1[N!1]]"))
     TreeLines(atoms=('U!plus', 'V!x', 'N!1'), parents=(0, 0), roles=('0', '0'))
     """
     edges = tree.edges
     roles = tuple(edge for _, edge, _ in edges)
     if tree.kind == "opt":
-        roles = tuple(str(read_operand(edge)) for edge in roles)
+        roles = tuple(str(_read_operand(edge)) for edge in roles)
     return TreeLines(
         tuple(map(format_label, tree.nodes)),
         tuple(parent for parent, _, _ in edges),
@@ -65,10 +64,10 @@ def lay_out_tree(tree: FormulaTree) -> TreeLines:
     )
 
 
-def read_operand(edge: str) -> int:
+def _read_operand(edge: str) -> int:
     """Return the number of the operand that an edge of an operator tree names.
 
-    >>> [read_operand(edge) for edge in "09AZaz{"]
+    >>> [_read_operand(edge) for edge in "09AZaz{"]
     [0, 9, 10, 35, 36, 61, 62]
     """
     code = ord(edge)
@@ -77,11 +76,11 @@ def read_operand(edge: str) -> int:
     return code - 55 if code < 91 else code - 61
 
 
-def lay_out_trees(opt: FormulaTree | None, slt: FormulaTree | None) -> FormulaLines:
+def _lay_out_trees(opt: FormulaTree | None, slt: FormulaTree | None) -> FormulaLines:
     """Return both trees as lines of a graph."""
     return FormulaLines(
-        lay_out_tree(opt) if opt is not None else None,
-        lay_out_tree(slt) if slt is not None else None,
+        _lay_out_tree(opt) if opt is not None else None,
+        _lay_out_tree(slt) if slt is not None else None,
     )
 
 
@@ -101,10 +100,10 @@ class StoredTrees:
             self._known.move_to_end(key)
             return found
         found = self._known[key] = self._find(visual_id, latex)
-        if len(self._known) > CACHED:
+        if len(self._known) > _CACHED:
             self._known.popitem(last=False)
         return found
 
     def _find(self, visual_id: str, latex: str) -> FormulaLines:
         found = find_trees(self._store, visual_id, latex)
-        return NO_TREES if found is None else lay_out_trees(found.opt, found.slt)
+        return NO_TREES if found is None else _lay_out_trees(found.opt, found.slt)

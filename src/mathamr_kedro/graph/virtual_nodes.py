@@ -7,9 +7,15 @@ The hierarchy (thesis 3.2)::
             formula   sentence   sentence      every node of the formula's trees,
              / | \      / \        / \          every AMR node of the sentence
 
-Its alternatives (thesis 4.3.2): ``none``, and one global node over all nodes
-(``global_maxsim``, ``global_single``). Auxiliary edges (4.3.3) link formula and
-sentence virtual nodes in the order of the document: a sentence, then its formulas.
+Which nodes become the vectors of a post, here and in its alternatives (thesis 4.3.2)::
+
+    hierarchy      formula, sentence and document virtual nodes: all of them
+    none           no virtual nodes: FORMULA_n nodes and sentence roots
+    global_maxsim  one virtual node over every node: FORMULA_n, sentence roots, and it
+    global_single  the same graph: the virtual node alone
+
+Auxiliary edges (4.3.3) link formula and sentence virtual nodes in the order of the
+document: a sentence, then its formulas.
 """
 
 from __future__ import annotations
@@ -17,14 +23,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from mathamr_kedro.errors import ConfigurationError, suggest
-from mathamr_kedro.graph.math_graph import FormulaPart
-from mathamr_kedro.graph.representatives import Structure
-from mathamr_kedro.graph.sentences import Sentences
+from mathamr_kedro.graph.arrays import DOCUMENT, FORMULA, SENTENCE, Representative
 
 FormulaMode: TypeAlias = Literal["both", "opt", "slt", "none"]
+Structure: TypeAlias = Literal["hierarchy", "none", "global_maxsim", "global_single"]
 AuxiliaryEdges: TypeAlias = Literal["none", "sequential", "circular", "full"]
 
 
@@ -33,8 +38,8 @@ class GraphVariant:
     """What the encoder sees of a math graph: one condition of thesis 4.3.1 to 4.3.3."""
 
     formula_mode: FormulaMode = "both"
-    """Trees that stay: operator trees, layout trees, both, or none, so that formulas
-    are left out but for the placeholders that the AMR itself names (4.3.1)."""
+    """Trees that stay: operator trees, layout trees, both, or none, so that of formulas
+    only the placeholders that the AMR itself names remain (4.3.1)."""
     structure: Structure = "hierarchy"
     """Virtual nodes and the vectors of a post (4.3.2)."""
     auxiliary_edges: AuxiliaryEdges = "none"
@@ -59,61 +64,63 @@ class GraphVariant:
                 "virtual nodes, which only the structure 'hierarchy' has"
             )
 
+    def choose_representatives(
+        self,
+        formulas: Sequence[int],
+        sentences: Sequence[int],
+        document: int | None,
+        labels: Sequence[int] = (),
+    ) -> list[Representative]:
+        """List the representatives of one graph, the document last.
 
-class VirtualNode(NamedTuple):
-    """A virtual node and what it gathers."""
+        Args:
+            formulas: node of each formula, in the order of ``FORMULA_n``: its virtual
+                node in the hierarchy, the ``FORMULA_n`` node otherwise.
+            sentences: node of each sentence: its virtual node in the hierarchy, the
+                root of its AMR otherwise.
+            document: the document virtual node or the global node; ``None`` for
+                ``none``.
+            labels: label of each formula, equal for formulas that look the same.
 
-    kind: int
-    members: Sequence[int]
+        >>> GraphVariant(structure="none").choose_representatives([3], [0], None)[0]
+        Representative(node=3, kind=0, number=0, label=0)
+        >>> for structure in ("global_maxsim", "global_single"):
+        ...     variant = GraphVariant(structure=structure)
+        ...     print([r.node for r in variant.choose_representatives([3], [0], 5)])
+        [3, 0, 5]
+        [5]
+        """
+        parts: list[Representative] = []
+        if self.structure != "global_single":
+            numbered = labels or [0] * len(formulas)
+            parts += [
+                Representative(node, FORMULA, n, label)
+                for n, (node, label) in enumerate(zip(formulas, numbered, strict=True))
+            ]
+            parts += [
+                Representative(node, SENTENCE, n) for n, node in enumerate(sentences)
+            ]
+        if self.structure != "none" and document is not None:
+            parts.append(Representative(document, DOCUMENT))
+        return parts
 
+    def link(self, nodes: Sequence[int]) -> list[tuple[int, int]]:
+        """Return the auxiliary edges between virtual nodes given in document order.
 
-def order_parts(
-    formulas: Sequence[FormulaPart], sentences: Sentences
-) -> list[tuple[str, int]]:
-    """Return formulas and sentences in the order of the document.
+        Every edge has its inverse, so one per pair is enough. Two nodes in a chain make
+        no circle.
 
-    A sentence stands before the formulas that it names first. A formula that the AMR
-    lost stands behind the formula before it.
-
-    Returns:
-        Pairs of ``"formula"`` or ``"sentence"`` and the place in its list.
-    """
-    first_sentence = {
-        node: sentence
-        for sentence in reversed(range(len(sentences.roots)))
-        for node in sentences.members[sentence]
-    }
-    keys: list[tuple[int, int, int]] = [(s, 0, s) for s in range(len(sentences.roots))]
-    sentence = -1
-    for place, part in enumerate(formulas):
-        sentence = first_sentence.get(part.node, sentence)
-        keys.append((sentence, 1, place))
-    return [
-        ("formula" if is_formula else "sentence", place)
-        for _, is_formula, place in sorted(keys)
-    ]
-
-
-def link_in_order(
-    nodes: Sequence[int], auxiliary_edges: AuxiliaryEdges
-) -> list[tuple[int, int]]:
-    """Return the auxiliary edges between virtual nodes given in document order.
-
-    Every edge has its inverse, so one per pair is enough. Two nodes in a chain make no
-    circle.
-
-    >>> link_in_order([7, 8, 9], "sequential")
-    [(7, 8), (8, 9)]
-    >>> link_in_order([7, 8, 9], "circular")
-    [(7, 8), (8, 9), (9, 7)]
-    >>> link_in_order([7, 8, 9], "full")
-    [(7, 8), (7, 9), (8, 9)]
-    """
-    if auxiliary_edges == "none":
-        return []
-    if auxiliary_edges == "full":
-        return list(combinations(nodes, 2))
-    chain = list(pairwise(nodes))
-    if auxiliary_edges == "circular" and len(nodes) > 2:
-        chain.append((nodes[-1], nodes[0]))
-    return chain
+        >>> for edges in ("sequential", "circular", "full"):
+        ...     print(GraphVariant(auxiliary_edges=edges).link([7, 8, 9]))
+        [(7, 8), (8, 9)]
+        [(7, 8), (8, 9), (9, 7)]
+        [(7, 8), (7, 9), (8, 9)]
+        """
+        if self.auxiliary_edges == "none":
+            return []
+        if self.auxiliary_edges == "full":
+            return list(combinations(nodes, 2))
+        chain = list(pairwise(nodes))
+        if self.auxiliary_edges == "circular" and len(nodes) > 2:
+            chain.append((nodes[-1], nodes[0]))
+        return chain

@@ -8,7 +8,7 @@ relations    0 unknown  1 the most frequent role, ...
 ```
 
 Both are counted on the training graphs. The inverse of a relation has no entry of its
-own: it is the relation plus their number (see :mod:`~mathamr_kedro.graph.tensors`).
+own: it is the relation plus their number (see :mod:`~mathamr_kedro.graph.arrays`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph.tensors import GraphSchema
+from mathamr_kedro.graph.arrays import GraphSchema
 
 UNK, MASK, URL = "[UNK]", "[MASK]", "[URL]"
 RARE_NUMBERS = {
@@ -65,7 +65,7 @@ def classify_number(label: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class VocabularyOptions:
+class VocabularyConfig:
     """Which labels get an embedding of their own (thesis 3.3.1 and Table 4.2)."""
 
     size: int = 20_000
@@ -211,7 +211,7 @@ class RelationVocabulary:
 
         Args:
             counts: how often each role occurs.
-            rare_below: numbered roles that occur less often are left out.
+            rare_below: numbered roles that occur less often are dropped.
         """
         own = {UNKNOWN_ROLE, *VIRTUAL_ROLES, AUXILIARY_ROLE}
         ranked = sorted(
@@ -266,7 +266,7 @@ class RelationVocabulary:
 
 
 def make_schema(types: NodeVocabulary, relations: RelationVocabulary) -> GraphSchema:
-    """Return what the numbers in the tensors of these vocabularies mean."""
+    """Return what the numbers in the arrays of these vocabularies mean."""
     formula, sentence, document = (relations.find(role) for role in VIRTUAL_ROLES)
     return GraphSchema(
         num_node_types=len(types),

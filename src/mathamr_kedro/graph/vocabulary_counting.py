@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,6 @@ from mathamr_kedro.graph.blocks import GraphBlock, LabelCounts
 from mathamr_kedro.graph.numbering import (
     CONCEPT,
     VocabularyNumbering,
-    normalise_label,
 )
 from mathamr_kedro.graph.penman_graph import read_label
 from mathamr_kedro.graph.released import load_vocabularies
@@ -23,11 +22,10 @@ from mathamr_kedro.graph.vocabulary import (
     UNK,
     NodeVocabulary,
     RelationVocabulary,
-    VocabularyOptions,
+    VocabularyConfig,
     VocabularyReport,
     classify_number,
 )
-from mathamr_kedro.types import PostId
 
 
 class Vocabularies(NamedTuple):
@@ -37,66 +35,74 @@ class Vocabularies(NamedTuple):
     relations: RelationVocabulary
     report: VocabularyReport
 
+    @classmethod
+    def build(
+        cls,
+        counts: LabelCounts,
+        config: VocabularyConfig,
+        variant: GraphVariant | None = None,
+    ) -> Vocabularies:
+        """Choose the types and relations that get an embedding.
 
-def count_blocks(
-    blocks: Iterable[GraphBlock], chosen: Collection[PostId] | None
-) -> LabelCounts:
-    """Add up the counts of all blocks; one of them is in memory at a time."""
-    graphs, labels, roles = 0, Counter[tuple[str, str]](), Counter[str]()
-    for block in blocks:
-        counts = block.count_labels(chosen)
-        graphs += counts.graphs
-        labels.update(counts.labels)
-        roles.update(counts.roles)
-    return LabelCounts(graphs, labels, roles)
+        Args:
+            counts: of the training graphs.
+            config: how many, or whose.
+            variant: of the graphs, the usual one if ``None``; an encoder knows one.
 
+        Raises:
+            GraphError: there is nothing to count.
+        """
+        if not counts.graphs:
+            raise GraphError("Expected graphs to count a vocabulary on (got none)")
+        normal: Counter[str] = Counter()
+        for (kind, atom), count in counts.labels.items():
+            normal[VocabularyNumbering.normalise(kind, atom)] += count
+        roles = Counter(counts.roles)
+        del roles[AUXILIARY_ROLE]
+        if config.source is None:
+            types = NodeVocabulary.build(normal, config.size, config.rare_numbers_below)
+            relations = RelationVocabulary.build(roles, config.rare_roles_below)
+        else:
+            types, relations = load_vocabularies(
+                config.source, variant or GraphVariant()
+            )
+        unknown = types.find(UNK)
+        nodes = normal.total()
+        lost = sum(
+            count for name, count in normal.items() if types.find(name) == unknown
+        )
+        known = set(types.types)
+        report = VocabularyReport(
+            graphs=counts.graphs,
+            nodes=nodes,
+            raw_types=len({read_label(atom) for _, atom in counts.labels}),
+            normalised_types=len(normal),
+            rare_numbers=sum(
+                name not in known and classify_number(name) is not None
+                for name in normal
+            ),
+            types=len(types),
+            coverage=1 - lost / max(nodes, 1),
+            raw_relations=len(roles),
+            relations=2 * len(relations),
+            coverage_by_size=_find_coverage(normal),
+        )
+        return cls(types, relations, report)
 
-def build_vocabularies(
-    counts: LabelCounts,
-    options: VocabularyOptions,
-    variant: GraphVariant | None = None,
-) -> Vocabularies:
-    """Choose the types and relations that get an embedding.
-
-    Args:
-        counts: of the training graphs.
-        options: how many, or whose.
-        variant: of the graphs, the usual one if ``None``; an encoder knows one.
-
-    Raises:
-        GraphError: there is nothing to count.
-    """
-    if not counts.graphs:
-        raise GraphError("Expected graphs to count a vocabulary on (got none)")
-    normal: Counter[str] = Counter()
-    for (kind, atom), count in counts.labels.items():
-        normal[normalise_label(kind, atom)] += count
-    roles = Counter(counts.roles)
-    del roles[AUXILIARY_ROLE]
-    if options.source is None:
-        types = NodeVocabulary.build(normal, options.size, options.rare_numbers_below)
-        relations = RelationVocabulary.build(roles, options.rare_roles_below)
-    else:
-        types, relations = load_vocabularies(options.source, variant or GraphVariant())
-    unknown = types.find(UNK)
-    nodes = normal.total()
-    lost = sum(count for name, count in normal.items() if types.find(name) == unknown)
-    known = set(types.types)
-    report = VocabularyReport(
-        graphs=counts.graphs,
-        nodes=nodes,
-        raw_types=len({read_label(atom) for _, atom in counts.labels}),
-        normalised_types=len(normal),
-        rare_numbers=sum(
-            name not in known and classify_number(name) is not None for name in normal
-        ),
-        types=len(types),
-        coverage=1 - lost / max(nodes, 1),
-        raw_relations=len(roles),
-        relations=2 * len(relations),
-        coverage_by_size=_find_coverage(normal),
-    )
-    return Vocabularies(types, relations, report)
+    def renumber(self, blocks: Iterable[GraphBlock]) -> Iterator[GraphBlock]:
+        """Yield blocks with the numbers of these vocabularies."""
+        numbering = VocabularyNumbering(self.types, self.relations)
+        for block in blocks:
+            types = [
+                (numbering.concepts if kind == CONCEPT else numbering.symbols)[atom]
+                for kind, atom in block.labels
+            ]
+            relations = [numbering.roles[role] for role in block.roles]
+            yield block.renumber(
+                np.array(types, dtype=np.uint32),
+                np.array(relations, dtype=np.uint32),
+                numbering.schema,
+            )
 
 
 def _find_coverage(counts: Counter[str]) -> tuple[tuple[int, float], ...]:
@@ -106,25 +112,3 @@ def _find_coverage(counts: Counter[str]) -> tuple[tuple[int, float], ...]:
     steps = [base * 10**power for power in range(2, 6) for base in (1, 2, 5)]
     sizes = [*(n for n in steps if n < len(ranked)), len(ranked)]
     return tuple((n, float(shares[n - 1])) for n in sizes if n)
-
-
-class Renumbering:
-    """Gives blocks the numbers of vocabularies."""
-
-    def __init__(self, types: NodeVocabulary, relations: RelationVocabulary) -> None:
-        self._numbering = VocabularyNumbering(types, relations)
-
-    def __call__(self, block: GraphBlock) -> GraphBlock:
-        """Return the block with final numbers."""
-        numbering = self._numbering
-        labels, roles = block.numbering
-        types = [
-            (numbering.concepts if kind == CONCEPT else numbering.symbols)[atom]
-            for kind, atom in labels
-        ]
-        relations = [numbering.roles[role] for role in roles]
-        return block.renumber(
-            np.array(types, dtype=np.uint32),
-            np.array(relations, dtype=np.uint32),
-            numbering.schema,
-        )

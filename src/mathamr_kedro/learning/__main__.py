@@ -22,9 +22,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mathamr_kedro.errors import MathAMRError, MissingInputError
-from mathamr_kedro.graph.prepared import CONFIGURATION, PreparedGraphs
-from mathamr_kedro.graph.released import VARIANT, check_graphs
-from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.graph import GraphShards, PreparedGraphs, check_graphs
+from mathamr_kedro.graph.prepared import CONFIGURATION
+from mathamr_kedro.graph.released import VARIANT
 from mathamr_kedro.learning.config import TrainingConfig, read_config
 from mathamr_kedro.learning.formula_symbols import name_graph_symbols
 from mathamr_kedro.learning.pairs import TrainingPairs, list_pairs, read_pairs

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph.batches import GraphBatch
+from mathamr_kedro.graph import GraphBatch
 
 _MASK = 0xFFFFFFFF
 _NODES, _FORWARD, _INVERSE = 1, 2, 3

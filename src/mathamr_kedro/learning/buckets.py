@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.graph.device_shards import BatchSize, measure_batches
-from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.graph import BatchSize, GraphShards
 
 LEVELS = 4
 """Buckets that hold all batches of the first epoch."""
@@ -49,8 +48,8 @@ class Buckets:
 
     def _measure(self, batches: NDArray[Any]) -> NDArray[np.int64]:
         """(batches, 6) sizes of whole batches, and the vectors of their queries."""
-        whole = measure_batches(self._shards, batches)
-        queries = measure_batches(self._shards, batches[:, : self._num_queries])
+        whole = self._shards.measure(batches)
+        queries = self._shards.measure(batches[:, : self._num_queries])
         return np.concatenate([whole, queries[:, -1:]], 1)
 
     def choose(self, batches: NDArray[Any]) -> list[Bucket]:

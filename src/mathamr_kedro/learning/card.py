@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from mathamr_kedro.graph.virtual_nodes import GraphVariant
+from mathamr_kedro.graph import GraphVariant
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus, count_parameters
 
 Values = Mapping[str, Any]

@@ -33,9 +33,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph.batches import GraphBatch
-from mathamr_kedro.graph.tensor_shards import GraphShards
-from mathamr_kedro.graph.tensors import FORMULA
+from mathamr_kedro.graph import FORMULA, GraphBatch, GraphShards
 from mathamr_kedro.learning.augmentation import mix_bits
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
 from mathamr_kedro.learning.maxsim import MultiVectors

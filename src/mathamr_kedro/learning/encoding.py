@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph.batches import GraphBatch
-from mathamr_kedro.graph.device_shards import BatchSize, DeviceShards, measure_batches
-from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.graph import BatchSize, DeviceShards, GraphBatch, GraphShards
 from mathamr_kedro.model.host_copy import HostCopy
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 
@@ -78,7 +76,7 @@ class ShardSource:
             return
         # One copy for all: a copy from ordinary memory would wait for the device.
         chosen = torch.from_numpy(np.concatenate(parts)).to(self.device)
-        sizes = [measure_batches(self.shards, part[None])[0] for part in parts]
+        sizes = [self.shards.measure(part[None])[0] for part in parts]
         rooms = _share_rooms(np.stack(sizes), [len(part) for part in parts])
         split = chosen.split([len(part) for part in parts])
         for positions, room in zip(split, rooms, strict=True):

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.formula import SLT_EDGES, find_kind
-from mathamr_kedro.graph.prepared import PreparedGraphs
-from mathamr_kedro.graph.tensors import GraphSchema
-from mathamr_kedro.graph.vocabulary import RARE_NUMBERS
+from mathamr_kedro.graph import RARE_NUMBERS, GraphSchema, PreparedGraphs
 
 _ROOT = "slt"
 _KINDS = ("V!", "N!")

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.step import MEASURES, TrainingStep
 
 

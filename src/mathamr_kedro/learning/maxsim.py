@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from mathamr_kedro.graph.tensors import FORMULA
+from mathamr_kedro.graph import FORMULA
 from mathamr_kedro.model.backends import can_use_triton
 from mathamr_kedro.model.config import Precision
 from mathamr_kedro.model.member_pooling import gather_rows

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.learning.maxsim import MultiVectors, maxsim
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs

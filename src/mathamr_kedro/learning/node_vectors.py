@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.graph.vocabulary import SPECIAL_TYPES, classify_number
+from mathamr_kedro.graph import SPECIAL_TYPES, classify_number
 
 _SYMBOL = re.compile(r"([A-Z]!)(.*)", re.DOTALL)
 _SENSE = re.compile(r"-\d+$")

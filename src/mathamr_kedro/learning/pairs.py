@@ -25,7 +25,7 @@ from mathamr_kedro.errors import (
     MalformedInputError,
     MissingInputError,
 )
-from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.graph import GraphShards
 
 Positions = NDArray[np.int64]
 

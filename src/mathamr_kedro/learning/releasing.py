@@ -19,10 +19,12 @@ import torch
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.files import replace_folder
-from mathamr_kedro.graph.prepared import PreparedGraphs
-from mathamr_kedro.graph.released import release_vocabularies
-from mathamr_kedro.graph.virtual_nodes import GraphVariant
-from mathamr_kedro.graph.vocabulary import make_schema
+from mathamr_kedro.graph import (
+    GraphVariant,
+    PreparedGraphs,
+    make_schema,
+    release_vocabularies,
+)
 from mathamr_kedro.learning.card import Provenance, write_card
 from mathamr_kedro.learning.trainer import FACTS, HISTORY, MODEL
 from mathamr_kedro.model.config import ComputeConfig

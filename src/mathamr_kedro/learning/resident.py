@@ -18,8 +18,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from mathamr_kedro.graph.batches import GraphBatch
-from mathamr_kedro.graph.device_shards import DeviceShards
+from mathamr_kedro.graph import DeviceShards, GraphBatch
 from mathamr_kedro.learning.buckets import LEVELS, Bucket
 from mathamr_kedro.learning.step import MEASURES, TrainingStep
 

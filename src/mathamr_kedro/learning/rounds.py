@@ -20,8 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph.tensor_shards import GraphShards
-from mathamr_kedro.graph.tensors import GraphSchema
+from mathamr_kedro.graph import GraphSchema, GraphShards
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
 from mathamr_kedro.learning.history import ProgressCallback

@@ -34,14 +34,14 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.graph.tensor_files import ShardWriter, join_shards
-from mathamr_kedro.graph.tensor_shards import GraphShards
-from mathamr_kedro.graph.tensors import (
+from mathamr_kedro.graph import (
     DOCUMENT,
     FORMULA,
     SENTENCE,
     GraphArrays,
     GraphSchema,
+    GraphShards,
+    ShardWriter,
 )
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
 from mathamr_kedro.learning.processes import Processes
@@ -178,7 +178,7 @@ def _write(shards: GraphShards, learn: TrainingPairs, folder: Path) -> Positions
         for pair, formulas, graphs in _cut_pairs(shards, numbered):
             one, two = map(place, pair, formulas, graphs)
             rows.append((one, two))
-    join_shards([shards.folder, alone], folder)
+    ShardWriter.join([shards.folder, alone], folder)
     shutil.rmtree(alone)
     return np.array(rows, dtype=np.int64).reshape(-1, 2)
 

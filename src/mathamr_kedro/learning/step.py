@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph.batches import GraphBatch
+from mathamr_kedro.graph import GraphBatch
 from mathamr_kedro.learning.augmentation import AugmentationConfig, augment
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossValue
 from mathamr_kedro.learning.maxsim import MultiVectors

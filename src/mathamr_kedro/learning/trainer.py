@@ -28,7 +28,7 @@ from mathamr_kedro.errors import (
     MissingInputError,
 )
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.augmentation import step_key
 from mathamr_kedro.learning.checkpoints import (
     TrainingState,

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.graph.batches import GraphBatch
+from mathamr_kedro.graph import GraphBatch
 from mathamr_kedro.learning.encoding import ShardSource
 from mathamr_kedro.learning.maxsim import MultiVectors
 from mathamr_kedro.learning.pairs import TrainingPairs

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph.batches import GraphBatch
+from mathamr_kedro.graph import GraphBatch
 from mathamr_kedro.model.config import BackendName, ComputeConfig, Precision
 from mathamr_kedro.model.reference_backend import ReferenceBackend
 from mathamr_kedro.model.torch_backend import TorchBackend

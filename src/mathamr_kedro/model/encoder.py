@@ -14,8 +14,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from mathamr_kedro.graph.batches import GraphBatch
-from mathamr_kedro.graph.tensors import KIND_NAMES, GraphSchema
+from mathamr_kedro.graph import KIND_NAMES, GraphBatch, GraphSchema
 from mathamr_kedro.model.backends import Backend
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.member_pooling import (

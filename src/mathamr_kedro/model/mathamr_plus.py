@@ -15,8 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from mathamr_kedro.graph.batches import GraphBatch
-from mathamr_kedro.graph.tensors import GraphSchema
+from mathamr_kedro.graph import GraphBatch, GraphSchema
 from mathamr_kedro.model.backends import Backend, choose_backend
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.encoder import RelationalEncoder

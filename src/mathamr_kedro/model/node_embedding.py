@@ -22,8 +22,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph.batches import GraphBatch
-from mathamr_kedro.graph.tensors import DOCUMENT, KIND_NAMES, GraphSchema
+from mathamr_kedro.graph import DOCUMENT, KIND_NAMES, GraphBatch, GraphSchema
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.member_pooling import look_up, mean_members, place_rows
 from mathamr_kedro.model.relation_weights import xavier_uniform

@@ -17,7 +17,7 @@ from __future__ import annotations
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from mathamr_kedro.graph.batches import GraphBatch
+from mathamr_kedro.graph import GraphBatch
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.member_pooling import (
     count_members,

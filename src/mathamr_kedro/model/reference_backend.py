@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from mathamr_kedro.graph.batches import GraphBatch, list_edges
+from mathamr_kedro.graph import GraphBatch
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ReferenceBackend:
 
     def prepare(self, batch: GraphBatch, keep: Tensor | None = None) -> Neighbourhoods:
         """Collect the neighbourhoods of a batch, without dropped edges."""
-        source, target, relation = (t.tolist() for t in list_edges(batch))
+        source, target, relation = (t.tolist() for t in batch.list_edges())
         dropped = [] if keep is None else (~keep).nonzero().flatten().tolist()
         gone = set(dropped)
         members: dict[tuple[int, int], list[int]] = defaultdict(list)

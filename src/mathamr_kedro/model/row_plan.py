@@ -35,7 +35,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from mathamr_kedro.graph.batches import GraphBatch
+from mathamr_kedro.graph import GraphBatch
 
 _LARGEST_KEY = 2**31 - 1
 

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from mathamr_kedro.graph.batches import GraphBatch
+from mathamr_kedro.graph import GraphBatch
 from mathamr_kedro.model.row_plan import RowPlan, build_plan, number_present, trim_plan
 
 _BLOCK = 32

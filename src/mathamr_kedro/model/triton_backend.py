@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mathamr_kedro.graph.batches import GraphBatch
+from mathamr_kedro.graph import GraphBatch
 from mathamr_kedro.model.row_plan import build_plan
 from mathamr_kedro.model.triton_kernels import gather_nodes_kernel
 from mathamr_kedro.model.triton_layer_kernels import (

@@ -22,7 +22,7 @@ import torch
 
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.files import replace_file, write_text
-from mathamr_kedro.graph.tensors import GraphSchema
+from mathamr_kedro.graph import GraphSchema
 from mathamr_kedro.model.backends import choose_device
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus, build_model

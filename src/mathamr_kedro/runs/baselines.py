@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula import FormulaTrees
-from mathamr_kedro.graph.penman_records import GraphRecord
+from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import FormulaMention, Post, Topic

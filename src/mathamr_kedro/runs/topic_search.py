@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.graph.tensors import SENTENCE
+from mathamr_kedro.graph import SENTENCE
 from mathamr_kedro.hits import FormulaHits, Hits, make_hits
 from mathamr_kedro.records import Topic
 from mathamr_kedro.runs.baselines import TASK_1_TYPES

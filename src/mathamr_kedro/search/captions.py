@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS, split_chunks
-from mathamr_kedro.graph.tensors import FORMULA, SENTENCE
+from mathamr_kedro.graph import FORMULA, SENTENCE
 from mathamr_kedro.records import FormulaMention
 
 Captions: TypeAlias = Mapping[tuple[int, int], str]

@@ -6,13 +6,13 @@
     graphs 4096 .. 8191 -> encoder -> commit "posts-00004096"        ...
 
 A shard is one commit: a killed run goes on behind the last one. The vectors of formulas
-get the ids that ``formula_map`` of the graph gives.
+get the ids that stand with the prepared graphs.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -23,22 +23,19 @@ from numpy.typing import NDArray
 from mathamr_kedro.arrays import TextColumn
 from mathamr_kedro.errors import MalformedInputError, WorkerError
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.graph.penman_records import GraphRecord
-from mathamr_kedro.graph.tensor_shards import GraphShards
-from mathamr_kedro.graph.tensors import FORMULA
+from mathamr_kedro.graph import FORMULA, GraphShards
 from mathamr_kedro.learning.encoding import EncodedPosts, encode_shards
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model
 from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import FormulaMention
 from mathamr_kedro.search.post_vectors import (
     POST_TYPES,
     PostVectors,
     scale_to_length_one,
 )
 from mathamr_kedro.search.store import VectorStore
-from mathamr_kedro.types import FormulaId, PostId
+from mathamr_kedro.types import FormulaId
 from mathamr_kedro.workers import (
     Failed,
     Partition,
@@ -47,11 +44,8 @@ from mathamr_kedro.workers import (
     run_partitions,
 )
 
-FormulaMap: TypeAlias = Sequence[FormulaMention]
 IsReturnable: TypeAlias = Callable[[FormulaId], bool]
 """Whether Task 2 may return a formula."""
-
-_PLACEHOLDER = "FORMULA_"
 
 
 class Range(NamedTuple):
@@ -136,7 +130,7 @@ def encode_collection(
     store: VectorStore,
     function: EncodeRanges,
     ranges: Sequence[Range],
-    facts: Facts,
+    graphs: CollectionGraphs,
     workers: WorkerSettings,
 ) -> None:
     """Encode what a store lacks, and note that it is complete.
@@ -145,19 +139,18 @@ def encode_collection(
         store: open for writing.
         function: encodes a range.
         ranges: of all graphs.
-        facts: says what the graphs are.
+        graphs: say what was encoded.
         workers: where to run.
     """
     done = store.finished_shards()
     missing = [r for r in ranges if r.name not in done]
-    facts.restrict(missing)
     partitions = (Partition(r.name, [r]) for r in missing)
     results = run_partitions(function, partitions, workers)
     for result in report_progress(results, "posts encoded", _count_posts):
         encoded = result.results[0]
         if isinstance(encoded, Failed):
             raise WorkerError(f"Shard {result.name!r}: {encoded.detail}")
-        store.commit(facts.describe(encoded), shard=result.name)
+        store.commit(graphs.describe(encoded), shard=result.name)
     store.complete()
 
 
@@ -166,95 +159,59 @@ def _count_posts(result: PartitionResult) -> int:
     return 0 if isinstance(encoded, Failed) else len(encoded.positions)
 
 
-class Facts:
-    """Keys, types and formulas of the graphs of a collection.
+class CollectionGraphs:
+    """The graphs of a collection, with what the store says about each.
 
     Args:
-        keys: of the graphs, in their order.
-        post_types: number of the type of each.
-        formula_maps: key and formulas of each graph, in about the same order.
+        shards: of prepared graphs, with the ids of their formulas.
+        post_types: number of the type of each graph.
         is_returnable: whether Task 2 may return a formula.
     """
 
     def __init__(
         self,
-        keys: Sequence[PostId],
+        shards: GraphShards,
         post_types: NDArray[np.uint8],
-        formula_maps: Iterable[tuple[PostId, FormulaMap]],
         is_returnable: IsReturnable,
     ) -> None:
-        self._keys, self._types = keys, post_types
-        self._maps = iter(formula_maps)
-        self._waiting: dict[PostId, FormulaMap] = {}
+        self._shards, self._types = shards, post_types
         self._is_returnable = is_returnable
-        self._wanted = frozenset(keys)
 
     def count(self) -> int:
         """Return how many graphs to encode: texts to learn from come last, without."""
         found = np.flatnonzero(self._types != POST_TYPES.index("example"))
         return int(found[-1]) + 1 if len(found) else 0
 
-    def restrict(self, ranges: Iterable[Range]) -> None:
-        """Pass over the formulas of posts that will not be asked for."""
-        chosen = (self._keys[r.first : r.last] for r in ranges)
-        self._wanted = frozenset(key for keys in chosen for key in keys)
-
-    def _find(self, key: PostId) -> FormulaMap:
-        """Read on until the graph comes; what comes before it waits for its turn."""
-        while key not in self._waiting:
-            found = next(self._maps, None)
-            if found is None:
-                raise MalformedInputError(f"Expected the formulas of post {key!r}")
-            if found[0] in self._wanted:
-                self._waiting[found[0]] = found[1]
-        return self._waiting.pop(key)
-
     def describe(self, encoded: EncodedPosts) -> PostVectors:
         """Say what encoded posts are."""
         chosen = encoded.positions
-        keys = [self._keys[i] for i in chosen]
         kinds = np.asarray(encoded.kind, dtype=np.uint8)
-        formulas = np.flatnonzero(kinds == FORMULA)
-        owner = np.searchsorted(encoded.ptr, formulas, side="right") - 1
-        maps = [by_number(self._find(key)) for key in keys]
-        found = [
-            _pick(maps[i], int(n), keys[i])
-            for i, n in zip(owner.tolist(), encoded.number[formulas], strict=True)
-        ]
+        formula_ids, visual_ids = self._shards.name_formulas(chosen)
+        self._refuse_unnamed(encoded, formula_ids)
         posts = PostVectors(
-            keys=TextColumn.of(keys),
+            keys=TextColumn.of(self._shards.keys[i] for i in chosen),
             post_types=self._types[chosen],
             ptr=np.asarray(encoded.ptr, dtype=np.int64),
             vectors=scale_to_length_one(encoded.vectors).astype(np.float32),
             kinds=kinds,
             numbers=np.asarray(encoded.number, dtype=np.uint32),
-            formula_ids=TextColumn.of(m.formula_id for m in found),
-            visual_ids=TextColumn.of(m.visual_id for m in found),
+            formula_ids=formula_ids,
+            visual_ids=visual_ids,
             returnable=np.array(
-                [self._is_returnable(m.formula_id) for m in found], dtype=np.bool_
+                [self._is_returnable(i) for i in formula_ids], dtype=np.bool_
             ),
         )
         posts.check()
         return posts
 
-
-def by_number(formula_map: FormulaMap) -> Mapping[int, FormulaMention]:
-    """Return formulas by the ``n`` of their placeholder ``FORMULA_n``."""
-    return {int(m.placeholder.removeprefix(_PLACEHOLDER)): m for m in formula_map}
-
-
-def _pick(
-    formulas: Mapping[int, FormulaMention], number: int, key: PostId
-) -> FormulaMention:
-    if number not in formulas:
+    def _refuse_unnamed(self, encoded: EncodedPosts, formula_ids: TextColumn) -> None:
+        nameless = np.flatnonzero(np.diff(formula_ids.ends, prepend=0) == 0)
+        if len(nameless) == 0:
+            return
+        row = np.flatnonzero(encoded.kind == FORMULA)[nameless[0]]
+        owner = int(np.searchsorted(encoded.ptr, row, side="right")) - 1
         raise MalformedInputError(
-            f"Expected {_PLACEHOLDER}{number} in formula_map of post {key!r} "
-            f"(got {sorted(formulas)})"
+            f"Expected an id for FORMULA_{encoded.number[row]} of post "
+            f"{self._shards.keys[encoded.positions[owner]]!r} (got none); the graph "
+            "has a formula that is not in its formula_map"
         )
-    return formulas[number]
-
-
-def read_maps(records: Iterable[GraphRecord]) -> Iterator[tuple[PostId, FormulaMap]]:
-    """Yield key and formulas of graph records."""
-    for record in records:
-        yield record.graph_id, record.formula_map

@@ -22,7 +22,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from mathamr_kedro.files import replace_file
-from mathamr_kedro.graph.tensors import KIND_NAMES
+from mathamr_kedro.graph import KIND_NAMES
 from mathamr_kedro.search.captions import Captions
 from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.types import PostId

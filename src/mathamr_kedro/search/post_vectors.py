@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.arrays import Arrays, TextColumn, spread_ranges
 from mathamr_kedro.errors import MalformedInputError, suggest
-from mathamr_kedro.graph.prepared import POST_TYPES
-from mathamr_kedro.graph.tensors import DOCUMENT, FORMULA, KIND_NAMES
+from mathamr_kedro.graph import DOCUMENT, FORMULA, KIND_NAMES, POST_TYPES
 from mathamr_kedro.types import FormulaId, PostId, VisualId
 
 Vectors: TypeAlias = NDArray[Any]

@@ -27,14 +27,17 @@ from mathamr_kedro.corpus.extraction import clean_text
 from mathamr_kedro.corpus.html_text import FoundFormula, mark_formula
 from mathamr_kedro.corpus.placeholders import place_formulas
 from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.graph.batches import batch_graph
-from mathamr_kedro.graph.penman_records import GraphRecord
-from mathamr_kedro.graph.record_arrays import RecordArrays
-from mathamr_kedro.graph.tensors import FORMULA, GraphArrays
+from mathamr_kedro.graph import (
+    FORMULA,
+    GraphArrays,
+    GraphBatch,
+    GraphRecord,
+    RecordArrays,
+    read_placeholder,
+)
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.records import CleanText
 from mathamr_kedro.search.captions import Captions, caption_nodes
-from mathamr_kedro.search.encoding import by_number
 from mathamr_kedro.search.post_vectors import PostEntry, Vectors, scale_to_length_one
 
 QUERY = "query"
@@ -105,7 +108,7 @@ class QueryEncoder:
             QUERY, parsed.graph, "topic", clean.formula_map, parsed.missing
         )
         graph = self._arrays(record)
-        formulas = by_number(clean.formula_map)
+        formulas = {read_placeholder(m.placeholder): m for m in clean.formula_map}
         kinds = graph.representative_kind.tolist()
         numbers = graph.representative_number.tolist()
         known = [
@@ -126,7 +129,7 @@ class QueryEncoder:
     def _compute(self, graph: GraphArrays) -> Vectors:
         model = self._model
         device = model.head.inner.weight.device
-        batch = batch_graph(graph, self._arrays.schema).to(device)
+        batch = GraphBatch.of_graph(graph, self._arrays.schema).to(device)
         with torch.no_grad():
             vectors = model.encode(batch, model.prepare(batch))
         return scale_to_length_one(vectors.float().cpu().numpy()).astype(np.float32)

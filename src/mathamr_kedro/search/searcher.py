@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS
 from mathamr_kedro.errors import MissingInputError, suggest
-from mathamr_kedro.graph.tensors import DOCUMENT, FORMULA
+from mathamr_kedro.graph import DOCUMENT, FORMULA
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.records import Post
 from mathamr_kedro.search.captions import Captions, caption_nodes, restore_formulas

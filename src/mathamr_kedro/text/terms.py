@@ -18,7 +18,7 @@ from functools import cache
 from nltk.stem.porter import PorterStemmer
 
 from mathamr_kedro.formula import FormulaTree, FormulaTrees, find_kind
-from mathamr_kedro.graph.penman_graph import read_label, read_math_graph
+from mathamr_kedro.graph import read_label, read_math_graph
 from mathamr_kedro.records import FormulaMention
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+")

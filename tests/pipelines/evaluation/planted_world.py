@@ -21,8 +21,7 @@ from kedro.io import CatalogProtocol
 
 from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.formula import TreeBatch, TreeRow
-from mathamr_kedro.graph.penman_records import GraphRecord
-from mathamr_kedro.graph.tensors import DOCUMENT, FORMULA, GraphSchema
+from mathamr_kedro.graph import DOCUMENT, FORMULA, GraphRecord, GraphSchema
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus

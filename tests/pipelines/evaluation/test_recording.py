@@ -12,7 +12,7 @@ from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.experiments.grid import describe_key
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.graph.configuration import PreprocessingParameters
+from mathamr_kedro.graph import PreprocessingConfig
 from mathamr_kedro.pipelines.evaluation.recording import (
     identify_evaluation,
     record_evaluation,
@@ -26,7 +26,7 @@ PARAMETERS: dict[str, Any] = {
 }
 ENCODER = {
     "folder": "abc",
-    "prepared_graphs": PreprocessingParameters.read(PARAMETERS["preprocessing"]).key,
+    "prepared_graphs": PreprocessingConfig.read(PARAMETERS["preprocessing"]).key,
     "settings": fingerprint(TrainingStageConfig(seed=7).describe_result()),
 }
 

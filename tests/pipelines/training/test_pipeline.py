@@ -269,7 +269,7 @@ def test_document_vectors_are_those_of_the_texts(data: Path, trained, documents)
 
 
 def open_graphs(catalog):
-    from mathamr_kedro.graph.prepared import PreparedGraphs
+    from mathamr_kedro.graph import PreparedGraphs
 
     store = catalog.load("prepared_graphs")
     name = catalog.load("encoder")["prepared_graphs"]

@@ -26,7 +26,7 @@ from mathamr_kedro.datasets.penman_shards import PenmanShards
 from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.graph.penman_records import read_records
+from mathamr_kedro.graph import read_records
 from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingParameters
 from mathamr_kedro.pipelines.amr_parsing.pieces import (
     Piece,

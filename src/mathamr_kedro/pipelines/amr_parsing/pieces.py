@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from mathamr_kedro.amr import ParsedText, ParseFailure, make_printable
 from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.errors import GraphError
-from mathamr_kedro.graph.penman_records import GraphRecord, format_record
+from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.records import Failure, Post, Topic
 from mathamr_kedro.workers import Failed
 
@@ -97,6 +97,6 @@ def _make_record(
         return parsed
     make: Any = GraphRecord.of_post if isinstance(row, Post) else GraphRecord.of_topic
     try:
-        return format_record(make(row, parsed.graph, parsed.missing))
+        return make(row, parsed.graph, parsed.missing).format()
     except GraphError as exc:
         return ParseFailure("penman_error", str(exc))

@@ -18,7 +18,7 @@ from mathamr_kedro.experiments import (
 )
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.graph.configuration import PreprocessingParameters
+from mathamr_kedro.graph import PreprocessingConfig
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ def identify_evaluation(
     collection = fingerprint_collection(
         math_graphs, topic_math_graphs, training_pairs, judgments
     )
-    graphs = PreprocessingParameters.read(parameters["preprocessing"])
+    graphs = PreprocessingConfig.read(parameters["preprocessing"])
     training = TrainingStageConfig.read(parameters["training"])
     trained = (encoder["prepared_graphs"], encoder.get("settings"))
     is_current = trained == (graphs.key, fingerprint(training.describe_result()))

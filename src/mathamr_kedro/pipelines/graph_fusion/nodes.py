@@ -19,11 +19,15 @@ from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.errors import WorkerError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.formula import TreeStore
-from mathamr_kedro.graph.fusing import FusedRecord, FuseRecords
-from mathamr_kedro.graph.fusion import FusionMode
-from mathamr_kedro.graph.penman_records import read_blocks
-from mathamr_kedro.graph.report import draw_graph_sizes, write_graph_report
-from mathamr_kedro.graph.statistics import GraphTally, TallyFiles, describe_graphs
+from mathamr_kedro.graph import (
+    FusedRecord,
+    FuseRecords,
+    FusionMode,
+    GraphTally,
+    draw_graph_sizes,
+    read_blocks,
+    write_graph_report,
+)
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import Failure
@@ -79,7 +83,7 @@ def describe_math_graphs(
     workers = replace(settings.workers, batch_size=1)
     files = [Partition(name, [file]) for name, file in math_graphs.shards()]
     for done in report_progress(
-        run_partitions(TallyFiles(), files, workers), "shards described"
+        run_partitions(GraphTally.of_files, files, workers), "shards described"
     ):
         if isinstance(done.results[0], Failed):
             raise WorkerError(f"Shard {done.name!r}: {done.results[0].detail}")
@@ -88,7 +92,7 @@ def describe_math_graphs(
     pairs = training_pairs.counts.get("written", 0)
     statistics = {
         "mode": settings.mode,
-        **describe_graphs(tally, lost, pairs),
+        **tally.describe(lost, pairs),
         "notes": dict(notes),
     }
     return statistics, write_graph_report(statistics), draw_graph_sizes(statistics)
@@ -140,8 +144,8 @@ def _list_failures(
                 "graph_fusion", source, where, "", result.reason, result.detail
             )
             continue
-        for name, reason, detail, kept in result.problems:
-            yield Failure("graph_fusion", source, shard, name, reason, detail, kept)
+        for failure in result.problems:
+            yield failure._replace(source=source, place=shard)
 
 
 def _count_reasons(*tables: ShardedTable) -> tuple[Counter[str], Counter[str]]:

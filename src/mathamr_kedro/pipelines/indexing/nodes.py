@@ -12,21 +12,23 @@ import numpy as np
 
 from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.datasets.encoders import EncoderStore
-from mathamr_kedro.datasets.penman_shards import PenmanShards
 from mathamr_kedro.datasets.vector_stores import IndexPlaces, VectorStores
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph.configuration import PreprocessingParameters
-from mathamr_kedro.graph.prepared import POST_TYPES, PreparedGraphs, PreparedStore
+from mathamr_kedro.graph import (
+    POST_TYPES,
+    PreparedGraphs,
+    PreparedStore,
+    PreprocessingConfig,
+)
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.search.encoding import (
+    CollectionGraphs,
     EncodeRanges,
     EncodingParameters,
-    Facts,
     encode_collection,
     fingerprint_encoder,
     list_ranges,
-    read_maps,
 )
 from mathamr_kedro.search.engines.opening import EngineParameters, open_index
 from mathamr_kedro.search.store_files import Dtype
@@ -56,7 +58,6 @@ def encode_posts(
     prepared_graphs: PreparedStore,
     encoders: EncoderStore,
     encoder: Mapping[str, Any],
-    math_graphs: PenmanShards,
     visual_index: VisualIndex,
     vectors: VectorStores,
     parameters: Mapping[str, Any],
@@ -70,27 +71,23 @@ def encode_posts(
         is_known = not len(visual_index) or visual_index(formula_id) is not None
         return is_known and visual_index.is_retrievable(formula_id)
 
-    maps = read_maps(math_graphs.records())
-    facts = Facts(graphs.posts.keys, graphs.post_type, maps, is_returnable)
-    return _encode("posts", graphs, encoders, encoder, facts, vectors, parameters)
+    posts = CollectionGraphs(graphs.posts, graphs.post_type, is_returnable)
+    return _encode("posts", graphs, encoders, encoder, posts, vectors, parameters)
 
 
 def encode_topics(
     prepared_graphs: PreparedStore,
     encoders: EncoderStore,
     encoder: Mapping[str, Any],
-    topic_math_graphs: PenmanShards,
     vectors: VectorStores,
     parameters: Mapping[str, Any],
     preprocessing: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Encode all topics: the queries of both tasks."""
     graphs = _open_graphs(prepared_graphs, encoder, preprocessing)
-    keys = graphs.topics.keys
-    types = np.full(len(keys), POST_TYPES.index("topic"), dtype=np.uint8)
-    maps = read_maps(topic_math_graphs.records())
-    facts = Facts(keys, types, maps, lambda formula_id: True)
-    return _encode("topics", graphs, encoders, encoder, facts, vectors, parameters)
+    types = np.full(len(graphs.topics), POST_TYPES.index("topic"), dtype=np.uint8)
+    topics = CollectionGraphs(graphs.topics, types, lambda formula_id: True)
+    return _encode("topics", graphs, encoders, encoder, topics, vectors, parameters)
 
 
 def build_index(
@@ -138,7 +135,7 @@ def _open_graphs(
     encoder: Mapping[str, Any],
     preprocessing: Mapping[str, Any],
 ) -> PreparedGraphs:
-    graphs = prepared.open(PreprocessingParameters.read(preprocessing))
+    graphs = prepared.open(PreprocessingConfig.read(preprocessing))
     if graphs.folder.name != encoder["prepared_graphs"]:
         raise ConfigurationError(
             f"Expected an encoder trained on the graphs {graphs.folder.name!r} (got "
@@ -153,7 +150,7 @@ def _encode(
     graphs: PreparedGraphs,
     encoders: EncoderStore,
     encoder: Mapping[str, Any],
-    facts: Facts,
+    source: CollectionGraphs,
     vectors: VectorStores,
     parameters: Mapping[str, Any],
 ) -> dict[str, Any]:
@@ -163,12 +160,12 @@ def _encode(
     width = encoders.open(str(encoder["folder"])).config.projection_dim
     # Other topics are other shards of the same store.
     stem = f"{name}-{graphs.topics_from}" if name == "topics" else name
-    ranges = list_ranges(facts.count(), stem, settings.encoding.posts_per_shard)
+    ranges = list_ranges(source.count(), stem, settings.encoding.posts_per_shard)
     function = EncodeRanges(
         model_folder, graphs.folder / name, settings.encoding.compute
     )
     with vectors.write(mark, width, settings.dtype) as store:
-        encode_collection(store, function, ranges, facts, settings.encoding.workers)
+        encode_collection(store, function, ranges, source, settings.encoding.workers)
         total = sum(entry.vectors for entry in store.state.segments)
         return {
             "encoder": mark,

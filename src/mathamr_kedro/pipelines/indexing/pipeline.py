@@ -24,7 +24,6 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 nodes.encode_posts,
                 inputs={
                     **_ENCODER,
-                    "math_graphs": "math_graphs",
                     "visual_index": "visual_index",
                     "vectors": "post_vectors",
                 },
@@ -34,11 +33,7 @@ def create_pipeline(**kwargs: object) -> Pipeline:
             ),
             node(
                 nodes.encode_topics,
-                inputs={
-                    **_ENCODER,
-                    "topic_math_graphs": "topic_math_graphs",
-                    "vectors": "topic_vectors",
-                },
+                inputs={**_ENCODER, "vectors": "topic_vectors"},
                 outputs="encoded_topics",
                 name="encode_topics",
                 tags="gpu",

@@ -1,8 +1,8 @@
-"""Preprocessing: math graphs to vocabularies, tensor shards and training pairs."""
+"""Preprocessing: math graphs to vocabularies, shards of arrays and training pairs."""
 
-from mathamr_kedro.graph.configuration import PreprocessingParameters
+from mathamr_kedro.graph import PreprocessingConfig
 from mathamr_kedro.pipelines.preprocessing.pipeline import create_pipeline
 
-PARAMETERS = PreprocessingParameters
+PARAMETERS = PreprocessingConfig
 
 __all__ = ["PARAMETERS", "create_pipeline"]

@@ -1,4 +1,4 @@
-"""Nodes of the preprocessing stage: math graphs to tensors, one variant at a time."""
+"""Nodes of the preprocessing stage: math graphs to arrays, one variant at a time."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from mathamr_kedro.datasets.penman_shards import PenmanShards
 from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.errors import ConfigurationError, WorkerError
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.graph.blocks import BuildBlocks, GraphBlock
-from mathamr_kedro.graph.configuration import PreprocessingParameters
-from mathamr_kedro.graph.pairs import PairSplit, split_pairs
-from mathamr_kedro.graph.prepared import Preparation, PreparedStore
-from mathamr_kedro.graph.prepared_statistics import describe_prepared
-from mathamr_kedro.graph.report import draw_vocabulary, write_preparation_report
-from mathamr_kedro.graph.vocabulary_counting import (
-    Renumbering,
+from mathamr_kedro.graph import (
+    BuildBlocks,
+    GraphBlock,
+    LabelCounts,
+    PairSplit,
+    Preparation,
+    PreparedStore,
+    PreprocessingConfig,
     Vocabularies,
-    build_vocabularies,
-    count_blocks,
+    describe_prepared,
+    draw_vocabulary,
+    write_preparation_report,
 )
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.shards import EndOfShards, Shard
@@ -40,7 +41,7 @@ def build_post_blocks(
     fusion: Mapping[str, Any],
 ) -> Iterator[VariantShard]:
     """Yield the graphs of the posts as arrays, numbered shard by shard."""
-    settings = PreprocessingParameters.read(parameters)
+    settings = PreprocessingConfig.read(parameters)
     _refuse_missing_trees(settings, fusion)
     yield from _build("posts", math_graphs, so_far, settings)
 
@@ -49,7 +50,7 @@ def build_topic_blocks(
     topic_math_graphs: PenmanShards, so_far: GraphBlocks, parameters: Mapping[str, Any]
 ) -> Iterator[VariantShard]:
     """Yield the graphs of the topics as arrays, numbered shard by shard."""
-    settings = PreprocessingParameters.read(parameters)
+    settings = PreprocessingConfig.read(parameters)
     yield from _build("topics", topic_math_graphs, so_far, settings)
 
 
@@ -57,11 +58,11 @@ def split_training_pairs(
     training_pairs: ShardedTable, blocks: GraphBlocks, parameters: Mapping[str, Any]
 ) -> PairSplit:
     """Keep the pairs whose graphs exist; split them by the seed."""
-    settings = PreprocessingParameters.read(parameters)
+    settings = PreprocessingConfig.read(parameters)
     pairs = [(pair.question_id, pair.answer_id) for pair in training_pairs.records()]
     wanted = {post for pair in pairs for post in pair}
     graphs = wanted.intersection(blocks.keys(settings.variant_key))
-    split = split_pairs(pairs, graphs, settings.pairs)
+    split = PairSplit.draw(pairs, graphs, settings.pairs)
     logger.info(
         "%s training and %s validation pairs, %s pairs without a graph",
         f"{len(split.train):,}",
@@ -75,7 +76,7 @@ def count_vocabularies(
     blocks: GraphBlocks, split: PairSplit, parameters: Mapping[str, Any]
 ) -> Vocabularies:
     """Count node types and relations of the training graphs."""
-    settings = PreprocessingParameters.read(parameters)
+    settings = PreprocessingConfig.read(parameters)
     chosen = None
     if settings.vocabulary.graphs == "training":
         chosen = split.training_posts
@@ -83,8 +84,8 @@ def count_vocabularies(
             if settings.vocabulary.source is None:
                 logger.warning("no training pairs: all graphs are counted")
             chosen = None
-    counts = count_blocks(blocks.blocks(settings.variant_key), chosen)
-    vocabularies = build_vocabularies(counts, settings.vocabulary, settings.graph)
+    counts = LabelCounts.of_blocks(blocks.blocks(settings.variant_key), chosen)
+    vocabularies = Vocabularies.build(counts, settings.vocabulary, settings.graph)
     logger.info(
         "%s node types cover %.2f %% of the nodes of %s graphs",
         f"{vocabularies.report.types:,}",
@@ -103,16 +104,15 @@ def number_graphs(
     parameters: Mapping[str, Any],
 ) -> Preparation:
     """Give all graphs the numbers of the vocabularies."""
-    settings = PreprocessingParameters.read(parameters)
+    settings = PreprocessingConfig.read(parameters)
     variant = settings.variant_key
     made_from = [blocks.fingerprint(variant), training_pairs.fingerprint]
     if settings.vocabulary.source is not None:  # another folder may get its name
         vocabulary = vocabularies.types.types, vocabularies.relations.roles
         made_from.append(fingerprint(*vocabulary))
-    renumber = Renumbering(vocabularies.types, vocabularies.relations)
 
     def number(source: GraphBlocks, name: str) -> Iterator[GraphBlock]:
-        found = map(renumber, source.blocks(variant))
+        found = vocabularies.renumber(source.blocks(variant))
         return report_progress(found, f"{name} numbered", lambda b: len(b.keys))
 
     return Preparation(
@@ -141,13 +141,13 @@ def describe_prepared_graphs(
     prepared_graphs: PreparedStore, parameters: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str, go.Figure]:
     """Return statistics, a report and a figure of what was prepared."""
-    prepared = prepared_graphs.open(PreprocessingParameters.read(parameters))
+    prepared = prepared_graphs.open(PreprocessingConfig.read(parameters))
     statistics = describe_prepared(prepared)
     return statistics, write_preparation_report(statistics), draw_vocabulary(statistics)
 
 
 def _refuse_missing_trees(
-    settings: PreprocessingParameters, fusion: Mapping[str, Any]
+    settings: PreprocessingConfig, fusion: Mapping[str, Any]
 ) -> None:
     mode = settings.graph.formula_mode
     if fusion.get("mode") == "mathamr" and mode in ("slt", "both"):
@@ -162,7 +162,7 @@ def _build(
     name: str,
     graphs: PenmanShards,
     so_far: GraphBlocks,
-    settings: PreprocessingParameters,
+    settings: PreprocessingConfig,
 ) -> Iterator[VariantShard]:
     variant = settings.variant_key
     made_from = fingerprint("blocks", graphs.fingerprint)

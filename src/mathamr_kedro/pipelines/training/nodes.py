@@ -16,9 +16,13 @@ from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.files import fingerprint, replace_file
-from mathamr_kedro.graph.configuration import PreprocessingParameters
-from mathamr_kedro.graph.prepared import PreparedGraphs, PreparedStore
-from mathamr_kedro.graph.released import check_graphs, find_released
+from mathamr_kedro.graph import (
+    PreparedGraphs,
+    PreparedStore,
+    PreprocessingConfig,
+    check_graphs,
+    find_released,
+)
 from mathamr_kedro.learning.formula_symbols import name_graph_symbols
 from mathamr_kedro.learning.negatives import group_pairs
 from mathamr_kedro.learning.node_vectors import build_node_vectors
@@ -69,7 +73,7 @@ def mine_text_negatives(
             "Expected the posts of the collection for training.negatives.source "
             "'bm25'; run the stage 'ingestion'"
         )
-    graphs = prepared_graphs.open(PreprocessingParameters.read(preprocessing))
+    graphs = prepared_graphs.open(PreprocessingConfig.read(preprocessing))
     made_from = _name_negatives(settings, graphs, posts, post_links)
     pairs = list_pairs(graphs.train_pairs, graphs.posts)
     starts = range(0, len(pairs), _PAIRS_PER_SHARD)
@@ -104,7 +108,7 @@ def make_node_vectors(
     width = settings.model.hidden_dim
     if not settings.node_vectors.wanted:
         return np.zeros((0, width), dtype=np.float32)
-    graphs = prepared_graphs.open(PreprocessingParameters.read(preprocessing))
+    graphs = prepared_graphs.open(PreprocessingConfig.read(preprocessing))
     encode = None
     if settings.node_vectors.concepts == "text":
         encode = SentenceEncoder(find_text_model(settings.text_model)).encode
@@ -133,7 +137,7 @@ def make_document_vectors(
             "training.distillation.document_weight or score_weight without "
             "document_vectors; run the stage 'ingestion'"
         )
-    graphs = prepared_graphs.open(PreprocessingParameters.read(preprocessing))
+    graphs = prepared_graphs.open(PreprocessingConfig.read(preprocessing))
     device = str(choose_device(settings.compute))
     folder = find_text_model(settings.text_model)
 
@@ -165,7 +169,7 @@ def train_encoder(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
     """
     settings = TrainingStageConfig.read(parameters)
     check_tracking(settings.tracking)
-    graphs = prepared_graphs.open(PreprocessingParameters.read(preprocessing))
+    graphs = prepared_graphs.open(PreprocessingConfig.read(preprocessing))
     (rows, is_held_out), groups = graphs.all_pairs(), None
     made_from = f"{graphs.folder.name}/{graphs.made_from}"
     start = None

@@ -1,29 +1,41 @@
 """Math graphs to arrays at the speed of the preprocessing stage.
 
-The same graphs as :func:`~mathamr_kedro.graph.variants.build_variant` shows, column by
-column: one look-up per node, no object per edge.
+The same graphs as :class:`~mathamr_kedro.graph.variants.VariantGraph` shows, column by
+column: one look-up per node, no object per edge. :class:`RecordArrays` does it for one
+graph at a time, with the vocabulary of prepared graphs: queries, new posts.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, compress
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from mathamr_kedro.graph.math_graph import FormulaPart, MathGraph, is_inverted
-from mathamr_kedro.graph.numbering import Numbering, Remembered
-from mathamr_kedro.graph.sentences import Sentences, find_sentences
-from mathamr_kedro.graph.tensors import (
+from mathamr_kedro.graph.arrays import (
     DOCUMENT,
     FORMULA,
     SENTENCE,
     GraphArrays,
+    GraphSchema,
     Ids,
 )
-from mathamr_kedro.graph.virtual_nodes import GraphVariant, link_in_order, order_parts
+from mathamr_kedro.graph.fusion import FusionMode, fuse_record
+from mathamr_kedro.graph.math_graph import FormulaPart, MathGraph
+from mathamr_kedro.graph.numbering import Numbering, VocabularyNumbering
+from mathamr_kedro.graph.penman_graph import read_math_graph
+from mathamr_kedro.graph.penman_records import GraphRecord
+from mathamr_kedro.graph.sentences import Sentences
+from mathamr_kedro.graph.tree_lookup import TreeLookup
+from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import AUXILIARY_ROLE
+
+if TYPE_CHECKING:
+    from mathamr_kedro.graph.prepared import PreparedGraphs
+
+_LARGEST_LABEL = 2**31 - 1  # batches hold labels as int32; 0 and below mean none
 
 Edges: TypeAlias = tuple[list[int], list[int], list[int]]
 """Sources, targets and relations."""
@@ -44,12 +56,10 @@ class ArrayBuilder:
 
     def __init__(self, numbering: Numbering, variant: GraphVariant) -> None:
         self.numbering, self.variant = numbering, variant
-        # A role that is written inverted has a negative number.
-        self._roles = Remembered(self._find_role)
 
-    def _find_role(self, role: str) -> int:
-        roles = self.numbering.roles
-        return ~roles[role[:-3]] if is_inverted(role) else roles[role]
+    def build_record(self, record: GraphRecord) -> GraphArrays:
+        """Return the arrays of a fused record."""
+        return self.build(read_math_graph(record.graph), _label_formulas(record))
 
     def build(
         self, graph: MathGraph, labels: Mapping[int, int] | None = None
@@ -70,7 +80,7 @@ class ArrayBuilder:
             edges = _keep_edges(edges, kept, number)
         parts = graph.formulas if self.variant.formula_mode != "none" else []
         virtual = self._add_virtual_nodes(
-            len(types), number, parts, find_sentences(graph)
+            len(types), number, parts, Sentences.of(graph)
         )
         return self._lay_out(types, edges, virtual, parts, labels or {})
 
@@ -102,7 +112,7 @@ class ArrayBuilder:
         return types
 
     def _find_edges(self, graph: MathGraph) -> Edges:
-        find = self._roles
+        find = self.numbering.written_roles
         relations = [find[role] for role in graph.roles]
         sources, targets = list(graph.holders), list(graph.targets)
         if relations and min(relations) < 0:
@@ -139,8 +149,8 @@ class ArrayBuilder:
         first = {"formula": content, "sentence": content + len(parts)}
         auxiliary: list[tuple[int, int]] = []
         if self.variant.auxiliary_edges != "none":
-            in_order = [first[kind] + i for kind, i in order_parts(parts, sentences)]
-            auxiliary = link_in_order(in_order, self.variant.auxiliary_edges)
+            in_order = [first[kind] + i for kind, i in sentences.order_with(parts)]
+            auxiliary = self.variant.link(in_order)
         return _Virtual(
             kinds,
             [*gathered, [*below, 0]],
@@ -210,3 +220,51 @@ def _keep_edges(edges: Edges, kept: bytearray, number: Sequence[int]) -> Edges:
 
 def _to_ids(values: Sequence[int]) -> Ids:
     return np.array(values, dtype=np.uint32)
+
+
+def _label_formulas(record: GraphRecord) -> dict[int, int]:
+    """Return a label per formula, 1 to 2^31 - 1, equal for those that look the same."""
+    # Surrogates may stand in the ids of a damaged collection.
+    visual_ids = {
+        number: mention.visual_id.encode("utf-8", "surrogatepass")
+        for number, mention in record.formulas().items()
+    }
+    return {n: zlib.crc32(v) & _LARGEST_LABEL or 1 for n, v in visual_ids.items()}
+
+
+class RecordArrays:
+    """Turns AMR records into arrays as prepared graphs have them.
+
+    Args:
+        prepared: their variant and vocabularies are used.
+        find_trees: trees of formulas, e.g.
+            :class:`~mathamr_kedro.graph.tree_lookup.StoredTrees`.
+        mode: of fusion.
+    """
+
+    def __init__(
+        self,
+        prepared: PreparedGraphs,
+        find_trees: TreeLookup,
+        mode: FusionMode = "mathamr_plus",
+    ) -> None:
+        numbering = VocabularyNumbering(prepared.types, prepared.relations)
+        variant = GraphVariant(**prepared.configuration["graph"])
+        self._builder = ArrayBuilder(numbering, variant)
+        self._find_trees, self._mode = find_trees, mode
+
+    @property
+    def schema(self) -> GraphSchema:
+        """What the numbers mean."""
+        return self._builder.numbering.schema
+
+    def __call__(self, record: GraphRecord) -> GraphArrays:
+        """Fuse an AMR record and return its arrays.
+
+        Raises:
+            GraphError: the AMR is no graph.
+        """
+        fused, _, _ = fuse_record(record, self._find_trees, self._mode)
+        arrays = self._builder.build_record(fused)
+        arrays.check(self.schema)
+        return arrays

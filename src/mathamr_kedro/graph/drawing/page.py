@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from mathamr_kedro.graph.drawing import FILLS, STROKES, draw_math_graph
+from mathamr_kedro.graph.drawing.svg import FILLS, STROKES, draw_math_graph
 from mathamr_kedro.graph.penman_graph import read_math_graph
 from mathamr_kedro.graph.penman_records import GraphRecord
 from mathamr_kedro.graph.virtual_nodes import GraphVariant

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.graph.device_shards import BatchSize, DeviceShards, measure_batches
-from mathamr_kedro.graph.random_graphs import (
+from benchmarks.random_graphs import (
     THESIS_SCHEMA,
     GraphShape,
     RandomGraphs,
     write_random_shards,
 )
-from mathamr_kedro.graph.tensor_files import ShardWriter
-from mathamr_kedro.graph.tensor_shards import GraphShards
-from mathamr_kedro.graph.tensors import GraphArrays
+from mathamr_kedro.graph.arrays import GraphArrays
+from mathamr_kedro.graph.shards.device import BatchSize, DeviceShards
+from mathamr_kedro.graph.shards.reader import GraphShards
+from mathamr_kedro.graph.shards.writer import ShardWriter
 
 CPU = torch.device("cpu")
 
@@ -31,7 +31,7 @@ def open_shards(folder, structure="hierarchy"):
 
 
 def exact_size(shards, positions):
-    return BatchSize(*measure_batches(shards, np.array([positions]))[0].tolist())
+    return BatchSize(*shards.measure(np.array([positions]))[0].tolist())
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,14 @@ A layout tree is a chain of "next" symbols, so it runs along a row as the formul
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from functools import reduce
 from typing import NamedTuple
 from unicodedata import east_asian_width
 
 from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.penman_graph import read_label
-from mathamr_kedro.graph.sentences import find_sentences
+from mathamr_kedro.graph.sentences import Sentences
 
 HEIGHT = 22.0
 """Of the box of a node."""
@@ -25,7 +26,7 @@ _PADDING = 14.0
 _ROW = 32.0
 _SPACE = 12.0
 """Between rows of different regions."""
-LONGEST = 28
+_MAX_LABEL = 28
 """Characters of a label that are shown."""
 
 
@@ -50,6 +51,11 @@ class Box(NamedTuple):
             max(self.bottom, other.bottom),
         )
 
+    @classmethod
+    def around(cls, boxes: Iterable[Box]) -> Box | None:
+        """Return the smallest rectangle around all; ``None`` where there is none."""
+        return reduce(cls.join, found) if (found := list(boxes)) else None
+
 
 def shorten(label: str) -> str:
     """Return a label as it is shown.
@@ -58,7 +64,7 @@ def shorten(label: str) -> str:
     ('set', 28)
     """
     shown = "".join(c if c.isprintable() else "·" for c in label)
-    return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
+    return shown if len(shown) <= _MAX_LABEL else shown[: _MAX_LABEL - 1] + "…"
 
 
 def place_nodes(graph: MathGraph, kept: Collection[int]) -> dict[int, Box]:
@@ -87,21 +93,10 @@ def place_nodes(graph: MathGraph, kept: Collection[int]) -> dict[int, Box]:
     return boxes
 
 
-def surround(boxes: dict[int, Box], nodes: Collection[int]) -> Box | None:
-    """Return the box around those of the nodes that are placed."""
-    placed = [boxes[node] for node in nodes if node in boxes]
-    if not placed:
-        return None
-    around = placed[0]
-    for box in placed[1:]:
-        around = around.join(box)
-    return around
-
-
 def _find_borders(graph: MathGraph) -> dict[int, int]:
     """Return how many regions begin or have just ended at a node."""
     starts = [tree.start for p in graph.formulas for tree in (p.opt, p.slt) if tree]
-    starts += find_sentences(graph).roots
+    starts += Sentences.of(graph).roots
     borders: dict[int, int] = {}
     for start in starts:
         for place in (start, graph.ends[start]):

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from mathamr_kedro.graph.penman_graph import format_math_graph, read_math_graph
-from mathamr_kedro.graph.random_texts import draw_graph
+from benchmarks.random_texts import draw_graph
+from mathamr_kedro.graph import format_math_graph, read_math_graph
 
 
 @pytest.mark.parametrize("start", range(0, 2000, 500))

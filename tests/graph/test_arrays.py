@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.errors import GraphError
-from mathamr_kedro.graph.tensors import (
-    GraphArrays,
-    GraphSchema,
-    Representative,
-    directed_edges,
-)
+from mathamr_kedro.graph.arrays import GraphArrays, GraphSchema, Representative
 
 ARG1, OPT, SLT, V_FORMULA, V_SENTENCE, V_DOCUMENT, AUX = range(7)
 SCHEMA = GraphSchema(
@@ -48,7 +43,7 @@ def test_virtual_nodes_follow_the_content_nodes():
 
 
 def test_every_edge_has_its_inverse():
-    edges = set(zip(*(a.tolist() for a in directed_edges(draw(), SCHEMA)), strict=True))
+    edges = set(zip(*(a.tolist() for a in draw().directed_edges(SCHEMA)), strict=True))
     assert edges == {
         (0, 1, ARG1), (1, 2, OPT), (1, 3, SLT), (4, 5, AUX),
         (1, 0, ARG1 + 7), (2, 1, OPT + 7), (3, 1, SLT + 7), (5, 4, AUX + 7),

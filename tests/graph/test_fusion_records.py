@@ -5,9 +5,9 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 
-from mathamr_kedro.graph.fusing import FuseRecords, Problem
-from mathamr_kedro.graph.penman_records import GraphRecord, format_record, read_record
-from mathamr_kedro.records import FormulaMention
+from mathamr_kedro.graph.fusion import FuseRecords
+from mathamr_kedro.graph.penman_records import GraphRecord
+from mathamr_kedro.records import Failure, FormulaMention
 
 
 def mention(number: int, latex: str) -> FormulaMention:
@@ -15,9 +15,10 @@ def mention(number: int, latex: str) -> FormulaMention:
 
 
 def text(record: GraphRecord) -> str:
-    return format_record(record).removesuffix("\n\n")
+    return record.format().removesuffix("\n\n")
 
 
+FUSION = ("graph_fusion", "", "")
 SHOW = GraphRecord(
     "7",
     "(s / show-01 :ARG1 (f / FORMULA_0))",
@@ -29,7 +30,7 @@ SHOW = GraphRecord(
 def test_a_record_keeps_all_but_its_graph() -> None:
     (found,) = FuseRecords(None, "mathamr_plus")([text(SHOW)])
     assert found.problems == ()
-    record = read_record(found.text.removesuffix("\n\n"))
+    record = GraphRecord.read(found.text.removesuffix("\n\n"))
     assert record == SHOW._replace(
         graph=(
             "(s / show-01\n"
@@ -56,7 +57,7 @@ def test_bad_records_are_told_and_the_others_go_on() -> None:
             text(SHOW),
         ]
     )
-    reasons = [[p[:2] for p in result.problems] for result in results]
+    reasons = [[(p.record_id, p.reason) for p in result.problems] for result in results]
     assert reasons == [
         [("", "malformed_record")],
         [("7", "graph_error")],
@@ -73,8 +74,10 @@ def test_formulas_without_trees_and_strange_placeholders_are_noted() -> None:
     (found,) = FuseRecords(None, "mathamr_plus")([text(record)])
     assert found.text
     assert found.problems == (
-        Problem("8", "formula_without_tree", "no tree for FORMULA_0", True),
-        Problem("8", "unknown_placeholder", "not in formula_map: FORMULA_9", True),
+        Failure(*FUSION, "8", "formula_without_tree", "no tree for FORMULA_0", True),
+        Failure(
+            *FUSION, "8", "unknown_placeholder", "not in formula_map: FORMULA_9", True
+        ),
     )
 
 

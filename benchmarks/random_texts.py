@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 
-from mathamr_kedro.graph.math_graph import Line, MathGraph
+from mathamr_kedro.graph import MathGraph
+from mathamr_kedro.graph.math_graph import Line
 from mathamr_kedro.graph.penman_graph import format_label
 
 _ROLES = ("ARG0", "ARG1-of", "op1", "mod", "n", "0", "consist-of", "snt1", "quant")
@@ -17,7 +18,7 @@ _CHARACTERS = (
 )
 
 
-def draw_graph(seed: int, largest: int = 60) -> MathGraph:
+def draw_graph(seed: int, max_lines: int = 60) -> MathGraph:
     """Draw a graph: trees, second mentions, constants, inverted roles, any label.
 
     >>> draw_graph(1) == draw_graph(1)
@@ -27,7 +28,7 @@ def draw_graph(seed: int, largest: int = 60) -> MathGraph:
     variables, atoms = ["v0"], [_draw_atom(rng)]
     lines: list[Line] = []
     path = [0]
-    for _ in range(rng.randrange(largest)):
+    for _ in range(rng.randrange(max_lines)):
         del path[rng.randint(1, len(path)) :]
         role = rng.choice(_ROLES)
         kind = rng.random()

@@ -11,23 +11,23 @@ import pytest
 import torch
 from torch_geometric.data import Batch
 
+from benchmarks.random_graphs import (
+    THESIS_SCHEMA,
+    GraphShape,
+    RandomGraphs,
+    write_random_shards,
+)
 from mathamr_kedro.errors import (
     GraphError,
     InputError,
     MalformedInputError,
     MissingInputError,
 )
-from mathamr_kedro.graph.batches import batch_graph, list_edges
+from mathamr_kedro.graph.arrays import FORMULA, GraphArrays, Representative
 from mathamr_kedro.graph.pyg_data import to_pyg
-from mathamr_kedro.graph.random_graphs import (
-    THESIS_SCHEMA,
-    GraphShape,
-    RandomGraphs,
-    write_random_shards,
-)
-from mathamr_kedro.graph.tensor_files import ShardWriter, join_shards
-from mathamr_kedro.graph.tensor_shards import GraphShards
-from mathamr_kedro.graph.tensors import GraphArrays, Representative
+from mathamr_kedro.graph.shards.batches import GraphBatch
+from mathamr_kedro.graph.shards.reader import GraphShards
+from mathamr_kedro.graph.shards.writer import ShardWriter
 
 SMALL = GraphShape(median_nodes=20)
 
@@ -42,6 +42,39 @@ def write(folder, graphs, schema=THESIS_SCHEMA, start=0):
         for i, graph in enumerate(graphs, start):
             writer.add(f"p{i}", graph)
     return GraphShards(folder)
+
+
+def test_formulas_keep_their_names(tmp_path):
+    graphs = draw_graphs(5)
+    counts = [int((g.representative_kind == FORMULA).sum()) for g in graphs]
+    assert sum(counts) > 3
+    names = [[(f"f{i}:{n}", "é" * n) for n in range(c)] for i, c in enumerate(counts)]
+    with ShardWriter(tmp_path / "a", THESIS_SCHEMA) as writer:
+        for i, (graph, named) in enumerate(zip(graphs, names, strict=True)):
+            writer.add(f"p{i}", graph, named if i != 3 else ())
+    names[3] = [("", "")] * counts[3]
+    shards = GraphShards(tmp_path / "a")
+    for chosen in ([4, 0, 3], range(5), [2], []):
+        found = zip(*shards.name_formulas(chosen), strict=True)
+        assert list(found) == [name for i in chosen for name in names[i]]
+    ShardWriter.join([tmp_path / "a"], tmp_path / "b")
+    ids, _ = GraphShards(tmp_path / "b").name_formulas([1])
+    assert list(ids) == [name for name, _ in names[1]]
+
+
+def test_names_of_other_formulas_are_refused(tmp_path):
+    (graph,) = draw_graphs(1)
+    with (
+        pytest.raises(GraphError, match="Expected names of"),
+        ShardWriter(tmp_path / "a", THESIS_SCHEMA) as writer,
+    ):
+        writer.add("p", graph, [("f", "v")] * 99)
+    with (
+        pytest.raises(GraphError, match="ids of less than 65536 bytes"),
+        ShardWriter(tmp_path / "a", THESIS_SCHEMA) as writer,
+    ):
+        count = int((graph.representative_kind == FORMULA).sum())
+        writer.add("p", graph, [("f" * 70_000, "v")] * count)
 
 
 def wide_graph(n=70_000):
@@ -65,7 +98,7 @@ def assert_equals_pyg_batch(batch, graphs, schema=THESIS_SCHEMA):
     """The slow twin: PyG puts the graphs side by side one by one."""
     other = Batch.from_data_list([to_pyg(g, schema) for g in graphs])
     assert torch.equal(batch.node_type.long(), other.x)
-    mine = torch.stack(list_edges(batch)).T
+    mine = torch.stack(batch.list_edges()).T
     theirs = torch.cat([other.edge_index, other.edge_type[None]]).T
     assert torch.equal(torch.unique(mine, dim=0), torch.unique(theirs, dim=0))
     assert len(mine) == len(theirs)
@@ -151,7 +184,7 @@ def test_ids_in_any_script_come_back(tmp_path):
 def test_flushing_often_changes_nothing(tmp_path, monkeypatch):
     graphs = [*draw_graphs(7), wide_graph(), *draw_graphs(2, seed=1)]
     write(tmp_path / "one", graphs)
-    monkeypatch.setattr("mathamr_kedro.graph.tensor_files._FLUSH", 3)
+    monkeypatch.setattr("mathamr_kedro.graph.shards.writer._FLUSH", 3)
     write(tmp_path / "two", graphs)
     for path in (tmp_path / "one").iterdir():
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
@@ -162,7 +195,7 @@ def test_joined_parts_equal_one_writer(tmp_path):
     write(tmp_path / "whole", graphs)
     write(tmp_path / "a", graphs[:4])
     write(tmp_path / "b", graphs[4:], start=4)
-    join_shards([tmp_path / "a", tmp_path / "b"], tmp_path / "joined")
+    ShardWriter.join([tmp_path / "a", tmp_path / "b"], tmp_path / "joined")
     for path in (tmp_path / "whole").iterdir():
         assert path.read_bytes() == (tmp_path / "joined" / path.name).read_bytes()
 
@@ -171,9 +204,9 @@ def test_joining_refuses_other_vocabularies_and_nothing(tmp_path):
     write(tmp_path / "a", draw_graphs(1))
     write(tmp_path / "b", [], replace(THESIS_SCHEMA, mask_type=2))
     with pytest.raises(MalformedInputError, match="schema of"):
-        join_shards([tmp_path / "a", tmp_path / "b"], tmp_path / "joined")
+        ShardWriter.join([tmp_path / "a", tmp_path / "b"], tmp_path / "joined")
     with pytest.raises(InputError, match="got none"):
-        join_shards([], tmp_path / "joined")
+        ShardWriter.join([], tmp_path / "joined")
 
 
 def test_failed_writing_leaves_no_folder(tmp_path):
@@ -208,7 +241,7 @@ def test_missing_or_foreign_folder_is_refused(tmp_path):
     with pytest.raises(MalformedInputError, match="Expected 3 graphs"):
         GraphShards(shards)
     (shards / "meta.json").write_text(json.dumps(meta | {"version": 0}))
-    with pytest.raises(MalformedInputError, match="version 1"):
+    with pytest.raises(MalformedInputError, match=r"version 2 .* \(got 0\); run the"):
         GraphShards(shards)
 
 
@@ -235,7 +268,7 @@ def test_batch_of_one_graph_is_the_same_from_arrays_and_from_shards(
     graphs = draw_graphs(3, structure)
     shards = write(tmp_path, graphs)
     for place, graph in enumerate(graphs):
-        one, other = batch_graph(graph, THESIS_SCHEMA), shards.assemble([place])
+        one, other = GraphBatch.of_graph(graph, THESIS_SCHEMA), shards.assemble([place])
         for name, values in vars(other).items():
             if name not in ("schema", "representative_row"):
                 assert torch.equal(getattr(one, name), values), name

@@ -11,16 +11,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from mathamr_kedro.arrays import TextColumn, spread_ranges
 from mathamr_kedro.errors import MalformedInputError, MissingInputError, suggest
-from mathamr_kedro.graph.batches import GraphBatch
-from mathamr_kedro.graph.tensor_files import (
+from mathamr_kedro.graph.arrays import FORMULA, GraphArrays
+from mathamr_kedro.graph.shards.batches import GraphBatch
+from mathamr_kedro.graph.shards.layout import (
+    FORMULA_NAMES,
     GROUPS,
     NODE_NUMBERS,
     WIDE,
-    array_types,
-    read_meta,
+    ShardMeta,
 )
-from mathamr_kedro.graph.tensors import GraphArrays
 
 Offsets: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = NDArray[np.int32]
@@ -28,6 +29,11 @@ Numbers: TypeAlias = NDArray[np.int32]
 
 def _offsets(counts: NDArray[Any]) -> Offsets:
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+
+
+def _spread(bounds: Offsets, chosen: Offsets) -> Offsets:
+    """List the elements of the chosen graphs, given where each graph starts."""
+    return spread_ranges(bounds[chosen], bounds[chosen + 1] - bounds[chosen])
 
 
 class GraphShards:
@@ -42,16 +48,17 @@ class GraphShards:
 
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
-        self.schema, meta = read_meta(self.folder)
+        meta = ShardMeta.read(self.folder)
+        self.schema = meta.schema
         # Views as plain arrays: slicing a memmap object costs far more.
         self.arrays: dict[str, NDArray[Any]] = {
             name: np.load(self.folder / f"{name}.npy", mmap_mode="r").view(np.ndarray)
-            for name in array_types(self.schema)
+            for name in meta.array_types
         }
         sizes = self.arrays["sizes"]
-        if len(sizes) != meta["num_graphs"]:
+        if len(sizes) != meta.num_graphs:
             raise MalformedInputError(
-                f"Expected {meta['num_graphs']} graphs in {str(folder)!r} "
+                f"Expected {meta.num_graphs} graphs in {str(folder)!r} "
                 f"(got {len(sizes)}); the folder was changed, write it again"
             )
         self.offsets: dict[str, Offsets] = {
@@ -79,11 +86,50 @@ class GraphShards:
         """Post id of each graph."""
         text = self.arrays["keys"].tobytes()
         ends = np.cumsum(self.arrays["key_length"], dtype=np.int64).tolist()
-        return [text[a:b].decode() for a, b in zip([0, *ends], ends, strict=False)]
+        return [
+            text[a:b].decode("utf-8", "surrogatepass")
+            for a, b in zip([0, *ends], ends, strict=False)
+        ]
 
     @cached_property
     def _positions(self) -> dict[str, int]:
         return {key: i for i, key in enumerate(self.keys)}
+
+    @cached_property
+    def _formula_bounds(self) -> dict[str, Offsets]:
+        """Where the formulas of each graph start: their number, the bytes of ids."""
+        kinds = self.arrays["representative_kind"]
+        count = _offsets(kinds == FORMULA)[self.offsets["representative"]]
+        bounds = {"formula": count}
+        for name in FORMULA_NAMES:
+            lengths = self.arrays[f"{name}_length"]
+            if len(lengths) != count[-1]:
+                raise MalformedInputError(
+                    f"Expected {count[-1]} values in {name}_length.npy of "
+                    f"{str(self.folder)!r} (got {len(lengths)})"
+                )
+            bounds[name] = _offsets(lengths)[count]
+        return bounds
+
+    def name_formulas(
+        self, positions: Sequence[int] | NDArray[Any]
+    ) -> tuple[TextColumn, TextColumn]:
+        """Return formula ids and visual ids of the formulas of some graphs.
+
+        There is one for each representative of kind ``FORMULA``, in their order; an
+        empty one where the graph was written without names.
+        """
+        chosen = np.asarray(positions, dtype=np.int64)
+        bounds = self._formula_bounds
+        rows = _spread(bounds["formula"], chosen)
+        formula_ids, visual_ids = (
+            TextColumn(
+                self.arrays[name][_spread(bounds[name], chosen)],
+                np.cumsum(self.arrays[f"{name}_length"][rows], dtype=np.int64),
+            )
+            for name in FORMULA_NAMES
+        )
+        return formula_ids, visual_ids
 
     def position(self, key: str) -> int:
         """Find the graph of a post."""
@@ -143,6 +189,13 @@ class GraphShards:
             arrays[name] = picked.take(name, "representative").astype(np.int32)
         tensors = {name: torch.from_numpy(values) for name, values in arrays.items()}
         return GraphBatch(schema=self.schema, **tensors)
+
+    def measure(self, batches: NDArray[Any]) -> NDArray[np.int64]:
+        """(batches, 5) sizes of batches, given as (batches, graphs) positions."""
+        sizes = self.arrays["sizes"]
+        return np.stack(
+            [sizes[:, c][batches].sum(1, dtype=np.int64) for c in range(len(GROUPS))], 1
+        )
 
     def whole(self, name: str) -> NDArray[Any]:
         """One file for all graphs, as int32 where there are wide graphs."""
@@ -212,10 +265,7 @@ class _Picked:
     def rows(self, group: str) -> Offsets:
         """Where the elements of the graphs stand in the files."""
         if group not in self._known:
-            counts = self.counts[group]
-            ends = np.cumsum(counts)
-            elements = np.repeat(self._starts[group] - (ends - counts), counts)
-            elements += np.arange(elements.size)
+            elements = spread_ranges(self._starts[group], self.counts[group])
             self._known[group] = elements
         return self._known[group]
 

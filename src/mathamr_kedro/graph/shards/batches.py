@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mathamr_kedro.graph.tensors import GraphArrays, GraphSchema
+from mathamr_kedro.graph.arrays import GraphArrays, GraphSchema
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,28 @@ class GraphBatch:
     representative_ptr: Tensor
     """(G + 1,)"""
 
+    @classmethod
+    def of_graph(cls, graph: GraphArrays, schema: GraphSchema) -> GraphBatch:
+        """Make a batch of one graph that stands in no shard, such as a query."""
+        num_virtual = len(graph.member_count)
+        arrays = {
+            "node_type": graph.node_type,
+            "node_ptr": np.array([0, graph.num_nodes]),
+            "source": graph.source,
+            "target": graph.target,
+            "relation": graph.relation,
+            "virtual_node": np.arange(graph.num_content, graph.num_nodes),
+            "member": graph.member,
+            "member_of": np.repeat(np.arange(num_virtual), graph.member_count),
+            "representative": graph.representative,
+            "representative_kind": graph.representative_kind,
+            "representative_label": graph.representative_label,
+            "representative_row": np.full(len(graph.representative), -1),
+            "representative_ptr": np.array([0, len(graph.representative)]),
+        }
+        tensors = {k: torch.from_numpy(v.astype(np.int32)) for k, v in arrays.items()}
+        return cls(schema=schema, **tensors)
+
     @property
     def num_graphs(self) -> int:
         """Number of graphs ``G``."""
@@ -65,6 +87,26 @@ class GraphBatch:
         source, target = (is_virtual[e] for e in ends)
         return source | target
 
+    def list_edges(self) -> tuple[Tensor, Tensor, Tensor]:
+        """List every directed edge as (source, target, relation) in ``int64``, for PyG.
+
+        Order: forward, inverse, virtual node to member, member to virtual node.
+        """
+        schema = self.schema
+        source, target, relation = (
+            t.long() for t in (self.source, self.target, self.relation)
+        )
+        owner = self.virtual_node.long()[self.member_of.long()]
+        member = self.member.long()
+        kind = self.node_type.long()[owner] - schema.num_node_types
+        virtual = torch.tensor(schema.virtual_relations, device=kind.device)[kind]
+        inverse = schema.num_forward
+        return (
+            torch.cat([source, target, owner, member]),
+            torch.cat([target, source, member, owner]),
+            torch.cat([relation, relation + inverse, virtual, virtual + inverse]),
+        )
+
     def to(self, device: torch.device | str) -> GraphBatch:
         """Copy the batch to a device."""
         moved = {
@@ -73,46 +115,3 @@ class GraphBatch:
             if f.name != "schema"
         }
         return replace(self, **moved)
-
-
-def batch_graph(graph: GraphArrays, schema: GraphSchema) -> GraphBatch:
-    """Make a batch of one graph that stands in no shard, such as a query."""
-    num_virtual = len(graph.member_count)
-    arrays = {
-        "node_type": graph.node_type,
-        "node_ptr": np.array([0, graph.num_nodes]),
-        "source": graph.source,
-        "target": graph.target,
-        "relation": graph.relation,
-        "virtual_node": np.arange(graph.num_content, graph.num_nodes),
-        "member": graph.member,
-        "member_of": np.repeat(np.arange(num_virtual), graph.member_count),
-        "representative": graph.representative,
-        "representative_kind": graph.representative_kind,
-        "representative_label": graph.representative_label,
-        "representative_row": np.full(len(graph.representative), -1),
-        "representative_ptr": np.array([0, len(graph.representative)]),
-    }
-    tensors = {k: torch.from_numpy(v.astype(np.int32)) for k, v in arrays.items()}
-    return GraphBatch(schema=schema, **tensors)
-
-
-def list_edges(batch: GraphBatch) -> tuple[Tensor, Tensor, Tensor]:
-    """List every directed edge as (source, target, relation) in ``int64``, for PyG.
-
-    Order: forward, inverse, virtual node to member, member to virtual node.
-    """
-    schema = batch.schema
-    source, target, relation = (
-        t.long() for t in (batch.source, batch.target, batch.relation)
-    )
-    owner = batch.virtual_node.long()[batch.member_of.long()]
-    member = batch.member.long()
-    kind = batch.node_type.long()[owner] - schema.num_node_types
-    virtual = torch.tensor(schema.virtual_relations, device=kind.device)[kind]
-    inverse = schema.num_forward
-    return (
-        torch.cat([source, target, owner, member]),
-        torch.cat([target, source, member, owner]),
-        torch.cat([relation, relation + inverse, virtual, virtual + inverse]),
-    )

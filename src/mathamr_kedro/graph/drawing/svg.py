@@ -2,20 +2,20 @@
 
 Blue is the AMR, amber a formula, green its operator tree, orange its layout tree,
 violet a virtual node. Dotted borders are what a virtual node gathers; its members light
-up under the mouse in a page of :mod:`~mathamr_kedro.graph.drawing_page`.
+up under the mouse in a page of :mod:`~mathamr_kedro.graph.drawing.page`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 
+from mathamr_kedro.graph.arrays import SENTENCE
+from mathamr_kedro.graph.drawing.placement import HEIGHT, Box, place_nodes, shorten
 from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.penman_graph import read_label
-from mathamr_kedro.graph.placement import HEIGHT, Box, place_nodes, shorten, surround
-from mathamr_kedro.graph.sentences import find_sentences
-from mathamr_kedro.graph.tensors import SENTENCE
-from mathamr_kedro.graph.variants import VariantGraph, build_variant
+from mathamr_kedro.graph.sentences import Sentences
+from mathamr_kedro.graph.variants import VariantGraph
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 
 FILLS = {
@@ -50,7 +50,7 @@ STYLE = """
 """
 
 
-class SvgDrawing(str):
+class _SvgDrawing(str):
     """SVG text that notebooks show as a picture."""
 
     def _repr_svg_(self) -> str:
@@ -59,7 +59,7 @@ class SvgDrawing(str):
 
 def draw_math_graph(
     graph: MathGraph, variant: GraphVariant | None = None
-) -> SvgDrawing:
+) -> _SvgDrawing:
     """Return a graph as SVG, as a variant shows it.
 
     >>> from mathamr_kedro.graph.penman_graph import read_math_graph
@@ -74,17 +74,17 @@ class _Drawing:
 
     def __init__(self, graph: MathGraph, variant: GraphVariant) -> None:
         self._graph, self._variant = graph, variant
-        self._shown: VariantGraph = build_variant(graph, variant)
+        self._shown: VariantGraph = VariantGraph.build(graph, variant)
         self._boxes = {
             node: Box(b.left + _INDENT, b.top + 40, b.right + _INDENT, b.bottom + 40)
             for node, b in place_nodes(graph, set(self._shown.nodes)).items()
         }
         self._pills = self._place_pills()
 
-    def write(self) -> SvgDrawing:
+    def write(self) -> _SvgDrawing:
         """Return the SVG text."""
-        around = surround(self._pills, self._pills)
-        whole = surround(self._boxes, self._boxes) or Box(0, 0, 0, 0)
+        around = Box.around(self._pills.values())
+        whole = Box.around(self._boxes.values()) or Box(0, 0, 0, 0)
         whole = (whole if around is None else whole.join(around)).widen(_MARGIN)
         size = f"{whole.right - whole.left:.0f}", f"{whole.bottom - whole.top:.0f}"
         parts = [
@@ -94,7 +94,7 @@ class _Drawing:
             *self._draw_nodes(),
             *self._draw_pills(),
         ]
-        return SvgDrawing(
+        return _SvgDrawing(
             f'<svg xmlns="http://www.w3.org/2000/svg" class="g" width="{size[0]}" '
             f'height="{size[1]}" viewBox="{whole.left:.0f} {whole.top:.0f} '
             f'{size[0]} {size[1]}"><style>{STYLE}</style>' + "".join(parts) + "</svg>"
@@ -102,8 +102,11 @@ class _Drawing:
 
     def _area_of(self, virtual: int) -> Box | None:
         """Return the place of what a formula or sentence virtual node gathers."""
-        members = self._shown.virtual_nodes[virtual].members
-        return surround(self._boxes, [self._shown.nodes[m] for m in members])
+        _, members = self._shown.virtual_nodes[virtual]
+        return self._surround(self._shown.nodes[m] for m in members)
+
+    def _surround(self, nodes: Iterable[int]) -> Box | None:
+        return Box.around(self._boxes[node] for node in nodes if node in self._boxes)
 
     def _place_pills(self) -> dict[int, Box]:
         """Return the box of each virtual node, the document at the left."""
@@ -123,11 +126,11 @@ class _Drawing:
     def _draw_areas(self) -> Iterator[str]:
         for part in self._graph.formulas:
             for kind, tree in (("opt", part.opt), ("slt", part.slt)):
-                yield from _draw_area(surround(self._boxes, tree), kind)
+                yield from _draw_area(self._surround(tree), kind)
         if self._variant.structure != "hierarchy":
             return
-        for place, virtual in enumerate(self._shown.virtual_nodes[:-1]):
-            name = "amr" if virtual.kind == SENTENCE else "virtual"
+        for place, (owner, _) in enumerate(self._shown.virtual_nodes[:-1]):
+            name = "amr" if owner == SENTENCE else "virtual"
             yield from _draw_area(self._area_of(place), name)
 
     def _draw_links(self) -> Iterator[str]:
@@ -205,7 +208,7 @@ class _Drawing:
                 (f"F{part.number}", f"VIRTUAL_FORMULA of FORMULA_{part.number}")
                 for part in modes
             ]
-            count = len(find_sentences(self._graph).roots)
+            count = len(Sentences.of(self._graph).roots)
             names += [(f"S{n + 1}", f"VIRTUAL_SENTENCE {n + 1}") for n in range(count)]
         return [*names, ("DOC", "VIRTUAL_DOCUMENT")]
 

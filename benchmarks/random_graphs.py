@@ -16,14 +16,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.graph.representatives import Structure, choose_representatives
-from mathamr_kedro.graph.tensor_files import ShardWriter
-from mathamr_kedro.graph.tensors import (
+from mathamr_kedro.graph import (
     DOCUMENT,
     FORMULA,
     SENTENCE,
     GraphArrays,
     GraphSchema,
+    GraphVariant,
+    ShardWriter,
+    Structure,
 )
 
 THESIS_SCHEMA = GraphSchema(
@@ -44,7 +45,7 @@ class GraphShape:
     """Standard deviation of the logarithm of the number of nodes."""
     formulas_per_node: float = 6.35 / 156
     sentences_per_node: float = 7.7 / 156
-    largest: int = 2_500
+    max_nodes: int = 2_500
 
 
 class RandomGraphs:
@@ -72,7 +73,7 @@ class RandomGraphs:
         """Draw one graph."""
         rng, shape = self._rng, self.shape
         n = int(np.exp(rng.normal(np.log(shape.median_nodes), shape.spread)))
-        n = min(max(n, 4), shape.largest)
+        n = min(max(n, 4), shape.max_nodes)
         # UNK and MASK are the first two types.
         types = 2 + np.searchsorted(self._type_law, rng.random(n))
         # A tree in depth-first order, and a few re-entrancies.
@@ -137,8 +138,8 @@ class RandomGraphs:
     ) -> GraphArrays:
         labels = self._rng.integers(1, 500, len(formulas)).tolist()
         document = len(types) + len(kinds) - 1 if kinds else None
-        chosen = choose_representatives(
-            self.structure, formulas.tolist(), sentences.tolist(), document, labels
+        chosen = GraphVariant(structure=self.structure).choose_representatives(
+            formulas.tolist(), sentences.tolist(), document, labels
         )
         columns = np.array(chosen, dtype=np.uint32).T
         virtual = self.schema.num_node_types + np.array(kinds, dtype=np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr_kedro.graph.random_graphs import THESIS_SCHEMA, RandomGraphs
+from benchmarks.random_graphs import THESIS_SCHEMA, RandomGraphs
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 All training graphs of ARQMath take about 2 GB, so they are copied once. A batch is then
 assembled on the device without asking the host: every tensor has a fixed size, and what
-is left of it is spare (see :class:`~mathamr_kedro.graph.batches.GraphBatch`).
+is left of it is spare (see :class:`~mathamr_kedro.graph.shards.batches.GraphBatch`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.graph.batches import GraphBatch
-from mathamr_kedro.graph.tensor_files import GROUPS
-from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.graph.shards.batches import GraphBatch
+from mathamr_kedro.graph.shards.layout import GROUPS
+from mathamr_kedro.graph.shards.reader import GraphShards
 
 _SIGNED = {1: np.uint8, 2: np.int16, 4: np.int32}
 _TORCH_TYPES = {1: torch.uint8, 2: torch.int16, 4: torch.int32}
@@ -32,14 +32,6 @@ class BatchSize(NamedTuple):
     virtual: int
     member: int
     representative: int
-
-
-def measure_batches(shards: GraphShards, batches: NDArray[Any]) -> NDArray[np.int64]:
-    """(batches, 5) sizes of batches, given as (batches, graphs) positions."""
-    sizes = shards.arrays["sizes"]
-    return np.stack(
-        [sizes[:, c][batches].sum(1, dtype=np.int64) for c in range(len(GROUPS))], 1
-    )
 
 
 class DeviceShards:
@@ -66,7 +58,7 @@ class DeviceShards:
         """Put the graphs at ``positions`` side by side, as the shards do.
 
         Nothing waits for the device; a batch that does not fit is cut, so ``size`` must
-        be checked before (:func:`measure_batches`).
+        be checked before (:meth:`GraphShards.measure`).
         """
         room = size._asdict()
         parts = {g: self._spread(g, positions, room[g]) for g in GROUPS}

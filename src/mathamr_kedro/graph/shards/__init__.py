@@ -1,0 +1,39 @@
+"""Graphs in files, and batches of them for the encoder.
+
+::
+
+    layout     which files a folder has, what meta.json says
+    writer     ShardWriter: graphs to files                        NumPy alone
+    reader     GraphShards: single graphs, batches on the host     torch from here on
+    device     DeviceShards: the files on a GPU, batches of fixed size
+    batches    GraphBatch: several graphs as one
+
+Names are loaded when they are first asked for, so that writing needs no torch.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mathamr_kedro.graph.shards.batches import GraphBatch
+    from mathamr_kedro.graph.shards.device import BatchSize, DeviceShards
+    from mathamr_kedro.graph.shards.reader import GraphShards
+    from mathamr_kedro.graph.shards.writer import ShardWriter
+
+__all__ = ["BatchSize", "DeviceShards", "GraphBatch", "GraphShards", "ShardWriter"]
+
+_HOME_OF = {
+    "BatchSize": "device",
+    "DeviceShards": "device",
+    "GraphBatch": "batches",
+    "GraphShards": "reader",
+    "ShardWriter": "writer",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)

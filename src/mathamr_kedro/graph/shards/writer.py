@@ -1,0 +1,198 @@
+"""Writing graphs: one after another to a new folder, or folders joined to one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr_kedro.errors import GraphError, InputError, MalformedInputError
+from mathamr_kedro.files import replace_folder
+from mathamr_kedro.graph.arrays import FORMULA, GraphArrays, GraphSchema
+from mathamr_kedro.graph.shards.layout import (
+    COLUMNS,
+    FORMULA_NAMES,
+    GROUPS,
+    NO_NAME,
+    NODE_NUMBERS,
+    WIDE,
+    FormulaName,
+    ShardMeta,
+)
+
+_FLUSH = 1024
+_COPY = 1 << 22
+
+
+class _ArrayFile:
+    """A growing ``.npy`` file of one dimension, or of rows of one length."""
+
+    def __init__(self, folder: Path, name: str, dtype: np.dtype[Any]) -> None:
+        self._file: BinaryIO = (folder / f"{name}.npy").open("wb")
+        self._row = (COLUMNS[name],) if name in COLUMNS else ()
+        self._dtype, self.length = dtype, 0
+        self._write_header()
+
+    def _write_header(self) -> None:
+        shape = (self.length, *self._row)
+        descr = np.lib.format.dtype_to_descr(self._dtype)
+        np.lib.format.write_array_header_1_0(
+            self._file, {"descr": descr, "fortran_order": False, "shape": shape}
+        )
+
+    def append(self, values: NDArray[Any]) -> None:
+        """Add rows, cast to the type of the file: of node numbers the lower half."""
+        self._file.write(values.astype(self._dtype).tobytes())
+        self.length += len(values)
+
+    def close(self) -> None:
+        """Write the final length; NumPy pads headers so that they keep their size."""
+        self._file.seek(0)
+        self._write_header()
+        self._file.close()
+
+
+class ShardWriter:
+    """Append graphs to a new folder, which appears whole or not at all.
+
+    ::
+
+        with ShardWriter(folder, schema) as writer:
+            for post_id, graph in graphs:
+                writer.add(post_id, graph)
+    """
+
+    def __init__(self, folder: Path, schema: GraphSchema) -> None:
+        self.folder, self.schema = Path(folder), schema
+        self._place = ExitStack()
+        self._part = self._place.enter_context(replace_folder(self.folder))
+        self._files = {
+            name: _ArrayFile(self._part, name, dtype)
+            for name, dtype in ShardMeta(schema, 0, 0).array_types.items()
+        }
+        for file in self._files.values():
+            self._place.callback(file.close)  # before the folder takes its place
+        self._waiting: list[tuple[str, GraphArrays]] = []
+        self._names: list[FormulaName] = []
+        self._seen: set[str] = set()
+        self._largest = 0
+
+    def __len__(self) -> int:
+        return len(self._seen)
+
+    def add(
+        self, key: str, graph: GraphArrays, formulas: Sequence[FormulaName] = ()
+    ) -> None:
+        """Append one checked graph.
+
+        Args:
+            key: post id.
+            graph: its arrays.
+            formulas: formula id and visual id of each representative that is a
+                formula, where they will be asked for.
+        """
+        if key in self._seen:
+            raise GraphError(f"Expected one graph per key (got {key!r} twice)")
+        count = int(np.count_nonzero(graph.representative_kind == FORMULA))
+        if formulas and len(formulas) != count:
+            raise GraphError(
+                f"Expected names of {count} formulas for {key!r} (got {len(formulas)})"
+            )
+        self._seen.add(key)
+        self._largest = max(self._largest, graph.num_nodes)
+        self._waiting.append((key, graph))
+        self._names += formulas or [NO_NAME] * count
+        if len(self._waiting) >= _FLUSH:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
+        graphs = [graph for _, graph in self._waiting]
+        files = self._files
+        self._append_text("keys", "key_length", [key for key, _ in self._waiting])
+        for place, name in enumerate(FORMULA_NAMES):
+            ids = [names[place] for names in self._names]
+            self._append_text(name, f"{name}_length", ids)
+        columns = {
+            name: [g.column(name) for g in graphs]
+            for names in GROUPS.values()
+            for name in names
+        }
+        counted = (columns[names[0]] for names in GROUPS.values())
+        sizes = np.array([[len(values) for values in column] for column in counted])
+        files["sizes"].append(sizes.T)
+        for name, column in columns.items():
+            files[name].append(np.concatenate(column))
+        wide = [i for i, g in enumerate(graphs) if g.num_nodes >= WIDE]
+        for name in NODE_NUMBERS if wide else ():
+            high = np.concatenate([columns[name][i] for i in wide]) >> 16
+            files[f"{name}.high"].append(high)
+        self._waiting.clear()
+        self._names.clear()
+
+    def _append_text(self, name: str, length: str, strings: Sequence[str]) -> None:
+        # Surrogates may stand in the ids of a damaged collection.
+        encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
+        lengths = np.array([len(e) for e in encoded], dtype=np.int64)
+        if lengths.max(initial=0) >= WIDE:
+            longest = strings[int(lengths.argmax())]
+            raise GraphError(
+                f"Expected ids of less than {WIDE} bytes in {name}.npy (got "
+                f"{longest[:40]!r}... of {lengths.max()})"
+            )
+        self._files[name].append(np.frombuffer(b"".join(encoded), dtype=np.uint8))
+        self._files[length].append(lengths)
+
+    def finish(self) -> None:
+        """Write the rest and ``meta.json``, then put the folder in its place."""
+        with self._place:
+            self._flush()
+            ShardMeta(self.schema, len(self), self._largest).write(self._part)
+
+    def __enter__(self) -> ShardWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.finish()
+        else:
+            self._place.__exit__(kind, error, trace)
+
+    @staticmethod
+    def join(parts: Iterable[Path], folder: Path) -> None:
+        """Join folders written by several workers into one, in the given order."""
+        folders = [Path(p) for p in parts]
+        if not folders:
+            raise InputError(
+                f"Expected folders to join into {str(folder)!r} (got none)"
+            )
+        metas = [ShardMeta.read(p) for p in folders]
+        schema = metas[0].schema
+        for path, meta in zip(folders, metas, strict=True):
+            if meta.schema != schema:
+                raise MalformedInputError(
+                    f"Expected the schema of {str(folders[0])!r} in {str(path)!r} "
+                    f"(got {meta.schema!r})"
+                )
+        graphs = sum(meta.num_graphs for meta in metas)
+        joined = ShardMeta(schema, graphs, max(meta.largest_graph for meta in metas))
+        with replace_folder(Path(folder)) as part:
+            for name, dtype in joined.array_types.items():
+                out = _ArrayFile(part, name, dtype)
+                for path in folders:
+                    values = np.load(path / f"{name}.npy", mmap_mode="r")
+                    for start in range(0, len(values), _COPY):
+                        out.append(values[start : start + _COPY])
+                out.close()
+            joined.write(part)
