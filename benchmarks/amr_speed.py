@@ -34,7 +34,7 @@ from mathamr_kedro.amr.parsers import ParserSettings, make_parser
 from mathamr_kedro.amr.penman_io import format_graph, read_graph
 from mathamr_kedro.amr.texts import ParsedText, ParseTexts
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
-from mathamr_kedro.workers import Partition, WorkerSettings, run_partitions
+from mathamr_kedro.workers import Partition, WorkerConfig, run_partitions
 
 
 def read_texts(data: Path, count: int) -> list[str]:
@@ -106,7 +106,7 @@ def time_runner(
     """Return wall and CPU seconds of the runner, start-up left out, and results."""
     size = 100
     parts = [Partition(str(n), texts[n : n + size]) for n in range(0, len(texts), size)]
-    settings = WorkerSettings(workers=workers)
+    settings = WorkerConfig(workers=workers)
     warm = [Partition(f"warm {n}", texts[:1]) for n in range(workers)]
     found = run_partitions(ParseTexts(ParserSettings()), [*warm, *parts], settings)
     for _ in warm:

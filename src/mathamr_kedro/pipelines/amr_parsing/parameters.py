@@ -12,7 +12,7 @@ from mathamr_kedro.amr.parsers import ParserName, ParserSettings
 from mathamr_kedro.amr.transition.parser import TransitionSettings
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.workers import WorkerSettings
+from mathamr_kedro.workers import WorkerConfig
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class AmrParsingParameters:
     """Limit of a chunk (thesis, section 3.1)."""
     posts_per_shard: int
     """A killed run loses at most the shards that were under way."""
-    workers: WorkerSettings = field(default_factory=WorkerSettings)
+    workers: WorkerConfig = field(default_factory=WorkerConfig)
     transition: TransitionSettings = field(default_factory=TransitionSettings)
     amrlib: AmrlibSettings = field(default_factory=AmrlibSettings)
 
@@ -46,7 +46,7 @@ class AmrParsingParameters:
         return ParserSettings(self.parser, self.transition, self.amrlib)
 
     @property
-    def runner_settings(self) -> WorkerSettings:
+    def runner_settings(self) -> WorkerConfig:
         """How to run it; a parser that watches a worker of its own keeps the time."""
         if self.parser != "transition":
             return self.workers
