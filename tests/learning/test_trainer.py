@@ -19,7 +19,7 @@ from mathamr_kedro.learning.pairs import list_pairs
 from mathamr_kedro.learning.step import OptimizerConfig
 from mathamr_kedro.learning.trainer import train
 from mathamr_kedro.model.config import ComputeConfig
-from mathamr_kedro.model.mathamr_plus import build_model
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model
 
 CPU = ComputeConfig(device="cpu")
@@ -261,7 +261,7 @@ def test_pretrained_vectors_are_the_start(shards, pairs, config, tmp_path):
     )
     mine = weights_of(train(shards, pairs, config, tmp_path / "out"))["nodes.content"]
     torch.manual_seed(0)
-    fresh = build_model(config.model, shards.schema, CPU, torch.device("cpu"))
+    fresh = MathAMRPlus(config.model, shards.schema)
     fresh.nodes.load_pretrained(torch.from_numpy(vectors))
     assert torch.equal(mine, fresh.nodes.content)
 
@@ -360,7 +360,7 @@ def test_two_processes_train_as_one(shards, pairs, config, tmp_path):
         for name in ("train_loss", "validation_loss", "accuracy", "grad_norm"):
             assert theirs[name] == pytest.approx(getattr(mine, name), rel=1e-3), name
     single = read_last(tmp_path / "alone")["tensors"]
-    start = build_model(config.model, shards.schema, CPU, torch.device("cpu"))
+    start = MathAMRPlus(config.model, shards.schema)
     for name in start.state_dict():
         assert torch.allclose(single["model"][name], ranks[0][name], atol=2e-5)
     assert single["loss"]["log_temperature"] == pytest.approx(

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
-from mathamr_kedro.model.mathamr_plus import MathAMRPlus, count_parameters
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 
 Values = Mapping[str, Any]
 
@@ -61,7 +61,7 @@ def write_card(
 def _list_shape(model: MathAMRPlus, variant: GraphVariant) -> list[tuple[str, Any]]:
     return [
         *asdict(model.config).items(),
-        ("parameters", count_parameters(model)["all"]),
+        ("parameters", model.count_parameters()["all"]),
         ("node types", model.schema.num_node_types),
         ("relations", model.schema.num_relations),
         *((f"graph.{key}", value) for key, value in asdict(variant).items()),

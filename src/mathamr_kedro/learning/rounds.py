@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.files import replace_file
 from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.graph.tensors import GraphSchema
 from mathamr_kedro.learning.config import TrainingConfig
@@ -31,8 +32,8 @@ from mathamr_kedro.learning.negatives import (
     mine_by_model,
 )
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
-from mathamr_kedro.learning.trainer import TrainingResult, digest_model, train
-from mathamr_kedro.model.weights import load_model, read_shape, save_arrays
+from mathamr_kedro.learning.trainer import TrainingResult, train
+from mathamr_kedro.model.weights import digest_model, load_model, read_shape
 
 logger = logging.getLogger(__name__)
 
@@ -138,6 +139,6 @@ def _mine(
     )
     logger.info("%d hard negatives for %d pairs", (found >= 0).sum(), len(learn))
     folder.mkdir(parents=True, exist_ok=True)
-
-    save_arrays(path, negatives=found, model=mark)
+    with replace_file(path) as part, part.open("wb") as file:
+        np.savez(file, negatives=found, model=mark)  # a path would get another suffix
     return found

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.files import fingerprint
+from mathamr_kedro.files import fingerprint, replace_file
 from mathamr_kedro.graph.tensor_files import ShardWriter, join_shards
 from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.graph.tensors import (
@@ -45,7 +45,6 @@ from mathamr_kedro.graph.tensors import (
 )
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
 from mathamr_kedro.learning.processes import Processes
-from mathamr_kedro.model.weights import save_arrays
 from mathamr_kedro.progress import report_progress
 
 logger = logging.getLogger(__name__)
@@ -103,7 +102,8 @@ def add_single_formulas(
         if not _is_finished(mark, made_from):
             mark.unlink(missing_ok=True)
             found = _write(shards, pairs.take(~held_out), folder)
-            save_arrays(mark, pairs=found, made_from=made_from)
+            with replace_file(mark) as part, part.open("wb") as file:
+                np.savez(file, pairs=found, made_from=made_from)
     processes.wait()
     with np.load(mark, allow_pickle=False) as known:
         found = known["pairs"]

@@ -62,9 +62,8 @@ from mathamr_kedro.learning.seeding import seed_everything
 from mathamr_kedro.learning.single_formulas import add_single_formulas
 from mathamr_kedro.learning.step import TrainingStep
 from mathamr_kedro.learning.validation import Validation
-from mathamr_kedro.model.backends import choose_device
-from mathamr_kedro.model.mathamr_plus import build_model, log_parameters
-from mathamr_kedro.model.weights import WEIGHTS, load_model, save_model
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model.weights import digest_model, load_model, save_model
 
 logger = logging.getLogger(__name__)
 
@@ -112,7 +111,7 @@ def train(
     out_dir = Path(out_dir)
     out_dir.mkdir(parents=True, exist_ok=True)
     posts = len(shards)
-    with join_processes(choose_device(config.compute)) as (processes, device):
+    with join_processes(config.compute.choose_device()) as (processes, device):
         if config.single_formulas:
             held_out = pairs.hold_out(config.validation_share, config.seed)
             shards, pairs = add_single_formulas(
@@ -185,7 +184,7 @@ class Trainer:
         config, leads = self.config, self.step.processes.leads
         state = load_checkpoint(out_dir, self.step, self.made_from)
         if leads:
-            log_parameters(self.step.model)
+            self.step.model.log_parameters()
             write_facts(out_dir / FACTS, self.facts)
         if state is not None and leads:
             logger.info("going on after epoch %d, step %d", state.epoch, state.step)
@@ -325,7 +324,9 @@ def _make_step(
 ) -> TrainingStep:
     """Fresh weights from the seed; the same on every device and in every process."""
     seed_everything(config.seed)
-    model = build_model(config.model, shards.schema, config.compute, device)
+    # Drawn on the CPU, so a seed gives the same start everywhere.
+    model = MathAMRPlus(config.model, shards.schema).to(device)
+    model.computed_by(config.compute)
     if config.pretrained_nodes is not None:
         model.nodes.load_pretrained(
             _read_vectors(config.pretrained_nodes, "pretrained_nodes").to(device)
@@ -397,12 +398,6 @@ def _describe_settings(config: TrainingConfig) -> dict[str, object]:
         "document_vectors": content
     }
     return settings
-
-
-def digest_model(folder: Path) -> str:
-    """Digest of the weights of a model folder."""
-    content = (Path(folder) / WEIGHTS).read_bytes()
-    return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
 def _check_finite(state: TrainingState) -> None:

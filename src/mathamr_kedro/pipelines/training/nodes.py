@@ -26,9 +26,8 @@ from mathamr_kedro.learning.pairs import Positions, TrainingPairs, list_pairs
 from mathamr_kedro.learning.rounds import train_in_rounds
 from mathamr_kedro.learning.teacher_vectors import write_document_vectors
 from mathamr_kedro.learning.term_negatives import TermMiner
-from mathamr_kedro.learning.trainer import MODEL, digest_model
-from mathamr_kedro.model.backends import choose_device
-from mathamr_kedro.model.weights import copy_model
+from mathamr_kedro.learning.trainer import MODEL
+from mathamr_kedro.model.weights import copy_model, digest_model
 from mathamr_kedro.pipelines.training.report import (
     draw_history,
     write_released_report,
@@ -135,7 +134,7 @@ def make_document_vectors(
             "document_vectors; run the stage 'ingestion'"
         )
     graphs = prepared_graphs.open(PreprocessingParameters.read(preprocessing))
-    device, folder = str(choose_device(settings.compute)), find_minilm()
+    device, folder = str(settings.compute.choose_device()), find_minilm()
 
     def write(path: Path) -> None:
         encoder = SentenceEncoder(folder, device)
