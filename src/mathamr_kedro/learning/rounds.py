@@ -63,7 +63,7 @@ def train_in_rounds(
         symbols: of the formulas, for their teacher.
     """
     if start is not None:
-        config = take_shape(config, shards.schema, start)
+        config = _take_shape(config, shards.schema, start)
     if config.negatives.source != "model":
         return train(shards, pairs, config, out_dir, progress, start, symbols)
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
@@ -92,7 +92,7 @@ def train_in_rounds(
     return result
 
 
-def take_shape(
+def _take_shape(
     config: TrainingConfig, schema: GraphSchema, start: Path
 ) -> TrainingConfig:
     """Return the configuration with the model's shape of the folder to start from.

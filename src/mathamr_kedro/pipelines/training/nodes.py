@@ -19,10 +19,10 @@ from mathamr_kedro.files import fingerprint, replace_file
 from mathamr_kedro.graph.configuration import PreprocessingParameters
 from mathamr_kedro.graph.prepared import PreparedGraphs, PreparedStore
 from mathamr_kedro.graph.released import check_graphs, find_released
-from mathamr_kedro.learning.formula_symbols import name_graph_symbols
+from mathamr_kedro.learning.formula_symbols import FormulaSymbols
 from mathamr_kedro.learning.negatives import group_pairs
 from mathamr_kedro.learning.node_vectors import build_node_vectors
-from mathamr_kedro.learning.pairs import Positions, TrainingPairs, list_pairs
+from mathamr_kedro.learning.pairs import Positions, TrainingPairs
 from mathamr_kedro.learning.rounds import train_in_rounds
 from mathamr_kedro.learning.teacher_vectors import write_document_vectors
 from mathamr_kedro.learning.term_negatives import TermMiner
@@ -67,7 +67,7 @@ def mine_text_negatives(
         )
     graphs = prepared_graphs.open(PreprocessingParameters.read(preprocessing))
     made_from = _name_negatives(settings, graphs, posts, post_links)
-    pairs = list_pairs(graphs.train_pairs, graphs.posts)
+    pairs = TrainingPairs.of_rows(graphs.train_pairs, graphs.posts)
     starts = range(0, len(pairs), _PAIRS_PER_SHARD)
     missing = [a for a in starts if f"pairs-{a:08d}" not in finished(made_from)]
     if missing:
@@ -181,7 +181,7 @@ def train_encoder(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
         expected = _name_negatives(settings, graphs, posts, post_links)
         rows = _add_negatives(rows, graphs, mined_negatives, expected)
         made_from = f"{made_from}/{expected}"
-    pairs = list_pairs(rows, graphs.posts, is_held_out)
+    pairs = TrainingPairs.of_rows(rows, graphs.posts, is_held_out)
     if settings.negatives.source == "model":
         groups = _group(graphs, pairs, post_links)
         made_from = f"{made_from}/{fingerprint(groups.tolist())}"
@@ -208,7 +208,7 @@ def train_encoder(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
         folder,
         groups=groups,
         start=start,
-        symbols=name_graph_symbols(graphs),
+        symbols=FormulaSymbols.of_graphs(graphs),
     )
     history = [asdict(record) for record in result.history]
     encoder = {

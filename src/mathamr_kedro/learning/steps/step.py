@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from mathamr_kedro.errors import ConfigurationError
@@ -28,7 +30,7 @@ class OptimizerConfig:
     min_learning_rate: float = 1e-5
     weight_decay: float = 1e-3
     clip_norm: float = 1.0
-    """Largest norm of all gradients together; 0 clips nothing."""
+    """Norm of all gradients together, at most; 0 clips nothing."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.min_learning_rate <= self.learning_rate:
@@ -41,6 +43,21 @@ class OptimizerConfig:
                 raise ConfigurationError(
                     f"Expected {name} of at least 0 (got {getattr(self, name)!r})"
                 )
+
+    def schedule(self, first: int, count: int, total: int) -> NDArray[np.float64]:
+        r"""(count,) learning rates of the steps from ``first`` on, of ``total`` steps.
+
+        .. math::
+            \eta_t = \eta_{min} + \tfrac{1}{2} (\eta - \eta_{min})
+                     \left(1 + \cos\frac{\pi t}{T}\right)
+
+        >>> config = OptimizerConfig(learning_rate=1.0, min_learning_rate=0.0)
+        >>> config.schedule(0, 5, 5).round(3).tolist()
+        [1.0, 0.854, 0.5, 0.146, 0.0]
+        """
+        low, high = self.min_learning_rate, self.learning_rate
+        share = np.arange(first, first + count) / max(total - 1, 1)
+        return low + 0.5 * (high - low) * (1 + np.cos(np.pi * np.minimum(share, 1.0)))
 
 
 def split_pairs(

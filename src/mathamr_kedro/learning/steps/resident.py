@@ -20,8 +20,8 @@ from torch import Tensor
 
 from mathamr_kedro.graph.batches import GraphBatch
 from mathamr_kedro.graph.device_shards import DeviceShards
-from mathamr_kedro.learning.buckets import LEVELS, Bucket
-from mathamr_kedro.learning.step import MEASURES, TrainingStep
+from mathamr_kedro.learning.steps.buckets import LEVELS, Bucket
+from mathamr_kedro.learning.steps.step import MEASURES, TrainingStep
 
 logger = logging.getLogger(__name__)
 
