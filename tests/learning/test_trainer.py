@@ -318,7 +318,7 @@ from mathamr_kedro.learning.trainer import Trainer
 
 folder, out = Path(sys.argv[1]), Path(sys.argv[2])
 shards = GraphShards(Path(sys.argv[3]))
-config = TrainingConfig.read(folder / "config.json")
+config = TrainingConfig.read_json(folder / "config.json")
 pairs = TrainingPairs.read(folder / "pairs.npz", shards)
 torch.set_num_threads(1)
 with Processes.join(torch.device("cpu")) as (processes, device):

@@ -50,7 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
-        config = TrainingConfig.read(args.config) if args.config else TrainingConfig()
+        config = (
+            TrainingConfig.read_json(args.config) if args.config else TrainingConfig()
+        )
         prepared = _find_prepared(args.data)
         shards = GraphShards(args.data) if prepared is None else prepared.posts
         if args.pairs is not None:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
-from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model import MathAMRPlus
 
 Values = Mapping[str, Any]
 

@@ -16,7 +16,7 @@ from mathamr_kedro.learning.distillation import DistillationConfig
 from mathamr_kedro.learning.losses import LossConfig
 from mathamr_kedro.learning.negatives import NegativesConfig
 from mathamr_kedro.learning.steps import OptimizerConfig, StepsMode
-from mathamr_kedro.model.config import ComputeConfig, ModelConfig
+from mathamr_kedro.model import ComputeConfig, ModelConfig
 from mathamr_kedro.parameters import read_parameters
 
 
@@ -86,7 +86,7 @@ class TrainingConfig:
         return values
 
     @classmethod
-    def read(cls, path: Path) -> TrainingConfig:
+    def read_json(cls, path: Path) -> TrainingConfig:
         """Read a training configuration from a JSON file."""
         try:
             values = json.loads(Path(path).read_text(encoding="utf-8"))

@@ -20,8 +20,7 @@ from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph.batches import GraphBatch
 from mathamr_kedro.graph.device_shards import BatchSize, DeviceShards, measure_batches
 from mathamr_kedro.graph.tensor_shards import GraphShards
-from mathamr_kedro.model.host_copy import HostCopy
-from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model import HostCopy, MathAMRPlus
 
 _BATCH = {"cpu": 64, "cuda": 4096}
 _SHARE_OF_MEMORY = 0.5

@@ -34,8 +34,7 @@ from mathamr_kedro.learning.pairs import TrainingPairs
 from mathamr_kedro.learning.pattern_teacher import PatternTeacher
 from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.learning.steps import TrainingStep
-from mathamr_kedro.model.mathamr_plus import MathAMRPlus
-from mathamr_kedro.model.weights import digest_model, load_model
+from mathamr_kedro.model import MathAMRPlus, digest_model, load_model
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.learning.distillation import TextTeacher
 from mathamr_kedro.learning.maxsim import MultiVectors, maxsim
 from mathamr_kedro.learning.pattern_teacher import PatternTeacher
-from mathamr_kedro.model.config import Precision
+from mathamr_kedro.model import Precision
 
 FormulaPairs: TypeAlias = Literal["visual", "thread", "both"]
 """Which formulas of a post and its pair belong together.

@@ -20,9 +20,7 @@ import torch
 from torch import Tensor
 
 from mathamr_kedro.graph.tensors import FORMULA
-from mathamr_kedro.model.backends import can_use_triton
-from mathamr_kedro.model.config import Precision
-from mathamr_kedro.model.member_pooling import gather_rows
+from mathamr_kedro.model import Precision, can_use_triton, gather_rows
 
 _CHUNK = 1 << 24
 

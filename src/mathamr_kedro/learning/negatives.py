@@ -25,7 +25,7 @@ from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.learning.maxsim import MultiVectors, maxsim
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
-from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model import MathAMRPlus
 
 _BLOCK = {"cpu": (64, 1024), "cuda": (1024, 4096)}
 """Queries and documents that are compared at once."""

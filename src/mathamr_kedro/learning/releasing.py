@@ -25,8 +25,8 @@ from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import make_schema
 from mathamr_kedro.learning.card import Provenance
 from mathamr_kedro.learning.trainer import FACTS, HISTORY, MODEL
-from mathamr_kedro.model.config import ComputeConfig
-from mathamr_kedro.model.weights import CONFIG, load_model, read_shape, save_model
+from mathamr_kedro.model import ComputeConfig, load_model, read_shape, save_model
+from mathamr_kedro.model.weights import CONFIG
 from mathamr_kedro.parameters import read_parameters
 
 CARD = "README.md"

@@ -33,7 +33,7 @@ from mathamr_kedro.learning.negatives import (
 )
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
 from mathamr_kedro.learning.trainer import TrainingResult, train
-from mathamr_kedro.model.weights import digest_model, load_model, read_shape
+from mathamr_kedro.model import digest_model, load_model, read_shape
 
 logger = logging.getLogger(__name__)
 

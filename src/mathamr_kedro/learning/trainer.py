@@ -37,7 +37,7 @@ from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.learning.single_formulas import add_single_formulas
 from mathamr_kedro.learning.steps import make_runner
 from mathamr_kedro.learning.validation import Validation
-from mathamr_kedro.model.weights import save_model
+from mathamr_kedro.model import save_model
 
 logger = logging.getLogger(__name__)
 

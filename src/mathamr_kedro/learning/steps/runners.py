@@ -23,7 +23,7 @@ from mathamr_kedro.learning.steps.buckets import Buckets
 from mathamr_kedro.learning.steps.host import HostSteps
 from mathamr_kedro.learning.steps.resident import ResidentSteps
 from mathamr_kedro.learning.steps.step import TrainingStep
-from mathamr_kedro.model.backends import can_use_triton
+from mathamr_kedro.model import can_use_triton
 
 logger = logging.getLogger(__name__)
 

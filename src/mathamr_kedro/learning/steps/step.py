@@ -16,7 +16,7 @@ from mathamr_kedro.learning.augmentation import AugmentationConfig, augment
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossValue
 from mathamr_kedro.learning.maxsim import MultiVectors
 from mathamr_kedro.learning.processes import Processes
-from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model import MathAMRPlus
 
 MEASURES = ("loss", "accuracy", "grad_norm", "temperature")
 """What a step returns, in this order."""
