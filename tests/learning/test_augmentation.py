@@ -59,7 +59,7 @@ def test_a_key_draws_the_same_again():
     assert torch.equal(one, two)
 
 
-def test_longer_draws_begin_alike():
+def test_longer_draws_begin_with_the_same_numbers():
     # Spare entries at the end of a batch change nothing before them.
     assert torch.equal(_draw_uniform(key(), 1, 10), _draw_uniform(key(), 1, 25)[:10])
 

@@ -119,7 +119,7 @@ def pairs(shards):
 def test_a_wrong_number_of_rows_is_refused(shards, pairs, taught, tmp_path):
     np.save(taught.distillation.document_vectors, np.zeros((39, 6)))
     with pytest.raises(
-        ConfigurationError, match=r"each of 40 graphs.*document_vectors"
+        MalformedInputError, match=r"each of 40 graphs.*document_vectors"
     ):
         train(shards, pairs, taught, tmp_path / "out")
 

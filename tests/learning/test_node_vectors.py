@@ -1,4 +1,4 @@
-"""Start vectors: labels with something in common begin alike."""
+"""Start vectors: labels with something in common start similar."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_hard_negatives_follow_their_pairs(pairs):
 
 
 def test_impossible_plans_are_refused(pairs):
-    with pytest.raises(ConfigurationError, match="at least 2 training pairs"):
+    with pytest.raises(MissingInputError, match="at least 2 training pairs"):
         EpochPlan(pairs.take(np.array([0])), 4, 0, 0)
     without = TrainingPairs.of_rows(np.array([[0, 1], [2, 3]]), _Anything())
     with pytest.raises(ConfigurationError, match="third column"):

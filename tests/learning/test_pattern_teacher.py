@@ -250,14 +250,14 @@ def test_the_loss_is_that_of_a_loop(shards, bags):
     anchors = [i for i in range(int(queries.ptr[-1])) if rows[0][i] in bags]
     total = 0.0
     for i in anchors:
-        likeness = [
+        wanted = [
             (table[rows[0][i]] @ table[rows[1][j]] / 0.2).item() for j in partners
         ]
         mine = [
             (queries.vectors[i].double() @ documents.vectors[j].double() / 0.3).item()
             for j in partners
         ]
-        p = [math.exp(x) / sum(map(math.exp, likeness)) for x in likeness]
+        p = [math.exp(x) / sum(map(math.exp, wanted)) for x in wanted]
         q = [math.exp(x) / sum(map(math.exp, mine)) for x in mine]
         total += sum(a * math.log(a / b) for a, b in zip(p, q, strict=True))
     loss = teacher.distil(queries, documents, tau)

@@ -79,7 +79,7 @@ class TrainingConfig:
             )
 
     def describe_result(self) -> dict[str, object]:
-        """The values that decide the weights; where and how fast is left out."""
+        """The values that decide the weights, without those of where and how fast."""
         values = asdict(self)
         for name in ("compute", "steps", "checkpoint_seconds", "log_seconds"):
             del values[name]

@@ -20,7 +20,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.learning.maxsim import MultiVectors
 
@@ -78,7 +78,7 @@ class TextTeacher:
         """Take a row for each of the first ``posts`` graphs; the others have none."""
         posts = len(shards) if posts is None else posts
         if vectors.ndim != 2 or len(vectors) != posts:
-            raise ConfigurationError(
+            raise MalformedInputError(
                 f"Expected a vector for each of {posts} graphs in "
                 f"distillation.document_vectors (got shape {tuple(vectors.shape)})"
             )

@@ -156,7 +156,7 @@ class EpochPlan:
         self, pairs: TrainingPairs, batch_size: int, hard_negatives: int, seed: int
     ) -> None:
         if len(pairs) < 2:
-            raise ConfigurationError(
+            raise MissingInputError(
                 f"Expected at least 2 training pairs (got {len(pairs)}): questions "
                 "with answers, see docs/data.md; none are needed to use a released "
                 "encoder (training.start_from, num_epochs: 0)"

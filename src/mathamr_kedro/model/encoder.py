@@ -48,7 +48,7 @@ class RelationalEncoder(nn.Module):
         else:
             self.register_parameter("edge_attributes", None)
         if self.attends:
-            # Zero queries weigh all members alike: training starts from the mean.
+            # Zero queries weigh all members equally: training starts from the mean.
             self.query = nn.Parameter(torch.zeros(layers, len(KIND_NAMES), d))
 
     def forward(

@@ -21,7 +21,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.graph.batches import GraphBatch
 from mathamr_kedro.graph.tensors import DOCUMENT, KIND_NAMES, GraphSchema
 from mathamr_kedro.model.config import ModelConfig
@@ -90,7 +90,7 @@ class NodeEmbedding(nn.Module):
         """
         rows, d = self.content.shape
         if len(vectors) != rows:
-            raise ConfigurationError(
+            raise MalformedInputError(
                 f"Expected {rows} pretrained node vectors, one per node type "
                 f"(got {len(vectors)})"
             )

@@ -11,7 +11,7 @@ the product instead of one by one. For a sentence node 3 over nodes 0, 1, 2::
     1 <─┼─ 3   and so do their inverses    u    x3           W_r'      nodes 0, 1, 2
     2 <─┘
 
-With :math:`x_{ext} = [x; \text{member sums}]` and :math:`g_{ext}` alike,
+With :math:`x_{ext} = [x; \text{member sums}]` and :math:`g_{ext}` likewise,
 
 .. math::
     Y_t = s_t\, x_{ext}[f_t] W_{r_t} + a_t\, c_{r_t}, \qquad
