@@ -36,7 +36,7 @@ from mathamr_kedro.amr import (
 )
 from mathamr_kedro.amr.builtin.syntax import parse_sentences
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
-from mathamr_kedro.workers import Partition, WorkerSettings, run_partitions
+from mathamr_kedro.workers import Partition, WorkerConfig, run_partitions
 
 
 def read_texts(data: Path, count: int) -> list[str]:
@@ -108,7 +108,7 @@ def time_runner(
     """Return wall and CPU seconds of the runner, without start-up, and results."""
     size = 100
     parts = [Partition(str(n), texts[n : n + size]) for n in range(0, len(texts), size)]
-    settings = WorkerSettings(workers=workers)
+    settings = WorkerConfig(workers=workers)
     warm = [Partition(f"warm {n}", texts[:1]) for n in range(workers)]
     found = run_partitions(ParseTexts(ParserConfig()), [*warm, *parts], settings)
     for _ in warm:

@@ -34,7 +34,7 @@ from mathamr_kedro.graph import BatchSize, DeviceShards, GraphBatch, GraphShards
 from mathamr_kedro.learning.augmentation import AugmentationConfig, augment
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
 from mathamr_kedro.learning.maxsim import MultiVectors, maxsim, padded_maxsim
-from mathamr_kedro.learning.step import split_pairs
+from mathamr_kedro.learning.steps import split_pairs
 from mathamr_kedro.model.backends import choose_backend
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus

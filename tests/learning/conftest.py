@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
 
 from benchmarks.random_graphs import (
     GraphShape,
@@ -11,7 +14,7 @@ from benchmarks.random_graphs import (
 )
 from mathamr_kedro.graph import GraphSchema, GraphShards
 from mathamr_kedro.learning.config import TrainingConfig
-from mathamr_kedro.learning.step import OptimizerConfig
+from mathamr_kedro.learning.steps import OptimizerConfig, split_pairs
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 
 SCHEMA = GraphSchema(
@@ -44,3 +47,11 @@ def config(model_config):
         checkpoint_seconds=0,
         log_seconds=0,
     )
+
+
+def make_posts(shards):
+    """Random vectors of six queries and their documents."""
+    torch.manual_seed(2)
+    batch = shards.assemble(np.arange(12))
+    vectors = F.normalize(torch.randn(len(batch.representative), 8), dim=1)
+    return split_pairs(batch, vectors, 6)

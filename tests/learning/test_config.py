@@ -8,7 +8,7 @@ from dataclasses import asdict
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError, MathAMRError
-from mathamr_kedro.learning.config import TrainingConfig, read_config
+from mathamr_kedro.learning.config import TrainingConfig
 
 
 def test_defaults_are_those_of_table_4_5():
@@ -29,7 +29,7 @@ def test_defaults_are_those_of_table_4_5():
 def test_file_changes_what_it_names(tmp_path):
     path = tmp_path / "config.json"
     path.write_text(json.dumps({"batch_size": 8, "model": {"num_bases": 256}}))
-    config = read_config(path)
+    config = TrainingConfig.read_json(path)
     assert (config.batch_size, config.model.num_bases) == (8, 256)
     assert config.num_epochs == 7
 
@@ -38,7 +38,7 @@ def test_written_configurations_are_read_back(tmp_path):
     config = TrainingConfig(seed=3, pretrained_nodes="x.npy")
     path = tmp_path / "config.json"
     path.write_text(json.dumps(asdict(config)))
-    assert read_config(path) == config
+    assert TrainingConfig.read_json(path) == config
 
 
 @pytest.mark.parametrize(
@@ -55,12 +55,12 @@ def test_broken_files_are_named(tmp_path, text, message):
     path = tmp_path / "config.json"
     path.write_text(text)
     with pytest.raises(MathAMRError, match=message):
-        read_config(path)
+        TrainingConfig.read_json(path)
 
 
 def test_missing_file_is_named(tmp_path):
     with pytest.raises(MathAMRError, match=r"none\.json"):
-        read_config(tmp_path / "none.json")
+        TrainingConfig.read_json(tmp_path / "none.json")
 
 
 def test_the_place_of_computation_is_no_part_of_the_result():

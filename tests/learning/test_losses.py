@@ -12,8 +12,8 @@ from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.learning.losses import (
     ContrastiveLoss,
     LossConfig,
-    formula_nce,
-    info_nce,
+    _formula_nce,
+    _info_nce,
 )
 from mathamr_kedro.learning.maxsim import MultiVectors, padded_maxsim
 
@@ -59,13 +59,13 @@ def loss_of(config, queries, documents):
 
 def test_info_nce_is_equation_3_6():
     scores = torch.randn(4, 6)
-    loss = info_nce(scores, torch.tensor(0.5), both_directions=False)
+    loss = _info_nce(scores, torch.tensor(0.5), both_directions=False)
     assert loss.item() == pytest.approx(slow_nce(scores, 0.5), rel=1e-5)
 
 
 def test_both_directions_average_rows_and_columns():
     scores = torch.randn(4, 6)
-    loss = info_nce(scores, torch.tensor(0.5), both_directions=True)
+    loss = _info_nce(scores, torch.tensor(0.5), both_directions=True)
     there, back = slow_nce(scores, 0.5), slow_nce(scores[:, :4].T, 0.5)
     assert loss.item() == pytest.approx((there + back) / 2, rel=1e-5)
 
@@ -143,7 +143,7 @@ def test_further_documents_are_negatives():
 def test_formulas_of_a_pair_that_look_the_same_attract():
     queries, documents = pairs()
     tau = torch.tensor(1.0)
-    mine = formula_nce(queries, documents, tau)
+    mine = _formula_nce(queries, documents, tau)
     # Only formula 7 of query 0 stands in its document, twice; the others there are
     # formulas 8 and 5. Formula 8 stands in another pair, formula 9 nowhere.
     terms = (queries.vectors @ documents.vectors.T / tau)[0].exp()
@@ -196,7 +196,7 @@ def test_formula_loss_equals_its_slow_twin(chosen):
         [(SENTENCE, 0), (DOCUMENT, 0)],
         [(FORMULA, 9), (FORMULA, 0)],
     ], seed=1)  # fmt: skip
-    mine = formula_nce(queries, documents, torch.tensor(1.0), chosen).item()
+    mine = _formula_nce(queries, documents, torch.tensor(1.0), chosen).item()
     expected = slow_formula_nce(queries, documents, chosen)
     assert mine == pytest.approx(expected, rel=1e-5)
 
@@ -215,13 +215,13 @@ def test_ways_to_pair_formulas_differ():
 def test_equal_formula_of_another_pair_is_no_negative():
     queries = draw([[(FORMULA, 7)], [(FORMULA, 7)]])
     documents = draw([[(FORMULA, 7)], [(FORMULA, 7)]], seed=1)
-    loss = formula_nce(queries, documents, torch.tensor(0.1))
+    loss = _formula_nce(queries, documents, torch.tensor(0.1))
     assert loss.item() == pytest.approx(0, abs=1e-6)
 
 
 def test_formula_loss_without_partners_is_zero_with_zero_gradient():
     queries, documents = draw([[(FORMULA, 1)]]), draw([[(FORMULA, 2)]], seed=1)
-    loss = formula_nce(queries, documents, torch.tensor(0.1))
+    loss = _formula_nce(queries, documents, torch.tensor(0.1))
     loss.backward()
     assert loss.item() == 0
     assert not queries.vectors.grad.any()
@@ -231,19 +231,19 @@ def test_formulas_before_the_first_post_do_not_count():
     """Documents stand behind the queries of their batch, in one tensor."""
     queries, documents = pairs()
     tau = torch.tensor(1.0)
-    expected = formula_nce(queries, documents, tau)
+    expected = _formula_nce(queries, documents, tau)
     columns = zip(queries, documents, strict=True)
     vectors, _, kind, label, row = (torch.cat(both) for both in columns)
     ptr = documents.ptr + len(queries.vectors)
     behind = MultiVectors(vectors, ptr, kind, label, row)
-    assert formula_nce(queries, behind, tau).item() == pytest.approx(expected.item())
+    assert _formula_nce(queries, behind, tau).item() == pytest.approx(expected.item())
 
 
 def test_formula_weight_adds_the_formula_loss():
     queries, documents = pairs()
     plain = loss_of(LossConfig(), queries, documents)
     weighted = loss_of(LossConfig(formula_weight=0.5), queries, documents)
-    extra = formula_nce(queries, documents, torch.tensor(0.05)).item()
+    extra = _formula_nce(queries, documents, torch.tensor(0.05)).item()
     assert weighted == pytest.approx(plain + 0.5 * extra, rel=1e-4)
 
 

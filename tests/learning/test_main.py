@@ -16,7 +16,7 @@ import torch
 from mathamr_kedro.graph import SPECIAL_TYPES, NodeVocabulary, RelationVocabulary
 from mathamr_kedro.learning.__main__ import main
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
-from mathamr_kedro.learning.distillation import PatternTeacher
+from mathamr_kedro.learning.pattern_teacher import PatternTeacher
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model, save_model
@@ -75,7 +75,7 @@ def test_prepared_graphs_bring_the_names_of_symbols(shards, tmp_path, monkeypatc
     write_prepared(shards, tmp_path / "prepared")
     seen = []
     monkeypatch.setattr(
-        "mathamr_kedro.learning.trainer.PatternTeacher",
+        "mathamr_kedro.learning.inputs.PatternTeacher",
         lambda *arguments: seen.append(arguments[-1]) or PatternTeacher(*arguments),
     )
     taught = CONFIG | {"distillation": {"weight": 1.0, "dimension": 8}}

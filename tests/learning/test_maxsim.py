@@ -12,8 +12,8 @@ import torch.nn.functional as F  # noqa: N812
 
 from mathamr_kedro.learning.maxsim import (
     MultiVectors,
+    _pad_vectors,
     maxsim,
-    pad_vectors,
     padded_maxsim,
 )
 
@@ -90,7 +90,7 @@ def test_maxsim_is_not_symmetric():
 
 def test_padding_marks_real_vectors():
     posts = draw([2, 3])
-    padded, is_real = pad_vectors(posts)
+    padded, is_real = _pad_vectors(posts)
     assert padded.shape == (2, 3, 16)
     assert is_real.tolist() == [[True, True, False], [True, True, True]]
     assert torch.equal(padded[is_real], posts.vectors)

@@ -15,13 +15,12 @@ from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.maxsim import padded_maxsim
 from mathamr_kedro.learning.negatives import (
     NegativesConfig,
-    draw_pool,
     group_pairs,
     mine_by_model,
 )
-from mathamr_kedro.learning.pairs import NOTHING, list_pairs
+from mathamr_kedro.learning.pairs import NOTHING, TrainingPairs
 from mathamr_kedro.learning.rounds import NEGATIVES, train_in_rounds
-from mathamr_kedro.learning.step import split_pairs
+from mathamr_kedro.learning.steps import split_pairs
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model
@@ -31,7 +30,7 @@ CPU = ComputeConfig(device="cpu")
 
 @pytest.fixture
 def pairs(shards):
-    return list_pairs(np.arange(40).reshape(20, 2), shards)
+    return TrainingPairs.of_rows(np.arange(40).reshape(20, 2), shards)
 
 
 @pytest.fixture
@@ -81,7 +80,7 @@ def test_right_documents_of_any_kind_are_no_negatives(shards, model, tmp_path):
         for key, position in enumerate(graphs):
             writer.add(str(key), shards.graph(position))
     planted = GraphShards(tmp_path / "shards")
-    pairs = list_pairs([[0, 1], [0, 2], [3, 4], [5, 6], [7, 8]], planted)
+    pairs = TrainingPairs.of_rows([[0, 1], [0, 2], [3, 4], [5, 6], [7, 8]], planted)
     groups = group_pairs(pairs, planted, duplicates=[(3, 0)])
     assert groups.tolist() == [0, 0, 0, 0, 1]
     config = NegativesConfig("model", kept=3, skip=0)
@@ -94,9 +93,9 @@ def test_right_documents_of_any_kind_are_no_negatives(shards, model, tmp_path):
 
 def test_a_pool_bounds_the_search(shards, pairs, model):
     config = NegativesConfig("model", kept=4, skip=0, pool=5)
-    pool = draw_pool(pairs, config, seed=3)
+    pool = pairs.draw_documents(config.pool, seed=3)
     assert len(pool) == 5
-    assert np.array_equal(pool, draw_pool(pairs, config, seed=3))
+    assert np.array_equal(pool, pairs.draw_documents(config.pool, seed=3))
     found = mine_by_model(model, shards, pairs, config, seed=3)
     assert set(found[found >= 0]) <= set(pairs.documents[pool])
 

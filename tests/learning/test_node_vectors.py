@@ -1,4 +1,4 @@
-"""Start vectors: labels with something in common begin alike."""
+"""Start vectors: labels with something in common start similar."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import numpy as np
 from mathamr_kedro.graph import SPECIAL_TYPES
 from mathamr_kedro.learning.node_vectors import (
     NodeVectorsConfig,
+    _spell_concept,
+    _split_symbol,
     build_node_vectors,
-    spell_concept,
-    split_symbol,
 )
 
 LABELS = ("function-01", "function", "limit", "V!x", "V!xy", "O!SUP", "7")
@@ -56,8 +56,8 @@ def test_symbols_that_share_parts_are_nearer():
     )[FIRST:]
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     near, far = unit[0] @ unit[1], unit[0] @ unit[2]
-    shared = set(split_symbol("V!abc")) & set(split_symbol("V!abd"))
-    expected = len(shared) / len(split_symbol("V!abc"))
+    shared = set(_split_symbol("V!abc")) & set(_split_symbol("V!abd"))
+    expected = len(shared) / len(_split_symbol("V!abc"))
     assert abs(near - expected) < 0.35
     assert near > far + 0.2
 
@@ -87,5 +87,5 @@ def test_reduced_words_keep_their_geometry():
 
 def test_other_labels_are_no_concepts():
     for label in (*SPECIAL_TYPES, "N!2", "3.5"):
-        assert spell_concept(label) is None
-        assert label.startswith("N!") or not split_symbol(label)
+        assert _spell_concept(label) is None
+        assert label.startswith("N!") or not _split_symbol(label)

@@ -12,7 +12,7 @@ from mathamr_kedro.errors import (
     MalformedInputError,
     MissingInputError,
 )
-from mathamr_kedro.learning.pairs import NOTHING, EpochPlan, list_pairs, read_pairs
+from mathamr_kedro.learning.pairs import NOTHING, EpochPlan, TrainingPairs
 
 
 def columns(pairs):
@@ -24,7 +24,7 @@ def test_json_names_posts_or_positions(shards, tmp_path):
     path.write_text(json.dumps([["3", "5"], ["4", "6", "9", "8"], [7, 1]]))
     none = [NOTHING, NOTHING]
     expected = [[3, 4, 7], [5, 6, 1], [none, [9, 8], none]]
-    assert columns(read_pairs(path, shards)) == expected
+    assert columns(TrainingPairs.read(path, shards)) == expected
 
 
 @pytest.mark.parametrize("kind", [np.int32, str])
@@ -32,7 +32,7 @@ def test_npz_names_posts_or_positions(shards, tmp_path, kind):
     rows = np.array([[3, 5, 9], [4, 6, 2]]).astype(kind)
     held_out = np.array([True, False])
     np.savez(tmp_path / "pairs.npz", pairs=rows, validation=held_out)
-    pairs = read_pairs(tmp_path / "pairs.npz", shards)
+    pairs = TrainingPairs.read(tmp_path / "pairs.npz", shards)
     assert columns(pairs) == [[3, 4], [5, 6], [[9], [2]]]
     learn, check = pairs.split(0.5, seed=0)
     assert (learn.queries.tolist(), check.queries.tolist()) == ([4], [3])
@@ -48,24 +48,24 @@ def test_npz_names_posts_or_positions(shards, tmp_path, kind):
 )
 def test_broken_pairs_are_refused(shards, rows, message):
     with pytest.raises(MalformedInputError, match=message):
-        list_pairs(rows, shards)
+        TrainingPairs.of_rows(rows, shards)
 
 
 def test_missing_posts_and_files_are_named(shards, tmp_path):
     with pytest.raises(MissingInputError, match="post '99'"):
-        list_pairs([["3", "99"]], shards)
+        TrainingPairs.of_rows([["3", "99"]], shards)
     with pytest.raises(MissingInputError, match=r"none\.json"):
-        read_pairs(tmp_path / "none.json", shards)
+        TrainingPairs.read(tmp_path / "none.json", shards)
     (tmp_path / "bad.json").write_text("{")
     with pytest.raises(MalformedInputError, match=r"bad\.json"):
-        read_pairs(tmp_path / "bad.json", shards)
+        TrainingPairs.read(tmp_path / "bad.json", shards)
 
 
 @pytest.fixture
 def pairs(shards):
     rows = [[i, 20 + i, 20 + (i + 1) % 20] for i in range(20)]
     rows[7] = [7, 27, NOTHING]
-    return list_pairs(np.array(rows), shards)
+    return TrainingPairs.of_rows(np.array(rows), shards)
 
 
 def test_split_is_a_partition_that_the_seed_decides(pairs):
@@ -106,9 +106,9 @@ def test_hard_negatives_follow_their_pairs(pairs):
 
 
 def test_impossible_plans_are_refused(pairs):
-    with pytest.raises(ConfigurationError, match="at least 2 training pairs"):
+    with pytest.raises(MissingInputError, match="at least 2 training pairs"):
         EpochPlan(pairs.take(np.array([0])), 4, 0, 0)
-    without = list_pairs(np.array([[0, 1], [2, 3]]), _Anything())
+    without = TrainingPairs.of_rows(np.array([[0, 1], [2, 3]]), _Anything())
     with pytest.raises(ConfigurationError, match="third column"):
         EpochPlan(without, 2, 1, 0)
 

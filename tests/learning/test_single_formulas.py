@@ -24,10 +24,10 @@ from mathamr_kedro.graph.fusion import fuse_formulas
 from mathamr_kedro.graph.numbering import VocabularyNumbering
 from mathamr_kedro.graph.tree_lookup import FormulaLines, TreeLines
 from mathamr_kedro.learning import single_formulas
-from mathamr_kedro.learning.card import Provenance, write_card
+from mathamr_kedro.learning.card import Provenance
 from mathamr_kedro.learning.distillation import DistillationConfig
 from mathamr_kedro.learning.negatives import NegativesConfig
-from mathamr_kedro.learning.pairs import NOTHING, list_pairs
+from mathamr_kedro.learning.pairs import NOTHING, TrainingPairs
 from mathamr_kedro.learning.rounds import NEGATIVES, train_in_rounds
 from mathamr_kedro.learning.single_formulas import FOLDER, add_single_formulas
 from mathamr_kedro.learning.trainer import train
@@ -95,7 +95,7 @@ class World:
         self.shards = GraphShards(folder)
         rows = np.arange(posts).reshape(-1, 2)
         rows = np.concatenate([rows, np.roll(rows, 3, 0)], 1)
-        self.pairs = list_pairs(rows, self.shards)
+        self.pairs = TrainingPairs.of_rows(rows, self.shards)
         self.held_out = np.arange(len(self.pairs)) % 5 == 4
 
     def label(self, post, number):
@@ -176,8 +176,8 @@ def test_posts_stay_and_nothing_is_added_to_validation(world, tmp_path):
 
 def test_a_formula_of_several_pairs_is_written_once(world, tmp_path):
     rows = np.column_stack([world.pairs.queries, world.pairs.documents])
-    once = list_pairs(rows, world.shards)
-    twice = list_pairs(np.concatenate([rows, rows]), world.shards)
+    once = TrainingPairs.of_rows(rows, world.shards)
+    twice = TrainingPairs.of_rows(np.concatenate([rows, rows]), world.shards)
     sizes = []
     for name, pairs in (("once", once), ("twice", twice)):
         (tmp_path / name).mkdir()
@@ -206,7 +206,7 @@ def test_other_pairs_are_searched_anew(world, tmp_path):
     assert second.queries.max() < len(joined)
 
 
-@pytest.mark.parametrize("killed_in", ["ShardWriter.join", "save_arrays"])
+@pytest.mark.parametrize("killed_in", ["ShardWriter.join", "replace_file"])
 def test_killed_search_starts_again(world, tmp_path, monkeypatch, killed_in):
     whole, aside = tmp_path / "whole", tmp_path / "killed"
     whole.mkdir(), aside.mkdir()
@@ -238,7 +238,7 @@ def test_posts_without_formulas_are_no_obstacle(tmp_path, config):
             text = f"(s / show-01 :ARG1 (h / hold-01) :op{n % 3} (i / show-01))"
             writer.add(str(n), build({}, GraphVariant(), text))
     shards = GraphShards(tmp_path / "posts")
-    pairs = list_pairs(np.arange(12).reshape(6, 2), shards)
+    pairs = TrainingPairs.of_rows(np.arange(12).reshape(6, 2), shards)
     wanted = replace(config, single_formulas=True, num_epochs=1)
     result = train(shards, pairs, wanted, tmp_path / "with")
     plain = train(shards, pairs, replace(config, num_epochs=1), tmp_path / "without")
@@ -259,7 +259,7 @@ def test_formulas_that_count_from_one_are_refused(tmp_path, world):
 def test_graphs_of_another_structure_are_refused(tmp_path, config, structure):
     write_random_shards(tmp_path / "flat", 8, RandomGraphs(SCHEMA, None, structure))
     shards = GraphShards(tmp_path / "flat")
-    pairs = list_pairs(np.arange(8).reshape(4, 2), shards)
+    pairs = TrainingPairs.of_rows(np.arange(8).reshape(4, 2), shards)
     wanted = replace(config, single_formulas=True)
     with pytest.raises(ConfigurationError, match="structure 'hierarchy'"):
         train(shards, pairs, wanted, tmp_path)
@@ -306,7 +306,7 @@ def test_single_formulas_make_more_steps_and_no_more_validation(
         assert '"pairs": 10' in text and '"validation_pairs": 2' in text
     known = Provenance(facts=json.loads(facts[0]))
     model = load_model(more.model_dir, config.compute)
-    card = write_card("mine", model, GraphVariant(), known)
+    card = known.write_card("mine", model, GraphVariant())
     count = known.facts["single_formula_pairs"]
     assert count > 0 and f"| pairs of single formulas | {count} |" in card
 

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.errors import ConfigurationError, MissingInputError, TrainingError
 from mathamr_kedro.learning.augmentation import AugmentationConfig
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
-from mathamr_kedro.learning.pairs import list_pairs
-from mathamr_kedro.learning.step import OptimizerConfig
+from mathamr_kedro.learning.pairs import TrainingPairs
+from mathamr_kedro.learning.steps import OptimizerConfig
 from mathamr_kedro.learning.trainer import train
 from mathamr_kedro.model.config import ComputeConfig
-from mathamr_kedro.model.mathamr_plus import build_model
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model
 
 CPU = ComputeConfig(device="cpu")
@@ -29,7 +29,7 @@ CPU = ComputeConfig(device="cpu")
 def pairs(shards):
     """Twenty pairs, each with two negatives."""
     rows = np.arange(40).reshape(20, 2)
-    return list_pairs(np.concatenate([rows, np.roll(rows, 3, 0)], 1), shards)
+    return TrainingPairs.of_rows(np.concatenate([rows, np.roll(rows, 3, 0)], 1), shards)
 
 
 def weights_of(result):
@@ -176,7 +176,7 @@ def test_infinite_loss_is_named(shards, pairs, config, tmp_path):
         optimizer=OptimizerConfig(learning_rate=1e30, clip_norm=0.0),
         num_epochs=9,
     )
-    with pytest.raises(ConfigurationError, match="finite loss"):
+    with pytest.raises(TrainingError, match="finite loss"):
         train(shards, pairs, config, tmp_path)
 
 
@@ -215,7 +215,7 @@ def test_each_option_changes_the_training(
 
 def test_formulas_that_look_the_same_are_learned(shards, config, tmp_path):
     """Each post is paired with itself, so all its formulas have a partner."""
-    pairs = list_pairs(np.repeat(np.arange(40), 2).reshape(40, 2), shards)
+    pairs = TrainingPairs.of_rows(np.repeat(np.arange(40), 2).reshape(40, 2), shards)
     still = OptimizerConfig(learning_rate=0, min_learning_rate=0)
     config = replace(
         config, optimizer=still, num_epochs=1, augmentation=AugmentationConfig(0, 0)
@@ -261,7 +261,7 @@ def test_pretrained_vectors_are_the_start(shards, pairs, config, tmp_path):
     )
     mine = weights_of(train(shards, pairs, config, tmp_path / "out"))["nodes.content"]
     torch.manual_seed(0)
-    fresh = build_model(config.model, shards.schema, CPU, torch.device("cpu"))
+    fresh = MathAMRPlus(config.model, shards.schema)
     fresh.nodes.load_pretrained(torch.from_numpy(vectors))
     assert torch.equal(mine, fresh.nodes.content)
 
@@ -310,18 +310,19 @@ import sys
 from pathlib import Path
 import torch
 from mathamr_kedro.graph import GraphShards
-from mathamr_kedro.learning.config import read_config
-from mathamr_kedro.learning.pairs import read_pairs
-from mathamr_kedro.learning.processes import join_processes
+from mathamr_kedro.learning.config import TrainingConfig
+from mathamr_kedro.learning.inputs import TrainingInputs
+from mathamr_kedro.learning.pairs import TrainingPairs
+from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.learning.trainer import Trainer
 
 folder, out = Path(sys.argv[1]), Path(sys.argv[2])
 shards = GraphShards(Path(sys.argv[3]))
-config = read_config(folder / "config.json")
-pairs = read_pairs(folder / "pairs.npz", shards)
+config = TrainingConfig.read_json(folder / "config.json")
+pairs = TrainingPairs.read(folder / "pairs.npz", shards)
 torch.set_num_threads(1)
-with join_processes(torch.device("cpu")) as (processes, device):
-    trainer = Trainer(shards, pairs, config, processes, device)
+with Processes.join(torch.device("cpu")) as (processes, device):
+    trainer = Trainer(TrainingInputs(shards, pairs, config), processes, device)
     out.mkdir(exist_ok=True)
     trainer.run(out, None)
     state = trainer.step.export_state()
@@ -360,7 +361,7 @@ def test_two_processes_train_as_one(shards, pairs, config, tmp_path):
         for name in ("train_loss", "validation_loss", "accuracy", "grad_norm"):
             assert theirs[name] == pytest.approx(getattr(mine, name), rel=1e-3), name
     single = read_last(tmp_path / "alone")["tensors"]
-    start = build_model(config.model, shards.schema, CPU, torch.device("cpu"))
+    start = MathAMRPlus(config.model, shards.schema)
     for name in start.state_dict():
         assert torch.allclose(single["model"][name], ranks[0][name], atol=2e-5)
     assert single["loss"]["log_temperature"] == pytest.approx(

@@ -9,8 +9,8 @@ import torch
 from mathamr_kedro.learning.augmentation import AugmentationConfig
 from mathamr_kedro.learning.encoding import ShardSource
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
-from mathamr_kedro.learning.pairs import list_pairs
-from mathamr_kedro.learning.step import OptimizerConfig, TrainingStep, split_pairs
+from mathamr_kedro.learning.pairs import TrainingPairs
+from mathamr_kedro.learning.steps import OptimizerConfig, TrainingStep, split_pairs
 from mathamr_kedro.learning.validation import Validation
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 
@@ -25,7 +25,7 @@ def step(shards, model_config):
 
 @pytest.fixture
 def pairs(shards):
-    return list_pairs(np.arange(40).reshape(20, 2), shards)
+    return TrainingPairs.of_rows(np.arange(40).reshape(20, 2), shards)
 
 
 @pytest.mark.parametrize("at_once", [1, 18, 64])

@@ -11,12 +11,12 @@ import torch
 from torch_geometric.nn import RGCNConv
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.model.backends import choose_backend, choose_device
+from mathamr_kedro.model.backends import choose_backend
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.reference_backend import ReferenceBackend
-from mathamr_kedro.model.row_plan import build_plan, number_present
-from mathamr_kedro.model.torch_backend import BlockProducts, SortedRows, TorchBackend
+from mathamr_kedro.model.row_plan import RowPlan
+from mathamr_kedro.model.torch_backend import TorchBackend, _BlockProducts, _SortedRows
 
 HIDDEN = 16
 
@@ -108,8 +108,8 @@ def test_torch_loop_equals_the_reference(batch, keep, shifted):
 
 
 def test_torch_blocks_equal_the_reference(batch, keep, truth):
-    plan, relations = number_present(build_plan(batch, keep))
-    graph = SortedRows(plan, BlockProducts(plan), relations)
+    plan, relations = RowPlan.of_batch(batch, keep).number_present()
+    graph = _SortedRows(plan, _BlockProducts(plan), relations)
     mine = run(TorchBackend(), graph, draw_layer(batch, torch.float32))
     assert largest_error(mine, truth) < 1e-6
 
@@ -153,7 +153,7 @@ def test_cpu_takes_the_torch_backend():
     cpu = torch.device("cpu")
     assert choose_backend("auto", "fp32", cpu, 64).name == "torch"
     assert choose_backend("reference", "fp32", cpu, 64).name == "reference"
-    assert choose_device(ComputeConfig(device="cpu")) == cpu
+    assert ComputeConfig(device="cpu").choose_device() == cpu
 
 
 def test_triton_refuses_other_widths():
@@ -236,10 +236,10 @@ def test_fused_layers_equal_the_reference(shards, attributes):
 @pytest.mark.filterwarnings("ignore:Conversion of an array")
 @pytest.mark.parametrize("shorts", [7, 6])
 def test_gradient_of_a_lookup_equals_that_of_torch(monkeypatch, shorts):
-    from mathamr_kedro.model import triton_lookup
-    from mathamr_kedro.model.triton_lookup import look_up_rows
+    from mathamr_kedro.model import triton_sums
+    from mathamr_kedro.model.triton_sums import look_up_rows
 
-    monkeypatch.setattr(triton_lookup, "_LARGEST_SHORT", shorts)  # int16, int32
+    monkeypatch.setattr(triton_sums, "_LARGEST_SHORT", shorts)  # int16, int32
     rows = 7
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(2)

@@ -12,9 +12,6 @@ from torch_geometric.nn import RGCNConv
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import (
     MathAMRPlus,
-    build_model,
-    count_parameters,
-    log_parameters,
 )
 
 SMALL = {"hidden_dim": 16, "projection_dim": 8, "num_layers": 3, "num_bases": 4}
@@ -177,19 +174,18 @@ def test_without_content_edges_only_virtual_nodes_are_heard(batch):
 
 
 def test_same_seed_gives_the_same_start(batch):
-    device = torch.device("cpu")
     one, two = (make(batch), make(batch))
     assert all(
         torch.equal(a, b)
         for a, b in zip(one.parameters(), two.parameters(), strict=True)
     )
-    built = build_model(one.config, batch.schema, ComputeConfig(), device)
+    built = MathAMRPlus(one.config, batch.schema).computed_by(ComputeConfig())
     assert built.backend.name == "torch"
 
 
 def test_parameters_are_counted_by_component(batch):
     model = make(batch, virtual_init="mean_typed_projection")
-    counts = count_parameters(model)
+    counts = model.count_parameters()
     assert counts["node embeddings"] == 40 * 16
     assert counts["virtual nodes"] == 3 * (16 * 16 + 16)
     assert counts["relation weights"] == 3 * (18 * 4 + 4 * 16 * 16)
@@ -199,7 +195,7 @@ def test_parameters_are_counted_by_component(batch):
 
 def test_attention_queries_are_counted(batch):
     model = make(batch, virtual_aggregation="attention", edge_attributes=False)
-    counts = count_parameters(model)
+    counts = model.count_parameters()
     assert counts["virtual nodes"] == 3 * 16 + 3 * 3 * 16
     assert counts["edge attributes"] == 0
     assert counts["all"] == sum(p.numel() for p in model.parameters())
@@ -207,5 +203,5 @@ def test_attention_queries_are_counted(batch):
 
 def test_parameter_counts_are_logged(batch, caplog):
     caplog.set_level("INFO")
-    log_parameters(make(batch))
+    make(batch).log_parameters()
     assert "relation weights" in caplog.text

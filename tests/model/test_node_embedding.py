@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.node_embedding import NodeEmbedding
 
@@ -131,5 +131,5 @@ def test_rows_without_a_pretrained_vector_stay_random(batch):
 
 def test_pretrained_vectors_of_another_vocabulary_are_refused(batch):
     nodes, _ = embed(batch, "zero")
-    with pytest.raises(ConfigurationError, match="Expected 40 pretrained"):
+    with pytest.raises(MalformedInputError, match="Expected 40 pretrained"):
         nodes.load_pretrained(torch.randn(39, D))

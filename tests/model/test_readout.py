@@ -8,7 +8,7 @@ import torch.nn.functional as F  # noqa: N812
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.model.config import ModelConfig
-from mathamr_kedro.model.mathamr_plus import MathAMRPlus, count_parameters
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.readout import MemberReadout
 
 CONFIG = ModelConfig(
@@ -104,7 +104,7 @@ def test_a_model_without_readout_starts_the_same(batch):
 
 
 def test_parameters_of_the_readout_are_counted(batch):
-    counts = count_parameters(MathAMRPlus(CONFIG, batch.schema))
+    counts = MathAMRPlus(CONFIG, batch.schema).count_parameters()
     assert counts["readout"] == 2 * 16 + 17 * 24 + 2 * 24 + 24 * 8
 
 

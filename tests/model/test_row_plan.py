@@ -13,7 +13,7 @@ from mathamr_kedro.graph import (
     Representative,
     ShardWriter,
 )
-from mathamr_kedro.model.row_plan import build_plan
+from mathamr_kedro.model.row_plan import RowPlan
 
 SCHEMA = GraphSchema(
     num_node_types=10, num_forward=5, mask_type=1, virtual_relations=(2, 3, 4)
@@ -42,7 +42,7 @@ def rows_of(plan):
 
 
 def test_rows_of_a_drawn_graph(tmp_path):
-    plan = build_plan(drawn_batch(tmp_path))
+    plan = RowPlan.of_batch(drawn_batch(tmp_path))
     # Reads: nodes 0 to 5, then the member sums 6, 7, 8 of the virtual nodes 3, 4, 5.
     assert rows_of(plan) == sorted([
         (0, 0, 0.5, 2), (1, 0, 0.5, 2), (0, 1, 1.0, 1),  # edges
@@ -54,7 +54,7 @@ def test_rows_of_a_drawn_graph(tmp_path):
 
 
 def test_member_of_two_sentences_gets_half_of_each(tmp_path):
-    plan = build_plan(drawn_batch(tmp_path))
+    plan = RowPlan.of_batch(drawn_batch(tmp_path))
     # members: 0 1 | 1 2 | 3 4 0; node 1 is in both sentences
     assert plan.member_weight.tolist() == [1, 0.5, 0.5, 1, 1, 1, 1]
     start, end = plan.node_ptr[1:3].tolist()
@@ -67,13 +67,13 @@ def test_dropped_edges_leave_the_mean(tmp_path):
     batch = drawn_batch(tmp_path)
     keep = torch.ones(6, dtype=torch.bool)
     keep[1] = False  # 1 -r0-> 2
-    rows = rows_of(build_plan(batch, keep))
+    rows = rows_of(RowPlan.of_batch(batch, keep))
     assert (0, 0, 1.0, 2) in rows
     assert (1, 0, 0.0, 2) in rows
 
 
 def test_factors_of_a_node_and_relation_sum_to_one(batch):
-    plan = build_plan(batch)
+    plan = RowPlan.of_batch(batch)
     is_edge = (plan.gather < plan.num_nodes) & (plan.scatter < plan.num_nodes)
     key = plan.relation[is_edge] * plan.num_nodes + plan.scatter[is_edge]
     sums = torch.zeros(int(key.max()) + 1).index_add_(0, key, plan.scale[is_edge])
@@ -82,7 +82,7 @@ def test_factors_of_a_node_and_relation_sum_to_one(batch):
 
 def test_rows_are_fewer_than_edges(shards):
     batch = shards.assemble(range(8))
-    plan = build_plan(batch)
+    plan = RowPlan.of_batch(batch)
     edges = 2 * (batch.source.numel() + batch.member.numel())
     expected = 2 * (batch.source.numel() + batch.virtual_node.numel())
     assert plan.num_rows == expected < edges
@@ -108,7 +108,7 @@ def pad(batch, nodes, edges, virtual, members):
 
 
 def test_spare_entries_add_rows_without_effect(batch):
-    plain, padded = build_plan(batch), build_plan(pad(batch, 7, 5, 3, 4))
+    plain, padded = RowPlan.of_batch(batch), RowPlan.of_batch(pad(batch, 7, 5, 3, 4))
     alive = padded.relation < padded.num_relations
     assert padded.num_rows == plain.num_rows + 2 * 5 + 2 * 3
     assert int(alive.sum()) == plain.num_rows
@@ -126,8 +126,8 @@ def test_spare_entries_add_rows_without_effect(batch):
 
 
 def test_large_batches_use_wide_sorting_keys(batch, monkeypatch):
-    plain = build_plan(batch)
+    plain = RowPlan.of_batch(batch)
     monkeypatch.setattr("mathamr_kedro.model.row_plan._LARGEST_KEY", 10)
-    wide = build_plan(batch)
+    wide = RowPlan.of_batch(batch)
     assert torch.equal(plain.gather, wide.gather)
     assert torch.equal(plain.relation, wide.relation)

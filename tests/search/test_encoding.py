@@ -21,7 +21,7 @@ from mathamr_kedro.search.encoding import (
     list_ranges,
 )
 from mathamr_kedro.search.store import VectorStore
-from mathamr_kedro.workers import WorkerSettings
+from mathamr_kedro.workers import WorkerConfig
 
 SCHEMA = GraphSchema(
     num_node_types=40, num_forward=9, mask_type=1, virtual_relations=(5, 6, 7)
@@ -58,7 +58,7 @@ def encode(folder, folders, size=4, workers=1):
             EncodeRanges(*folders, ComputeConfig(device="cpu")),
             list_ranges(len(shards), "posts", size),
             graphs,
-            WorkerSettings(workers=workers, batch_size=1),
+            WorkerConfig(workers=workers, batch_size=1),
         )
     return VectorStore(folder)
 

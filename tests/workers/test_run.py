@@ -15,28 +15,28 @@ from mathamr_kedro.errors import ConfigurationError, MissingInputError, WorkerEr
 from mathamr_kedro.workers import (
     Failed,
     Partition,
-    RaySettings,
-    WorkerSettings,
+    RayConfig,
+    WorkerConfig,
     run_partitions,
 )
 from tests.workers import work
 
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed")
 RUNNERS = [
-    WorkerSettings(workers=1, batch_size=3),
-    WorkerSettings(workers=2, batch_size=3),
+    WorkerConfig(workers=1, batch_size=3),
+    WorkerConfig(workers=2, batch_size=3),
     pytest.param(
-        WorkerSettings(
+        WorkerConfig(
             runner="ray",
             workers=2,
             batch_size=3,
-            ray=RaySettings(address="local", cpus_per_worker=0.1),
+            ray=RayConfig(address="local", cpus_per_worker=0.1),
         ),
         marks=[needs_ray, pytest.mark.filterwarnings("ignore")],
     ),
 ]
 RUNNER_IDS = ["in process", "processes", "ray"]
-TWO = WorkerSettings(workers=2, batch_size=4)
+TWO = WorkerConfig(workers=2, batch_size=4)
 
 
 def run(function, partitions, settings):
@@ -89,7 +89,7 @@ def test_an_item_that_kills_its_worker_fails_alone(settings):
 
 
 def test_an_item_that_hangs_fails_alone():
-    settings = WorkerSettings(workers=2, batch_size=4, timeout_s=1.5)
+    settings = WorkerConfig(workers=2, batch_size=4, timeout_s=1.5)
     results = run(work.Obey(), {"p": ["a", "hang", "b"], "q": ["c"]}, settings)
     failed = Failed("timeout", "no result within 1.5 s")
     assert results == {"p": ["done a", failed, "done b"], "q": ["done c"]}
@@ -97,13 +97,13 @@ def test_an_item_that_hangs_fails_alone():
 
 def test_a_worker_killed_by_somebody_else_costs_no_item(tmp_path):
     orders = ["a", "once 1", "b", "c", "d", "once 2"]
-    settings = WorkerSettings(workers=2, batch_size=1)
+    settings = WorkerConfig(workers=2, batch_size=1)
     results = run(work.Obey(tmp_path), {"p": orders}, settings)
     assert results["p"] == [f"done {order}" for order in orders]
 
 
 def test_wrong_number_of_results_is_a_failure():
-    (result,) = run(work.Obey(), {"p": ["short"]}, WorkerSettings(workers=1))["p"]
+    (result,) = run(work.Obey(), {"p": ["short"]}, WorkerConfig(workers=1))["p"]
     assert result == Failed("exception", "Expected 1 results (got 0)")
 
 
@@ -119,8 +119,8 @@ def test_workers_that_never_start_stop_the_run():
 
 
 def test_a_worker_that_is_never_ready_stops_the_run():
-    settings = WorkerSettings(workers=2, start_timeout_s=1.0)
-    with pytest.raises(ConfigurationError, match="not ready within 1 s"):
+    settings = WorkerConfig(workers=2, start_timeout_s=1.0)
+    with pytest.raises(WorkerError, match="not ready within 1 s"):
         run(work.SleepsAtStart(), {"p": [1]}, settings)
 
 
@@ -134,7 +134,7 @@ def test_at_most_the_given_number_of_processes(tmp_path):
 
 
 def test_a_worker_is_replaced_after_its_share_of_items(tmp_path):
-    settings = WorkerSettings(workers=2, batch_size=1, items_per_process=2)
+    settings = WorkerConfig(workers=2, batch_size=1, items_per_process=2)
     run(work.Obey(tmp_path), {"p": ["a"] * 6}, settings)
     pids = [name.name.split()[0] for name in tmp_path.iterdir()]
     assert max(map(pids.count, pids)) <= 2
@@ -148,7 +148,7 @@ def test_partitions_are_read_as_they_are_needed():
             read.append(n)
             yield Partition(f"p{n}", [n])
 
-    found = run_partitions(work.square, partitions(), WorkerSettings(workers=1))
+    found = run_partitions(work.square, partitions(), WorkerConfig(workers=1))
     assert next(found).results == [0]
     assert len(read) <= 3
     found.close()
@@ -157,14 +157,14 @@ def test_partitions_are_read_as_they_are_needed():
 def test_a_function_that_cannot_be_imported_stops_the_run(monkeypatch):
     monkeypatch.setattr(work.square, "__module__", "nowhere")
     monkeypatch.setitem(sys.modules, "nowhere", work)
-    with pytest.raises(ConfigurationError, match="cannot import the function"):
+    with pytest.raises(WorkerError, match="cannot import the function"):
         run(work.square, {"p": [1]}, TWO)
 
 
 SCRIPT = """
-from mathamr_kedro.workers import Partition, WorkerSettings, run_partitions
+from mathamr_kedro.workers import Partition, WorkerConfig, run_partitions
 from tests.workers.work import square
-settings = WorkerSettings(workers=2, batch_size=1)
+settings = WorkerConfig(workers=2, batch_size=1)
 for done in run_partitions(square, [Partition("p", [1, 2, 3])], settings):
     print(done.results)
 """
@@ -191,10 +191,10 @@ def test_nothing_to_do_starts_nothing():
 RUN_UNTIL_KILLED = """
 import sys
 from pathlib import Path
-from mathamr_kedro.workers import Partition, WorkerSettings, run_partitions
+from mathamr_kedro.workers import Partition, WorkerConfig, run_partitions
 from tests.workers.work import Obey
 partitions = [Partition("p", ["hang 1", "hang 2"])]
-settings = WorkerSettings(workers=2, batch_size=1)
+settings = WorkerConfig(workers=2, batch_size=1)
 list(run_partitions(Obey(Path(sys.argv[1])), partitions, settings))
 """
 
@@ -230,12 +230,12 @@ def wait_until(is_true) -> None:
 
 def test_settings_refuse_what_cannot_work():
     with pytest.raises(ConfigurationError, match="at least 1 for 'workers'"):
-        WorkerSettings(workers=0)
+        WorkerConfig(workers=0)
     with pytest.raises(ConfigurationError, match="'timeout_s'"):
-        WorkerSettings(timeout_s=0)
+        WorkerConfig(timeout_s=0)
 
 
 @pytest.mark.skipif(find_spec("ray") is not None, reason="ray is installed")
 def test_missing_ray_says_how_to_get_it():
     with pytest.raises(ConfigurationError, match="pip install"):
-        run(work.square, {"p": [1]}, WorkerSettings(runner="ray"))
+        run(work.square, {"p": [1]}, WorkerConfig(runner="ray"))

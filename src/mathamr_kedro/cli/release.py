@@ -105,13 +105,16 @@ def _find_metrics(catalog: Any, model: Path) -> list[dict[str, Any]]:
 
     They may have been evaluated where they were trained, or as a released encoder.
     """
-    from mathamr_kedro.learning.releasing import find_model, is_same  # noqa: PLC0415
+    from mathamr_kedro.learning.releasing import (  # noqa: PLC0415
+        find_model,
+        has_same_weights,
+    )
 
     if not catalog["encoder"].exists():
         return []
     name = catalog.load("encoder")["folder"]
     current = find_model(catalog.load("encoders").base / name)
-    if not is_same(find_model(model), current):
+    if not has_same_weights(find_model(model), current):
         return []
     cells = catalog.load("experiment_cells").list()
     found = [cell for cell in cells if cell.record.encoder.get("folder") == name]

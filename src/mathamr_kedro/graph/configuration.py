@@ -11,7 +11,7 @@ from mathamr_kedro.graph.pairs import SplitConfig
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import VocabularyConfig
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.workers import WorkerSettings
+from mathamr_kedro.workers import WorkerConfig
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class PreprocessingConfig:
     graph: GraphVariant = field(default_factory=GraphVariant)
     vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
     pairs: SplitConfig = field(default_factory=SplitConfig)
-    workers: WorkerSettings = field(default_factory=WorkerSettings)
+    workers: WorkerConfig = field(default_factory=WorkerConfig)
     """How the stage runs; never changes what it makes."""
 
     @classmethod

@@ -25,9 +25,9 @@ from mathamr_kedro.errors import MathAMRError, MissingInputError
 from mathamr_kedro.graph import GraphShards, PreparedGraphs, check_graphs
 from mathamr_kedro.graph.prepared import CONFIGURATION
 from mathamr_kedro.graph.released import VARIANT
-from mathamr_kedro.learning.config import TrainingConfig, read_config
-from mathamr_kedro.learning.formula_symbols import name_graph_symbols
-from mathamr_kedro.learning.pairs import TrainingPairs, list_pairs, read_pairs
+from mathamr_kedro.learning.config import TrainingConfig
+from mathamr_kedro.learning.formula_symbols import FormulaSymbols
+from mathamr_kedro.learning.pairs import TrainingPairs
 from mathamr_kedro.learning.rounds import train_in_rounds
 
 logger = logging.getLogger("mathamr_kedro.learning")
@@ -50,16 +50,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
-        config = read_config(args.config) if args.config else TrainingConfig()
-        prepared = find_prepared(args.data)
+        config = (
+            TrainingConfig.read_json(args.config) if args.config else TrainingConfig()
+        )
+        prepared = _find_prepared(args.data)
         shards = GraphShards(args.data) if prepared is None else prepared.posts
         if args.pairs is not None:
-            pairs = read_pairs(args.pairs, shards)
+            pairs = TrainingPairs.read(args.pairs, shards)
         else:
-            pairs = take_pairs(prepared, args.data)
+            pairs = _take_pairs(prepared, args.data)
         if args.start is not None and prepared is not None:
             _check_numbers(args.start, prepared)
-        symbols = None if prepared is None else name_graph_symbols(prepared)
+        symbols = None if prepared is None else FormulaSymbols.of_graphs(prepared)
         result = train_in_rounds(
             shards, pairs, config, args.out, start=args.start, symbols=symbols
         )
@@ -75,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def find_prepared(data: Path) -> PreparedGraphs | None:
+def _find_prepared(data: Path) -> PreparedGraphs | None:
     """Return the prepared graphs that a folder is, or whose posts it holds."""
     for folder in (data, data.parent):
         if (folder / CONFIGURATION).is_file():
@@ -83,7 +85,7 @@ def find_prepared(data: Path) -> PreparedGraphs | None:
     return None
 
 
-def take_pairs(prepared: PreparedGraphs | None, data: Path) -> TrainingPairs:
+def _take_pairs(prepared: PreparedGraphs | None, data: Path) -> TrainingPairs:
     """Return the pairs of prepared graphs; those to validate with are held out."""
     if prepared is None:
         raise MissingInputError(
@@ -91,7 +93,7 @@ def take_pairs(prepared: PreparedGraphs | None, data: Path) -> TrainingPairs:
             f"{CONFIGURATION} there); give the pairs with --pairs"
         )
     rows, is_held_out = prepared.all_pairs()
-    return list_pairs(rows, prepared.posts, is_held_out)
+    return TrainingPairs.of_rows(rows, prepared.posts, is_held_out)
 
 
 def _check_numbers(start: Path, prepared: PreparedGraphs) -> None:

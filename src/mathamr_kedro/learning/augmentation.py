@@ -26,7 +26,7 @@ class AugmentationConfig:
     node_mask: float = 0.1
     """Probability that a content node's type becomes MASK."""
     edge_dropout: float = 0.1
-    """Probability that a directed content edge is left out."""
+    """Probability that a directed content edge is dropped."""
 
     def __post_init__(self) -> None:
         for name in ("node_mask", "edge_dropout"):
@@ -43,11 +43,11 @@ def mix_bits(x: Tensor) -> Tensor:
     return x ^ (x >> 16)
 
 
-def draw_uniform(key: Tensor, stream: int, count: int) -> Tensor:
+def _draw_uniform(key: Tensor, stream: int, count: int) -> Tensor:
     """(count,) numbers in [0, 1), a pure function of key, stream and position.
 
     Args:
-        key: int64 scalar, unlike for each step; see :func:`step_key`.
+        key: int64 scalar, another one for each step; see :func:`step_key`.
         stream: separates draws of one step.
         count: how many.
     """
@@ -76,7 +76,7 @@ def augment(
         the batch with masked node types, and (2 E,) which directed edges stay.
     """
     if config.node_mask > 0:
-        drawn = draw_uniform(key, _NODES, batch.num_nodes)
+        drawn = _draw_uniform(key, _NODES, batch.num_nodes)
         masked = (drawn < config.node_mask) & ~batch.is_virtual()
         types = torch.where(masked, batch.schema.mask_type, batch.node_type)
         batch = replace(batch, node_type=types)
@@ -85,5 +85,5 @@ def augment(
     fixed = batch.joins_virtual()
     # Two streams, so that spare edges between the halves change no draw.
     count = batch.source.numel()
-    halves = [draw_uniform(key, stream, count) for stream in (_FORWARD, _INVERSE)]
+    halves = [_draw_uniform(key, stream, count) for stream in (_FORWARD, _INVERSE)]
     return batch, torch.cat([(h >= config.edge_dropout) | fixed for h in halves])

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mathamr_kedro.graph import GraphVariant
-from mathamr_kedro.model.mathamr_plus import MathAMRPlus, count_parameters
+from mathamr_kedro.model import MathAMRPlus
 
 Values = Mapping[str, Any]
 
@@ -29,39 +29,37 @@ class Provenance:
     metrics: Sequence[Values] = ()
     """Means of all measures, by task, topic set and system."""
 
-
-def write_card(
-    name: str, model: MathAMRPlus, variant: GraphVariant, provenance: Provenance
-) -> str:
-    """Return the card as Markdown; licence and limits are left to a person."""
-    parts = [
-        f"# {name}",
-        "A MathAMR+ encoder: math graphs in, vectors of formulas, sentences and posts "
-        "out. Weights are stored in float16.",
-        "```yaml\n"
-        f"preprocessing: {{vocabulary: {{source: {name}}}}}\n"
-        f"training: {{start_from: {name}, num_epochs: 0}}   # or epochs of your own\n"
-        "```",
-        "## Model",
-        _tabulate(("what", "value"), _list_shape(model, variant)),
-        "## Data",
-        _tabulate(("what", "value"), _list_data(provenance)),
-        "## Training",
-        *_describe_training(provenance),
-        "## Figures",
-        *_describe_metrics(provenance.metrics),
-        "## Licence",
-        "*To be written: of these weights, and of the texts they were trained on.*",
-        "## Limits",
-        "*To be written: what it was not trained for, and where it fails.*",
-    ]
-    return "\n\n".join(parts) + "\n"
+    def write_card(self, name: str, model: MathAMRPlus, variant: GraphVariant) -> str:
+        """Return the card as Markdown; licence and limits are left to a person."""
+        parts = [
+            f"# {name}",
+            "A MathAMR+ encoder: math graphs in, vectors of formulas, sentences and "
+            "posts out. Weights are stored in float16.",
+            "```yaml\n"
+            f"preprocessing: {{vocabulary: {{source: {name}}}}}\n"
+            f"training: {{start_from: {name}, num_epochs: 0}}   "
+            "# or epochs of your own\n"
+            "```",
+            "## Model",
+            _tabulate(("what", "value"), _list_shape(model, variant)),
+            "## Data",
+            _tabulate(("what", "value"), _list_data(self)),
+            "## Training",
+            *_describe_training(self),
+            "## Figures",
+            *_describe_metrics(self.metrics),
+            "## Licence",
+            "*To be written: of these weights, and of the texts they were trained on.*",
+            "## Limits",
+            "*To be written: what it was not trained for, and where it fails.*",
+        ]
+        return "\n\n".join(parts) + "\n"
 
 
 def _list_shape(model: MathAMRPlus, variant: GraphVariant) -> list[tuple[str, Any]]:
     return [
         *asdict(model.config).items(),
-        ("parameters", count_parameters(model)["all"]),
+        ("parameters", model.count_parameters()["all"]),
         ("node types", model.schema.num_node_types),
         ("relations", model.schema.num_relations),
         *((f"graph.{key}", value) for key, value in asdict(variant).items()),

@@ -22,7 +22,7 @@ from torch import Tensor
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.files import replace_file
 from mathamr_kedro.learning.history import EpochRecord
-from mathamr_kedro.learning.step import MEASURES, TrainingStep
+from mathamr_kedro.learning.steps import MEASURES, TrainingStep
 from mathamr_kedro.parameters import read_parameters
 
 VERSION = 1
@@ -52,59 +52,58 @@ class TrainingState:
         stale = self.epoch - self.best_epoch
         return self.epoch >= num_epochs or (patience > 0 and stale >= patience)
 
+    def save(self, folder: Path, step: TrainingStep, made_from: str) -> None:
+        """Write a checkpoint; ``made_from`` says which training it belongs to."""
+        values = {
+            "version": VERSION,
+            "made_from": made_from,
+            "epoch": self.epoch,
+            "step": self.step,
+            "seconds": self.seconds,
+            "best_epoch": self.best_epoch,
+            "best_loss": self.best_loss,
+            "history": [asdict(record) for record in self.history],
+            "measures": self.measures,
+            "tensors": step.export_state(),
+        }
+        with replace_file(folder / CHECKPOINT) as part:
+            torch.save(values, part)
 
-def save_checkpoint(
-    folder: Path, step: TrainingStep, state: TrainingState, made_from: str
-) -> None:
-    """Write a checkpoint; ``made_from`` says which training it belongs to."""
-    values = {
-        "version": VERSION,
-        "made_from": made_from,
-        "epoch": state.epoch,
-        "step": state.step,
-        "seconds": state.seconds,
-        "best_epoch": state.best_epoch,
-        "best_loss": state.best_loss,
-        "history": [asdict(record) for record in state.history],
-        "measures": state.measures,
-        "tensors": step.export_state(),
-    }
-    with replace_file(folder / CHECKPOINT) as part:
-        torch.save(values, part)
+    @classmethod
+    def load(
+        cls, folder: Path, step: TrainingStep, made_from: str
+    ) -> TrainingState | None:
+        """Continue from the checkpoint in a folder; ``None`` where there is none.
 
-
-def load_checkpoint(
-    folder: Path, step: TrainingStep, made_from: str
-) -> TrainingState | None:
-    """Continue from the checkpoint in a folder; ``None`` where there is none.
-
-    Raises:
-        ConfigurationError: the checkpoint belongs to another training.
-        MalformedInputError: the file is no checkpoint of this version.
-    """
-    path = folder / CHECKPOINT
-    if not path.is_file():
-        return None
-    try:
-        values = torch.load(path, map_location="cpu", weights_only=True)
-        version = values["version"]
-    except Exception as exc:
-        raise MalformedInputError(
-            f"Expected a checkpoint in {str(path)!r} ({exc}); delete it to start anew"
-        ) from exc
-    if version != VERSION:
-        raise MalformedInputError(
-            f"Expected a checkpoint of version {VERSION} in {str(path)!r} "
-            f"(got {version!r}); delete it to start anew"
-        )
-    if values["made_from"] != made_from:
-        raise ConfigurationError(
-            f"Expected the checkpoint in {str(path)!r} to be of the same training; "
-            "pairs, graphs or parameters changed: delete it or choose another folder"
-        )
-    step.import_state(values["tensors"])
-    history = [
-        read_parameters(EpochRecord, r, where="history") for r in values["history"]
-    ]
-    names = ("epoch", "step", "seconds", "best_epoch", "best_loss", "measures")
-    return TrainingState(history=history, **{name: values[name] for name in names})
+        Raises:
+            ConfigurationError: the checkpoint belongs to another training.
+            MalformedInputError: the file is no checkpoint of this version.
+        """
+        path = folder / CHECKPOINT
+        if not path.is_file():
+            return None
+        try:
+            values = torch.load(path, map_location="cpu", weights_only=True)
+            version = values["version"]
+        except Exception as exc:
+            raise MalformedInputError(
+                f"Expected a checkpoint in {str(path)!r} ({exc}); delete it to start "
+                "anew"
+            ) from exc
+        if version != VERSION:
+            raise MalformedInputError(
+                f"Expected a checkpoint of version {VERSION} in {str(path)!r} "
+                f"(got {version!r}); delete it to start anew"
+            )
+        if values["made_from"] != made_from:
+            raise ConfigurationError(
+                f"Expected the checkpoint in {str(path)!r} to be of the same training; "
+                "pairs, graphs or parameters changed: delete it or choose another "
+                "folder"
+            )
+        step.import_state(values["tensors"])
+        history = [
+            read_parameters(EpochRecord, r, where="history") for r in values["history"]
+        ]
+        names = ("epoch", "step", "seconds", "best_epoch", "best_loss", "measures")
+        return cls(history=history, **{name: values[name] for name in names})

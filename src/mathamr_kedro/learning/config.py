@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from mathamr_kedro.errors import (
     ConfigurationError,
@@ -16,12 +15,9 @@ from mathamr_kedro.learning.augmentation import AugmentationConfig
 from mathamr_kedro.learning.distillation import DistillationConfig
 from mathamr_kedro.learning.losses import LossConfig
 from mathamr_kedro.learning.negatives import NegativesConfig
-from mathamr_kedro.learning.step import OptimizerConfig
-from mathamr_kedro.model.config import ComputeConfig, ModelConfig
+from mathamr_kedro.learning.steps import OptimizerConfig, StepsMode
+from mathamr_kedro.model import ComputeConfig, ModelConfig
 from mathamr_kedro.parameters import read_parameters
-
-StepsMode: TypeAlias = Literal["auto", "eager", "captured", "compiled"]
-"""How steps are launched; see :mod:`mathamr_kedro.learning.resident`."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +47,7 @@ class TrainingConfig:
     pretrained_nodes: str | None = None
     """``.npy`` file with a start vector for each node type; rows of zeros have none."""
     steps: StepsMode = "auto"
-    """``auto`` captures steps as CUDA graphs where that works."""
+    """How steps are launched; ``auto`` captures them as CUDA graphs where it can."""
     checkpoint_seconds: float = 300.0
     """Time between two checkpoints inside an epoch; each epoch ends with one."""
     log_seconds: float = 10.0
@@ -76,7 +72,6 @@ class TrainingConfig:
             raise ConfigurationError(
                 f"Expected validation_share in [0, 1) (got {self.validation_share!r})"
             )
-
         if self.negatives.source != "none" and self.hard_negatives == 0:
             raise ConfigurationError(
                 "Expected hard_negatives of at least 1 for negatives.source "
@@ -84,19 +79,23 @@ class TrainingConfig:
             )
 
     def describe_result(self) -> dict[str, object]:
-        """The values that decide the weights; where and how fast is left out."""
+        """The values that decide the weights, without those of where and how fast."""
         values = asdict(self)
         for name in ("compute", "steps", "checkpoint_seconds", "log_seconds"):
             del values[name]
         return values
 
-
-def read_config(path: Path) -> TrainingConfig:
-    """Read a training configuration from a JSON file."""
-    try:
-        values = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError as exc:
-        raise MissingInputError(f"Expected a configuration in {str(path)!r}") from exc
-    except ValueError as exc:
-        raise MalformedInputError(f"Expected JSON in {str(path)!r} ({exc})") from exc
-    return read_parameters(TrainingConfig, values, where="training")
+    @classmethod
+    def read_json(cls, path: Path) -> TrainingConfig:
+        """Read a training configuration from a JSON file."""
+        try:
+            values = json.loads(Path(path).read_text(encoding="utf-8"))
+        except FileNotFoundError as exc:
+            raise MissingInputError(
+                f"Expected a configuration in {str(path)!r}"
+            ) from exc
+        except ValueError as exc:
+            raise MalformedInputError(
+                f"Expected JSON in {str(path)!r} ({exc})"
+            ) from exc
+        return read_parameters(cls, values, where="training")

@@ -18,8 +18,7 @@ from torch import Tensor
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import BatchSize, DeviceShards, GraphBatch, GraphShards
-from mathamr_kedro.model.host_copy import HostCopy
-from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model import HostCopy, MathAMRPlus
 
 _BATCH = {"cpu": 64, "cuda": 4096}
 _SHARE_OF_MEMORY = 0.5

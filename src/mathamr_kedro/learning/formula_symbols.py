@@ -30,24 +30,25 @@ class FormulaSymbols(NamedTuple):
             np.arange(schema.num_node_types), np.ones(schema.num_forward, np.bool_)
         )
 
+    @classmethod
+    def of_names(cls, types: Sequence[str], roles: Sequence[str]) -> FormulaSymbols:
+        """Read kinds and layout edges off the names of types and relations.
 
-def name_symbols(types: Sequence[str], roles: Sequence[str]) -> FormulaSymbols:
-    """Read kinds and layout edges off the names of types and relations.
+        Graphs without layout trees (``formula_mode: opt``) lend those of operators.
 
-    Graphs without layout trees (``formula_mode: opt``) lend those of operators.
+        >>> found = FormulaSymbols.of_names(["[UNK]", "V!x", "+", "N!2"], ["n", "slt"])
+        >>> found.kind_of.tolist(), found.is_layout.tolist()
+        ([0, 4, 2, 5], [True, True])
+        """
+        names = ["N!" if t in RARE_NUMBERS.values() else find_kind(t) for t in types]
+        number = {kind: len(types) + i for i, kind in enumerate(_KINDS)}
+        kinds = [number.get(name, i) for i, name in enumerate(names)]
+        layout = [role == _ROOT or role in SLT_EDGES for role in roles]
+        if _ROOT not in roles:
+            layout = [True] * len(roles)
+        return cls(np.array(kinds), np.array(layout))
 
-    >>> name_symbols(["[UNK]", "V!x", "+", "N!2"], ["n", "0", "slt"])
-    FormulaSymbols(kind_of=array([0, 4, 2, 5]), is_layout=array([ True, False,  True]))
-    """
-    names = ["N!" if t in RARE_NUMBERS.values() else find_kind(t) for t in types]
-    number = {kind: len(types) + i for i, kind in enumerate(_KINDS)}
-    kinds = [number.get(name, i) for i, name in enumerate(names)]
-    layout = [role == _ROOT or role in SLT_EDGES for role in roles]
-    if _ROOT not in roles:
-        layout = [True] * len(roles)
-    return FormulaSymbols(np.array(kinds), np.array(layout))
-
-
-def name_graph_symbols(graphs: PreparedGraphs) -> FormulaSymbols:
-    """Read them off the vocabularies of prepared graphs."""
-    return name_symbols(graphs.types.types, graphs.relations.roles)
+    @classmethod
+    def of_graphs(cls, graphs: PreparedGraphs) -> FormulaSymbols:
+        """Read them off the vocabularies of prepared graphs."""
+        return cls.of_names(graphs.types.types, graphs.relations.roles)

@@ -1,18 +1,11 @@
-"""What a training tells: one record per epoch, and its progress in between."""
+"""What a training reports: one record per epoch, and its progress in between."""
 
 from __future__ import annotations
 
-import json
 import logging
-import resource
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
-
-import torch
-
-from mathamr_kedro.files import write_text
 
 logger = logging.getLogger(__name__)
 
@@ -64,28 +57,27 @@ class Progress(NamedTuple):
     seconds_left: float
     """To the last epoch; early stopping may come before."""
 
+    def log(self) -> None:
+        """Log one line of self."""
+        logger.info(
+            "epoch %d/%d, step %d/%d: loss %.4f, %s pairs/s, %s left",
+            self.epoch,
+            self.epochs,
+            self.step,
+            self.steps,
+            self.loss,
+            f"{self.pairs_per_second:,.0f}",
+            _format_duration(self.seconds_left),
+        )
+
 
 ProgressCallback: TypeAlias = Callable[[Progress], None]
 
 
-def log_progress(progress: Progress) -> None:
-    """Log one line of progress."""
-    logger.info(
-        "epoch %d/%d, step %d/%d: loss %.4f, %s pairs/s, %s left",
-        progress.epoch,
-        progress.epochs,
-        progress.step,
-        progress.steps,
-        progress.loss,
-        f"{progress.pairs_per_second:,.0f}",
-        format_duration(progress.seconds_left),
-    )
+def _format_duration(seconds: float) -> str:
+    """Say a duration in words.
 
-
-def format_duration(seconds: float) -> str:
-    """Say a duration for a person.
-
-    >>> [format_duration(s) for s in (8, 150, 9000)]
+    >>> [_format_duration(s) for s in (8, 150, 9000)]
     ['8 s', '2 min 30 s', '2 h 30 min']
     """
     minutes, rest = divmod(round(seconds), 60)
@@ -94,22 +86,3 @@ def format_duration(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min {rest} s"
     return f"{minutes // 60} h {minutes % 60} min"
-
-
-def write_history(path: Path, records: Sequence[EpochRecord]) -> None:
-    """Write all records as a JSON list; the file is replaced whole."""
-    text = json.dumps([asdict(r) for r in records], indent=2) + "\n"
-    write_text(path, text)
-
-
-def write_facts(path: Path, facts: Mapping[str, object]) -> None:
-    """Write what a training was given, for people and for the card of its encoder."""
-    text = json.dumps(facts, indent=2) + "\n"
-    write_text(path, text)
-
-
-def largest_memory(device: torch.device) -> float:
-    """Most memory of this process so far in MiB, on the device or on the host."""
-    if device.type == "cuda":
-        return torch.cuda.max_memory_reserved(device) / 2**20
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10

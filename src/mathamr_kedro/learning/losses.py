@@ -24,11 +24,22 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.learning.distillation import Teacher
+from mathamr_kedro.learning.distillation import TextTeacher
 from mathamr_kedro.learning.maxsim import MultiVectors, maxsim
-from mathamr_kedro.model.config import Precision
+from mathamr_kedro.learning.pattern_teacher import PatternTeacher
+from mathamr_kedro.model import Precision
 
 FormulaPairs: TypeAlias = Literal["visual", "thread", "both"]
+"""Which formulas of a post and its pair belong together.
+
+==========  ==================================================================
+``visual``  a formula of query i and those of document i that look the same
+``thread``  a formula of query i and all formulas of document i
+``both``    the first where there are such, the second elsewhere
+==========  ==================================================================
+"""
+
+Teacher: TypeAlias = PatternTeacher | TextTeacher
 
 
 @dataclass(frozen=True)
@@ -48,7 +59,7 @@ class LossConfig:
     formula_weight: float = 0.0
     """Weight of the loss between single formulas of both posts (thesis 5.3)."""
     formula_pairs: FormulaPairs = "visual"
-    """Which of them belong together; see :func:`formula_nce`."""
+    """Which of them belong together; see :data:`FormulaPairs`."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.beta <= 1:
@@ -81,7 +92,7 @@ class LossValue(NamedTuple):
     accuracy: Tensor
 
 
-def info_nce(scores: Tensor, temperature: Tensor, both_directions: bool) -> Tensor:
+def _info_nce(scores: Tensor, temperature: Tensor, both_directions: bool) -> Tensor:
     """Eq. 3.6; query i belongs to document i, further documents are negatives."""
     logits = scores / temperature
     right = torch.arange(len(scores), device=scores.device)
@@ -92,19 +103,13 @@ def info_nce(scores: Tensor, temperature: Tensor, both_directions: bool) -> Tens
     return loss
 
 
-def formula_nce(
+def _formula_nce(
     queries: MultiVectors,
     documents: MultiVectors,
     temperature: Tensor,
     chosen: FormulaPairs = "visual",
 ) -> Tensor:
-    """InfoNCE between single formulas of a post and its pair.
-
-    ==========  ==================================================================
-    ``visual``  a formula of query i and those of document i that look the same
-    ``thread``  a formula of query i and all formulas of document i
-    ``both``    the first where there are such, the second elsewhere
-    ==========  ==================================================================
+    """InfoNCE between single formulas of a post and its pair (:data:`FormulaPairs`).
 
     A formula should be nearer to its partners than to the formulas of the batch that
     are neither of its pair nor look the same.
@@ -159,14 +164,14 @@ class ContrastiveLoss(nn.Module):
         return self.log_temperature.exp()
 
     def forward(self, queries: MultiVectors, documents: MultiVectors) -> LossValue:
-        """Compute the loss; document i belongs to query i, the rest are negatives."""
+        """Compute the loss; document i belongs to query i, all others are negatives."""
         config, tau = self.config, self.temperature
         weighted = self._score(queries, documents)
         loss = torch.stack(
-            [w * info_nce(s, tau, config.both_directions) for w, s in weighted]
+            [w * _info_nce(s, tau, config.both_directions) for w, s in weighted]
         ).sum()
         if config.formula_weight > 0:
-            formulas = formula_nce(queries, documents, tau, config.formula_pairs)
+            formulas = _formula_nce(queries, documents, tau, config.formula_pairs)
             loss = loss + config.formula_weight * formulas
         scores = weighted[0][1]
         maxsim_scores = scores if config.uses_maxsim else None

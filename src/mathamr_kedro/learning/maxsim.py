@@ -20,9 +20,7 @@ import torch
 from torch import Tensor
 
 from mathamr_kedro.graph import FORMULA
-from mathamr_kedro.model.backends import can_use_triton
-from mathamr_kedro.model.config import Precision
-from mathamr_kedro.model.member_pooling import gather_rows
+from mathamr_kedro.model import Precision, can_use_triton, gather_rows
 
 _CHUNK = 1 << 24
 
@@ -113,8 +111,8 @@ def _last_that_fits(bounds: list[int], j: int, rows: int) -> int:
     return end
 
 
-def pad_vectors(posts: MultiVectors) -> tuple[Tensor, Tensor]:
-    """(B, longest, k) vectors, and which of them are real (thesis 3.4.1)."""
+def _pad_vectors(posts: MultiVectors) -> tuple[Tensor, Tensor]:
+    """(B, max_length, k) vectors, and which of them are real (thesis 3.4.1)."""
     lengths = posts.ptr.diff()
     place = torch.arange(int(lengths.max()), device=lengths.device)
     is_real = place < lengths[:, None]
@@ -124,8 +122,8 @@ def pad_vectors(posts: MultiVectors) -> tuple[Tensor, Tensor]:
 
 def padded_maxsim(queries: MultiVectors, documents: MultiVectors) -> Tensor:
     """Compute :func:`maxsim` padded and masked, as the thesis does."""
-    q, q_real = pad_vectors(queries)
-    d, d_real = pad_vectors(documents)
+    q, q_real = _pad_vectors(queries)
+    d, d_real = _pad_vectors(documents)
     similar = torch.einsum("itk,jsk->ijts", q, d)
     best = similar.masked_fill(~d_real[None, :, None, :], -torch.inf).amax(-1)
     total = best.masked_fill(~q_real[:, None, :], 0.0).sum(-1)

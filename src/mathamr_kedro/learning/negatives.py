@@ -25,7 +25,7 @@ from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.learning.maxsim import MultiVectors, maxsim
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
-from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model import MathAMRPlus
 
 _BLOCK = {"cpu": (64, 1024), "cuda": (1024, 4096)}
 """Queries and documents that are compared at once."""
@@ -41,7 +41,7 @@ class NegativesConfig:
     kept: int = 8
     """Negatives that each pair keeps; an epoch draws ``hard_negatives`` of them."""
     skip: int = 3
-    """The nearest are left out: many of them are right answers that nobody marked."""
+    """The nearest are skipped: many of them are right answers that nobody marked."""
     pool: int | None = None
     """Documents to search among, drawn by the seed; ``None``: all."""
     rounds: int = 1
@@ -83,7 +83,7 @@ def group_pairs(
         return item
 
     for query, document in zip(pairs.queries, pairs.documents, strict=True):
-        content = ("content", digest_graph(shards, int(document)))
+        content = ("content", _digest_graph(shards, int(document)))
         for other in (int(document), content):
             parent[find(other)] = find(int(query))
     for one, two in duplicates:
@@ -93,7 +93,7 @@ def group_pairs(
     return np.array(groups, dtype=np.int64)
 
 
-def digest_graph(shards: GraphShards, position: int) -> bytes:
+def _digest_graph(shards: GraphShards, position: int) -> bytes:
     """Digest of a graph's nodes and edges."""
     graph = shards.graph(position)
     digest = hashlib.blake2b(digest_size=16)
@@ -101,15 +101,6 @@ def digest_graph(shards: GraphShards, position: int) -> bytes:
         digest.update(len(values).to_bytes(8, "little"))
         digest.update(np.ascontiguousarray(values).tobytes())
     return digest.digest()
-
-
-def draw_pool(pairs: TrainingPairs, config: NegativesConfig, seed: int) -> Positions:
-    """Numbers of pairs whose documents may be negatives; each document once."""
-    _, first = np.unique(pairs.documents, return_index=True)
-    if config.pool is not None and config.pool < len(first):
-        rng = np.random.default_rng([seed, 0xB00])
-        first = rng.choice(first, config.pool, replace=False)
-    return np.sort(first).astype(np.int64)
 
 
 def mine_by_model(
@@ -125,7 +116,7 @@ def mine_by_model(
     ``NOTHING`` stands where there are fewer. Ties go to the document that comes first.
     """
     groups = group_pairs(pairs, shards) if groups is None else groups
-    pool = draw_pool(pairs, config, seed)
+    pool = pairs.draw_documents(config.pool, seed)
     device = model.head.inner.weight.device
     rows, columns = _BLOCK.get(device.type, _BLOCK["cpu"])
     # Vectors of the pool stay on the host: a block at a time goes to the device.

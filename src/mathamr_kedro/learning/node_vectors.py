@@ -1,9 +1,10 @@
-"""Start vectors of node types, so that labels with something in common begin alike.
+"""Start vectors of node types, so that labels with something in common start similar.
 
 ::
 
-    function-01, function   words of a sentence encoder       "function"
-    V!x, V!xy, O!x          hashed parts                      V! x xy ...
+    labels                  vector                                    parts
+    function-01, function   by a sentence encoder, of their words     "function"
+    V!x, V!xy, O!x          sum of random vectors of their parts      V! x xy ...
 
 Concepts are spelt as words (frames without their sense number) and encoded by a
 sentence encoder; their vectors are reduced to the wanted width by principal directions.
@@ -46,10 +47,10 @@ class NodeVectorsConfig:
         return self.concepts != "none" or self.symbols != "none"
 
 
-def spell_concept(label: str) -> str | None:
+def _spell_concept(label: str) -> str | None:
     """Return the words of an AMR concept; ``None`` for formulas, numbers, specials.
 
-    >>> [spell_concept(s) for s in ("converge-01", "even-number", "V!x", "12")]
+    >>> [_spell_concept(s) for s in ("converge-01", "even-number", "V!x", "12")]
     ['converge', 'even number', None, None]
     """
     is_other = label in SPECIAL_TYPES or _SYMBOL.fullmatch(label) is not None
@@ -59,10 +60,10 @@ def spell_concept(label: str) -> str | None:
     return words or None
 
 
-def split_symbol(label: str) -> list[str]:
+def _split_symbol(label: str) -> list[str]:
     """Return the parts of a formula label; none for other labels.
 
-    >>> split_symbol("V!ab")
+    >>> _split_symbol("V!ab")
     ['type V!', 'value ab', 'a', 'b', 'ab']
     """
     found = _SYMBOL.fullmatch(label)
@@ -91,7 +92,7 @@ def build_node_vectors(
     """
     out = np.zeros((len(types), width), dtype=np.float32)
     if config.concepts == "text" and encode is not None:
-        words = {n: w for n, t in enumerate(types) if (w := spell_concept(t))}
+        words = {n: w for n, t in enumerate(types) if (w := _spell_concept(t))}
         if words:
             distinct = sorted(set(words.values()))
             reduced = _reduce(encode(distinct), width)
@@ -99,7 +100,7 @@ def build_node_vectors(
             out[list(words)] = reduced[[place[w] for w in words.values()]]
     if config.symbols == "hashed":
         draw = cache(lambda part: _draw(part, width, seed))
-        parts = {n: p for n, t in enumerate(types) if (p := split_symbol(t))}
+        parts = {n: p for n, t in enumerate(types) if (p := _split_symbol(t))}
         for number, listed in parts.items():
             out[number] = sum(map(draw, listed)) / len(listed) ** 0.5
     return out

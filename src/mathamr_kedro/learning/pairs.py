@@ -46,6 +46,64 @@ class TrainingPairs:
     validation: NDArray[np.bool_] | None = None
     """(N,) which pairs are held out; ``None`` leaves the choice to the training."""
 
+    @classmethod
+    def of_rows(
+        cls,
+        rows: Sequence[Sequence[str | int]] | NDArray[Any],
+        shards: GraphShards,
+        validation: NDArray[np.bool_] | None = None,
+    ) -> TrainingPairs:
+        """Find the graphs of pairs given by post id or by position.
+
+        Args:
+            rows: (question, answer, negatives ...); ``""`` or -1 where there is none.
+            shards: the graphs.
+            validation: which pairs are held out.
+
+        Raises:
+            MalformedInputError: a row is too short, or a position is out of range.
+            MissingInputError: a post has no graph.
+        """
+        width = max((len(row) for row in rows), default=2)
+        if isinstance(rows, np.ndarray) and rows.dtype.kind in "iu":
+            table = rows.astype(np.int64)
+        else:
+            table = np.full((len(rows), max(width, 2)), NOTHING, dtype=np.int64)
+            for i, row in enumerate(rows):
+                found = [_find(shards, value) for value in row]
+                table[i, : len(found)] = found
+        if table.ndim != 2 or table.shape[1] < 2 or (table[:, :2] < 0).any():
+            raise MalformedInputError(
+                f"Expected a question and an answer in each of {len(rows)} pairs"
+            )
+        if table.size and table.max() >= len(shards):
+            raise MalformedInputError(
+                f"Expected positions below {len(shards)} in the pairs "
+                f"(got {int(table.max())!r})"
+            )
+        if validation is not None and len(validation) != len(table):
+            raise MalformedInputError(
+                f"Expected {len(table)} marks of validation (got {len(validation)})"
+            )
+        return cls(table[:, 0], table[:, 1], table[:, 2:], validation)
+
+    @classmethod
+    def read(cls, path: Path, shards: GraphShards) -> TrainingPairs:
+        """Read pairs from a ``.json`` or ``.npz`` file."""
+        path = Path(path)
+        if not path.is_file():
+            raise MissingInputError(f"Expected training pairs in {str(path)!r}")
+        try:
+            if path.suffix == ".npz":
+                with np.load(path, allow_pickle=False) as found:
+                    held_out = found["validation"] if "validation" in found else None
+                    return cls.of_rows(_plain(found["pairs"]), shards, held_out)
+            return cls.of_rows(json.loads(path.read_text(encoding="utf-8")), shards)
+        except (ValueError, KeyError, TypeError) as exc:
+            raise MalformedInputError(
+                f"Expected pairs as .json or .npz in {str(path)!r} ({exc})"
+            ) from exc
+
     def __len__(self) -> int:
         return len(self.queries)
 
@@ -72,68 +130,19 @@ class TrainingPairs:
         held_out[order[:count]] = True
         return held_out
 
-
-def list_pairs(
-    rows: Sequence[Sequence[str | int]] | NDArray[Any],
-    shards: GraphShards,
-    validation: NDArray[np.bool_] | None = None,
-) -> TrainingPairs:
-    """Find the graphs of pairs given by post id or by position.
-
-    Args:
-        rows: (question, answer, negatives ...); ``""`` or -1 where there is none.
-        shards: the graphs.
-        validation: which pairs are held out.
-
-    Raises:
-        MalformedInputError: a row is too short, or a position is out of range.
-        MissingInputError: a post has no graph.
-    """
-    width = max((len(row) for row in rows), default=2)
-    if isinstance(rows, np.ndarray) and rows.dtype.kind in "iu":
-        table = rows.astype(np.int64)
-    else:
-        table = np.full((len(rows), max(width, 2)), NOTHING, dtype=np.int64)
-        for i, row in enumerate(rows):
-            found = [_find(shards, value) for value in row]
-            table[i, : len(found)] = found
-    if table.ndim != 2 or table.shape[1] < 2 or (table[:, :2] < 0).any():
-        raise MalformedInputError(
-            f"Expected a question and an answer in each of {len(rows)} pairs"
-        )
-    if table.size and table.max() >= len(shards):
-        raise MalformedInputError(
-            f"Expected positions below {len(shards)} in the pairs "
-            f"(got {int(table.max())!r})"
-        )
-    if validation is not None and len(validation) != len(table):
-        raise MalformedInputError(
-            f"Expected {len(table)} marks of validation (got {len(validation)})"
-        )
-    return TrainingPairs(table[:, 0], table[:, 1], table[:, 2:], validation)
+    def draw_documents(self, count: int | None, seed: int) -> Positions:
+        """(n,) numbers of pairs whose documents differ; ``count`` of them or all."""
+        _, first = np.unique(self.documents, return_index=True)
+        if count is not None and count < len(first):
+            rng = np.random.default_rng([seed, 0xB00])
+            first = rng.choice(first, count, replace=False)
+        return np.sort(first).astype(np.int64)
 
 
 def _find(shards: GraphShards, value: str | int) -> int:
     if isinstance(value, str):
         return shards.position(value) if value else NOTHING
     return int(value)
-
-
-def read_pairs(path: Path, shards: GraphShards) -> TrainingPairs:
-    """Read pairs from a ``.json`` or ``.npz`` file."""
-    path = Path(path)
-    if not path.is_file():
-        raise MissingInputError(f"Expected training pairs in {str(path)!r}")
-    try:
-        if path.suffix == ".npz":
-            with np.load(path, allow_pickle=False) as found:
-                held_out = found["validation"] if "validation" in found else None
-                return list_pairs(_plain(found["pairs"]), shards, held_out)
-        return list_pairs(json.loads(path.read_text(encoding="utf-8")), shards)
-    except (ValueError, KeyError, TypeError) as exc:
-        raise MalformedInputError(
-            f"Expected pairs as .json or .npz in {str(path)!r} ({exc})"
-        ) from exc
 
 
 def _plain(values: NDArray[Any]) -> Any:
@@ -147,7 +156,7 @@ class EpochPlan:
         self, pairs: TrainingPairs, batch_size: int, hard_negatives: int, seed: int
     ) -> None:
         if len(pairs) < 2:
-            raise ConfigurationError(
+            raise MissingInputError(
                 f"Expected at least 2 training pairs (got {len(pairs)}): questions "
                 "with answers, see docs/data.md; none are needed to use a released "
                 "encoder (training.start_from, num_epochs: 0)"

@@ -33,6 +33,26 @@ class Processes:
     rank: int = 0
     count: int = 1
 
+    @classmethod
+    @contextmanager
+    def join(cls, device: torch.device) -> Iterator[tuple[Processes, torch.device]]:
+        """Find the processes that torchrun started, and the device of this one."""
+        count = int(os.environ.get("WORLD_SIZE", "1"))
+        if count == 1:
+            yield cls(), device
+            return
+        if device.type == "cuda":
+            device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+            torch.cuda.set_device(device)
+        is_mine = not dist.is_initialized()
+        if is_mine:
+            dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+        try:
+            yield cls(dist.get_rank(), dist.get_world_size()), device
+        finally:
+            if is_mine:
+                dist.destroy_process_group()
+
     @property
     def leads(self) -> bool:
         """Whether this process writes files and logs."""
@@ -84,26 +104,6 @@ class Processes:
         """Wait until all processes are here."""
         if self.count > 1:
             dist.barrier()
-
-
-@contextmanager
-def join_processes(device: torch.device) -> Iterator[tuple[Processes, torch.device]]:
-    """Find the other processes that torchrun started, and the device of this one."""
-    count = int(os.environ.get("WORLD_SIZE", "1"))
-    if count == 1:
-        yield Processes(), device
-        return
-    if device.type == "cuda":
-        device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
-        torch.cuda.set_device(device)
-    is_mine = not dist.is_initialized()
-    if is_mine:
-        dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
-    try:
-        yield Processes(dist.get_rank(), dist.get_world_size()), device
-    finally:
-        if is_mine:
-            dist.destroy_process_group()
 
 
 class _GatherRows(torch.autograd.Function):

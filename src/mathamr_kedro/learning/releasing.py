@@ -25,10 +25,10 @@ from mathamr_kedro.graph import (
     make_schema,
     release_vocabularies,
 )
-from mathamr_kedro.learning.card import Provenance, write_card
+from mathamr_kedro.learning.card import Provenance
 from mathamr_kedro.learning.trainer import FACTS, HISTORY, MODEL
-from mathamr_kedro.model.config import ComputeConfig
-from mathamr_kedro.model.weights import CONFIG, load_model, read_shape, save_model
+from mathamr_kedro.model import ComputeConfig, load_model, read_shape, save_model
+from mathamr_kedro.model.weights import CONFIG
 from mathamr_kedro.parameters import read_parameters
 
 CARD = "README.md"
@@ -77,7 +77,7 @@ def release_encoder(
     with replace_folder(folder) as part:
         release_vocabularies(part, graphs.types, graphs.relations, variant)
         save_model(part, model, half=True)
-        card = write_card(folder.name, model, variant, known)
+        card = known.write_card(folder.name, model, variant)
         (part / CARD).write_text(card, encoding="utf-8")
 
 
@@ -87,7 +87,7 @@ def find_model(folder: Path) -> Path:
     return inner if (inner / CONFIG).is_file() else Path(folder)
 
 
-def is_same(one: Path, two: Path) -> bool:
+def has_same_weights(one: Path, two: Path) -> bool:
     """Whether two model folders hold the same weights, as far as float16 can tell."""
     if read_shape(one) != read_shape(two):
         return False

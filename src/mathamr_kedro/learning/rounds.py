@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.files import replace_file
 from mathamr_kedro.graph import GraphSchema, GraphShards
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
@@ -30,8 +31,8 @@ from mathamr_kedro.learning.negatives import (
     mine_by_model,
 )
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
-from mathamr_kedro.learning.trainer import TrainingResult, digest_model, train
-from mathamr_kedro.model.weights import load_model, read_shape, save_arrays
+from mathamr_kedro.learning.trainer import TrainingResult, train
+from mathamr_kedro.model import digest_model, load_model, read_shape
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +62,7 @@ def train_in_rounds(
         symbols: of the formulas, for their teacher.
     """
     if start is not None:
-        config = take_shape(config, shards.schema, start)
+        config = _take_shape(config, shards.schema, start)
     if config.negatives.source != "model":
         return train(shards, pairs, config, out_dir, progress, start, symbols)
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
@@ -90,7 +91,7 @@ def train_in_rounds(
     return result
 
 
-def take_shape(
+def _take_shape(
     config: TrainingConfig, schema: GraphSchema, start: Path
 ) -> TrainingConfig:
     """Return the configuration with the model's shape of the folder to start from.
@@ -137,6 +138,6 @@ def _mine(
     )
     logger.info("%d hard negatives for %d pairs", (found >= 0).sum(), len(learn))
     folder.mkdir(parents=True, exist_ok=True)
-
-    save_arrays(path, negatives=found, model=mark)
+    with replace_file(path) as part, part.open("wb") as file:
+        np.savez(file, negatives=found, model=mark)  # a path would get another suffix
     return found

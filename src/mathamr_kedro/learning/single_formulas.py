@@ -1,14 +1,10 @@
 r"""Single formulas as further training pairs, so that one alone finds its like.
 
-Of a question and its answer the two formulas that are most alike, one from each, are
-cut out. Each becomes the graph of a post that is nothing but this formula::
-
-    0 FORMULA_0     0 -opt--> 1       3 formula   members 1 2
-    1 V!x  (OPT)    0 -slt--> 2       4 sentence  members 0
-    2 V!x  (SLT)                      5 document  members 3 4 0
-
-Alike are formulas whose sets of node types overlap (the Jaccard index); the same set
-teaches nothing, and too small or too large formulas are left out:
+Of a question and its answer the two formulas that are most similar, one from each, are
+cut out. Each becomes the graph of a post that is nothing but this formula
+(:mod:`.formula_graphs`). Similar are formulas whose sets of node types overlap (the
+Jaccard index); the same set teaches nothing, and formulas that are too small or too
+large are skipped:
 
 .. math::
     0.35 < \frac{|A \cap B|}{|A \cup B|} < 1
@@ -27,25 +23,21 @@ import shutil
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.files import fingerprint
+from mathamr_kedro.files import fingerprint, replace_file
 from mathamr_kedro.graph import (
-    DOCUMENT,
     FORMULA,
-    SENTENCE,
     GraphArrays,
-    GraphSchema,
     GraphShards,
     ShardWriter,
 )
+from mathamr_kedro.learning.formula_graphs import Formula
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
 from mathamr_kedro.learning.processes import Processes
-from mathamr_kedro.model.weights import save_arrays
 from mathamr_kedro.progress import report_progress
 
 logger = logging.getLogger(__name__)
@@ -53,25 +45,14 @@ logger = logging.getLogger(__name__)
 FOLDER = "single_formulas"
 
 SIZES = (8, 90)
-"""Least and most members of a formula."""
+"""Members of a formula, at least and at most."""
 FORMULAS = 16
 """Formulas of a post that are looked at: its first ones."""
-LIKENESS = 0.35
-"""Formulas less alike make no pair."""
+MIN_SIMILARITY = 0.35
+"""Formulas less similar make no pair."""
 
 _REMEMBERED = 4096
 """Posts whose formulas are kept: those of a question serve all its answers."""
-
-
-class Formula(NamedTuple):
-    """A formula inside the graph of a post."""
-
-    members: NDArray[np.int64]
-    types: frozenset[int]
-    """Node types of the members."""
-    number: int
-    """``n`` of ``FORMULA_n``."""
-    label: int
 
 
 def add_single_formulas(
@@ -103,7 +84,8 @@ def add_single_formulas(
         if not _is_finished(mark, made_from):
             mark.unlink(missing_ok=True)
             found = _write(shards, pairs.take(~held_out), folder)
-            save_arrays(mark, pairs=found, made_from=made_from)
+            with replace_file(mark) as part, part.open("wb") as file:
+                np.savez(file, pairs=found, made_from=made_from)
     processes.wait()
     with np.load(mark, allow_pickle=False) as known:
         found = known["pairs"]
@@ -133,7 +115,7 @@ def _identify(
     columns = [pairs.queries, pairs.documents, held_out]
     for values in (*shards.arrays.values(), *columns):
         digest.update(np.ascontiguousarray(values).data)
-    return fingerprint(digest.hexdigest(), SIZES, FORMULAS, LIKENESS)
+    return fingerprint(digest.hexdigest(), SIZES, FORMULAS, MIN_SIMILARITY)
 
 
 def _is_finished(mark: Path, made_from: str) -> bool:
@@ -191,64 +173,36 @@ def _cut_pairs(
 
     @lru_cache(maxsize=_REMEMBERED)
     def read(post: int) -> list[Formula]:
-        return list_formulas(shards.graph(post), schema)
+        return Formula.find_all(shards.graph(post), schema, SIZES, FORMULAS)
 
     first: int | None = None
     for pair in pairs:
-        chosen = choose_alike(*map(read, pair))
+        chosen = _choose_similar(*map(read, pair))
         if chosen is None:
             continue
         if first is None:
-            first = find_placeholder_type(shards)
+            first = _find_placeholder_type(shards)
         graphs = [
-            cut_formula(shards.graph(post), formula, schema, first)
+            formula.cut(shards.graph(post), schema, first)
             for post, formula in zip(pair, chosen, strict=True)
         ]
         yield pair, chosen, graphs
 
 
-def list_formulas(
-    graph: GraphArrays, schema: GraphSchema, sizes: tuple[int, int] = SIZES
-) -> list[Formula]:
-    """List the first formulas of a graph that are neither too small nor too large."""
-    least, most = sizes
-    content, count = graph.num_content, graph.member_count
-    is_formula = graph.node_type[content:] == schema.num_node_types + FORMULA
-    suits = np.flatnonzero(is_formula & (count >= least) & (count <= most))
-    if not suits.size:
-        return []
-    ends = np.cumsum(count, dtype=np.int64)
-    row = {int(node): n for n, node in enumerate(graph.representative)}
-    found = []
-    for v in suits[:FORMULAS].tolist():
-        members = graph.member[ends[v] - count[v] : ends[v]].astype(np.int64)
-        n = row[content + v]
-        found.append(
-            Formula(
-                members,
-                frozenset(graph.node_type[members].tolist()),
-                int(graph.representative_number[n]),
-                int(graph.representative_label[n]),
-            )
-        )
-    return found
-
-
-def choose_alike(
+def _choose_similar(
     ours: Sequence[Formula], theirs: Sequence[Formula]
 ) -> tuple[Formula, Formula] | None:
-    """Return the most alike formulas of two posts, the first of equals."""
-    best, chosen = LIKENESS, None
+    """Return the most similar formulas of two posts, the first of equals."""
+    best, chosen = MIN_SIMILARITY, None
     for one in ours:
         for two in theirs:
-            shared = len(one.types & two.types)
-            likeness = shared / (len(one.types) + len(two.types) - shared)
-            if best < likeness < 1:
-                best, chosen = likeness, (one, two)
+            similarity = one.measure_similarity(two)
+            if best < similarity < 1:
+                best, chosen = similarity, (one, two)
     return chosen
 
 
-def find_placeholder_type(shards: GraphShards) -> int:
+def _find_placeholder_type(shards: GraphShards) -> int:
     """Return the node type of ``FORMULA_0``, as the posts have it.
 
     Raises:
@@ -262,77 +216,12 @@ def find_placeholder_type(shards: GraphShards) -> int:
     for post in np.searchsorted(ends, rows, side="right").tolist():
         graph = shards.graph(post)
         # A formula without trees has one member: its placeholder.
-        for formula in list_formulas(graph, shards.schema, (2, graph.num_nodes)):
-            node = _find_placeholder(graph, _number(graph, formula))
+        sizes = (2, graph.num_nodes)
+        for formula in Formula.find_all(graph, shards.schema, sizes, FORMULAS):
+            node = formula.find_placeholder(graph)
             if formula.number == 0 and node is not None:
                 return int(graph.node_type[node])
     raise ConfigurationError(
         f"Expected a post with trees below FORMULA_0 in {str(shards.folder)!r} for "
         "single_formulas (got none): the graphs number formulas otherwise"
     )
-
-
-def cut_formula(
-    graph: GraphArrays, formula: Formula, schema: GraphSchema, placeholder: int
-) -> GraphArrays:
-    """Return the graph of a post that is this formula alone.
-
-    Args:
-        graph: of the post that the formula stands in.
-        formula: of this graph.
-        schema: meaning of the numbers.
-        placeholder: node type of ``FORMULA_0``.
-    """
-    number = _number(graph, formula)
-    above = _find_placeholder(graph, number)
-    source, target = number[graph.source], number[graph.target]
-    kept = (target > 0) & ((source > 0) | (graph.source == above))
-    n = len(formula.members)
-    virtual = n + 1 + np.arange(3)
-    links = _link_virtual(graph, virtual)
-    kinds = np.array([FORMULA, SENTENCE, DOCUMENT])
-    return GraphArrays(
-        node_type=_join(
-            [placeholder],
-            graph.node_type[formula.members],
-            schema.num_node_types + kinds,
-        ),
-        source=_join(source[kept], links[0]),
-        target=_join(target[kept], links[1]),
-        relation=_join(graph.relation[kept], links[2]),
-        member_count=_join([n, 1, 3]),
-        member=_join(np.arange(1, n + 1), [0], virtual[:2], [0]),
-        representative=_join(virtual),
-        representative_kind=_join(kinds),
-        representative_number=_join([0, 0, 0]),
-        representative_label=_join([formula.label, 0, 0]),
-    )
-
-
-def _number(graph: GraphArrays, formula: Formula) -> NDArray[np.int64]:
-    """New number of each node; 0 for all that are no members."""
-    number = np.zeros(graph.num_nodes, dtype=np.int64)
-    number[formula.members] = np.arange(1, len(formula.members) + 1)
-    return number
-
-
-def _find_placeholder(graph: GraphArrays, number: NDArray[np.int64]) -> int | None:
-    """The node that the trees hang from."""
-    roots = (number[graph.target] > 0) & (number[graph.source] == 0)
-    return int(graph.source[roots.argmax()]) if roots.any() else None
-
-
-def _link_virtual(graph: GraphArrays, virtual: NDArray[np.int64]) -> list[list[int]]:
-    """Source, target, relation of the edge from sentence to formula, if there is one.
-
-    Where virtual nodes are linked at all (thesis 4.3.3), those of each post with a
-    formula are, and two have one edge in each of the ways.
-    """
-    linked = np.flatnonzero(graph.source >= graph.num_content)
-    if not linked.size:
-        return [[], [], []]
-    return [[int(virtual[1])], [int(virtual[0])], [int(graph.relation[linked[0]])]]
-
-
-def _join(*parts: Sequence[int] | NDArray[np.integer]) -> NDArray[np.uint32]:
-    return np.concatenate([np.asarray(part, dtype=np.uint32) for part in parts])

@@ -1,9 +1,11 @@
 """Vectors of whole posts by a sentence encoder, for document vectors to learn from.
 
-A row for each graph, in half precision; zeros for posts that nobody asked for::
+A row for each graph, in half precision; zeros for posts that are of no pair::
 
     document_vectors.npy    0  0.04 -0.11 ...     a question of a pair
                             1  0    0    ...      a post of no pair
+
+:class:`~mathamr_kedro.learning.distillation.TextTeacher` reads the file.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from mathamr_kedro.learning.node_vectors import Encode
 from mathamr_kedro.progress import report_progress
 
 TEXTS_AT_ONCE = 2048
+"""Texts that are encoded, and written, together."""
 
 
 def write_document_vectors(

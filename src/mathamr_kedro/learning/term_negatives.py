@@ -1,4 +1,12 @@
-"""Hard negatives by BM25: answers with the words and LaTeX of another question."""
+"""Hard negatives by BM25: answers with the words and LaTeX of another question.
+
+::
+
+    miner = TermMiner(pairs, group_pairs(pairs, shards), terms, NegativesConfig(), 0)
+    miner.mine(0)      # the wrong documents for pair 0 that share most terms with it
+
+Which documents are wrong is decided by groups of pairs (:mod:`.negatives`).
+"""
 
 from __future__ import annotations
 
@@ -6,9 +14,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mathamr_kedro.learning.negatives import NegativesConfig, draw_pool
+from mathamr_kedro.learning.negatives import NegativesConfig
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
-from mathamr_kedro.text.bm25 import TermIndex
 
 
 class TermMiner:
@@ -32,7 +39,10 @@ class TermMiner:
     ) -> None:
         self._pairs, self._groups, self._config = pairs, groups, config
         self._terms = terms
-        pool = draw_pool(pairs, config, seed)
+        # BM25 comes with a package that a machine for training need not have.
+        from mathamr_kedro.text.bm25 import TermIndex  # noqa: PLC0415
+
+        pool = pairs.draw_documents(config.pool, seed)
         documents = zip(pool, pairs.documents[pool], strict=True)
         self._index = TermIndex((str(n), terms.get(int(p), ())) for n, p in documents)
         self._sizes = np.bincount(groups[pool], minlength=int(groups.max()) + 1)

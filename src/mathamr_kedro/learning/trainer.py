@@ -11,60 +11,36 @@ and ends with the same weights, bit by bit, as one that was not.
 
 from __future__ import annotations
 
-import hashlib
+import json
 import logging
 import math
+import resource
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import torch
 
 from mathamr_kedro.errors import (
     ConfigurationError,
-    MalformedInputError,
-    MissingInputError,
+    TrainingError,
 )
-from mathamr_kedro.files import fingerprint
+from mathamr_kedro.files import write_text
 from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.augmentation import step_key
-from mathamr_kedro.learning.checkpoints import (
-    TrainingState,
-    load_checkpoint,
-    save_checkpoint,
-)
+from mathamr_kedro.learning.checkpoints import TrainingState
 from mathamr_kedro.learning.config import TrainingConfig
-from mathamr_kedro.learning.distillation import (
-    DistillationConfig,
-    PatternTeacher,
-    Teacher,
-    TextTeacher,
-)
 from mathamr_kedro.learning.encoding import ShardSource
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
-from mathamr_kedro.learning.history import (
-    EpochRecord,
-    Progress,
-    ProgressCallback,
-    largest_memory,
-    log_progress,
-    write_facts,
-    write_history,
-)
-from mathamr_kedro.learning.losses import ContrastiveLoss
+from mathamr_kedro.learning.history import EpochRecord, Progress, ProgressCallback
+from mathamr_kedro.learning.inputs import TrainingInputs
 from mathamr_kedro.learning.pairs import EpochPlan, TrainingPairs
-from mathamr_kedro.learning.processes import Processes, join_processes
-from mathamr_kedro.learning.runners import make_runner
-from mathamr_kedro.learning.schedule import cosine_rates
-from mathamr_kedro.learning.seeding import seed_everything
+from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.learning.single_formulas import add_single_formulas
-from mathamr_kedro.learning.step import TrainingStep
+from mathamr_kedro.learning.steps import make_runner
 from mathamr_kedro.learning.validation import Validation
-from mathamr_kedro.model.backends import choose_device
-from mathamr_kedro.model.mathamr_plus import build_model, log_parameters
-from mathamr_kedro.model.weights import WEIGHTS, load_model, save_model
+from mathamr_kedro.model import save_model
 
 logger = logging.getLogger(__name__)
 
@@ -112,16 +88,14 @@ def train(
     out_dir = Path(out_dir)
     out_dir.mkdir(parents=True, exist_ok=True)
     posts = len(shards)
-    with join_processes(choose_device(config.compute)) as (processes, device):
+    with Processes.join(config.compute.choose_device()) as (processes, device):
         if config.single_formulas:
             held_out = pairs.hold_out(config.validation_share, config.seed)
             shards, pairs = add_single_formulas(
                 shards, pairs, held_out, out_dir, processes
             )
-        trainer = Trainer(
-            shards, pairs, config, processes, device, start, posts, symbols
-        )
-        return trainer.run(out_dir, progress)
+        given = TrainingInputs(shards, pairs, config, start, posts, symbols)
+        return Trainer(given, processes, device).run(out_dir, progress)
 
 
 class _Clock(NamedTuple):
@@ -135,19 +109,11 @@ class Trainer:
     """One training on one device."""
 
     def __init__(
-        self,
-        shards: GraphShards,
-        pairs: TrainingPairs,
-        config: TrainingConfig,
-        processes: Processes,
-        device: torch.device,
-        start: Path | None = None,
-        posts: int | None = None,
-        symbols: FormulaSymbols | None = None,
+        self, given: TrainingInputs, processes: Processes, device: torch.device
     ) -> None:
+        config = given.config
         self.config, self.device = config, device
-        posts = len(shards) if posts is None else posts  # single formulas follow them
-        learn, held_out = pairs.split(config.validation_share, config.seed)
+        learn, held_out = given.split_pairs()
         self.plan = EpochPlan(
             learn, config.batch_size, config.hard_negatives, config.seed
         )
@@ -156,37 +122,19 @@ class Trainer:
                 f"Expected batch_size to be a multiple of {processes.count} processes "
                 f"(got {self.plan.batch_size!r})"
             )
-        settings = _describe_settings(config)
-        self.made_from = _identify(shards, pairs, config, settings)
-        self.facts: dict[str, object] = {
-            "pairs": len(learn),
-            "validation_pairs": len(held_out),
-        }
-        if config.single_formulas:
-            formulas = int((learn.queries >= posts).sum())
-            self.facts["pairs"] = len(learn) - formulas
-            self.facts["single_formula_pairs"] = formulas
-        self.facts["settings"] = settings
-        if start is not None:
-            self.facts["start"] = digest_model(start)
-            self.made_from = fingerprint(self.made_from, digest_model(start))
-        if symbols is not None and config.distillation.weight > 0:
-            self.made_from = fingerprint(self.made_from, *(c.tolist() for c in symbols))
-        teachers = _make_teachers(shards, config.distillation, device, posts, symbols)
-        self.step = _make_step(shards, config, processes, device, teachers)
-        if start is not None:
-            self.step.model.load_state_dict(load_model(start).state_dict())
-        source = ShardSource(shards, device)
+        self.made_from, self.facts = given.identify(), given.describe()
+        self.step = given.make_step(processes, device)
+        source = ShardSource(given.shards, device)
         self.validation = Validation(held_out, source, self.plan.batch_size)
         self.runner = make_runner(config.steps, self.step, source, self.plan)
 
     def run(self, out_dir: Path, progress: ProgressCallback | None) -> TrainingResult:
         """Train until the last epoch, or until nothing gets better."""
         config, leads = self.config, self.step.processes.leads
-        state = load_checkpoint(out_dir, self.step, self.made_from)
+        state = TrainingState.load(out_dir, self.step, self.made_from)
         if leads:
-            log_parameters(self.step.model)
-            write_facts(out_dir / FACTS, self.facts)
+            self.step.model.log_parameters()
+            _write_json(out_dir / FACTS, self.facts)
         if state is not None and leads:
             logger.info("going on after epoch %d, step %d", state.epoch, state.step)
         state = state or TrainingState()
@@ -234,7 +182,7 @@ class Trainer:
         config, steps, processes = self.config, self.plan.steps, self.step.processes
         first = epoch * steps
         keys = [step_key(config.seed, first + i, processes.rank) for i in range(steps)]
-        rates = cosine_rates(config.optimizer, first, steps, config.num_epochs * steps)
+        rates = config.optimizer.schedule(first, steps, config.num_epochs * steps)
         self.runner.load_epoch(
             self.plan.epoch(epoch, processes.rank, processes.count),
             torch.tensor(keys),
@@ -261,7 +209,7 @@ class Trainer:
             pairs_per_second=steps * self.plan.batch_size / seconds,
             seconds_left=left * seconds / steps,
         )
-        log_progress(told)
+        told.log()
         if progress is not None:
             progress(told)
 
@@ -287,7 +235,7 @@ class Trainer:
         )
         if is_best:
             save_model(out_dir / MODEL, self.step.model)
-        write_history(out_dir / HISTORY, state.history)
+        _write_json(out_dir / HISTORY, [asdict(r) for r in state.history])
         self._save(out_dir, state)
 
     def _describe_epoch(self, state: TrainingState) -> EpochRecord:
@@ -304,110 +252,21 @@ class Trainer:
             accuracy=accuracy,
             validation_accuracy=None if held_out is None else held_out.accuracy,
             temperature=float(state.measures[-1, 3]),
-            learning_rate=float(cosine_rates(self.config.optimizer, last, 1, total)[0]),
+            learning_rate=float(self.config.optimizer.schedule(last, 1, total)[0]),
             grad_norm=norm,
             seconds=state.seconds,
             pairs_per_second=steps * self.plan.batch_size / max(state.seconds, 1e-9),
-            memory_mib=largest_memory(self.device),
+            memory_mib=_measure_memory(self.device),
         )
 
     def _save(self, out_dir: Path, state: TrainingState) -> None:
         if self.step.processes.leads:
-            save_checkpoint(out_dir, self.step, state, self.made_from)
-
-
-def _make_step(
-    shards: GraphShards,
-    config: TrainingConfig,
-    processes: Processes,
-    device: torch.device,
-    teachers: list[Teacher],
-) -> TrainingStep:
-    """Fresh weights from the seed; the same on every device and in every process."""
-    seed_everything(config.seed)
-    model = build_model(config.model, shards.schema, config.compute, device)
-    if config.pretrained_nodes is not None:
-        model.nodes.load_pretrained(
-            _read_vectors(config.pretrained_nodes, "pretrained_nodes").to(device)
-        )
-    loss = ContrastiveLoss(config.loss, config.compute.precision, teachers).to(device)
-    return TrainingStep(model, loss, config.optimizer, config.augmentation, processes)
-
-
-def _make_teachers(
-    shards: GraphShards,
-    config: DistillationConfig,
-    device: torch.device,
-    posts: int,
-    symbols: FormulaSymbols | None,
-) -> list[Teacher]:
-    teachers: list[Teacher] = []
-    if config.weight > 0:
-        teachers.append(PatternTeacher(shards, config, device, symbols))
-    if config.uses_texts:
-        if config.document_vectors is None:
-            raise ConfigurationError(
-                "Expected distillation.document_vectors for document_weight "
-                f"{config.document_weight!r} and score_weight {config.score_weight!r} "
-                "(got none); the stage 'training' makes them by itself"
-            )
-        path, what = config.document_vectors, "distillation.document_vectors"
-        vectors = _read_vectors(path, what).to(device)
-        teachers.append(TextTeacher(vectors, shards, config, posts))
-    return teachers
-
-
-def _read_vectors(path: str, what: str) -> torch.Tensor:
-    """Read an ``.npy`` file; ``what`` is the setting that names it."""
-    try:
-        return torch.from_numpy(np.load(path, allow_pickle=False)).float()
-    except FileNotFoundError as exc:
-        raise MissingInputError(f"Expected vectors in {path!r} ({what})") from exc
-    except (ValueError, TypeError, EOFError) as exc:
-        raise MalformedInputError(
-            f"Expected numbers as .npy in {path!r} ({what}; {exc})"
-        ) from exc
-
-
-def _identify(
-    shards: GraphShards,
-    pairs: TrainingPairs,
-    config: TrainingConfig,
-    settings: dict[str, object],
-) -> str:
-    """Digest of all that decides the weights."""
-    columns = [pairs.queries, pairs.documents, pairs.negatives, pairs.validation]
-    digests = [fingerprint(None if c is None else c.tolist()) for c in columns]
-    sizes = shards.arrays["sizes"].sum(0, dtype=np.int64).tolist()
-    if config.pretrained_nodes is not None:  # what it holds counts, not where it is
-        vectors = _read_vectors(config.pretrained_nodes, "pretrained_nodes").numpy()
-        content = hashlib.blake2b(vectors.tobytes()).hexdigest()
-        settings = settings | {"pretrained_nodes": content}
-    return fingerprint(digests, len(shards), sizes, settings)
-
-
-def _describe_settings(config: TrainingConfig) -> dict[str, object]:
-    """The settings, with what the file of document vectors holds for its path."""
-    settings = config.describe_result()
-    path, content = config.distillation.document_vectors, None
-    if config.distillation.uses_texts and path is not None:
-        vectors = _read_vectors(path, "distillation.document_vectors").numpy()
-        content = hashlib.blake2b(vectors.data, digest_size=8).hexdigest()
-    settings["distillation"] = asdict(config.distillation) | {
-        "document_vectors": content
-    }
-    return settings
-
-
-def digest_model(folder: Path) -> str:
-    """Digest of the weights of a model folder."""
-    content = (Path(folder) / WEIGHTS).read_bytes()
-    return hashlib.blake2b(content, digest_size=8).hexdigest()
+            state.save(out_dir, self.step, self.made_from)
 
 
 def _check_finite(state: TrainingState) -> None:
     if not math.isfinite(float(state.measures[-1, 0])):
-        raise ConfigurationError(
+        raise TrainingError(
             f"Expected a finite loss (got {float(state.measures[-1, 0])!r} in epoch "
             f"{state.epoch + 1}, step {state.step}); lower optimizer.learning_rate"
         )
@@ -415,3 +274,14 @@ def _check_finite(state: TrainingState) -> None:
 
 def _format(value: float | None) -> str:
     return "none" if value is None else f"{value:.4f}"
+
+
+def _write_json(path: Path, values: object) -> None:
+    write_text(path, json.dumps(values, indent=2) + "\n")
+
+
+def _measure_memory(device: torch.device) -> float:
+    """Largest memory of this process so far in MiB, on the device or on the host."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_reserved(device) / 2**20
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10

@@ -14,7 +14,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from mathamr_kedro.model.triton_rows import tile_rows
+from mathamr_kedro.model.tiles import Tiles
 
 _TOKENS = 128
 _PARTNERS = 16
@@ -23,7 +23,7 @@ _TILE = 32
 
 
 @triton.jit
-def best_partners_kernel(
+def _best_partners_kernel(
     q,
     d,
     d_ptr,
@@ -63,7 +63,7 @@ def best_partners_kernel(
 
 
 @triton.jit
-def mean_tokens_kernel(
+def _mean_tokens_kernel(
     best, q_ptr, out, num_tokens, num_documents, block: tl.constexpr, step: tl.constexpr
 ):
     """out[i, j] = mean of best[j, t] over the vectors t of query i."""
@@ -86,7 +86,7 @@ def mean_tokens_kernel(
 
 
 @triton.jit
-def query_gradient_kernel(
+def _query_gradient_kernel(
     grad,
     partner,
     d,
@@ -126,14 +126,14 @@ def query_gradient_kernel(
 
 
 @triton.jit
-def round_to_tf32(x):
+def _round_to_tf32(x):
     """The nearest number with 10 bits of fraction."""
     bits = x.to(tl.int32, bitcast=True)
     return ((bits + 0x1000) & -0x2000).to(tl.float32, bitcast=True)
 
 
 @triton.jit
-def document_gradient_kernel(
+def _document_gradient_kernel(
     grad,
     partner,
     q,
@@ -177,7 +177,7 @@ def document_gradient_kernel(
             rows *= g[:, None]
             if precision == "tf32x3":
                 # 0 and 1 are exact in TF32: two products do what three are for.
-                high = round_to_tf32(rows)
+                high = _round_to_tf32(rows)
                 total = tl.dot(is_chosen, high, total, input_precision="tf32")
                 rows -= high
             total = tl.dot(is_chosen, rows, total, input_precision="tf32")
@@ -193,12 +193,12 @@ class _FusedMaxSim(torch.autograd.Function):
         tokens, queries, documents = len(q), len(q_ptr) - 1, len(d_ptr) - 1
         best = q.new_empty(documents, tokens)
         partner = torch.empty_like(best, dtype=torch.int32)
-        best_partners_kernel[(documents, triton.cdiv(tokens, _TOKENS))](
+        _best_partners_kernel[(documents, triton.cdiv(tokens, _TOKENS))](
             q, d, d_ptr, best, partner, tokens, q.shape[1], _TOKENS, _PARTNERS,
             precision, num_warps=4,
         )  # fmt: skip
         out = q.new_empty(queries, documents)
-        mean_tokens_kernel[(queries, triton.cdiv(documents, 32))](
+        _mean_tokens_kernel[(queries, triton.cdiv(documents, 32))](
             best, q_ptr, out, tokens, documents, 32, 16, num_warps=4
         )
         ctx.save_for_backward(q, q_ptr, d, d_ptr, partner)
@@ -216,13 +216,13 @@ class _FusedMaxSim(torch.autograd.Function):
         query_of = query_of.clamp(max=queries - 1)
         share = torch.where(alive, 1.0 / q_ptr.diff()[query_of], 0.0)
         d_q = torch.empty_like(q)
-        query_gradient_kernel[(triton.cdiv(tokens, 8),)](
+        _query_gradient_kernel[(triton.cdiv(tokens, 8),)](
             by_document, partner, d, query_of, share, d_q, tokens, documents, queries,
             q.shape[1], 8, 8, num_warps=4,
         )  # fmt: skip
         d_d = torch.zeros_like(d)
-        tiles = tile_rows(d_ptr.diff(), d_ptr[:-1], _TILE, documents + len(d) // _TILE)
-        document_gradient_kernel[(tiles.start.numel(),)](
+        tiles = Tiles.cut(d_ptr.diff(), d_ptr[:-1], _TILE, documents + len(d) // _TILE)
+        _document_gradient_kernel[(tiles.start.numel(),)](
             by_document, partner, q, query_of, share, tiles.relation, tiles.start,
             tiles.end, d_d, tokens, queries, q.shape[1], _TOKENS, _TILE, ctx.precision,
             num_warps=4,

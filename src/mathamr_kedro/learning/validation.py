@@ -14,10 +14,10 @@ from mathamr_kedro.graph import GraphBatch
 from mathamr_kedro.learning.encoding import ShardSource
 from mathamr_kedro.learning.maxsim import MultiVectors
 from mathamr_kedro.learning.pairs import TrainingPairs
-from mathamr_kedro.learning.step import TrainingStep
+from mathamr_kedro.learning.steps import TrainingStep
 
 
-class ValidationValue(NamedTuple):
+class _Means(NamedTuple):
     """Means over all held-out pairs."""
 
     loss: float
@@ -45,7 +45,7 @@ class Validation:
         return len(self._batches)
 
     @torch.no_grad()
-    def run(self, step: TrainingStep) -> ValidationValue:
+    def run(self, step: TrainingStep) -> _Means:
         """Compute the loss; each process takes a part of the batches."""
         processes = step.processes
         mine = self._batches[processes.rank :: processes.count]
@@ -60,7 +60,7 @@ class Validation:
                     [value.loss, value.accuracy, torch.ones_like(value.loss)]
                 )
         loss, accuracy, count = processes.sum_values(total).tolist()
-        return ValidationValue(loss / count, accuracy / count)
+        return _Means(loss / count, accuracy / count)
 
     def _cut(
         self, group: list[NDArray[np.int64]], batch: GraphBatch, vectors: Tensor

@@ -1,1 +1,49 @@
-"""The MathAMR+ encoder: graphs in, vectors out."""
+"""The MathAMR+ encoder: graphs in, vectors out; needs torch and numpy alone.
+
+::
+
+    model = load_model(Path("encoders/mine"), ComputeConfig(device="auto"))
+    vectors = model(shards.assemble([0, 1]))        # (representatives, 32)
+
+What is inside, an equation a file::
+
+    mathamr_plus       the whole encoder             config     its shape, where it runs
+    node_embedding     first states of nodes         weights    model.json, weights.pt
+    encoder            the residual layers (3.1)     backends   who computes Eq. 2.4:
+    relation_weights   their matrices W_r              reference_backend   a loop
+    member_pooling     means over members              torch_backend       any device
+    projection         the head (3.3)                  triton_backend      CUDA
+    readout            what members add to it        row_plan, tiles, triton_*  below
+
+Modules named ``triton_*`` hold kernels with the code that launches them. They import
+the package triton, so they are themselves imported only where they can run.
+"""
+
+from mathamr_kedro.model.backends import can_use_triton, choose_backend
+from mathamr_kedro.model.config import ComputeConfig, ModelConfig, Precision
+from mathamr_kedro.model.host_copy import HostCopy
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model.member_pooling import gather_rows
+from mathamr_kedro.model.weights import (
+    copy_model,
+    digest_model,
+    load_model,
+    read_shape,
+    save_model,
+)
+
+__all__ = [
+    "ComputeConfig",
+    "HostCopy",
+    "MathAMRPlus",
+    "ModelConfig",
+    "Precision",
+    "can_use_triton",
+    "choose_backend",
+    "copy_model",
+    "digest_model",
+    "gather_rows",
+    "load_model",
+    "read_shape",
+    "save_model",
+]

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import GraphBatch
-from mathamr_kedro.model.config import BackendName, ComputeConfig, Precision
+from mathamr_kedro.model.config import BackendName, Precision
 from mathamr_kedro.model.reference_backend import ReferenceBackend
 from mathamr_kedro.model.torch_backend import TorchBackend
 
@@ -39,13 +39,6 @@ class Backend(Protocol):
         graph: Any,
     ) -> Tensor:
         """Compute Eq. 2.4 before the activation."""
-
-
-def choose_device(config: ComputeConfig) -> torch.device:
-    """Resolve ``auto`` to the GPU where there is one."""
-    if config.device != "auto":
-        return torch.device(config.device)
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def choose_backend(

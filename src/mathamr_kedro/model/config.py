@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import torch
+
 from mathamr_kedro.errors import ConfigurationError
 
 VirtualInit: TypeAlias = Literal[
@@ -68,3 +70,9 @@ class ComputeConfig:
     """``auto`` takes the GPU where there is one."""
     backend: BackendName = "auto"
     precision: Precision = "fp32"
+
+    def choose_device(self) -> torch.device:
+        """Resolve ``auto`` to the GPU where there is one."""
+        if self.device != "auto":
+            return torch.device(self.device)
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -47,7 +47,7 @@ class RelationalEncoder(nn.Module):
         else:
             self.register_parameter("edge_attributes", None)
         if self.attends:
-            # Zero queries weigh all members alike: training starts from the mean.
+            # Zero queries weigh all members equally: training starts from the mean.
             self.query = nn.Parameter(torch.zeros(layers, len(KIND_NAMES), d))
 
     def forward(
@@ -108,7 +108,8 @@ class RelationalEncoder(nn.Module):
         query = gather_rows(self.query[layer], kind[owner])
         scores = (gather_rows(x, batch.member) * query).sum(1, keepdim=True)
         scores = scores / x.shape[1] ** 0.5
-        change = attend_members(x, scores, batch) - mean_members(x, batch)
+        mean = mean_members(gather_rows(x, batch.member), batch)
+        change = attend_members(x, scores, batch) - mean
         update = torch.zeros_like(change)
         for k, virtual in enumerate(self.schema.virtual_relations):
             relation = virtual + self.schema.num_forward

@@ -12,7 +12,6 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from mathamr_kedro.graph import GraphBatch, GraphSchema
@@ -86,42 +85,27 @@ class MathAMRPlus(nn.Module):
         vectors: Tensor = self.head(gather_rows(h, batch.representative), read)
         return vectors
 
+    def count_parameters(self) -> dict[str, int]:
+        """Number of parameters of each component, and of all."""
+        encoder, nodes = self.encoder, self.nodes
+        virtual = [p for n, p in nodes.named_parameters() if n != "content"]
+        parts = {
+            "node embeddings": [nodes.content],
+            "virtual nodes": virtual + ([encoder.query] if encoder.attends else []),
+            "relation weights": list(encoder.weights.parameters()),
+            "self-loops": [encoder.root, encoder.bias],
+            "layer norms": [encoder.norm_weight, encoder.norm_bias],
+            "edge attributes": [encoder.edge_attributes],
+            "projection head": list(self.head.parameters()),
+            "readout": [] if self.readout is None else list(self.readout.parameters()),
+        }
+        counts = {
+            name: sum(p.numel() for p in group if p is not None)
+            for name, group in parts.items()
+        }
+        return counts | {"all": sum(counts.values())}
 
-def count_parameters(model: MathAMRPlus) -> dict[str, int]:
-    """Number of parameters of each component, and of all."""
-    encoder, nodes = model.encoder, model.nodes
-    virtual = [p for n, p in nodes.named_parameters() if n != "content"]
-    parts = {
-        "node embeddings": [nodes.content],
-        "virtual nodes": virtual + ([encoder.query] if encoder.attends else []),
-        "relation weights": list(encoder.weights.parameters()),
-        "self-loops": [encoder.root, encoder.bias],
-        "layer norms": [encoder.norm_weight, encoder.norm_bias],
-        "edge attributes": [encoder.edge_attributes],
-        "projection head": list(model.head.parameters()),
-        "readout": [] if model.readout is None else list(model.readout.parameters()),
-    }
-    counts = {
-        name: sum(p.numel() for p in group if p is not None)
-        for name, group in parts.items()
-    }
-    return counts | {"all": sum(counts.values())}
-
-
-def log_parameters(model: MathAMRPlus) -> None:
-    """Log the number of parameters of each component."""
-    for name, count in count_parameters(model).items():
-        logger.info("%-18s %12s parameters", name, f"{count:,}")
-
-
-def build_model(
-    config: ModelConfig,
-    schema: GraphSchema,
-    compute: ComputeConfig,
-    device: torch.device,
-) -> MathAMRPlus:
-    """Make a model with fresh weights on a device.
-
-    Weights are drawn on the CPU, so a seed gives the same start everywhere.
-    """
-    return MathAMRPlus(config, schema).to(device).computed_by(compute)
+    def log_parameters(self) -> None:
+        """Log the number of parameters of each component."""
+        for name, count in self.count_parameters().items():
+            logger.info("%-18s %12s parameters", name, f"{count:,}")

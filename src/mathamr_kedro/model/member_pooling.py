@@ -29,7 +29,7 @@ def look_up(table: Tensor, index: Tensor) -> Tensor:
     thousands in a large batch.
     """
     if table.dtype == torch.float32 and can_use_triton(table.device, table.shape[1]):
-        kernels = import_module("mathamr_kedro.model.triton_lookup")
+        kernels = import_module("mathamr_kedro.model.triton_sums")
         found: Tensor = kernels.look_up_rows(table, index)
         return found
     return F.embedding(index, table)
@@ -41,7 +41,7 @@ def place_rows(rows: Tensor, index: Tensor, count: int) -> Tensor:
     return out.index_copy(0, index.long(), rows)[:count]
 
 
-def reduce_members(values: Tensor, batch: GraphBatch, how: str = "sum") -> Tensor:
+def _reduce_members(values: Tensor, batch: GraphBatch, how: str = "sum") -> Tensor:
     """(V, d) reduce one value per member to one per virtual node."""
     count = batch.virtual_node.numel()
     steps = torch.arange(count + 1, device=values.device, dtype=batch.member_of.dtype)
@@ -51,25 +51,25 @@ def reduce_members(values: Tensor, batch: GraphBatch, how: str = "sum") -> Tenso
     return torch.segment_reduce(values, how, offsets=ends, unsafe=True)[:-1]
 
 
-def count_members(batch: GraphBatch) -> Tensor:
+def _count_members(batch: GraphBatch) -> Tensor:
     """(V, 1) number of members, at least 1."""
     count = batch.virtual_node.numel()
     steps = torch.arange(count + 1, device=batch.member_of.device, dtype=torch.int32)
     return torch.searchsorted(batch.member_of, steps).diff().clamp(min=1)[:, None]
 
 
-def mean_members(h: Tensor, batch: GraphBatch) -> Tensor:
-    """(V, d) mean state of the members of each virtual node."""
-    total = reduce_members(gather_rows(h, batch.member), batch)
-    return total / count_members(batch).to(h.dtype)
+def mean_members(values: Tensor, batch: GraphBatch) -> Tensor:
+    """(V, d) mean over the members of each virtual node, of one value per member."""
+    total = _reduce_members(values, batch)
+    return total / _count_members(batch).to(values.dtype)
 
 
 def attend_members(h: Tensor, scores: Tensor, batch: GraphBatch) -> Tensor:
     """(V, d) members weighted by the softmax of their scores (M, 1)."""
     owner = batch.member_of.clamp(max=max(batch.virtual_node.numel() - 1, 0))
     # Any constant per virtual node cancels; the largest score avoids overflow.
-    top = reduce_members(scores.detach(), batch, "max")
+    top = _reduce_members(scores.detach(), batch, "max")
     weight = torch.exp(scores - top[owner])
-    total = reduce_members(weight, batch)
-    pooled = reduce_members(gather_rows(h, batch.member) * weight, batch)
+    total = _reduce_members(weight, batch)
+    pooled = _reduce_members(gather_rows(h, batch.member) * weight, batch)
     return pooled / torch.where(total > 0, total, 1.0)

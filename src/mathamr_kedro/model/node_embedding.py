@@ -21,10 +21,15 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.graph import DOCUMENT, KIND_NAMES, GraphBatch, GraphSchema
 from mathamr_kedro.model.config import ModelConfig
-from mathamr_kedro.model.member_pooling import look_up, mean_members, place_rows
+from mathamr_kedro.model.member_pooling import (
+    gather_rows,
+    look_up,
+    mean_members,
+    place_rows,
+)
 from mathamr_kedro.model.relation_weights import xavier_uniform
 
 _KINDS = len(KIND_NAMES)
@@ -58,8 +63,9 @@ class NodeEmbedding(nn.Module):
         n, nodes = len(h), batch.virtual_node
         kind = batch.node_type[nodes.clamp(max=n - 1)] - batch.schema.num_node_types
         is_document = (kind == DOCUMENT)[:, None]
-        below = torch.where(is_document, 0.0, mean_members(h, batch))
-        means = mean_members(h + place_rows(below, nodes, n), batch)
+        means = mean_members(gather_rows(h, batch.member), batch)
+        below = place_rows(torch.where(is_document, 0.0, means), nodes, n)
+        means = mean_members(gather_rows(h + below, batch.member), batch)
         return h + place_rows(self._project(means, kind), nodes, n)
 
     def _project(self, means: Tensor, kind: Tensor) -> Tensor:
@@ -83,7 +89,7 @@ class NodeEmbedding(nn.Module):
         """
         rows, d = self.content.shape
         if len(vectors) != rows:
-            raise ConfigurationError(
+            raise MalformedInputError(
                 f"Expected {rows} pretrained node vectors, one per node type "
                 f"(got {len(vectors)})"
             )

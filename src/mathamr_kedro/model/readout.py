@@ -19,12 +19,7 @@ from torch import Tensor, nn
 
 from mathamr_kedro.graph import GraphBatch
 from mathamr_kedro.model.config import ModelConfig
-from mathamr_kedro.model.member_pooling import (
-    count_members,
-    gather_rows,
-    place_rows,
-    reduce_members,
-)
+from mathamr_kedro.model.member_pooling import gather_rows, mean_members, place_rows
 
 
 class MemberReadout(nn.Module):
@@ -40,7 +35,6 @@ class MemberReadout(nn.Module):
     def forward(self, h: Tensor, batch: GraphBatch) -> Tensor:
         """(P, d_p) terms of all representatives; zeros for those without members."""
         members = gather_rows(self.norm(h), batch.member)
-        total = reduce_members(F.gelu(self.features(members)), batch)
-        pooled = self.pooled_norm(total / count_members(batch).to(h.dtype))
+        pooled = self.pooled_norm(mean_members(F.gelu(self.features(members)), batch))
         terms = place_rows(self.out(pooled), batch.virtual_node, len(h))
         return gather_rows(terms, batch.representative)

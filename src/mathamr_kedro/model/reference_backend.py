@@ -19,7 +19,7 @@ from mathamr_kedro.graph import GraphBatch
 
 
 @dataclass(frozen=True)
-class Neighbourhoods:
+class _Neighbourhoods:
     """The sources of the edges into node ``i`` by relation ``r``, for each (i, r)."""
 
     members: dict[tuple[int, int], list[int]]
@@ -30,7 +30,7 @@ class ReferenceBackend:
 
     name = "reference"
 
-    def prepare(self, batch: GraphBatch, keep: Tensor | None = None) -> Neighbourhoods:
+    def prepare(self, batch: GraphBatch, keep: Tensor | None = None) -> _Neighbourhoods:
         """Collect the neighbourhoods of a batch, without dropped edges."""
         source, target, relation = (t.tolist() for t in batch.list_edges())
         dropped = [] if keep is None else (~keep).nonzero().flatten().tolist()
@@ -39,7 +39,7 @@ class ReferenceBackend:
         for e, (j, i, r) in enumerate(zip(source, target, relation, strict=True)):
             if e not in gone:
                 members[i, r].append(j)
-        return Neighbourhoods(dict(members))
+        return _Neighbourhoods(dict(members))
 
     def convolve(
         self,
@@ -48,7 +48,7 @@ class ReferenceBackend:
         root: Tensor,
         bias: Tensor,
         shift: Tensor | None,
-        graph: Neighbourhoods,
+        graph: _Neighbourhoods,
     ) -> Tensor:
         """Compute Eq. 2.4 before the activation.
 

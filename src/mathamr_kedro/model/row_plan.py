@@ -11,7 +11,7 @@ the product instead of one by one. For a sentence node 3 over nodes 0, 1, 2::
     1 <─┼─ 3   and so do their inverses    u    x3           W_r'      nodes 0, 1, 2
     2 <─┘
 
-With :math:`x_{ext} = [x; \text{member sums}]` and :math:`g_{ext}` alike,
+With :math:`x_{ext} = [x; \text{member sums}]` and :math:`g_{ext}` likewise,
 
 .. math::
     Y_t = s_t\, x_{ext}[f_t] W_{r_t} + a_t\, c_{r_t}, \qquad
@@ -74,81 +74,83 @@ class RowPlan:
     member_weight: Tensor
     """(M,) weight of the virtual node at the member."""
 
+    @classmethod
+    def of_batch(cls, batch: GraphBatch, keep: Tensor | None = None) -> RowPlan:
+        """Plan the rows of a batch; one plan serves all layers, both passes.
+
+        Shapes depend on the shapes of the batch alone, and nothing waits for the
+        device, so this can be captured in a CUDA graph.
+
+        Args:
+            batch: graphs side by side.
+            keep: (2 E,) which directed edges stay, forward ones first; all if ``None``.
+        """
+        n, num_virtual = batch.num_nodes, batch.virtual_node.numel()
+        num_relations = batch.schema.num_relations
+        presorted = _list_rows(batch)
+        gather, scatter, relation, place = presorted
+        wide = torch.int64 if num_relations * (n + 2) > _LARGEST_KEY else torch.int32
+        key, order = torch.sort(relation.to(wide) * (n + 1) + place, stable=True)
+        relation = torch.div(key, n + 1, rounding_mode="floor").int()
+        row_of = torch.empty_like(order)
+        row_of[order] = torch.arange(order.numel(), device=order.device)
+        member_ptr = _pointers(batch.member_of, num_virtual)
+        scale, shift = _scale_rows(batch, keep, key, order, member_ptr)
+        alive = relation < num_relations
+        member_weight = _weigh_members(batch)
+        nodes, out_row, in_row, out_weight = _list_incidences(
+            batch, row_of, member_weight
+        )
+        return cls(
+            num_nodes=n,
+            num_virtual=num_virtual,
+            num_relations=num_relations,
+            gather=torch.where(alive, gather[order], 0),
+            scatter=torch.where(alive, scatter[order], 0),
+            scale=torch.where(alive, scale, 0.0),
+            shift=torch.where(alive, shift, 0.0),
+            relation=relation,
+            relation_ptr=_pointers(relation, num_relations),
+            node_ptr=_pointers(nodes, n),
+            out_row=out_row,
+            out_weight=out_weight,
+            in_row=in_row,
+            member_ptr=member_ptr,
+            member=batch.member.clamp(max=max(n - 1, 0)),
+            member_weight=member_weight,
+        )
+
     @property
     def num_rows(self) -> int:
         """Number of rows ``T``, spare ones included."""
         return self.gather.numel()
 
+    def trim(self) -> RowPlan:
+        """Cut off what belongs to spare entries; waits for the device."""
+        ends = torch.stack(
+            [self.relation_ptr[-1], self.node_ptr[-1], self.member_ptr[-1]]
+        )
+        rows, incidences, members = ends.tolist()
+        lengths = (
+            (rows, ("gather", "scatter", "scale", "shift", "relation")),
+            (incidences, ("out_row", "out_weight", "in_row")),
+            (members, ("member", "member_weight")),
+        )
+        cut = {name: getattr(self, name)[:n] for n, names in lengths for name in names}
+        return replace(self, **cut)
 
-def build_plan(batch: GraphBatch, keep: Tensor | None = None) -> RowPlan:
-    """Plan the rows of a batch; one plan serves all layers, both passes.
-
-    Shapes depend on the shapes of the batch alone, and nothing waits for the device, so
-    this can be captured in a CUDA graph.
-
-    Args:
-        batch: graphs side by side.
-        keep: (2 E,) which directed edges stay, forward ones first; all if ``None``.
-    """
-    n, num_virtual = batch.num_nodes, batch.virtual_node.numel()
-    num_relations = batch.schema.num_relations
-    presorted = _list_rows(batch)
-    gather, scatter, relation, place = presorted
-    wide = torch.int64 if num_relations * (n + 2) > _LARGEST_KEY else torch.int32
-    key, order = torch.sort(relation.to(wide) * (n + 1) + place, stable=True)
-    relation = torch.div(key, n + 1, rounding_mode="floor").int()
-    row_of = torch.empty_like(order)
-    row_of[order] = torch.arange(order.numel(), device=order.device)
-    member_ptr = _pointers(batch.member_of, num_virtual)
-    scale, shift = _scale_rows(batch, keep, key, order, member_ptr)
-    alive = relation < num_relations
-    member_weight = _weigh_members(batch)
-    nodes, out_row, in_row, out_weight = _list_incidences(batch, row_of, member_weight)
-    return RowPlan(
-        num_nodes=n,
-        num_virtual=num_virtual,
-        num_relations=num_relations,
-        gather=torch.where(alive, gather[order], 0),
-        scatter=torch.where(alive, scatter[order], 0),
-        scale=torch.where(alive, scale, 0.0),
-        shift=torch.where(alive, shift, 0.0),
-        relation=relation,
-        relation_ptr=_pointers(relation, num_relations),
-        node_ptr=_pointers(nodes, n),
-        out_row=out_row,
-        out_weight=out_weight,
-        in_row=in_row,
-        member_ptr=member_ptr,
-        member=batch.member.clamp(max=max(n - 1, 0)),
-        member_weight=member_weight,
-    )
-
-
-def trim_plan(plan: RowPlan) -> RowPlan:
-    """Cut off what belongs to spare entries; waits for the device."""
-    ends = torch.stack([plan.relation_ptr[-1], plan.node_ptr[-1], plan.member_ptr[-1]])
-    rows, incidences, members = ends.tolist()
-    lengths = (
-        (rows, ("gather", "scatter", "scale", "shift", "relation")),
-        (incidences, ("out_row", "out_weight", "in_row")),
-        (members, ("member", "member_weight")),
-    )
-    cut = {name: getattr(plan, name)[:n] for n, names in lengths for name in names}
-    return replace(plan, **cut)
-
-
-def number_present(plan: RowPlan) -> tuple[RowPlan, Tensor]:
-    """Number the relations that have rows from 0 on; returns which they are too."""
-    relations, number = torch.unique_consecutive(plan.relation, return_inverse=True)
-    return (
-        replace(
-            plan,
-            num_relations=len(relations),
-            relation=number.int(),
-            relation_ptr=_pointers(number.int(), len(relations)),
-        ),
-        relations.long(),
-    )
+    def number_present(self) -> tuple[RowPlan, Tensor]:
+        """Number the relations that have rows from 0 on; returns which they are too."""
+        relations, number = torch.unique_consecutive(self.relation, return_inverse=True)
+        return (
+            replace(
+                self,
+                num_relations=len(relations),
+                relation=number.int(),
+                relation_ptr=_pointers(number.int(), len(relations)),
+            ),
+            relations.long(),
+        )
 
 
 def _pointers(ascending: Tensor, count: int) -> Tensor:

@@ -16,12 +16,12 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from mathamr_kedro.graph import GraphBatch
-from mathamr_kedro.model.row_plan import RowPlan, build_plan, number_present, trim_plan
+from mathamr_kedro.model.row_plan import RowPlan
 
 _BLOCK = 32
 
 
-class RowProducts(Protocol):
+class _RowProducts(Protocol):
     """The two products over rows sorted by relation."""
 
     def multiply(self, rows: Tensor, weight: Tensor) -> Tensor:
@@ -31,7 +31,7 @@ class RowProducts(Protocol):
         """(R, d, d) sum of outer products of the rows of each relation."""
 
 
-class LoopProducts:
+class _LoopProducts:
     """One matrix product per relation that is present."""
 
     def __init__(self, plan: RowPlan) -> None:
@@ -39,21 +39,21 @@ class LoopProducts:
         self._bounds = [(r, a, b) for r, (a, b) in enumerate(pairwise(ptr)) if b > a]
 
     def multiply(self, rows: Tensor, weight: Tensor) -> Tensor:
-        """See :class:`RowProducts`."""
+        """See :class:`_RowProducts`."""
         out = torch.empty_like(rows)
         for r, a, b in self._bounds:
             torch.mm(rows[a:b], weight[r], out=out[a:b])
         return out
 
     def multiply_outer(self, left: Tensor, right: Tensor, like: Tensor) -> Tensor:
-        """See :class:`RowProducts`."""
+        """See :class:`_RowProducts`."""
         out = torch.zeros_like(like)
         for r, a, b in self._bounds:
             torch.mm(left[a:b].T, right[a:b], out=out[r])
         return out
 
 
-class BlockProducts:
+class _BlockProducts:
     """Rows padded to blocks within their relation, one batched product."""
 
     def __init__(self, plan: RowPlan) -> None:
@@ -73,21 +73,21 @@ class BlockProducts:
         return rows[self._row] * self._is_real[..., None].to(rows.dtype)
 
     def multiply(self, rows: Tensor, weight: Tensor) -> Tensor:
-        """See :class:`RowProducts`."""
+        """See :class:`_RowProducts`."""
         product = torch.bmm(self._pad(rows), weight[self._relation])
         out = torch.zeros_like(rows)
         out[self._row[self._is_real]] = product[self._is_real]
         return out
 
     def multiply_outer(self, left: Tensor, right: Tensor, like: Tensor) -> Tensor:
-        """See :class:`RowProducts`."""
+        """See :class:`_RowProducts`."""
         parts = torch.bmm(self._pad(left).transpose(1, 2), self._pad(right))
         everything = torch.arange(len(parts), device=parts.device)
-        flat = sum_segments(parts.flatten(1), everything, self._block_ptr)
+        flat = _sum_segments(parts.flatten(1), everything, self._block_ptr)
         return flat.view_as(like)
 
 
-def sum_segments(
+def _sum_segments(
     rows: Tensor, index: Tensor, ptr: Tensor, weight: Tensor | None = None
 ) -> Tensor:
     """(K, d) sum of ``rows[index[i]]`` for i from ``ptr[k]`` to ``ptr[k + 1] - 1``."""
@@ -102,7 +102,7 @@ def sum_segments(
 
 
 @dataclass(frozen=True)
-class SortedRows:
+class _SortedRows:
     """A plan with its products, in which only relations that are present have numbers.
 
     A few posts use some hundred of some thousand relations: matrices of the others are
@@ -110,7 +110,7 @@ class SortedRows:
     """
 
     plan: RowPlan
-    products: RowProducts
+    products: _RowProducts
     relations: Tensor
     """(K,) what the numbers of the plan stand for, ascending."""
 
@@ -123,12 +123,12 @@ class TorchBackend:
     def __init__(self, precision: str = "fp32") -> None:
         self._round = torch.bfloat16 if precision == "bf16" else None
 
-    def prepare(self, batch: GraphBatch, keep: Tensor | None = None) -> SortedRows:
+    def prepare(self, batch: GraphBatch, keep: Tensor | None = None) -> _SortedRows:
         """Plan the rows of a batch."""
-        plan, relations = number_present(trim_plan(build_plan(batch, keep)))
+        plan, relations = RowPlan.of_batch(batch, keep).trim().number_present()
         on_cpu = plan.gather.device.type == "cpu"
-        products = LoopProducts if on_cpu else BlockProducts
-        return SortedRows(plan, products(plan), relations)
+        products = _LoopProducts if on_cpu else _BlockProducts
+        return _SortedRows(plan, products(plan), relations)
 
     def convolve(
         self,
@@ -137,7 +137,7 @@ class TorchBackend:
         root: Tensor,
         bias: Tensor,
         shift: Tensor | None,
-        graph: SortedRows,
+        graph: _SortedRows,
     ) -> Tensor:
         """Compute Eq. 2.4; arguments as in the reference backend.
 
@@ -158,12 +158,12 @@ class _Convolution(torch.autograd.Function):
         root: Tensor,
         bias: Tensor,
         shift: Tensor | None,
-        graph: SortedRows,
+        graph: _SortedRows,
         rounding: torch.dtype | None,
     ) -> Tensor:
         plan = graph.plan
         scale = plan.scale.to(x.dtype)
-        pooled = sum_segments(x, plan.member, plan.member_ptr)
+        pooled = _sum_segments(x, plan.member, plan.member_ptr)
         rows = torch.cat([x, pooled]).index_select(0, plan.gather)
         rows *= scale[:, None]
         weight = weight.to(rounding or x.dtype)
@@ -172,7 +172,7 @@ class _Convolution(torch.autograd.Function):
             out.addcmul_(
                 plan.shift.to(x.dtype)[:, None], shift.index_select(0, plan.relation)
             )
-        node = sum_segments(
+        node = _sum_segments(
             out, plan.out_row, plan.node_ptr, plan.out_weight.to(x.dtype)
         )
         ctx.save_for_backward(x, rows, weight, root)
@@ -185,7 +185,7 @@ class _Convolution(torch.autograd.Function):
         plan, products = ctx.graph.plan, ctx.graph.products
         grad = grad.contiguous()
         member_weight = plan.member_weight.to(grad.dtype)
-        pooled = sum_segments(grad, plan.member, plan.member_ptr, member_weight)
+        pooled = _sum_segments(grad, plan.member, plan.member_ptr, member_weight)
         at_rows = torch.cat([grad, pooled]).index_select(0, plan.scatter)
         rounded = at_rows.to(weight.dtype)
         d_rows = products.multiply(rounded, weight.transpose(1, 2)).to(grad.dtype)
@@ -194,10 +194,10 @@ class _Convolution(torch.autograd.Function):
         d_shift = None
         if ctx.has_shift:
             everything = torch.arange(plan.num_rows, device=grad.device)
-            d_shift = sum_segments(
+            d_shift = _sum_segments(
                 at_rows, everything, plan.relation_ptr, plan.shift.to(grad.dtype)
             )
         d_x = grad @ root.T
-        d_x += sum_segments(d_rows, plan.in_row, plan.node_ptr)
+        d_x += _sum_segments(d_rows, plan.in_row, plan.node_ptr)
         d_weight = d_weight.to(x.dtype)
         return d_x, d_weight, x.T @ grad, grad.sum(0), d_shift, None, None

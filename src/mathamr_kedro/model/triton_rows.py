@@ -1,88 +1,178 @@
-"""Launching the Triton kernels over the rows of a plan."""
+"""Triton kernels of the row-factorised relational convolution, and their launcher.
+
+Each output element is written by one program, and sums run in a fixed order, so results
+repeat bit by bit. Sums are kept in ``float32`` whatever the type of the factors.
+
+Names: ``hidden`` is the width d of node states; ``x_ext`` is the node states with the
+member sums behind them, given as ``x`` and ``pooled``; node counts and row counts are
+those of :class:`~mathamr_kedro.model.row_plan.RowPlan`.
+"""
+# ruff: noqa: PLR0913, PLR0917
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
-
 import torch
+import triton
+import triton.language as tl
 from torch import Tensor
 
-from mathamr_kedro.model.row_plan import RowPlan
-from mathamr_kedro.model.triton_kernels import (
-    multiply_rows_kernel,
-    outer_rows_kernel,
-    sum_members_kernel,
-    sum_tiles_kernel,
-)
+from mathamr_kedro.model.tiles import ROW_TILE, TiledRows
+from mathamr_kedro.model.triton_sums import sum_runs
 
 NODE_BLOCK = 32
 """Nodes of one program."""
 
-_ROW_TILE = 64
 _OUTER_BLOCK = 32
 _INPUT_PRECISION = {"fp32": "tf32x3", "tf32": "tf32", "bf16": "tf32"}
 
 
-class Tiles(NamedTuple):
-    """Runs of rows of one relation, at most ``size`` each; empty ones at the end."""
+@triton.jit
+def _multiply_rows_kernel(
+    x,
+    pooled,
+    num_nodes,
+    weight,
+    gather,
+    scale,
+    shift,
+    shift_scale,
+    tile_relation,
+    tile_start,
+    tile_end,
+    out,
+    hidden: tl.constexpr,
+    block: tl.constexpr,
+    transposed: tl.constexpr,
+    shifted: tl.constexpr,
+    precision: tl.constexpr,
+):
+    """out[t] = scale_t x_ext[gather_t] W_r + shift_scale_t shift_r, for one tile."""
+    tile = tl.program_id(0)
+    start = tl.load(tile_start + tile)
+    end = tl.load(tile_end + tile)
+    if start < end:
+        r = tl.load(tile_relation + tile)
+        t = start + tl.arange(0, block)
+        inside = t < end
+        d = tl.arange(0, hidden)
+        j = tl.load(gather + t, mask=inside, other=0)[:, None]
+        is_node = j < num_nodes
+        mine = inside[:, None]
+        rows = tl.load(x + j * hidden + d[None, :], mask=mine & is_node, other=0.0)
+        rows += tl.load(
+            pooled + (j - num_nodes) * hidden + d[None, :],
+            mask=mine & (j >= num_nodes),
+            other=0.0,
+        )
+        if transposed:
+            matrix = d[None, :] * hidden + d[:, None]
+        else:
+            matrix = d[:, None] * hidden + d[None, :]
+        w = tl.load(weight + r * hidden * hidden + matrix)
+        product = tl.dot(rows, w, input_precision=precision)
+        product *= tl.load(scale + t, mask=inside, other=0.0)[:, None]
+        if shifted:
+            factor = tl.load(shift_scale + t, mask=inside, other=0.0)
+            vector = tl.load(shift + r * hidden + d)
+            product += factor[:, None] * vector[None, :]
+        tl.store(
+            out + t[:, None] * hidden + d[None, :],
+            product.to(out.dtype.element_ty),
+            mask=mine,
+        )
 
-    relation: Tensor
-    start: Tensor
-    end: Tensor
-    ptr: Tensor
-    """(R + 1,) first tile of each relation."""
 
+@triton.jit
+def _outer_rows_kernel(
+    x,
+    x_pooled,
+    g,
+    g_pooled,
+    num_nodes,
+    num_rows,
+    gather,
+    scatter,
+    scale,
+    shift_scale,
+    tile_start,
+    tile_end,
+    part,
+    shift_part,
+    hidden: tl.constexpr,
+    block: tl.constexpr,
+    shifted: tl.constexpr,
+    precision: tl.constexpr,
+):
+    """part[tile] = sum over its rows of scale_t x_ext[gather_t]^T g_ext[scatter_t].
 
-def tile_rows(count: Tensor, first: Tensor, size: int, limit: int) -> Tiles:
-    """Cut runs of rows into tiles, without waiting for the device.
-
-    Args:
-        count: rows of each relation.
-        first: first row of each relation.
-        size: most rows of a tile.
-        limit: number of tiles to make, enough for any counts of this total.
+    Rows from ``num_rows`` on are the nodes themselves, for the self-loop matrix.
     """
-    tiles = (count + (size - 1)) // size
-    end_tile = torch.cumsum(tiles, 0)
-    tile = torch.arange(limit, device=count.device)
-    relation = torch.searchsorted(end_tile, tile, right=True)
-    alive = relation < count.numel()
-    relation = relation.clamp(max=count.numel() - 1)
-    inside = tile - (end_tile - tiles)[relation]
-    start = first[relation] + inside * size
-    end = torch.minimum(start + size, first[relation] + count[relation])
-    ptr = torch.cat([end_tile.new_zeros(1), end_tile])
-    return Tiles(
-        relation.int(),
-        torch.where(alive, start, 0).int(),
-        torch.where(alive, end, 0).int(),
-        ptr.int(),
-    )
+    tile = tl.program_id(0)
+    start = tl.load(tile_start + tile)
+    end = tl.load(tile_end + tile)
+    if start < end:
+        d = tl.arange(0, hidden)
+        total = tl.zeros([hidden, hidden], dtype=tl.float32)
+        shift_total = tl.zeros([hidden], dtype=tl.float32)
+        is_root = start >= num_rows
+        for i in range(start, end, block):
+            t = i + tl.arange(0, block)
+            inside = t < end
+            listed = inside & (t < num_rows)
+            j = tl.load(gather + t, mask=listed, other=0)
+            q = tl.load(scatter + t, mask=listed, other=0)
+            s = tl.load(scale + t, mask=listed, other=0.0)
+            j = tl.where(is_root, t - num_rows, j)
+            q = tl.where(is_root, t - num_rows, q)
+            s = tl.where(is_root, 1.0, s)
+            left = tl.load(
+                x + j[None, :] * hidden + d[:, None],
+                mask=(inside & (j < num_nodes))[None, :],
+                other=0.0,
+            )
+            left += tl.load(
+                x_pooled + (j - num_nodes)[None, :] * hidden + d[:, None],
+                mask=(inside & (j >= num_nodes))[None, :],
+                other=0.0,
+            )
+            right = tl.load(
+                g + q[:, None] * hidden + d[None, :],
+                mask=(inside & (q < num_nodes))[:, None],
+                other=0.0,
+            )
+            right += tl.load(
+                g_pooled + (q - num_nodes)[:, None] * hidden + d[None, :],
+                mask=(inside & (q >= num_nodes))[:, None],
+                other=0.0,
+            )
+            wide = right.to(tl.float32)
+            if shifted:
+                factor = tl.load(shift_scale + t, mask=listed, other=0.0)
+                shift_total += tl.sum(wide * factor[:, None], 0)
+            right = (wide * s[:, None]).to(left.dtype)
+            total = tl.dot(left, right, total, input_precision=precision)
+        square = d[:, None] * hidden + d[None, :]
+        tl.store(part + tile * hidden * hidden + square, total)
+        if shifted:
+            tl.store(shift_part + tile * hidden + d, shift_total)
 
 
-@dataclass(frozen=True)
-class TiledRows:
-    """A plan with its tiles."""
-
-    plan: RowPlan
-    products: Tiles
-    """For products of rows."""
-    outer: Tiles
-    """For sums of outer products; the nodes follow as one more relation."""
-
-
-def tile_plan(plan: RowPlan) -> TiledRows:
-    """Cut the rows of a plan into tiles for the kernels."""
-    t, n, relations = plan.num_rows, plan.num_nodes, plan.num_relations
-    count = plan.relation_ptr.diff()
-    first = plan.relation_ptr[:-1]
-    products = tile_rows(count, first, _ROW_TILE, t // _ROW_TILE + relations)
-    chunk = 128 if t < 65_536 else 512
-    with_root = torch.cat([count, count.new_full((1,), n)])
-    first_root = torch.cat([first, first.new_full((1,), t)])
-    limit = t // chunk + relations + n // chunk + 1
-    return TiledRows(plan, products, tile_rows(with_root, first_root, chunk, limit))
+@triton.jit
+def _sum_tiles_kernel(
+    part, tile_ptr, out, width: tl.constexpr, columns: tl.constexpr, block: tl.constexpr
+):
+    """out[r] = sum of the parts of the tiles of relation r, a few tiles at a time."""
+    r = tl.program_id(0)
+    c = tl.program_id(1) * columns + tl.arange(0, columns)
+    start = tl.load(tile_ptr + r)
+    end = tl.load(tile_ptr + r + 1)
+    total = tl.zeros([block, columns], dtype=tl.float32)
+    for i in range(start, end, block):
+        k = i + tl.arange(0, block)
+        total += tl.load(
+            part + k[:, None] * width + c[None, :], mask=(k < end)[:, None], other=0.0
+        )
+    tl.store(out + r * width + c, tl.sum(total, 0))
 
 
 class Launcher:
@@ -95,13 +185,10 @@ class Launcher:
     def sum_members(self, x: Tensor, *, weighted: bool) -> Tensor:
         """(V, d) sums over the members of each virtual node."""
         plan = self.plan
-        out = x.new_empty(max(plan.num_virtual, 1), self.hidden)
-        if plan.num_virtual:
-            sum_members_kernel[(plan.num_virtual,)](
-                x, out, plan.member_ptr, plan.member, plan.member_weight,
-                self.hidden, 16, weighted, num_warps=2,
-            )  # fmt: skip
-        return out
+        if not plan.num_virtual:  # kernels want an address even so
+            return x.new_empty(1, self.hidden)
+        weight = plan.member_weight if weighted else None
+        return sum_runs(x, plan.member_ptr, plan.member, weight)
 
     def multiply(
         self, x: Tensor, pooled: Tensor, weight: Tensor, shift: Tensor | None
@@ -124,11 +211,11 @@ class Launcher:
     ) -> Tensor:
         plan, tiles = self.plan, self.graph.products
         out = x.new_empty(plan.num_rows, self.hidden)
-        multiply_rows_kernel[(tiles.start.numel(),)](
+        _multiply_rows_kernel[(tiles.start.numel(),)](
             x, pooled, plan.num_nodes, weight, index, plan.scale,
             weight if shift is None else shift, plan.shift,
             tiles.relation, tiles.start, tiles.end, out,
-            self.hidden, _ROW_TILE, transposed, shift is not None, self.precision,
+            self.hidden, ROW_TILE, transposed, shift is not None, self.precision,
             num_warps=4,
         )  # fmt: skip
         return out
@@ -141,7 +228,7 @@ class Launcher:
         count = tiles.start.numel()
         part = x.new_empty(count, d * d, dtype=torch.float32)
         shift_part = part.new_empty(count, d) if shifted else part
-        outer_rows_kernel[(count,)](
+        _outer_rows_kernel[(count,)](
             x, x_pooled, g, g_pooled, plan.num_nodes, plan.num_rows,
             plan.gather, plan.scatter, plan.scale, plan.shift, tiles.start, tiles.end,
             part, shift_part, d, _OUTER_BLOCK, shifted, self.precision, num_warps=4,
@@ -149,13 +236,13 @@ class Launcher:
         relations = plan.num_relations + 1
         out = part.new_empty(relations, d, d)
         columns = d * d // 8
-        sum_tiles_kernel[(relations, 8)](
+        _sum_tiles_kernel[(relations, 8)](
             part, tiles.ptr, out, d * d, columns, 4, num_warps=4
         )
         if not shifted:
             return out, None
         shift = part.new_empty(plan.num_relations, d)
-        sum_tiles_kernel[(plan.num_relations, 1)](
+        _sum_tiles_kernel[(plan.num_relations, 1)](
             shift_part, tiles.ptr, shift, d, d, 4, num_warps=1
         )
         return out, shift

@@ -11,32 +11,24 @@ Weights of a released encoder are stored in half precision; computed is in float
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import torch
 
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.files import replace_file, write_text
 from mathamr_kedro.graph import GraphSchema
-from mathamr_kedro.model.backends import choose_device
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
-from mathamr_kedro.model.mathamr_plus import MathAMRPlus, build_model
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.parameters import read_parameters
 
 VERSION = 1
 CONFIG = "model.json"
 WEIGHTS = "weights.pt"
-
-
-def save_arrays(path: Path, **arrays: Any) -> None:
-    """Write named arrays as one ``.npz`` file, replaced whole."""
-    with replace_file(path) as part, part.open("wb") as file:
-        np.savez(file, **arrays)  # a path would get another suffix
 
 
 def save_model(folder: Path, model: MathAMRPlus, half: bool = False) -> None:
@@ -67,10 +59,10 @@ def load_model(folder: Path, compute: ComputeConfig | None = None) -> MathAMRPlu
     """Read a model from a folder to the device that ``compute`` asks for."""
     folder, compute = Path(folder), compute or ComputeConfig()
     config, schema = read_shape(folder)
-    model = build_model(config, schema, compute, choose_device(compute))
+    model = MathAMRPlus(config, schema).to(compute.choose_device())
     state = torch.load(folder / WEIGHTS, map_location="cpu", weights_only=True)
     model.load_state_dict(state)  # halves become float32
-    return model.eval()
+    return model.computed_by(compute).eval()
 
 
 def read_shape(folder: Path) -> tuple[ModelConfig, GraphSchema]:
@@ -98,3 +90,9 @@ def copy_model(source: Path, folder: Path) -> None:
     for name in (WEIGHTS, CONFIG):
         with replace_file(folder / name) as part:
             shutil.copyfile(source / name, part)
+
+
+def digest_model(folder: Path) -> str:
+    """Digest of the weights of a model folder."""
+    content = (Path(folder) / WEIGHTS).read_bytes()
+    return hashlib.blake2b(content, digest_size=8).hexdigest()

@@ -40,7 +40,7 @@ from mathamr_kedro.workers import (
     Failed,
     Partition,
     PartitionResult,
-    WorkerSettings,
+    WorkerConfig,
     run_partitions,
 )
 
@@ -63,8 +63,8 @@ class EncodingParameters:
     posts_per_shard: int = 4096
     """A killed run loses at most one shard of work."""
     compute: ComputeConfig = field(default_factory=ComputeConfig)
-    workers: WorkerSettings = field(
-        default_factory=lambda: WorkerSettings(workers=1, batch_size=1, timeout_s=3600)
+    workers: WorkerConfig = field(
+        default_factory=lambda: WorkerConfig(workers=1, batch_size=1, timeout_s=3600)
     )
 
 
@@ -131,7 +131,7 @@ def encode_collection(
     function: EncodeRanges,
     ranges: Sequence[Range],
     graphs: CollectionGraphs,
-    workers: WorkerSettings,
+    workers: WorkerConfig,
 ) -> None:
     """Encode what a store lacks, and note that it is complete.
 

@@ -11,7 +11,7 @@ A stage gives a function from a batch of items to one result per item:
 >>> def square(numbers):
 ...     return [number**2 for number in numbers]
 >>> partitions = [Partition("a", [1, 2, 3]), Partition("b", [4])]
->>> for done in run_partitions(square, partitions, WorkerSettings(workers=1)):
+>>> for done in run_partitions(square, partitions, WorkerConfig(workers=1)):
 ...     print(done.name, done.results)
 a [1, 4, 9]
 b [16]
@@ -21,21 +21,21 @@ a module, or an object of a class of a module). An optional method ``prepare()``
 called once in each worker before the first batch: the place to load a model.
 """
 
+from mathamr_kedro.workers.config import RayConfig, WorkerConfig
+from mathamr_kedro.workers.job import current_slot
 from mathamr_kedro.workers.run import (
     Failed,
     Partition,
     PartitionResult,
     run_partitions,
 )
-from mathamr_kedro.workers.settings import RaySettings, WorkerSettings
-from mathamr_kedro.workers.slots import current_slot
 
 __all__ = [
     "Failed",
     "Partition",
     "PartitionResult",
-    "RaySettings",
-    "WorkerSettings",
+    "RayConfig",
+    "WorkerConfig",
     "current_slot",
     "run_partitions",
 ]

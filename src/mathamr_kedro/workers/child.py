@@ -15,7 +15,7 @@ import threading
 from multiprocessing.connection import Connection
 
 
-def serve(connection: Connection, parent: int, slot: int) -> None:
+def _serve(connection: Connection, parent: int, slot: int) -> None:
     """Take the search path and the function, then run batches."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     threading.Thread(target=_die_with_parent, args=(parent,), daemon=True).start()
@@ -31,33 +31,27 @@ def serve(connection: Connection, parent: int, slot: int) -> None:
 
 def _run_batches(connection: Connection, slot: int) -> None:
     # Only now does the path lead to this package.
-    from mathamr_kedro.errors import ConfigurationError  # noqa: PLC0415
-    from mathamr_kedro.workers.pools import (  # noqa: PLC0415
-        Raised,
-        Stopping,
-        call,
-        prepare,
-    )
-    from mathamr_kedro.workers.slots import set_slot  # noqa: PLC0415
+    from mathamr_kedro.errors import WorkerError  # noqa: PLC0415
+    from mathamr_kedro.workers.job import Event, Job  # noqa: PLC0415
 
-    set_slot(slot)
     try:
         function = connection.recv()
     except (EOFError, OSError):
         raise
     except Exception as exc:
         problem = f"A worker cannot import the function ({type(exc).__name__}: {exc})"
-        connection.send(Stopping(ConfigurationError(problem)))
+        connection.send(Event("stopping", error=WorkerError(problem)))
         return
-    connection.send(prepare(function))
+    job = Job(function, slot)
+    connection.send(job.prepare())
     while True:
-        event = call(function, connection.recv())
+        event = job.call(connection.recv())
         try:
             connection.send(event)
         except (EOFError, OSError):
             raise
         except Exception as exc:
-            connection.send(Raised(f"The results cannot travel: {exc}"))
+            connection.send(Event("raised", f"The results cannot travel: {exc}"))
 
 
 def _die_with_parent(parent: int) -> None:
@@ -67,4 +61,4 @@ def _die_with_parent(parent: int) -> None:
 
 if __name__ == "__main__":
     batches, end, number = map(int, sys.argv[1:])
-    serve(Connection(batches), end, number)
+    _serve(Connection(batches), end, number)

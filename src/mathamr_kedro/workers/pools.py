@@ -12,53 +12,17 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.workers.slots import set_slot
+from mathamr_kedro.workers.config import WorkerConfig
+from mathamr_kedro.workers.job import Event, Function, Job
 
 logger = logging.getLogger(__name__)
 
 _CHILD = Path(__file__).with_name("child.py")
-
-Function = Callable[[Sequence[Any]], Sequence[Any]]
-
-STOPPING = (ConfigurationError, MissingInputError)
-"""Errors that no other item would escape: they stop the run instead of failing one."""
-
-
-class Ready(NamedTuple):
-    """The worker has loaded what it needs."""
-
-
-class Finished(NamedTuple):
-    """The batch is done."""
-
-    results: Sequence[Any]
-
-
-class Raised(NamedTuple):
-    """The function raised; the worker lives on."""
-
-    detail: str
-
-
-class Stopping(NamedTuple):
-    """The function raised an error that concerns the whole run."""
-
-    error: Exception
-
-
-class Died(NamedTuple):
-    """The worker is gone."""
-
-    detail: str
-
-
-Event = Ready | Finished | Raised | Stopping | Died
 
 
 class Pool(Protocol):
@@ -81,40 +45,25 @@ class Pool(Protocol):
         ...
 
 
-def prepare(function: Function) -> Event:
-    """Call ``function.prepare()`` if there is one; return what came of it."""
-    try:
-        getattr(function, "prepare", lambda: None)()
-    except Exception as exc:
-        return _describe(exc)
-    return Ready()
+def make_pool(function: Function, config: WorkerConfig) -> Pool:
+    """Make the pool that a configuration asks for."""
+    if config.runner == "ray":
+        # Ray is an optional extra, imported by who asks for it.
+        from mathamr_kedro.workers.ray_pool import RayPool  # noqa: PLC0415
+
+        return RayPool(function, config.ray)
+    if config.workers == 1:
+        return _InProcessPool(function)
+    return _ProcessPool(function)
 
 
-def call(function: Function, batch: Sequence[Any]) -> Event:
-    """Call the function on a batch; return what came of it."""
-    try:
-        results = list(function(batch))
-    except Exception as exc:
-        logger.debug("batch of %d failed", len(batch), exc_info=True)
-        return _describe(exc)
-    if len(results) != len(batch):
-        return Raised(f"Expected {len(batch)} results (got {len(results)})")
-    return Finished(results)
-
-
-def _describe(exc: Exception) -> Event:
-    if isinstance(exc, STOPPING):
-        return Stopping(exc)
-    return Raised(f"{type(exc).__name__}: {exc}")
-
-
-class InProcessPool:
+class _InProcessPool:
     """One slot, run by the caller's own process: no isolation, no start-up time."""
 
     def __init__(self, function: Function) -> None:
         self._function = function
         self._batch: Sequence[Any] | None = None
-        self._is_prepared = False
+        self._job: Job | None = None
 
     def submit(self, slot: int, batch: Sequence[Any]) -> None:
         """Keep the batch until somebody waits for it."""
@@ -122,16 +71,15 @@ class InProcessPool:
 
     def wait(self, timeout: float | None) -> list[tuple[int, Event]]:
         """Run the batch."""
-        if not self._is_prepared:
-            self._is_prepared = True
-            set_slot(0)
-            return [(0, prepare(self._function))]
+        if self._job is None:
+            self._job = Job(self._function, slot=0)
+            return [(0, self._job.prepare())]
         batch, self._batch = self._batch, None
-        return [(0, call(self._function, batch))] if batch is not None else []
+        return [(0, self._job.call(batch))] if batch is not None else []
 
     def stop(self, slot: int) -> None:
         """Prepare the function anew for the next batch."""
-        self._is_prepared = False
+        self._job = None
 
     def close(self) -> None:
         """There is no worker to end."""
@@ -151,7 +99,7 @@ class _Worker(NamedTuple):
         os.close(self.alive)
 
 
-class ProcessPool:
+class _ProcessPool:
     """Processes of this machine, each at the other end of a pipe.
 
     They are new programs, so they share no lock, GPU context or thread with the caller,
@@ -218,9 +166,9 @@ class ProcessPool:
                 worker.process.wait(timeout=10)
             code = worker.process.poll()
             self.stop(slot)
-            return Died(_describe_exit(code))
+            return Event("died", _describe_exit(code))
         self._busy.discard(slot)
-        if isinstance(event, Ready) and slot in self._waiting:
+        if event.kind == "ready" and slot in self._waiting:
             self.submit(slot, self._waiting.pop(slot))
         return event
 

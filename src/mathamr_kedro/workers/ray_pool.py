@@ -10,37 +10,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.workers.pools import (
-    Died,
-    Event,
-    Function,
-    Raised,
-    Ready,
-    call,
-    prepare,
-)
-from mathamr_kedro.workers.settings import RaySettings
-from mathamr_kedro.workers.slots import set_slot
-
-
-class _Actor:
-    """What lives in the cluster."""
-
-    def __init__(self, function: Function, slot: int) -> None:
-        set_slot(slot)
-        self._function = function
-
-    def prepare(self) -> Event:
-        return prepare(self._function)
-
-    def call(self, batch: Sequence[Any]) -> Event:
-        return call(self._function, batch)
+from mathamr_kedro.workers.config import RayConfig
+from mathamr_kedro.workers.job import Event, Function, Job
 
 
 class RayPool:
     """Actors of a Ray cluster, one per slot."""
 
-    def __init__(self, function: Function, settings: RaySettings) -> None:
+    def __init__(self, function: Function, config: RayConfig) -> None:
         try:
             import ray  # noqa: PLC0415
         except ImportError as exc:
@@ -51,11 +28,11 @@ class RayPool:
         self._ray = ray
         self._is_own = not ray.is_initialized()
         if self._is_own:
-            ray.init(address=settings.address, log_to_driver=True)
+            ray.init(address=config.address, log_to_driver=True)
         self._function = ray.put(function)
-        self._make_actor = ray.remote(_Actor).options(
-            num_cpus=settings.cpus_per_worker,
-            num_gpus=settings.gpus_per_worker,
+        self._make_actor = ray.remote(Job).options(
+            num_cpus=config.cpus_per_worker,
+            num_gpus=config.gpus_per_worker,
             max_restarts=0,
         )
         self._actors: dict[int, Any] = {}
@@ -97,10 +74,10 @@ class RayPool:
             event = self._ray.get(reference)
         except self._ray.exceptions.RayActorError as exc:
             self.stop(slot)
-            return slot, Died(_first_line(exc))
+            return slot, Event("died", _first_line(exc))
         except self._ray.exceptions.RayError as exc:
-            return slot, Raised(_first_line(exc))
-        if isinstance(event, Ready) and slot in self._waiting:
+            return slot, Event("raised", _first_line(exc))
+        if event.kind == "ready" and slot in self._waiting:
             self.submit(slot, self._waiting.pop(slot))
         return slot, event
 

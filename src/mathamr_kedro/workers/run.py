@@ -9,25 +9,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from mathamr_kedro.errors import ConfigurationError, WorkerError
-from mathamr_kedro.workers.pools import (
-    Died,
-    Event,
-    Finished,
-    Function,
-    InProcessPool,
-    Pool,
-    ProcessPool,
-    Raised,
-    Ready,
-    Stopping,
-)
-from mathamr_kedro.workers.settings import WorkerSettings
+from mathamr_kedro.errors import WorkerError
+from mathamr_kedro.workers.config import WorkerConfig
+from mathamr_kedro.workers.job import Event, Function
+from mathamr_kedro.workers.pools import Pool, make_pool
 
 logger = logging.getLogger(__name__)
 
 _OPEN_PARTITIONS = 32
-"""Most partitions begun and not yet given back: bounds memory when one hangs."""
+"""Partitions begun and not yet given back, at most: bounds memory when one hangs."""
 _ATTEMPTS = 2
 """An item whose worker died is tried again once: the killer may have been another."""
 _START_ATTEMPTS = 3
@@ -59,38 +49,28 @@ class PartitionResult(NamedTuple):
 
 
 def run_partitions(
-    function: Function, partitions: Iterable[Partition], settings: WorkerSettings
+    function: Function, partitions: Iterable[Partition], config: WorkerConfig
 ) -> Iterator[PartitionResult]:
     """Run ``function`` on the items of all partitions, a batch at a time.
 
     Args:
         function: from a batch of items to one result per item.
         partitions: read as workers become free, so a generator of any length will do.
-        settings: runner and limits; they never change a result.
+        config: runner and limits; they never change a result.
 
     Yields:
         The partitions in their order, each once, with one result per item.
 
     Raises:
         ConfigurationError, MissingInputError: the function raised one.
-        WorkerError: workers die again and again before they are ready.
+        WorkerError: workers cannot import the function, are not ready in time, or die
+            again and again before they are.
     """
-    pool = _make_pool(function, settings)
+    pool = make_pool(function, config)
     try:
-        yield from _Run(pool, iter(partitions), settings).results()
+        yield from _Run(pool, iter(partitions), config).results()
     finally:
         pool.close()
-
-
-def _make_pool(function: Function, settings: WorkerSettings) -> Pool:
-    if settings.runner == "ray":
-        # Ray is an optional extra, imported by who asks for it.
-        from mathamr_kedro.workers.ray_pool import RayPool  # noqa: PLC0415
-
-        return RayPool(function, settings.ray)
-    if settings.workers == 1:
-        return InProcessPool(function)
-    return ProcessPool(function)
 
 
 @dataclass
@@ -134,14 +114,14 @@ class _Slot:
 class _Run:
     pool: Pool
     source: Iterator[Partition]
-    settings: WorkerSettings
+    config: WorkerConfig
     open: deque[_Open] = field(default_factory=deque)
     todo: deque[_Task] = field(default_factory=deque)
     failed_starts: int = 0
     has_worked: bool = False
 
     def __post_init__(self) -> None:
-        self.slots = [_Slot() for _ in range(self.settings.workers)]
+        self.slots = [_Slot() for _ in range(self.config.workers)]
 
     def results(self) -> Iterator[PartitionResult]:
         while True:
@@ -163,7 +143,7 @@ class _Run:
             task = self._next_task()
             if task is None:
                 return
-            if self.slots[number].items >= self.settings.items_per_process:
+            if self.slots[number].items >= self.config.items_per_process:
                 self.pool.stop(number)
                 self.slots[number] = _Slot()
             slot = self.slots[number]
@@ -180,7 +160,7 @@ class _Run:
             size = len(partition.items)
             owner = _Open(partition, size, [None] * size)
             self.open.append(owner)
-            step = self.settings.batch_size
+            step = self.config.batch_size
             self.todo.extend(
                 _Task(owner, start, min(start + step, size))
                 for start in range(0, size, step)
@@ -188,7 +168,7 @@ class _Run:
         return self.todo.popleft() if self.todo else None
 
     def _deadline(self, is_ready: bool) -> float | None:
-        limit = self.settings.timeout_s if is_ready else self.settings.start_timeout_s
+        limit = self.config.timeout_s if is_ready else self.config.start_timeout_s
         return None if limit is None else time.monotonic() + limit
 
     def _seconds_left(self) -> float | None:
@@ -197,34 +177,31 @@ class _Run:
 
     def _note(self, number: int, event: Event) -> None:
         slot = self.slots[number]
-        if isinstance(event, Stopping):
+        if event.error is not None:
             raise event.error
-        if isinstance(event, Ready):
+        if event.kind == "ready":
             slot.is_ready = True
             slot.deadline = self._deadline(is_ready=True)
             self.failed_starts, self.has_worked = 0, True
             return
-        if isinstance(event, Died) or not slot.is_ready:
+        if event.kind == "died" or not slot.is_ready:
             self.slots[number] = _Slot()
         if not slot.is_ready:
-            self._note_failed_start(number, slot.task, event)
+            self._note_failed_start(number, slot.task, event.detail)
             return
         task, slot.task = slot.task, None
         if task is None:  # an idle worker died; the next batch starts another
             return
-        if isinstance(event, Finished):
+        if event.kind == "finished":
             task.finish(event.results)
-        elif isinstance(event, Raised):
+        elif event.kind == "raised":
             self._isolate(task, Failed("exception", event.detail))
         else:
             self._isolate(task, Failed("worker_died", f"worker {event.detail}"))
 
-    def _note_failed_start(
-        self, number: int, task: _Task | None, event: Died | Raised | Finished
-    ) -> None:
+    def _note_failed_start(self, number: int, task: _Task | None, detail: str) -> None:
         self.pool.stop(number)
         self.failed_starts += 1
-        detail = getattr(event, "detail", "")
         limit = _RESTART_ATTEMPTS if self.has_worked else _START_ATTEMPTS
         if self.failed_starts >= limit:
             raise WorkerError(
@@ -263,9 +240,9 @@ class _Run:
             self.pool.stop(number)
             self.slots[number] = _Slot()
             if not slot.is_ready:
-                raise ConfigurationError(
+                raise WorkerError(
                     f"Worker {number} was not ready within "
-                    f"{self.settings.start_timeout_s:g} s ('start_timeout_s')"
+                    f"{self.config.start_timeout_s:g} s ('start_timeout_s')"
                 )
-            detail = f"no result within {self.settings.timeout_s:g} s"
+            detail = f"no result within {self.config.timeout_s:g} s"
             self._isolate(slot.task, Failed("timeout", detail))

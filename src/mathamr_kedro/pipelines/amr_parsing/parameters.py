@@ -15,7 +15,7 @@ from mathamr_kedro.amr import (
 )
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.workers import WorkerSettings
+from mathamr_kedro.workers import WorkerConfig
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class AmrParsingParameters:
     """Limit of a chunk (thesis, section 3.1)."""
     posts_per_shard: int
     """A killed run loses at most the shards that were under way."""
-    workers: WorkerSettings = field(default_factory=WorkerSettings)
+    workers: WorkerConfig = field(default_factory=WorkerConfig)
     transition: TransitionConfig = field(default_factory=TransitionConfig)
     amrlib: AmrlibConfig = field(default_factory=AmrlibConfig)
 
@@ -49,7 +49,7 @@ class AmrParsingParameters:
         return ParserConfig(self.parser, self.transition, self.amrlib)
 
     @property
-    def runner_settings(self) -> WorkerSettings:
+    def runner_settings(self) -> WorkerConfig:
         """How to run it; a parser that watches a worker of its own keeps the time."""
         if self.parser != "transition":
             return self.workers

@@ -21,7 +21,6 @@ from mathamr_kedro.datasets.vector_stores import IndexPlaces, VectorStores
 from mathamr_kedro.formula import FormulaTrees, TreeStore, find_trees
 from mathamr_kedro.metrics.evaluation import evaluate_run
 from mathamr_kedro.metrics.runs import Run
-from mathamr_kedro.model.mathamr_plus import count_parameters
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.pipelines.evaluation.figure import draw_scores
 from mathamr_kedro.pipelines.evaluation.parameters import SYSTEM, EvaluationParameters
@@ -223,7 +222,7 @@ def measure_efficiency(
     system_runs: Sequence[SystemRun],
 ) -> dict[str, Any]:
     """Return time, memory and size of training, index and search."""
-    counts = count_parameters(encoders.open(str(encoder["folder"])))
+    counts = encoders.open(str(encoder["folder"])).count_parameters()
     total = counts.pop("all")
     epochs = [float(record["seconds"]) for record in training_history]
     memory = [float(record["memory_mib"]) for record in training_history]

@@ -32,7 +32,7 @@ from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import Failure
 from mathamr_kedro.shards import EndOfShards, Shard
-from mathamr_kedro.workers import Failed, Partition, WorkerSettings, run_partitions
+from mathamr_kedro.workers import Failed, Partition, WorkerConfig, run_partitions
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class GraphFusionParameters:
 
     mode: FusionMode = "mathamr_plus"
     """``mathamr_plus``: both trees (thesis 3.1); ``mathamr``: operator trees alone."""
-    workers: WorkerSettings = field(default_factory=WorkerSettings)
+    workers: WorkerConfig = field(default_factory=WorkerConfig)
 
 
 def fuse_post_graphs(

@@ -23,16 +23,15 @@ from mathamr_kedro.graph import (
     check_graphs,
     find_released,
 )
-from mathamr_kedro.learning.formula_symbols import name_graph_symbols
+from mathamr_kedro.learning.formula_symbols import FormulaSymbols
 from mathamr_kedro.learning.negatives import group_pairs
 from mathamr_kedro.learning.node_vectors import build_node_vectors
-from mathamr_kedro.learning.pairs import Positions, TrainingPairs, list_pairs
+from mathamr_kedro.learning.pairs import Positions, TrainingPairs
 from mathamr_kedro.learning.rounds import train_in_rounds
 from mathamr_kedro.learning.teacher_vectors import write_document_vectors
 from mathamr_kedro.learning.term_negatives import TermMiner
-from mathamr_kedro.learning.trainer import MODEL, digest_model
-from mathamr_kedro.model.backends import choose_device
-from mathamr_kedro.model.weights import copy_model
+from mathamr_kedro.learning.trainer import MODEL
+from mathamr_kedro.model.weights import copy_model, digest_model
 from mathamr_kedro.pipelines.training.report import (
     draw_history,
     write_released_report,
@@ -75,7 +74,7 @@ def mine_text_negatives(
         )
     graphs = prepared_graphs.open(PreprocessingConfig.read(preprocessing))
     made_from = _name_negatives(settings, graphs, posts, post_links)
-    pairs = list_pairs(graphs.train_pairs, graphs.posts)
+    pairs = TrainingPairs.of_rows(graphs.train_pairs, graphs.posts)
     starts = range(0, len(pairs), _PAIRS_PER_SHARD)
     missing = [a for a in starts if f"pairs-{a:08d}" not in finished(made_from)]
     if missing:
@@ -138,7 +137,7 @@ def make_document_vectors(
             "document_vectors; run the stage 'ingestion'"
         )
     graphs = prepared_graphs.open(PreprocessingConfig.read(preprocessing))
-    device = str(choose_device(settings.compute))
+    device = str(settings.compute.choose_device())
     folder = find_text_model(settings.text_model)
 
     def write(path: Path) -> None:
@@ -184,7 +183,7 @@ def train_encoder(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
         expected = _name_negatives(settings, graphs, posts, post_links)
         rows = _add_negatives(rows, graphs, mined_negatives, expected)
         made_from = f"{made_from}/{expected}"
-    pairs = list_pairs(rows, graphs.posts, is_held_out)
+    pairs = TrainingPairs.of_rows(rows, graphs.posts, is_held_out)
     if settings.negatives.source == "model":
         groups = _group(graphs, pairs, post_links)
         made_from = f"{made_from}/{fingerprint(groups.tolist())}"
@@ -211,7 +210,7 @@ def train_encoder(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
         folder,
         groups=groups,
         start=start,
-        symbols=name_graph_symbols(graphs),
+        symbols=FormulaSymbols.of_graphs(graphs),
     )
     history = [asdict(record) for record in result.history]
     encoder = {

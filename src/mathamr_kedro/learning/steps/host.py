@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mathamr_kedro.graph import GraphShards
-from mathamr_kedro.learning.step import MEASURES, TrainingStep
+from mathamr_kedro.learning.steps.step import MEASURES, TrainingStep
 
 
 class HostSteps:

@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 
 from mathamr_kedro.graph import DeviceShards, GraphBatch
-from mathamr_kedro.learning.buckets import LEVELS, Bucket
-from mathamr_kedro.learning.step import MEASURES, TrainingStep
+from mathamr_kedro.learning.steps.buckets import LEVELS, Bucket
+from mathamr_kedro.learning.steps.step import MEASURES, TrainingStep
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from mathamr_kedro.errors import ConfigurationError
 
 
 @dataclass(frozen=True)
-class RaySettings:
+class RayConfig:
     """What ``runner: ray`` reads."""
 
     address: str | None = None
@@ -21,12 +21,12 @@ class RaySettings:
 
 
 @dataclass(frozen=True)
-class WorkerSettings:
+class WorkerConfig:
     """How :func:`mathamr_kedro.workers.run_partitions` runs."""
 
     runner: Literal["local", "ray"] = "local"
     workers: int = 2
-    """Most processes (or actors) at a time; ``local`` with 1 runs in this process,
+    """Processes (or actors) at a time at most; ``local`` with 1 runs in this process,
     which cannot survive the death of a worker nor end one that hangs."""
     batch_size: int = 32
     """Items per call of the function."""
@@ -36,7 +36,7 @@ class WorkerSettings:
     """A worker that is not ready by then (models to load) stops the run."""
     items_per_process: int = 50_000
     """After so many items a worker is replaced: libraries that leak stay bounded."""
-    ray: RaySettings = field(default_factory=RaySettings)
+    ray: RayConfig = field(default_factory=RayConfig)
 
     def __post_init__(self) -> None:
         for name in ("workers", "batch_size", "items_per_process"):

@@ -13,10 +13,10 @@ import torch
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import DeviceShards
 from mathamr_kedro.learning.augmentation import AugmentationConfig, step_key
-from mathamr_kedro.learning.buckets import Buckets
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
-from mathamr_kedro.learning.resident import ResidentSteps
-from mathamr_kedro.learning.step import OptimizerConfig, TrainingStep, split_pairs
+from mathamr_kedro.learning.steps import OptimizerConfig, TrainingStep, split_pairs
+from mathamr_kedro.learning.steps.buckets import Buckets
+from mathamr_kedro.learning.steps.resident import ResidentSteps
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 
 PAIRS = 4
@@ -260,3 +260,17 @@ def test_exported_state_continues_the_same(shards, model_config):
 def test_impossible_optimizers_are_refused(changes, message):
     with pytest.raises(ConfigurationError, match=message):
         OptimizerConfig(**changes)
+
+
+def test_rates_fall_along_a_cosine_to_their_minimum():
+    rates = OptimizerConfig().schedule(0, 101, 101)
+    assert rates[0] == pytest.approx(1e-4)
+    assert rates[-1] == pytest.approx(1e-5)
+    assert rates[50] == pytest.approx(5.5e-5)
+    assert (np.diff(rates) < 0).all()
+
+
+def test_epochs_are_parts_of_one_cosine():
+    whole = OptimizerConfig().schedule(0, 12, 12)
+    parts = [OptimizerConfig().schedule(first, 4, 12) for first in (0, 4, 8)]
+    assert np.concatenate(parts).tolist() == whole.tolist()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from mathamr_kedro.errors import ConfigurationError
@@ -14,7 +16,7 @@ from mathamr_kedro.learning.augmentation import AugmentationConfig, augment
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossValue
 from mathamr_kedro.learning.maxsim import MultiVectors
 from mathamr_kedro.learning.processes import Processes
-from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model import MathAMRPlus
 
 MEASURES = ("loss", "accuracy", "grad_norm", "temperature")
 """What a step returns, in this order."""
@@ -28,7 +30,7 @@ class OptimizerConfig:
     min_learning_rate: float = 1e-5
     weight_decay: float = 1e-3
     clip_norm: float = 1.0
-    """Largest norm of all gradients together; 0 clips nothing."""
+    """Norm of all gradients together, at most; 0 clips nothing."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.min_learning_rate <= self.learning_rate:
@@ -42,6 +44,21 @@ class OptimizerConfig:
                     f"Expected {name} of at least 0 (got {getattr(self, name)!r})"
                 )
 
+    def schedule(self, first: int, count: int, total: int) -> NDArray[np.float64]:
+        r"""(count,) learning rates of the steps from ``first`` on, of ``total`` steps.
+
+        .. math::
+            \eta_t = \eta_{min} + \tfrac{1}{2} (\eta - \eta_{min})
+                     \left(1 + \cos\frac{\pi t}{T}\right)
+
+        >>> config = OptimizerConfig(learning_rate=1.0, min_learning_rate=0.0)
+        >>> config.schedule(0, 5, 5).round(3).tolist()
+        [1.0, 0.854, 0.5, 0.146, 0.0]
+        """
+        low, high = self.min_learning_rate, self.learning_rate
+        share = np.arange(first, first + count) / max(total - 1, 1)
+        return low + 0.5 * (high - low) * (1 + np.cos(np.pi * np.minimum(share, 1.0)))
+
 
 def split_pairs(
     batch: GraphBatch, vectors: Tensor, num_queries: int, query_room: int | None = None
@@ -52,7 +69,7 @@ def split_pairs(
         batch: queries first.
         vectors: (P, k) of its representatives.
         num_queries: how many graphs are queries.
-        query_room: vectors that all queries together have at most, where the batch has
+        query_room: vectors of all queries together at most, where the batch has
             a fixed size; asked from the device otherwise.
     """
     ptr = batch.representative_ptr

@@ -10,23 +10,25 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.learning.buckets import Buckets
-from mathamr_kedro.learning.config import StepsMode
 from mathamr_kedro.learning.encoding import ShardSource
-from mathamr_kedro.learning.host_steps import HostSteps
 from mathamr_kedro.learning.pairs import EpochPlan
-from mathamr_kedro.learning.resident import ResidentSteps
-from mathamr_kedro.learning.step import TrainingStep
-from mathamr_kedro.model.backends import can_use_triton
+from mathamr_kedro.learning.steps.buckets import Buckets
+from mathamr_kedro.learning.steps.host import HostSteps
+from mathamr_kedro.learning.steps.resident import ResidentSteps
+from mathamr_kedro.learning.steps.step import TrainingStep
+from mathamr_kedro.model import can_use_triton
 
 logger = logging.getLogger(__name__)
+
+StepsMode: TypeAlias = Literal["auto", "eager", "captured", "compiled"]
+"""How steps are launched."""
 
 
 class Runner(Protocol):
@@ -42,7 +44,7 @@ class Runner(Protocol):
         """(count, measures) of the first steps."""
 
 
-class CapturedRunner:
+class _CapturedRunner:
     """Steps as CUDA graphs, each in the bucket that its batch fits into."""
 
     def __init__(
@@ -85,7 +87,7 @@ def make_runner(
         if mode == "auto" and step.learning_rate.device.type == "cuda":
             logger.warning("steps are not captured: that needs %s", obstacle)
         return HostSteps(step, source.shards, plan.batch_size // step.processes.count)
-    return CapturedRunner(step, source, plan, compiled=mode != "captured")
+    return _CapturedRunner(step, source, plan, compiled=mode != "captured")
 
 
 def _find_obstacle(step: TrainingStep, source: ShardSource) -> str | None:

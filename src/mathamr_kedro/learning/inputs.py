@@ -1,0 +1,168 @@
+"""What a training is given, and what is made of it before the first step.
+
+::
+
+    shards, pairs, config ─┬─ identify      which training this is: checkpoints name it
+    start, symbols         ├─ describe      what is written to training.json
+                           └─ make_step     model, loss, teachers and optimizer
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mathamr_kedro.errors import (
+    ConfigurationError,
+    MalformedInputError,
+    MissingInputError,
+)
+from mathamr_kedro.files import fingerprint
+from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.learning.config import TrainingConfig
+from mathamr_kedro.learning.distillation import TextTeacher
+from mathamr_kedro.learning.formula_symbols import FormulaSymbols
+from mathamr_kedro.learning.losses import ContrastiveLoss, Teacher
+from mathamr_kedro.learning.pairs import TrainingPairs
+from mathamr_kedro.learning.pattern_teacher import PatternTeacher
+from mathamr_kedro.learning.processes import Processes
+from mathamr_kedro.learning.steps import TrainingStep
+from mathamr_kedro.model import MathAMRPlus, digest_model, load_model
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingInputs:
+    """All that decides the weights of a training."""
+
+    shards: GraphShards
+    pairs: TrainingPairs
+    config: TrainingConfig
+    start: Path | None = None
+    """Model folder whose weights the training starts from; fresh ones if ``None``."""
+    posts: int | None = None
+    """How many of the graphs, the first ones, are posts; single formulas follow them.
+    All if ``None``."""
+    symbols: FormulaSymbols | None = None
+    """Of the formulas, for their teacher; all different if ``None``."""
+
+    def split_pairs(self) -> tuple[TrainingPairs, TrainingPairs]:
+        """Take apart pairs to train with and pairs to validate with."""
+        return self.pairs.split(self.config.validation_share, self.config.seed)
+
+    def identify(self) -> str:
+        """Digest of all that decides the weights."""
+        pairs, sizes = self.pairs, self.shards.arrays["sizes"]
+        columns = [pairs.queries, pairs.documents, pairs.negatives, pairs.validation]
+        digests = [fingerprint(None if c is None else c.tolist()) for c in columns]
+        totals = sizes.sum(0, dtype=np.int64).tolist()
+        settings, path = self._settings, self.config.pretrained_nodes
+        if path is not None:  # what it holds counts, not where it is
+            vectors = _read_vectors(path, "pretrained_nodes").numpy()
+            content = hashlib.blake2b(vectors.tobytes()).hexdigest()
+            settings = settings | {"pretrained_nodes": content}
+        made_from = fingerprint(digests, len(self.shards), totals, settings)
+        if self.start is not None:
+            made_from = fingerprint(made_from, digest_model(self.start))
+        if self.symbols is not None and self.config.distillation.weight > 0:
+            made_from = fingerprint(made_from, *(c.tolist() for c in self.symbols))
+        return made_from
+
+    def describe(self) -> dict[str, object]:
+        """What people, and the card of the encoder, want to know of a training."""
+        learn, held_out = self.split_pairs()
+        facts: dict[str, object] = {
+            "pairs": len(learn),
+            "validation_pairs": len(held_out),
+        }
+        if self.config.single_formulas:
+            formulas = int((learn.queries >= self._num_posts).sum())
+            facts["pairs"] = len(learn) - formulas
+            facts["single_formula_pairs"] = formulas
+        facts["settings"] = self._settings
+        if self.start is not None:
+            facts["start"] = digest_model(self.start)
+        return facts
+
+    def make_step(self, processes: Processes, device: torch.device) -> TrainingStep:
+        """Make the step of a training, at its start.
+
+        Fresh weights come from the seed: the same on every device and in every process.
+        """
+        config = self.config
+        teachers = self._make_teachers(device)
+        _seed_everything(config.seed)
+        # Drawn on the CPU, so a seed gives the same start everywhere.
+        model = MathAMRPlus(config.model, self.shards.schema).to(device)
+        model.computed_by(config.compute)
+        if config.pretrained_nodes is not None:
+            vectors = _read_vectors(config.pretrained_nodes, "pretrained_nodes")
+            model.nodes.load_pretrained(vectors.to(device))
+        loss = ContrastiveLoss(config.loss, config.compute.precision, teachers)
+        step = TrainingStep(
+            model, loss.to(device), config.optimizer, config.augmentation, processes
+        )
+        if self.start is not None:
+            step.model.load_state_dict(load_model(self.start).state_dict())
+        return step
+
+    @property
+    def _num_posts(self) -> int:
+        return len(self.shards) if self.posts is None else self.posts
+
+    @cached_property
+    def _settings(self) -> dict[str, object]:
+        """The settings, with what the file of document vectors holds for its path."""
+        settings, distillation = self.config.describe_result(), self.config.distillation
+        path, content = distillation.document_vectors, None
+        if distillation.uses_texts and path is not None:
+            vectors = _read_vectors(path, "distillation.document_vectors").numpy()
+            content = hashlib.blake2b(vectors.data, digest_size=8).hexdigest()
+        settings["distillation"] = asdict(distillation) | {"document_vectors": content}
+        return settings
+
+    def _make_teachers(self, device: torch.device) -> list[Teacher]:
+        config, teachers = self.config.distillation, list[Teacher]()
+        if config.weight > 0:
+            teachers.append(PatternTeacher(self.shards, config, device, self.symbols))
+        if config.uses_texts:
+            if config.document_vectors is None:
+                raise ConfigurationError(
+                    "Expected distillation.document_vectors for document_weight "
+                    f"{config.document_weight!r} and score_weight "
+                    f"{config.score_weight!r} (got none); the stage 'training' makes "
+                    "them by itself"
+                )
+            path, what = config.document_vectors, "distillation.document_vectors"
+            vectors = _read_vectors(path, what).to(device)
+            teachers.append(TextTeacher(vectors, self.shards, config, self._num_posts))
+        return teachers
+
+
+def _read_vectors(path: str, what: str) -> Tensor:
+    """Read vectors of an ``.npy`` file; ``what`` names the parameter that says it."""
+    try:
+        return torch.from_numpy(np.load(path, allow_pickle=False)).float()
+    except FileNotFoundError as exc:
+        raise MissingInputError(f"Expected vectors in {path!r} ({what})") from exc
+    except (ValueError, TypeError, EOFError) as exc:
+        raise MalformedInputError(
+            f"Expected numbers as .npy in {path!r} ({what}; {exc})"
+        ) from exc
+
+
+def _seed_everything(seed: int) -> None:
+    """Seed Python, numpy and torch, on all devices.
+
+    Training itself draws from generators of its own (the order of pairs from seed and
+    epoch, augmentation from seed and step), so that it can go on from any step.
+    """
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    torch.manual_seed(seed)

@@ -1,0 +1,32 @@
+"""Steps of a training, and how they are launched.
+
+::
+
+    step      TrainingStep: augment, encode, compare, learn; the optimizer
+    runners   make_runner: the fastest way that works here, for all steps of an epoch
+    ├── host       HostSteps: batches from the host, kernel by kernel, on any device
+    └── resident   ResidentSteps: batches on the GPU, the whole step one CUDA graph
+        └── buckets    fixed sizes for batches, since a CUDA graph needs them
+"""
+
+from mathamr_kedro.learning.steps.buckets import Buckets
+from mathamr_kedro.learning.steps.resident import ResidentSteps
+from mathamr_kedro.learning.steps.runners import Runner, StepsMode, make_runner
+from mathamr_kedro.learning.steps.step import (
+    MEASURES,
+    OptimizerConfig,
+    TrainingStep,
+    split_pairs,
+)
+
+__all__ = [
+    "MEASURES",
+    "Buckets",
+    "OptimizerConfig",
+    "ResidentSteps",
+    "Runner",
+    "StepsMode",
+    "TrainingStep",
+    "make_runner",
+    "split_pairs",
+]

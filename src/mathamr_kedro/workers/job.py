@@ -1,0 +1,76 @@
+"""What a worker does with the function it is given, and what it tells about it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from mathamr_kedro.errors import ConfigurationError, MissingInputError
+
+logger = logging.getLogger(__name__)
+
+Function = Callable[[Sequence[Any]], Sequence[Any]]
+
+STOPPING = (ConfigurationError, MissingInputError)
+"""Errors that no other item would escape: they stop the run instead of failing one."""
+
+_slot = [0]
+
+
+class Event(NamedTuple):
+    """What happened to a worker.
+
+    ============  ==============================================================
+    ``ready``     it has loaded what it needs
+    ``finished``  the batch is done: ``results``
+    ``raised``    the function raised, as ``detail`` says; the worker lives on
+    ``stopping``  the function raised an ``error`` that concerns the whole run
+    ``died``      the worker is gone, as ``detail`` says
+    ============  ==============================================================
+    """
+
+    kind: Literal["ready", "finished", "raised", "stopping", "died"]
+    detail: str = ""
+    results: Sequence[Any] = ()
+    error: Exception | None = None
+
+
+class Job:
+    """The function of a run inside one worker."""
+
+    def __init__(self, function: Function, slot: int) -> None:
+        _slot[0] = slot
+        self._function = function
+
+    def prepare(self) -> Event:
+        """Call ``function.prepare()`` if there is one; return what came of it."""
+        try:
+            getattr(self._function, "prepare", lambda: None)()
+        except Exception as exc:
+            return _describe(exc)
+        return Event("ready")
+
+    def call(self, batch: Sequence[Any]) -> Event:
+        """Call the function on a batch; return what came of it."""
+        try:
+            results = list(self._function(batch))
+        except Exception as exc:
+            logger.debug("batch of %d failed", len(batch), exc_info=True)
+            return _describe(exc)
+        if len(results) != len(batch):
+            return Event(
+                "raised", f"Expected {len(batch)} results (got {len(results)})"
+            )
+        return Event("finished", results=results)
+
+
+def current_slot() -> int:
+    """Return the number of this worker, from 0; a parser picks its GPU by it."""
+    return _slot[0]
+
+
+def _describe(exc: Exception) -> Event:
+    if isinstance(exc, STOPPING):
+        return Event("stopping", error=exc)
+    return Event("raised", f"{type(exc).__name__}: {exc}")
