@@ -80,6 +80,6 @@ def _find(catalog: Any, post_id: str) -> GraphRecord:
         if found is not None:
             return found
     raise MissingInputError(
-        f"No graph for {post_id!r}; the posts without a graph and the reasons are in "
-        "catalog.load('math_graph_failures') and 'amr_post_failures'"
+        f"No graph for the post or topic {post_id!r}; posts without a graph and the "
+        "reasons are in catalog.load('math_graph_failures') and 'amr_post_failures'"
     )
