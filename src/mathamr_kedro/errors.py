@@ -4,13 +4,13 @@
 MathAMRError
 ├── ConfigurationError   a parameter, an environment or a path in conf/ is wrong
 ├── InputError           an input file cannot be used
-│   ├── MissingInputError    it is not there, or a part of it is not
-│   └── MalformedInputError  it is there, but not in the expected form
+│   ├── MissingInputError    it, or a part of it, does not exist
+│   └── MalformedInputError  it exists, but is not in the expected format
 ├── FormulaError         a formula cannot be turned into a tree (strict mode)
-├── GraphError           a graph breaks an invariant
-├── TrainingError        a training cannot go on, for instance because of a loss of NaN
-├── LockedError          another process is writing to the same place
-└── WorkerError          a worker process died, hung or answered nonsense
+├── GraphError           a graph violates an invariant
+├── TrainingError        training cannot continue, for instance because the loss is NaN
+├── LockedError          another process is writing to the same folder
+└── WorkerError          a worker process died, hung or sent an invalid answer
 ```
 
 A message states one fact, the value with ``!r``, where it was found, and what to do.
@@ -23,7 +23,7 @@ from collections.abc import Iterable
 
 
 class MathAMRError(Exception):
-    """Parent of all errors raised by this project."""
+    """Base class of all errors raised by this project."""
 
 
 class ConfigurationError(MathAMRError):
@@ -35,11 +35,11 @@ class InputError(MathAMRError):
 
 
 class MissingInputError(InputError):
-    """An input file, or a part of it, is not there."""
+    """An input file, or a part of it, does not exist."""
 
 
 class MalformedInputError(InputError):
-    """An input file is there, but not in the expected form."""
+    """An input file exists, but is not in the expected format."""
 
 
 class FormulaError(MathAMRError):
@@ -47,23 +47,23 @@ class FormulaError(MathAMRError):
 
 
 class GraphError(MathAMRError):
-    """A graph breaks an invariant."""
+    """A graph violates an invariant."""
 
 
 class TrainingError(MathAMRError):
-    """A training cannot go on."""
+    """Training cannot continue."""
 
 
 class LockedError(MathAMRError):
-    """Another process is writing to the same place."""
+    """Another process is writing to the same folder."""
 
 
 class WorkerError(MathAMRError):
-    """A worker process died, hung or answered nonsense."""
+    """A worker process died, hung or sent an invalid answer."""
 
 
 def suggest(value: str, choices: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the nearest choice, or nothing.
+    """Return ``"; did you mean 'x'?"`` for the closest choice, or an empty string.
 
     >>> suggest("otp", ["opt", "slt", "both"])
     "; did you mean 'opt'?"
@@ -75,7 +75,7 @@ def suggest(value: str, choices: Iterable[str]) -> str:
 
 
 def find_cause(error: BaseException | None) -> MathAMRError | None:
-    """Return our own error that another one was raised from, if there is any."""
+    """Return the error of this project that another one was raised from, if any."""
     while error is not None and not isinstance(error, MathAMRError):
         error = error.__cause__
     return error

@@ -1,7 +1,7 @@
-"""Parameters: plain mappings in, frozen dataclasses out, every key and type checked.
+"""Parameters: plain mappings to frozen dataclasses, with every key and type checked.
 
-A stage declares what it reads as a frozen dataclass; :func:`read_parameters` fills it
-from the mapping that the configuration gave and refuses what it does not know:
+A stage declares its parameters as a frozen dataclass; :func:`read_parameters` fills it
+from the mapping in the configuration and rejects unknown keys:
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True)
@@ -37,12 +37,12 @@ def read_parameters(cls: type[T], values: Mapping[str, Any], where: str) -> T:
     Args:
         cls: a dataclass; fields may be plain values, ``Literal`` choices, tuples,
             mappings, optional values and other dataclasses.
-        values: what the configuration gave.
+        values: the mapping from the configuration.
         where: dotted name of the mapping, e.g. ``"training.loss"``.
 
     Raises:
         ConfigurationError: a key is unknown, missing or has the wrong type; the
-            message names the key, the file and the nearest known key.
+            message names the key, the file and the closest known key.
     """
     if not isinstance(values, Mapping):
         raise ConfigurationError(

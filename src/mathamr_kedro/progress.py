@@ -1,4 +1,4 @@
-"""Progress of long loops as log lines: how much, how fast."""
+"""Progress of long loops as log lines: how many items, how fast."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def report_progress(
     size_of: Callable[[T], int] = lambda item: 1,
     seconds: float = 10.0,
 ) -> Iterator[T]:
-    """Pass items on; log count and rate every few seconds and at the end.
+    """Yield the items; log their count and rate every few seconds and at the end.
 
     Args:
-        items: anything iterable.
+        items: any iterable.
         name: what is counted, in the plural.
-        size_of: how much one item counts.
-        seconds: least time between two log lines.
+        size_of: how much an item adds to the count.
+        seconds: minimum time between two log lines.
     """
     started = last = time.perf_counter()
     count = 0

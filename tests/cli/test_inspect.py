@@ -11,7 +11,7 @@ def run(*arguments):
 def test_help_lists_the_commands():
     output = run("--help").output
     assert "inspect" in output
-    assert "Show what was made and where to look." in output
+    assert "Summarise the outputs of the pipelines and say where to look." in output
 
 
 @pytest.mark.parametrize("name", ["amr", "explain", "graph", "inspect", "search"])

@@ -25,13 +25,13 @@ from mathamr_kedro.project import open_catalog
 @click.command(name="graph")
 @click.argument("post_id")
 @click.option("--env", help="Environment of conf/ (default: the embedded sample).")
-@click.option("--data-root", help="Another folder for what the stages wrote.")
+@click.option("--data-root", help="Read the stages' outputs from this folder.")
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="File to write; a name that ends in .svg gets the drawing alone.",
+    help="File to write: an HTML page, or the drawing alone as .svg.",
 )
-@click.option("--text", is_flag=True, help="Print the graph as PENMAN, draw nothing.")
+@click.option("--text", is_flag=True, help="Print the graph in PENMAN notation.")
 @click.option(
     "--formula-mode", type=click.Choice(get_args(FormulaMode)), default="both"
 )
@@ -51,7 +51,7 @@ def command(
 ) -> None:
     r"""Draw the math graph of POST_ID with its virtual nodes.
 
-    POST_ID is a post or a topic. Writes an HTML page that opens in any browser.
+    POST_ID is the id of a post or a topic. Writes an HTML page for any browser.
 
     \b
       mathamr graph 1001
@@ -80,6 +80,6 @@ def _find(catalog: Any, post_id: str) -> GraphRecord:
         if found is not None:
             return found
     raise MissingInputError(
-        f"No graph of a post or topic {post_id!r}; posts without a graph and the "
+        f"No graph for the post or topic {post_id!r}; posts without a graph and the "
         "reasons are in catalog.load('math_graph_failures') and 'amr_post_failures'"
     )

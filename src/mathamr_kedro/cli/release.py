@@ -1,4 +1,4 @@
-"""``mathamr release``: make an encoder usable on other collections."""
+"""``mathamr release``: package an encoder for use on other collections."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mathamr_kedro.project import find_project, open_catalog
 @click.option(
     "--model",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of a training by `python -m mathamr_kedro.learning` "
+    help="Output folder of `python -m mathamr_kedro.learning` "
     "(default: the environment's encoder).",
 )
 @click.option(
@@ -25,9 +25,9 @@ from mathamr_kedro.project import find_project, open_catalog
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder to write (default: src/mathamr_kedro/encoders/NAME).",
 )
-@click.option("--replace", is_flag=True, help="Replace a folder that is there.")
+@click.option("--replace", is_flag=True, help="Replace the folder if it exists.")
 @click.option("--env", help="Environment of conf/ (default: the embedded sample).")
-@click.option("--data-root", help="Another folder for what the stages wrote.")
+@click.option("--data-root", help="Read the stages' outputs from this folder.")
 def command(
     name: str,
     model: Path | None,
@@ -36,10 +36,10 @@ def command(
     env: str | None,
     data_root: str | None,
 ) -> None:
-    r"""Write an encoder with its vocabularies and a card.
+    r"""Write an encoder with its vocabularies and a model card.
 
-    Other collections use it by `training.start_from` and
-    `preprocessing.vocabulary.source`. The sections on licence and limits of the card
+    Other collections use it through `training.start_from` and
+    `preprocessing.vocabulary.source`. The sections of the card on licence and limits
     are yours to write.
 
     \b
@@ -48,7 +48,7 @@ def command(
     """
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise click.UsageError(f"Expected a name of letters and digits (got {name!r})")
-    # Loaded here: wrong options are refused at once.
+    # Imported here so that wrong options are rejected without loading torch.
     from mathamr_kedro.graph import PreprocessingConfig  # noqa: PLC0415
     from mathamr_kedro.learning.card import Provenance  # noqa: PLC0415
     from mathamr_kedro.learning.releasing import release_encoder  # noqa: PLC0415
@@ -75,35 +75,35 @@ def command(
 def _find_place(name: str) -> Path:
     package = find_project() / "src" / "mathamr_kedro"
     if not package.is_dir():
-        raise click.UsageError("Outside a checkout, say where: --out FOLDER")
+        raise click.UsageError("Outside a checkout, name the folder with --out FOLDER")
     return package / "encoders" / name
 
 
 def _find_current(catalog: Any, graphs: str) -> Path:
-    """Return the training that the environment uses now."""
+    """Return the folder of the encoder that the environment uses now."""
     if not catalog["encoder"].exists():
         raise MissingInputError(
-            "No encoder to release; run the stage 'training', or give --model"
+            "No encoder to release; run the stage 'training', or pass --model"
         )
     encoder = catalog.load("encoder")
     folder: Path = catalog.load("encoders").base / encoder["folder"]
     if encoder["prepared_graphs"] != graphs:
         raise ConfigurationError(
-            f"Expected an encoder of the present graphs {graphs!r} (got one of "
+            f"Expected an encoder of the current graphs {graphs!r} (got one of "
             f"{encoder['prepared_graphs']!r}); run the stage 'training'"
         )
     if encoder.get("best_epoch") == 0:
         raise ConfigurationError(
             f"Expected an encoder trained here (got {encoder['start_from']!r}, which "
-            "is released already); give its training by --model"
+            "is released already); pass the folder of its training with --model"
         )
     return folder
 
 
 def _find_metrics(catalog: Any, model: Path) -> list[dict[str, Any]]:
-    """Return what the environment's evaluation says of these weights, if anything.
+    """Return the scores of these weights in the environment's evaluation, if any.
 
-    They may have been evaluated where they were trained, or as a released encoder.
+    They may have been evaluated right after training, or as a released encoder.
     """
     from mathamr_kedro.learning.releasing import (  # noqa: PLC0415
         find_model,

@@ -1,4 +1,4 @@
-"""``mathamr summary``: what the pipelines have made so far, and where to look."""
+"""``mathamr summary``: what the pipelines have written so far, and where to look."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.project import open_catalog
 
 _MEASURES = 4
-"""The first ones: nDCG', MAP', P'@10 and Bpref by default."""
+"""How many measures are shown: nDCG', MAP', P'@10 and Bpref by default."""
 
 
 @click.command(name="summary")
 @click.option("--env", help="Environment of conf/ (default: the embedded sample).")
-@click.option("--data-root", help="Another folder for what the stages wrote.")
+@click.option("--data-root", help="Read the stages' outputs from this folder.")
 def command(env: str | None, data_root: str | None) -> None:
-    """Show what was made and where to look."""
+    """Summarise the outputs of the pipelines and say where to look."""
     catalog = open_catalog(env, data_root)
     console = Console()
     statistics = _load(catalog, "ingestion_statistics")
     if statistics is None:
-        raise MissingInputError("Nothing was made yet; run `kedro run` or `make demo`")
+        raise MissingInputError("No outputs yet; run `kedro run` or `make demo`")
     _show_ingestion(statistics, console)
     metrics = _load(catalog, "metrics")
     flags = f" --env {env}" if env else ""
@@ -35,13 +35,13 @@ def command(env: str | None, data_root: str | None) -> None:
     report = Path(catalog["ingestion_report"]._describe()["filepath"])
     hints = [
         (f"mathamr inspect {post.post_id if post else 'POST_ID'}{flags}", "one post"),
-        (str(_shorten(report)), "the whole report"),
+        (str(_shorten(report)), "the full report"),
         (f"kedro viz run{flags}", "the pipelines in your browser"),
         (f"kedro ipython{flags}", "catalog.load('posts').to_pandas()"),
     ]
     if metrics:
         page = Path(catalog["evaluation_report"]._describe()["filepath"])
-        hints.insert(2, (str(_shorten(page)), "scores by kind of topic, speed"))
+        hints.insert(2, (str(_shorten(page)), "scores by type of topic, speed"))
     console.print("\nWhere to look")
     for what, why in hints:
         console.print(f"  [bold]{what:<42}[/bold] {why}", soft_wrap=True)
@@ -98,7 +98,7 @@ def _show_ingestion(statistics: dict[str, Any], console: Console) -> None:
         ("training pairs", statistics["training_pairs"]),
         ("topics", sum(statistics["topics"].values())),
         ("judgments", judgments),
-        ("records left out / with a note", f"{left_out:,} / {notes:,}"),
+        ("records skipped / kept with a note", f"{left_out:,} / {notes:,}"),
     ):
         table.add_row(name, value if isinstance(value, str) else f"{value:,}")
     console.print(table)

@@ -1,4 +1,4 @@
-"""The card of a released encoder: what it is, where it comes from, how good it is."""
+"""The model card of a released encoder: what it is, how it was made, how good it is."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ _MEASURES = 4
 
 @dataclass(frozen=True)
 class Provenance:
-    """What is known of a training beside its weights."""
+    """What is known about a training besides its weights."""
 
     facts: Values = field(default_factory=dict)
     """``training.json``: pairs, settings."""
     history: Sequence[Values] = ()
     """``history.json``: one record per epoch."""
     surroundings: Values = field(default_factory=dict)
-    """Whatever else: environment, parser, ..."""
+    """Anything else: environment, parser, ..."""
     metrics: Sequence[Values] = ()
     """Means of all measures, by task, topic set and system."""
 
     def write_card(self, name: str, model: MathAMRPlus, variant: GraphVariant) -> str:
-        """Return the card as Markdown; licence and limits are left to a person."""
+        """Return the card as Markdown; a person adds licence and limits."""
         parts = [
             f"# {name}",
-            "A MathAMR+ encoder: math graphs in, vectors of formulas, sentences and "
-            "posts out. Weights are stored in float16.",
+            "A MathAMR+ encoder: it turns math graphs into vectors of formulas, "
+            "sentences and posts. Weights are stored in float16.",
             "```yaml\n"
             f"preprocessing: {{vocabulary: {{source: {name}}}}}\n"
             f"training: {{start_from: {name}, num_epochs: 0}}   "
-            "# or epochs of your own\n"
+            "# or more: fine-tune it\n"
             "```",
             "## Model",
             _tabulate(("what", "value"), _list_shape(model, variant)),
@@ -49,7 +49,8 @@ class Provenance:
             "## Figures",
             *_describe_metrics(self.metrics),
             "## Licence",
-            "*To be written: of these weights, and of the texts they were trained on.*",
+            "*To be written: licences of these weights and of the texts they learnt "
+            "from.*",
             "## Limits",
             "*To be written: what it was not trained for, and where it fails.*",
         ]
@@ -95,7 +96,7 @@ def _describe_training(provenance: Provenance) -> Iterable[str]:
         ]
         yield _tabulate(("what", "value"), rows)
     else:
-        yield "The history of the training was not recorded."
+        yield "The training history was not recorded."
     if "settings" in provenance.facts:
         yield f"```json\n{json.dumps(provenance.facts['settings'], indent=2)}\n```"
 
@@ -107,7 +108,7 @@ def _watched(record: Values) -> float:
 
 def _describe_metrics(metrics: Sequence[Values]) -> Iterable[str]:
     if not metrics:
-        yield "This environment has not evaluated the encoder."
+        yield "The encoder was not evaluated in this environment."
     for task, name in dict.fromkeys((m["task"], m["topic_set"]) for m in metrics):
         chosen = [m for m in metrics if (m["task"], m["topic_set"]) == (task, name)]
         measures = list(dict.fromkeys(m["measure"] for m in chosen))[:_MEASURES]

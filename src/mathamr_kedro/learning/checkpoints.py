@@ -66,8 +66,8 @@ class TrainingState:
             "measures": self.measures,
             "tensors": step.export_state(),
         }
-        with replace_file(folder / CHECKPOINT) as part:
-            torch.save(values, part)
+        with replace_file(folder / CHECKPOINT) as part, part.open("wb") as file:
+            torch.save(values, file)  # a path would leave its name in the bytes
 
     @classmethod
     def load(

@@ -50,8 +50,8 @@ def save_model(folder: Path, model: MathAMRPlus, half: bool = False) -> None:
     state = {name: value.cpu() for name, value in model.state_dict().items()}
     if half:
         state = {n: v.half() if v.is_floating_point() else v for n, v in state.items()}
-    with replace_file(folder / WEIGHTS) as part:
-        torch.save(state, part)
+    with replace_file(folder / WEIGHTS) as part, part.open("wb") as file:
+        torch.save(state, file)  # a path would leave its name in the bytes
     write_text(folder / CONFIG, text)
 
 
