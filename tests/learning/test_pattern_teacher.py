@@ -10,11 +10,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from mathamr_kedro.graph.tensor_files import ShardWriter
-from mathamr_kedro.graph.tensor_shards import GraphShards
-from mathamr_kedro.graph.tensors import FORMULA, GraphArrays, GraphSchema
 
 from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph import (
+    FORMULA,
+    GraphArrays,
+    GraphSchema,
+    GraphShards,
+    ShardWriter,
+)
 from mathamr_kedro.learning.distillation import DistillationConfig
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig

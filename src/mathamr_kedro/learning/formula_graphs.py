@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.graph.tensors import (
+from mathamr_kedro.graph import (
     DOCUMENT,
     FORMULA,
     SENTENCE,

@@ -25,7 +25,7 @@ from mathamr_kedro.errors import (
     MissingInputError,
 )
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.graph.tensor_shards import GraphShards
+from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.distillation import TextTeacher
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols

@@ -25,9 +25,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from mathamr_kedro.graph.batches import GraphBatch
-from mathamr_kedro.graph.tensor_shards import GraphShards
-from mathamr_kedro.graph.tensors import FORMULA
+from mathamr_kedro.graph import FORMULA, GraphBatch, GraphShards
 from mathamr_kedro.learning.augmentation import mix_bits
 from mathamr_kedro.learning.distillation import (
     DistillationConfig,
