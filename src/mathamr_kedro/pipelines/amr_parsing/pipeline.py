@@ -48,5 +48,6 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 name="describe_parsing",
             ),
         ],
-        tags="amr_parsing",
+        namespace="amr_parsing",
+        prefix_datasets_with_namespace=False,
     )

@@ -109,5 +109,6 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 name="record_evaluation",
             ),
         ],
-        tags="evaluation",
+        namespace="evaluation",
+        prefix_datasets_with_namespace=False,
     )

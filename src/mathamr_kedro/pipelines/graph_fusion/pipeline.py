@@ -52,5 +52,6 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 name="describe_math_graphs",
             ),
         ],
-        tags="graph_fusion",
+        namespace="graph_fusion",
+        prefix_datasets_with_namespace=False,
     )

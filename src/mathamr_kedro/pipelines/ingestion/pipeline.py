@@ -92,7 +92,8 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 name="describe_ingestion",
             ),
         ],
-        tags="ingestion",
+        namespace="ingestion",
+        prefix_datasets_with_namespace=False,
     )
 
 

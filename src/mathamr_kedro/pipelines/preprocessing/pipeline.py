@@ -66,5 +66,6 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 name="describe_prepared_graphs",
             ),
         ],
-        tags="preprocessing",
+        namespace="preprocessing",
+        prefix_datasets_with_namespace=False,
     )

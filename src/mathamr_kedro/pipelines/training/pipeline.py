@@ -60,5 +60,6 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 tags="gpu",
             ),
         ],
-        tags="training",
+        namespace="training",
+        prefix_datasets_with_namespace=False,
     )
