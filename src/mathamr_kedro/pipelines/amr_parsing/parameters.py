@@ -16,7 +16,7 @@ from mathamr_kedro.workers import WorkerSettings
 
 
 @dataclass(frozen=True)
-class AmrParsingParameters:
+class AmrParsingConfig:
     """What the stage reads from ``conf/<env>/parameters/amr_parsing.yml``."""
 
     parser: ParserName
@@ -36,7 +36,7 @@ class AmrParsingParameters:
                 )
 
     @classmethod
-    def read(cls, values: Mapping[str, Any]) -> AmrParsingParameters:
+    def read(cls, values: Mapping[str, Any]) -> AmrParsingConfig:
         """Check what the configuration gave."""
         return read_parameters(cls, values, where="amr_parsing")
 

@@ -30,14 +30,14 @@ Baseline = Literal[PostSystem, FormulaSystem]
 
 
 @dataclass(frozen=True)
-class EvaluationParameters:
+class EvaluationConfig:
     """The systems that are compared, and how they are scored."""
 
     strategies: tuple[NamedStrategy, ...] = ()
     """For posts; empty: that of the indexing stage alone."""
     baselines: tuple[Baseline, ...] = ()
     optional_baselines: tuple[Baseline, ...] = ()
-    """Left out, aloud, where their package is missing, and fusions with them too."""
+    """Skipped with a warning where their package is missing, as are their fusions."""
     fusions: tuple[NamedFusion, ...] = ()
     depth: int = 1000
     """Results per topic; the lab allows 1000."""
@@ -59,7 +59,7 @@ class EvaluationParameters:
         self.protocol(1)  # refuses unknown measures
 
     @classmethod
-    def read(cls, values: Mapping[str, Any]) -> EvaluationParameters:
+    def read(cls, values: Mapping[str, Any]) -> EvaluationConfig:
         """Check what the configuration gave."""
         return read_parameters(cls, values, where="evaluation")
 
@@ -96,18 +96,18 @@ class EvaluationParameters:
     def list_fusions(self) -> list[NamedFusion]:
         """Return the fusions that can be made here, none deeper than the runs."""
         missing = self._find_missing()
-        left_out = [f.name for f in self.fusions if missing & {*f.of}]
-        if left_out:
+        skipped = [f.name for f in self.fusions if missing & {*f.of}]
+        if skipped:
             logger.warning(
-                "left out: %s; they need %s (%s)",
-                ", ".join(left_out),
+                "skipped: %s; they need %s (%s)",
+                ", ".join(skipped),
                 ", ".join(sorted(missing)),
                 MINILM_INSTALL,
             )
         return [
             replace(f, depth=min(f.depth, self.depth))
             for f in self.fusions
-            if f.name not in left_out
+            if f.name not in skipped
         ]
 
     def _find_missing(self) -> set[str]:

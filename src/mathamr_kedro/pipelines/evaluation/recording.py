@@ -31,7 +31,7 @@ def identify_evaluation(
     encoder: Values,
     parameters: Values,
 ) -> CellRecord:
-    """Return under which parameters, and on which data, the encoder was evaluated."""
+    """Note under which parameters, and on which data, the encoder was evaluated."""
     collection = fingerprint_collection(
         math_graphs, topic_math_graphs, training_pairs, judgments
     )
@@ -56,7 +56,7 @@ def record_evaluation(
     training_history: Sequence[Values],
     report: str,
 ) -> CellOutputs:
-    """Return what belongs into the folder of the finished cell.
+    """Record the evaluation where experiments look for finished cells.
 
     The report is written last of all, so a recorded cell lacks nothing.
     """

@@ -50,7 +50,6 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                     "topic_formulas": "topic_formulas",
                     "posts": "posts",
                     "comments": "comments",
-                    "so_far": "formula_trees_so_far",
                 },
                 outputs="formula_trees",
                 name="build_formula_trees",
@@ -100,7 +99,7 @@ def create_pipeline(**kwargs: object) -> Pipeline:
 def _extract(function: Callable[..., object], table: str, *extra: str) -> Node:
     return node(
         function,
-        inputs=["collection", *extra, f"{table}_finished", _PARAMETERS],
+        inputs=["collection", *extra, _PARAMETERS],
         outputs=[f"{table}_failures", table],
         name=function.__name__,
     )

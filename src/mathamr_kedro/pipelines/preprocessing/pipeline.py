@@ -14,19 +14,14 @@ def create_pipeline(**kwargs: object) -> Pipeline:
     return Pipeline(
         [
             node(
-                nodes.build_post_blocks,
-                inputs=[
-                    "math_graphs",
-                    "graph_blocks_so_far",
-                    _PARAMETERS,
-                    "params:graph_fusion",
-                ],
+                nodes.build_blocks,
+                inputs=["math_graphs", _PARAMETERS, "params:graph_fusion"],
                 outputs="graph_blocks",
                 name="build_post_blocks",
             ),
             node(
-                nodes.build_topic_blocks,
-                inputs=["topic_math_graphs", "topic_graph_blocks_so_far", _PARAMETERS],
+                nodes.build_blocks,
+                inputs=["topic_math_graphs", _PARAMETERS, "params:graph_fusion"],
                 outputs="topic_graph_blocks",
                 name="build_topic_blocks",
             ),
