@@ -7,6 +7,7 @@ from kedro.pipeline import Pipeline, node
 from mathamr_kedro.pipelines.preprocessing import nodes
 
 _PARAMETERS = "params:preprocessing"
+_REPORTS = ["preprocessing_statistics", "preprocessing_report", "preprocessing_figure"]
 
 
 def create_pipeline(**kwargs: object) -> Pipeline:
@@ -53,11 +54,7 @@ def create_pipeline(**kwargs: object) -> Pipeline:
             node(
                 nodes.describe_prepared_graphs,
                 inputs=["prepared_graphs", _PARAMETERS],
-                outputs=[
-                    "preprocessing_statistics",
-                    "preprocessing_report",
-                    "preprocessing_figure",
-                ],
+                outputs=_REPORTS,
                 name="describe_prepared_graphs",
             ),
         ],
