@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PROJECT = Path(__file__).resolve().parents[1]
 IMAGES = PROJECT / "docs/images"
 PICTURES = {
-    "kedro_viz.png": ("?types=nodes", (820, 780)),
+    "kedro_viz.png": ("?types=nodes", (900, 960)),
     "kedro_viz_ingestion.png": ("?pid=ingestion&expandAllPipelines=true", (1700, 1900)),
 }
 """File name to the query of the page and the size of the window."""

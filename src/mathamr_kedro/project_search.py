@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from mathamr_kedro.amr.texts import ParseTexts
-from mathamr_kedro.datasets.sharded_table import RowFinder
+from mathamr_kedro.datasets import RowFinder
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.graph.prepared import PreparedGraphs
 from mathamr_kedro.graph.record_arrays import RecordArrays

@@ -22,8 +22,7 @@ from mathamr_kedro.amr.statistics import (
 )
 from mathamr_kedro.amr.texts import ParseTexts
 from mathamr_kedro.corpus.tables import rows_of
-from mathamr_kedro.datasets.penman_shards import PenmanShards
-from mathamr_kedro.datasets.sharded_table import ShardedTable
+from mathamr_kedro.datasets import PenmanShards, ShardedTable
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph.penman_records import read_records

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from mathamr_kedro.amr.graphs import ParseFailure
 from mathamr_kedro.amr.texts import ParsedText, make_printable
-from mathamr_kedro.datasets.sharded_table import ShardedTable
+from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.errors import GraphError
 from mathamr_kedro.graph.penman_records import GraphRecord, format_record
 from mathamr_kedro.records import Failure, Post, Topic

@@ -11,11 +11,14 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from mathamr_kedro.corpus.visual_index import VisualIndex, mark_retrievable
-from mathamr_kedro.datasets.encoders import EncoderStore
-from mathamr_kedro.datasets.penman_shards import PenmanShards
-from mathamr_kedro.datasets.run_folder import RunFolder
-from mathamr_kedro.datasets.sharded_table import ShardedTable
-from mathamr_kedro.datasets.vector_stores import IndexPlaces, VectorStores
+from mathamr_kedro.datasets import (
+    EncoderStore,
+    IndexPlaces,
+    PenmanShards,
+    RunFolder,
+    ShardedTable,
+    VectorStores,
+)
 from mathamr_kedro.formula.tree import BothTrees
 from mathamr_kedro.formula.tree_store import TreeStore, find_trees
 from mathamr_kedro.model.mathamr_plus import count_parameters

@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from mathamr_kedro.datasets.penman_shards import PenmanShards
-from mathamr_kedro.datasets.sharded_table import ShardedTable
+from mathamr_kedro.datasets import PenmanShards, ShardedTable
 from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
 from mathamr_kedro.experiments.collection import fingerprint_collection
 from mathamr_kedro.experiments.recording import describe_cell, finish_cell

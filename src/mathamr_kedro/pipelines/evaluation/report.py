@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from mathamr_kedro.datasets.run_folder import RunEntry
+from mathamr_kedro.datasets import RunEntry
 from mathamr_kedro.metrics.evaluation import Evaluation, Group, Summary
 from mathamr_kedro.stats.tables import Column, Figure, Row, Table, render_markdown
 

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mathamr_kedro.corpus.visual_index import mark_retrievable
-from mathamr_kedro.datasets.run_folder import RunFolder
-from mathamr_kedro.datasets.sharded_table import ShardedTable
+from mathamr_kedro.datasets import RunFolder, ShardedTable
 from mathamr_kedro.metrics.evaluation import evaluate_run
 from mathamr_kedro.metrics.protocols import Protocol
 from mathamr_kedro.metrics.runs import Run

@@ -14,8 +14,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from mathamr_kedro.datasets.penman_shards import PenmanShards
-from mathamr_kedro.datasets.sharded_table import ShardedTable
+from mathamr_kedro.datasets import PenmanShards, ShardedTable
 from mathamr_kedro.errors import WorkerError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.formula.tree_store import TreeStore

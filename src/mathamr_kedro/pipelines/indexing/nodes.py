@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from mathamr_kedro.corpus.visual_index import VisualIndex
-from mathamr_kedro.datasets.encoders import EncoderStore
-from mathamr_kedro.datasets.penman_shards import PenmanShards
-from mathamr_kedro.datasets.vector_stores import IndexPlaces, VectorStores
+from mathamr_kedro.datasets import EncoderStore, IndexPlaces, PenmanShards, VectorStores
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph.configuration import PreprocessingParameters
 from mathamr_kedro.graph.prepared import POST_TYPES, PreparedGraphs, PreparedStore

@@ -37,8 +37,7 @@ from mathamr_kedro.corpus.statistics import (
 )
 from mathamr_kedro.corpus.threads import PostHead, Threads
 from mathamr_kedro.corpus.visual_index import VisualIndex
-from mathamr_kedro.datasets.formula_trees import StartOfTrees
-from mathamr_kedro.datasets.sharded_table import ShardedTable
+from mathamr_kedro.datasets import ShardedTable, StartOfTrees
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.formula.tree_building import (
     build_batch,

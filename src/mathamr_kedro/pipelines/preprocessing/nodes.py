@@ -9,9 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from mathamr_kedro.datasets.graph_blocks import GraphBlocks, VariantShard
-from mathamr_kedro.datasets.penman_shards import PenmanShards
-from mathamr_kedro.datasets.sharded_table import ShardedTable
+from mathamr_kedro.datasets import GraphBlocks, PenmanShards, ShardedTable, VariantShard
 from mathamr_kedro.errors import ConfigurationError, WorkerError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph.blocks import BuildBlocks, GraphBlock

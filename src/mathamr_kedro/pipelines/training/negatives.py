@@ -8,7 +8,7 @@ from dataclasses import asdict
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.datasets.sharded_table import ShardedTable
+from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph.prepared import PreparedGraphs

@@ -11,8 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from mathamr_kedro.datasets.encoders import EncoderStore
-from mathamr_kedro.datasets.sharded_table import ShardedTable
+from mathamr_kedro.datasets import EncoderStore, ShardedTable
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.files import fingerprint, replace_file
 from mathamr_kedro.graph.configuration import PreprocessingParameters
