@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.datasets import EncoderStore, ShardedTable
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.files import fingerprint, replace_file
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph.configuration import PreprocessingParameters
 from mathamr_kedro.graph.prepared import PreparedGraphs, PreparedStore
 from mathamr_kedro.graph.released import check_graphs, find_released
@@ -146,10 +147,11 @@ def train_encoder(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
         groups = negatives.group(pairs)
     made_from = _name_inputs(config, graphs, start, negatives, groups, posts)
     folder = encoders.folder(config.describe_result(), made_from)
+    folder.mkdir(parents=True, exist_ok=True)
     result = train_in_rounds(
         graphs.posts,
         pairs,
-        _write_vectors(config, folder, node_vectors, document_vectors),
+        _write_vectors(config, encoders, folder, node_vectors, document_vectors),
         folder,
         groups=groups,
         start=start,
@@ -204,6 +206,7 @@ def _name_inputs(
 
 def _write_vectors(
     config: TrainingParameters,
+    encoders: EncoderStore,
     folder: Path,
     node_vectors: NDArray[np.float32],
     document_vectors: VectorsWriter,
@@ -213,21 +216,21 @@ def _write_vectors(
     Document vectors are written once: another device would round them otherwise, and
     so start another training.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     if config.node_vectors.wanted:
-        path = folder / "node_vectors.npy"
-        with replace_file(path) as part, part.open("wb") as file:
-            np.save(file, node_vectors)
+        write = partial(_save_array, node_vectors)
+        path = encoders.write_file(folder / "node_vectors.npy", write, again=True)
         unset = type(config.node_vectors)()
-        config = replace(config, node_vectors=unset, pretrained_nodes=str(path))
+        config = replace(config, node_vectors=unset, pretrained_nodes=path)
     if config.makes_document_vectors:
-        path = folder / "document_vectors.npy"
-        if not path.is_file():
-            with replace_file(path) as part:
-                document_vectors(part)
-        teachers = replace(config.distillation, document_vectors=str(path))
+        path = encoders.write_file(folder / "document_vectors.npy", document_vectors)
+        teachers = replace(config.distillation, document_vectors=path)
         config = replace(config, distillation=teachers)
     return config
+
+
+def _save_array(values: NDArray[np.float32], path: Path) -> None:
+    with path.open("wb") as file:  # a bare path would get another ending
+        np.save(file, values)
 
 
 def _describe_training(
