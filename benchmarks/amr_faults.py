@@ -24,11 +24,10 @@ from typing import Any
 
 from mathamr_kedro.datasets.penman_shards import PenmanShardsDataset
 from mathamr_kedro.datasets.sharded_table import (
-    FinishedShardsDataset,
     ShardedTable,
     ShardedTableDataset,
 )
-from mathamr_kedro.pipelines.amr_parsing.nodes import describe_parsing, parse_posts
+from mathamr_kedro.pipelines.amr_parsing.nodes import describe_parsing, parse_texts
 from mathamr_kedro.records import FormulaMention, Post
 from mathamr_kedro.shards import EndOfShards, Shard
 
@@ -169,12 +168,9 @@ def run(
     parameters = make_parameters(workers, seconds)
     failures = ShardedTableDataset(filepath=str(folder / "failed"), record="Failure")
     graphs = PenmanShardsDataset(filepath=str(folder / "graphs"))
-    finished = FinishedShardsDataset(
-        filepath=str(folder / "graphs"), suffix=".amr.txt"
-    ).load()
     started = time.perf_counter()
     with kill_processes(kills, random.Random(seed)) as killed:
-        for failure_shard, graph_shard in parse_posts(table, finished, parameters):
+        for failure_shard, graph_shard in parse_texts(table, parameters):
             failures.save(failure_shard)
             graphs.save(graph_shard)
     wall = time.perf_counter() - started
@@ -196,15 +192,11 @@ def run(
 def _no_topics(
     folder: Path, topics: ShardedTable, parameters: dict[str, Any]
 ) -> tuple[Any, ShardedTable]:
-    from mathamr_kedro.pipelines.amr_parsing.nodes import parse_topics
-
     graphs = PenmanShardsDataset(filepath=str(folder / "topic_graphs"))
     failures = ShardedTableDataset(
         filepath=str(folder / "topic_failed"), record="Failure"
     )
-    for failure_shard, graph_shard in parse_topics(
-        topics, lambda made_from: frozenset(), parameters
-    ):
+    for failure_shard, graph_shard in parse_texts(topics, parameters):
         failures.save(failure_shard)
         graphs.save(graph_shard)
     return graphs.load(), failures.load()

@@ -13,15 +13,15 @@ from __future__ import annotations
 from typing import Any
 
 from mathamr_kedro.amr import ParseTexts
-from mathamr_kedro.datasets.sharded_table import RowFinder
+from mathamr_kedro.datasets import RowFinder
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.graph import PreparedGraphs, RecordArrays, StoredTrees
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.weights import load_model
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingParameters
-from mathamr_kedro.pipelines.graph_fusion.nodes import GraphFusionParameters
-from mathamr_kedro.pipelines.indexing.nodes import IndexingParameters
+from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingConfig
+from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
+from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.search.encoding import fingerprint_encoder
 from mathamr_kedro.search.engines.opening import open_index
@@ -45,13 +45,13 @@ def open_searcher(env: str | None = None, data_root: str | None = None) -> Searc
     if not catalog["index"].exists():
         raise MissingInputError(
             f"No index to search; run `kedro run{option}` first, or its last stages "
-            f"`kedro run{option} --from-nodes encode_posts`"
+            f"`kedro run{option} --from-nodes indexing.encode_posts`"
         )
     record, encoder = catalog.load("index"), catalog.load("encoder")
-    settings = IndexingParameters.read(catalog.load("params:indexing"))
-    parsing = AmrParsingParameters.read(catalog.load("params:amr_parsing"))
+    settings = IndexingConfig.read(catalog.load("params:indexing"))
+    parsing = AmrParsingConfig.read(catalog.load("params:amr_parsing"))
     fusion = read_parameters(
-        GraphFusionParameters,
+        GraphFusionConfig,
         catalog.load("params:graph_fusion"),
         where="graph_fusion",
     )

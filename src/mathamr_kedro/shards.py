@@ -18,10 +18,10 @@ changes, the folder starts anew, so results of two inputs never mix.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.files import replace_file, write_text
@@ -84,6 +84,13 @@ class ShardFolder:
             ShardList(made_from, False, {**found.counts, name: dict(counts)})
         )
 
+    def mark(self, mark: StartOfShards | EndOfShards) -> None:
+        """Answer a start with what is finished; note an end."""
+        if isinstance(mark, StartOfShards):
+            mark.finished = self.finished(mark.made_from)
+        else:
+            self.complete(mark.made_from)
+
     def complete(self, made_from: str) -> None:
         """Note that every shard is there."""
         self.path.mkdir(parents=True, exist_ok=True)
@@ -129,6 +136,23 @@ class ShardFolder:
 
 
 @dataclass(eq=False)
+class StartOfShards:
+    """Yielded before the first shard, to ask which shards are finished.
+
+    A Kedro node may not read what it writes. But what a generator node yields is saved
+    before the node goes on, so the dataset that saves a start can answer in it::
+
+        start = StartOfShards(made_from)
+        yield start
+        missing = [name for name in names if name not in start.finished]
+    """
+
+    made_from: str
+    finished: frozenset[str] = frozenset()
+    """Names of the shards that an earlier run made from the same input."""
+
+
+@dataclass(eq=False)
 class Shard:
     """One finished piece of a table on its way to a :class:`ShardFolder`."""
 
@@ -136,6 +160,11 @@ class Shard:
     made_from: str
     rows: Any
     counts: Mapping[str, int]
+
+    @classmethod
+    def of_rows(cls, name: str, made_from: str, rows: Sequence[Any]) -> Shard:
+        """Return rows as a shard that counts them."""
+        return cls(name, made_from, rows, {"written": len(rows)})
 
     def take_rows(self) -> Any:
         """Return the rows and forget them.
@@ -149,6 +178,15 @@ class Shard:
 
 @dataclass(frozen=True)
 class EndOfShards:
-    """Said after the last shard: the table is complete."""
+    """Yielded after the last shard: the table is complete."""
 
     made_from: str
+
+
+ShardItem: TypeAlias = StartOfShards | Shard | EndOfShards
+"""What a node yields for a sharded output: a start, shards, an end."""
+ShardPairs: TypeAlias = Iterator[tuple[ShardItem, ShardItem]]
+"""The same for two outputs, failures and records.
+
+The records come last, because a shard counts as finished once they are written.
+"""

@@ -1,9 +1,10 @@
-from functools import partial
-
 import pytest
 from kedro.io import DatasetError
 
-from mathamr_kedro.datasets.formula_trees import FormulaTreesDataset, TreesSoFarDataset
+from mathamr_kedro.datasets.formula_trees import (
+    FormulaTreesDataset,
+    StartOfTrees,
+)
 from mathamr_kedro.formula import build_batch
 from mathamr_kedro.records import Formula
 from mathamr_kedro.shards import EndOfShards, Shard
@@ -16,29 +17,25 @@ def formula(number, visual_id, latex="x"):
 
 
 @pytest.fixture
-def folder(tmp_path):
-    return str(tmp_path / "trees")
+def dataset(tmp_path):
+    return FormulaTreesDataset(filepath=str(tmp_path / "trees"))
 
 
-@pytest.fixture
-def dataset(folder):
-    return FormulaTreesDataset(filepath=folder)
-
-
-def save(dataset, folder, name, formulas, made_from="a"):
-    so_far = TreesSoFarDataset(filepath=folder).load()
+def save(dataset, name, formulas, made_from="a"):
+    start = StartOfTrees(made_from)
+    dataset.save(start)
     batch = build_batch(
         [(f.formula_id, f.visual_id) for f in formulas],
         lambda places: [formulas[place] for place in places],
-        partial(so_far.find_missing, made_from),
+        start.find_missing,
     )
     dataset.save(Shard(name, made_from, batch, {}))
     return batch
 
 
-def test_save_and_load(dataset, folder):
-    save(dataset, folder, "1", [formula(1, "70"), formula(2, "70"), formula(3, "71")])
-    second = save(dataset, folder, "2", [formula(4, "71"), formula(5, "72")])
+def test_save_and_load(dataset):
+    save(dataset, "1", [formula(1, "70"), formula(2, "70"), formula(3, "71")])
+    second = save(dataset, "2", [formula(4, "71"), formula(5, "72")])
     dataset.save(EndOfShards("a"))
     assert [row.visual_id for row in second.rows] == ["72"]
     store = dataset.load()
@@ -47,8 +44,8 @@ def test_save_and_load(dataset, folder):
     assert store.describe()["sources"] == {"opt_cmml": 3, "slt_pmml": 3}
 
 
-def test_exists(dataset, folder):
-    save(dataset, folder, "1", [formula(1, "70")])
+def test_exists(dataset):
+    save(dataset, "1", [formula(1, "70")])
     assert not dataset.exists()
     dataset.save(EndOfShards("a"))
     assert dataset.exists()
@@ -59,16 +56,17 @@ def test_load_missing_file(dataset):
         dataset.load()
 
 
-def test_finished_batches_count_for_the_same_input_alone(dataset, folder):
-    save(dataset, folder, "1", [formula(1, "70")])
-    so_far = TreesSoFarDataset(filepath=folder).load()
-    assert so_far.finished("a") == {"1"}
-    assert so_far.finished("b") == frozenset()
+def test_finished_batches_count_for_the_same_input_alone(dataset):
+    save(dataset, "1", [formula(1, "70")])
+    for made_from, finished in {"a": {"1"}, "b": frozenset()}.items():
+        start = StartOfTrees(made_from)
+        dataset.save(start)
+        assert start.finished == finished
 
 
-def test_other_input_starts_anew(dataset, folder):
-    save(dataset, folder, "1", [formula(1, "70")])
-    save(dataset, folder, "1", [formula(9, "70"), formula(8, "99")], made_from="b")
+def test_other_input_starts_anew(dataset):
+    save(dataset, "1", [formula(1, "70")])
+    save(dataset, "1", [formula(9, "70"), formula(8, "99")], made_from="b")
     dataset.save(EndOfShards("b"))
     assert [row.visual_id for row in dataset.load()] == ["70", "99"]
     assert dataset.load().trees("1") is None

@@ -36,8 +36,8 @@ def test_save_and_load(tmp_path: Path) -> None:
     assert list(blocks.keys("v1")) == ["a", "b"]
     assert blocks.fingerprint("v1") == "f"
     assert blocks.total("v1", "written") == 2
-    assert blocks.finished("v1", "f") == {"a", "b"}
-    assert blocks.finished("v1", "g") == frozenset()
+    assert blocks.folder("v1").finished("f") == {"a", "b"}
+    assert blocks.folder("v1").finished("g") == frozenset()
 
 
 def test_variants_share_nothing(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_variants_share_nothing(tmp_path: Path) -> None:
     shard = Shard("a", "f", make_block(tmp_path, "a"), {})
     dataset.save(VariantShard("v1", shard))
     dataset.save(VariantShard("v2", EndOfShards("f")))
-    assert dataset.load().finished("v2", "f") == frozenset()
+    assert dataset.load().folder("v2").finished("f") == frozenset()
     assert list(dataset.load().keys("v2")) == []
 
 

@@ -2,12 +2,11 @@ import pytest
 from kedro.io import DatasetError
 
 from mathamr_kedro.datasets.sharded_table import (
-    FinishedShardsDataset,
     RowFinder,
     ShardedTableDataset,
 )
 from mathamr_kedro.records import FormulaMention, Post, TrainingPair
-from mathamr_kedro.shards import EndOfShards, Shard
+from mathamr_kedro.shards import EndOfShards, Shard, StartOfShards
 
 MENTION = FormulaMention("FORMULA_0", "7", "70", "x^2", 4, 13)
 POSTS = [
@@ -94,11 +93,15 @@ def test_unknown_record_is_refused():
         )
 
 
-def test_finished_shards_are_told_by_fingerprint(dataset, tmp_path):
+@pytest.mark.parametrize(
+    ("made_from", "finished"), [("a", {"posts-00000"}), ("b", frozenset())]
+)
+def test_start_is_answered_with_finished_shards(dataset, made_from, finished):
     save(dataset, POSTS)
-    finished = FinishedShardsDataset(filepath=str(tmp_path / "posts")).load()
-    assert finished("a") == {"posts-00000"}
-    assert finished("b") == frozenset()
+    start = StartOfShards(made_from)
+    dataset.save(start)
+    assert start.finished == finished
+    assert list(dataset.load().records()) == POSTS  # asking changes nothing
 
 
 def test_pairs_are_a_table_too(tmp_path):

@@ -1,1 +1,79 @@
-"""Kedro datasets: the only place where files and Kedro meet."""
+"""Kedro datasets: the only place where files and Kedro meet.
+
+A catalog entry names the dataset; a node gets what it loads.
+
+=========================  =====================  ================================
+dataset                    loads                  holds
+=========================  =====================  ================================
+``CollectionDataset``      ``Collection``         raw files of a test collection
+``ShardedTableDataset``    ``ShardedTable``       a table in Parquet shards
+``OptionalTableDataset``   the same or nothing    a table that a node can do without
+``VisualIndexDataset``     ``VisualIndex``        visual ids of formulas
+``FormulaTreesDataset``    ``TreeStore``          trees of formulas
+``PenmanShardsDataset``    ``PenmanShards``       graphs as PENMAN text in shards
+``GraphBlocksDataset``     ``GraphBlocks``        graphs as arrays, by variant
+``PreparedGraphsDataset``  ``PreparedStore``      what training reads
+``EncodersDataset``        ``EncoderStore``       trained encoders
+``VectorStoresDataset``    ``VectorStores``       vectors of posts or topics
+``IndexesDataset``         ``IndexPlaces``        where vector indexes are
+``RunFolderDataset``       ``RunFolder``          run files of systems
+``ExperimentCellsDataset`` ``CellStore``          recorded evaluations
+=========================  =====================  ================================
+
+Names are imported when they are first used: some need torch, and a catalog that reads
+tables should not wait for it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mathamr_kedro.datasets.encoders import EncoderStore
+    from mathamr_kedro.datasets.formula_trees import StartOfTrees
+    from mathamr_kedro.datasets.graph_blocks import GraphBlocks, VariantShard
+    from mathamr_kedro.datasets.penman_shards import PenmanShards
+    from mathamr_kedro.datasets.run_folder import RunEntry, RunFolder
+    from mathamr_kedro.datasets.sharded_table import RowFinder, ShardedTable
+    from mathamr_kedro.datasets.vector_stores import IndexPlaces, VectorStores
+
+__all__ = [
+    "EncoderStore",
+    "GraphBlocks",
+    "IndexPlaces",
+    "PenmanShards",
+    "RowFinder",
+    "RunEntry",
+    "RunFolder",
+    "ShardedTable",
+    "StartOfTrees",
+    "VariantShard",
+    "VectorStores",
+]
+
+_HOME = {
+    "EncoderStore": "encoders",
+    "GraphBlocks": "graph_blocks",
+    "IndexPlaces": "vector_stores",
+    "PenmanShards": "penman_shards",
+    "RowFinder": "sharded_table",
+    "RunEntry": "run_folder",
+    "RunFolder": "run_folder",
+    "ShardedTable": "sharded_table",
+    "StartOfTrees": "formula_trees",
+    "VariantShard": "graph_blocks",
+    "VectorStores": "vector_stores",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from kedro.io import AbstractDataset
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.files import fingerprint
+from mathamr_kedro.files import fingerprint, replace_file
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model
@@ -19,7 +19,7 @@ class EncoderStore:
     """All trained encoders below one folder.
 
     A training has a folder of its own, named by a hash of what decides its weights:
-    the same settings on the same graphs find their checkpoint, others start anew.
+    the same parameters on the same graphs find their checkpoint, others start anew.
     """
 
     def __init__(self, base: Path) -> None:
@@ -33,6 +33,21 @@ class EncoderStore:
             graphs: name and fingerprint of the prepared graphs.
         """
         return self.base / fingerprint(settings, graphs)
+
+    def write_file(
+        self, path: Path, write: Callable[[Path], None], *, again: bool = False
+    ) -> str:
+        """Write a file beside a training, whole or not at all; return its path.
+
+        Args:
+            path: the file, in the folder of the training.
+            write: writes it to the path it is given.
+            again: whether a file of an earlier run is replaced.
+        """
+        if again or not path.is_file():
+            with replace_file(path) as part:
+                write(part)
+        return str(path)
 
     def open(self, name: str) -> MathAMRPlus:
         """Load the best model of a training, for encoding."""

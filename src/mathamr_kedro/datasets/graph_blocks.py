@@ -11,7 +11,7 @@ from kedro.io import AbstractDataset
 
 from mathamr_kedro.graph import GraphBlock
 from mathamr_kedro.graph.blocks import VERSION
-from mathamr_kedro.shards import EndOfShards, Shard, ShardFolder
+from mathamr_kedro.shards import Shard, ShardFolder, ShardItem
 
 SUFFIX = ".npz"
 
@@ -22,7 +22,7 @@ class VariantShard:
 
     variant: str
     """Key of the variant."""
-    shard: Shard | EndOfShards
+    shard: ShardItem
 
 
 class GraphBlocks:
@@ -34,10 +34,6 @@ class GraphBlocks:
     def folder(self, variant: str) -> ShardFolder:
         """Return the shards of a variant, in the version that is read today."""
         return ShardFolder(self._base / f"{variant}-v{VERSION}", SUFFIX)
-
-    def finished(self, variant: str, made_from: str) -> frozenset[str]:
-        """Return the names of the blocks that were made from the same graphs."""
-        return self.folder(variant).finished(made_from)
 
     def fingerprint(self, variant: str) -> str:
         """Return what the blocks of a variant were made from."""
@@ -69,8 +65,6 @@ class GraphBlocksDataset(AbstractDataset[VariantShard, GraphBlocks]):
         graph_blocks:
           type: mathamr_kedro.datasets.graph_blocks.GraphBlocksDataset
           filepath: data/04_feature/graph_blocks
-
-    A second entry on the same folder tells a node what is finished already.
     """
 
     def __init__(
@@ -85,11 +79,11 @@ class GraphBlocksDataset(AbstractDataset[VariantShard, GraphBlocks]):
         return self._blocks
 
     def save(self, data: VariantShard) -> None:
-        """Write one block, or note that all of a variant are there."""
+        """Write one block; tell at the start which are there, note the end."""
         folder = self._blocks.folder(data.variant)
         shard = data.shard
-        if isinstance(shard, EndOfShards):
-            folder.complete(shard.made_from)
+        if not isinstance(shard, Shard):
+            folder.mark(shard)
         else:
             block = shard.take_rows()
             folder.write(shard.name, shard.made_from, shard.counts, block.save)

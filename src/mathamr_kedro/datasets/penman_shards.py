@@ -11,7 +11,7 @@ from kedro_datasets._typing import TablePreview
 
 from mathamr_kedro.graph import GraphRecord, find_record, read_records, write_records
 from mathamr_kedro.graph.penman_records import SUFFIX
-from mathamr_kedro.shards import EndOfShards, Shard, ShardFolder
+from mathamr_kedro.shards import Shard, ShardFolder, ShardItem
 
 
 class PenmanShards:
@@ -56,7 +56,7 @@ class PenmanShards:
         return None
 
 
-class PenmanShardsDataset(AbstractDataset[Shard | EndOfShards, PenmanShards]):
+class PenmanShardsDataset(AbstractDataset[ShardItem, PenmanShards]):
     """Saves shards of graph records as they come; loads a :class:`PenmanShards`.
 
     A generator node yields :class:`~mathamr_kedro.shards.Shard` objects and, last, an
@@ -67,9 +67,6 @@ class PenmanShardsDataset(AbstractDataset[Shard | EndOfShards, PenmanShards]):
         amr_graphs:
           type: mathamr_kedro.datasets.penman_shards.PenmanShardsDataset
           filepath: data/03_primary/amr_graphs
-
-    Which shards are finished tells a ``FinishedShardsDataset`` on the same folder with
-    ``suffix: .amr.txt``.
     """
 
     def __init__(
@@ -83,10 +80,10 @@ class PenmanShardsDataset(AbstractDataset[Shard | EndOfShards, PenmanShards]):
         self._folder.files()  # refuses a missing or unfinished folder
         return PenmanShards(self._folder)
 
-    def save(self, data: Shard | EndOfShards) -> None:
-        """Write one shard, or note that all are there."""
-        if isinstance(data, EndOfShards):
-            self._folder.complete(data.made_from)
+    def save(self, data: ShardItem) -> None:
+        """Write one shard; tell at the start which are there, note the end."""
+        if not isinstance(data, Shard):
+            self._folder.mark(data)
             return
         rows = data.take_rows()
 

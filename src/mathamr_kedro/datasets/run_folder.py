@@ -26,7 +26,7 @@ from mathamr_kedro.metrics.runs import Run
 from mathamr_kedro.runs.system_runs import RankedList, SystemRun
 from mathamr_kedro.types import TopicId
 
-LIST_NAME = "runs.json"
+_LIST_NAME = "runs.json"
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class RunFolder:
     @property
     def entries(self) -> list[RunEntry]:
         """All runs, in the order of the systems."""
-        file = self.folder / LIST_NAME
+        file = self.folder / _LIST_NAME
         if not file.is_file():
             raise MissingInputError(
                 f"{str(file)!r} is missing; run the stage 'evaluation'"
@@ -102,20 +102,20 @@ class RunFolderDataset(AbstractVersionedDataset[Sequence[SystemRun], RunFolder])
     def save(self, data: Sequence[SystemRun]) -> None:
         """Write the files; the list comes last."""
         folder = Path(self._get_save_path())
-        runs = {name_file(run): run for run in data}
+        runs = {_name_file(run): run for run in data}
         if len(runs) < len(data):
             raise ConfigurationError(
                 "Two systems want one file: names that differ in '/' and '-' alone, in "
                 f"{sorted({run.system for run in data})}"
             )
-        entries = [write_system_run(folder, stem, run) for stem, run in runs.items()]
+        entries = [_write_system_run(folder, stem, run) for stem, run in runs.items()]
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps([asdict(entry) for entry in entries], indent=1)
-        (folder / LIST_NAME).write_text(text + "\n", encoding="utf-8")
+        (folder / _LIST_NAME).write_text(text + "\n", encoding="utf-8")
 
     def _exists(self) -> bool:
         try:
-            return (Path(self._get_load_path()) / LIST_NAME).is_file()
+            return (Path(self._get_load_path()) / _LIST_NAME).is_file()
         except DatasetError:
             return False
 
@@ -123,12 +123,12 @@ class RunFolderDataset(AbstractVersionedDataset[Sequence[SystemRun], RunFolder])
         return {"filepath": str(self._filepath), "version": self._version}
 
 
-def name_file(run: SystemRun) -> str:
+def _name_file(run: SystemRun) -> str:
     """Return the name of a run's files, without their ending."""
     return f"task{run.task}/{run.topic_set}/{run.system.replace('/', '-')}"
 
 
-def write_system_run(folder: Path, stem: str, run: SystemRun) -> RunEntry:
+def _write_system_run(folder: Path, stem: str, run: SystemRun) -> RunEntry:
     """Write both forms of a run of one topic set."""
     trec, submission, name = f"{stem}.trec", f"{stem}.tsv", stem.rpartition("/")[2]
     (folder / trec).parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from kedro_datasets._typing import TablePreview
 from mathamr_kedro import records
 from mathamr_kedro.corpus.tables import rows_of, schema_of, table_of
 from mathamr_kedro.errors import ConfigurationError, suggest
-from mathamr_kedro.shards import EndOfShards, Shard, ShardFolder
+from mathamr_kedro.shards import Shard, ShardFolder, ShardItem
 
 
 class ShardedTable:
@@ -114,11 +114,12 @@ class RowFinder:
         return found
 
 
-class ShardedTableDataset(AbstractDataset[Shard | EndOfShards, ShardedTable]):
+class ShardedTableDataset(AbstractDataset[ShardItem, ShardedTable]):
     """Saves shards of records as they come; loads a :class:`ShardedTable`.
 
     A generator node yields :class:`~mathamr_kedro.shards.Shard` objects and, last, an
-    :class:`~mathamr_kedro.shards.EndOfShards`. Example of a catalog entry::
+    :class:`~mathamr_kedro.shards.EndOfShards`. One that can be resumed yields a
+    :class:`~mathamr_kedro.shards.StartOfShards` first. Example of a catalog entry::
 
         posts:
           type: mathamr_kedro.datasets.sharded_table.ShardedTableDataset
@@ -138,10 +139,10 @@ class ShardedTableDataset(AbstractDataset[Shard | EndOfShards, ShardedTable]):
         self._folder.files()  # refuses a missing or unfinished folder
         return ShardedTable(self._folder, self._record)
 
-    def save(self, data: Shard | EndOfShards) -> None:
-        """Write one shard, or note that all are there."""
-        if isinstance(data, EndOfShards):
-            self._folder.complete(data.made_from)
+    def save(self, data: ShardItem) -> None:
+        """Write one shard; tell at the start which are there, note the end."""
+        if not isinstance(data, Shard):
+            self._folder.mark(data)
             return
         rows = data.take_rows()
         table = rows if isinstance(rows, pa.Table) else table_of(self._record, rows)
@@ -183,38 +184,6 @@ class OptionalTableDataset(ShardedTableDataset):
 
     def _exists(self) -> bool:
         return True
-
-
-class FinishedShardsDataset(AbstractDataset[None, Callable[[str], frozenset[str]]]):
-    """Tells which shards of a table are finished, so that a node can go on.
-
-    A node may not read what it writes; this is the same folder under another name.
-    Loads a function from fingerprint to the names of the finished shards.
-    """
-
-    def __init__(
-        self, *, filepath: str, suffix: str = ".parquet",
-        metadata: dict[str, Any] | None = None,
-    ) -> None:  # fmt: skip
-        self._folder = ShardFolder(filepath, suffix)
-        self.metadata = metadata
-
-    def load(self) -> Callable[[str], frozenset[str]]:
-        """Return the function."""
-        return self._folder.finished
-
-    def save(self, data: None) -> None:
-        """Never called: the table's own dataset writes."""
-        raise ConfigurationError(
-            f"{str(self._folder.path)!r} is read-only under this name; save to the "
-            "dataset of the table"
-        )
-
-    def _exists(self) -> bool:
-        return True
-
-    def _describe(self) -> dict[str, Any]:
-        return {"filepath": str(self._folder.path)}
 
 
 def _record_class(name: str) -> Any:

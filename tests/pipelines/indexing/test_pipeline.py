@@ -9,7 +9,7 @@ import pytest
 
 from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
-from mathamr_kedro.pipelines.indexing.nodes import IndexingParameters
+from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.search.engines.opening import open_index
 from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
 from tests.pipelines.graph_world import open_catalog, run_stage, write_inputs
@@ -62,7 +62,7 @@ def test_index_answers_both_tasks(catalog, engine: str) -> None:
     record = catalog.load("index")
     store = catalog.load("post_vectors").read(record["encoder"])
     topics = catalog.load("topic_vectors").read(record["encoder"])
-    settings = IndexingParameters.read({"engine": {"engine": engine}})
+    settings = IndexingConfig.read({"engine": {"engine": engine}})
     places = catalog.load("indexes")
     index = open_index(settings.engine, store, places.folder(record["encoder"]))
     topic = topics.read(["A.1"]).entry(0)

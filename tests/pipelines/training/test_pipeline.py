@@ -140,7 +140,9 @@ def test_negatives_by_bm25_share_words_and_are_wrong(data: Path, trained) -> Non
 
 
 def test_killed_mining_goes_on(data: Path, trained, monkeypatch) -> None:
-    monkeypatch.setattr("mathamr_kedro.pipelines.training.nodes._PAIRS_PER_SHARD", 8)
+    monkeypatch.setattr(
+        "mathamr_kedro.pipelines.training.negatives._PAIRS_PER_SHARD", 8
+    )
     from mathamr_kedro.learning.term_negatives import TermMiner
 
     original, mined = TermMiner.mine, []

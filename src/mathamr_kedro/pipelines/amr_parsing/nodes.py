@@ -1,16 +1,17 @@
 """Nodes of the AMR parsing stage: shards of texts to workers, graphs back to shards.
 
-The ``parse_*`` nodes yield shards as ``(failures, graphs)``; the graphs come last,
+``parse_texts`` yields shards as ``(failures, graphs)``; the graphs come last,
 because a shard counts as finished once they are written.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import plotly.graph_objects as go
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mathamr_kedro.amr import (
@@ -22,43 +23,42 @@ from mathamr_kedro.amr import (
     write_report,
 )
 from mathamr_kedro.corpus.tables import rows_of
-from mathamr_kedro.datasets.penman_shards import PenmanShards
-from mathamr_kedro.datasets.sharded_table import ShardedTable
+from mathamr_kedro.datasets import PenmanShards, ShardedTable
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph import read_records
-from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingParameters
+from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingConfig
 from mathamr_kedro.pipelines.amr_parsing.pieces import (
-    Piece,
+    TextPieces,
     assemble_piece,
-    cut_table,
-    read_pieces,
 )
 from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import Failure
-from mathamr_kedro.shards import EndOfShards, Shard
+from mathamr_kedro.records import Failure, Post
+from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs, StartOfShards
 from mathamr_kedro.workers import Partition, run_partitions
 
-Shards = Iterator[tuple[Shard | EndOfShards, Shard | EndOfShards]]
-Finished = Callable[[str], frozenset[str]]
 
-
-def parse_posts(
-    posts: ShardedTable, finished: Finished, parameters: Mapping[str, Any]
-) -> Shards:
-    """Yield the graphs of the posts, or the reasons why there are none."""
-    yield from _parse("posts", posts, finished, AmrParsingParameters.read(parameters))
-
-
-def parse_topics(
-    topics: ShardedTable, finished: Finished, parameters: Mapping[str, Any]
-) -> Shards:
-    """Yield the graphs of the topics, or the reasons why there are none."""
-    yield from _parse("topics", topics, finished, AmrParsingParameters.read(parameters))
+def parse_texts(texts: ShardedTable, parameters: Mapping[str, Any]) -> ShardPairs:
+    """Parse texts of posts or topics to AMR graphs; note why a text has none."""
+    config = AmrParsingConfig.read(parameters)
+    made_from = _made_from(texts, config)
+    start = StartOfShards(made_from)
+    yield StartOfShards(made_from), start
+    pieces = TextPieces(texts, config.posts_per_shard).read(skip=start.finished)
+    source = "posts" if texts.record is Post else "topics"
+    # Rows wait here while their texts are with a worker; the runner bounds how many.
+    waiting: dict[str, list[Any]] = {}
+    partitions = _make_partitions(pieces, texts.record, waiting)
+    function = ParseTexts(config.parser_settings, config.max_chunk_tokens)
+    results = run_partitions(function, partitions, config.runner_settings)
+    for result in report_progress(results, f"{source} parsed", lambda r: len(r.items)):
+        rows = waiting.pop(result.name)
+        yield assemble_piece(source, result.name, made_from, rows, result.results)
+    yield EndOfShards(made_from), EndOfShards(made_from)
 
 
 def collect_parse_failures(*tables: ShardedTable) -> Iterator[Shard | EndOfShards]:
-    """Put all failures into one table."""
+    """Put the failures of posts and of topics into one table."""
     made_from = fingerprint("amr_failures", *(table.fingerprint for table in tables))
     for table in tables:
         for file, failures in zip(table.files(), table.tables(), strict=True):
@@ -77,60 +77,36 @@ def describe_parsing(
     topic_failures: ShardedTable,
     parameters: Mapping[str, Any],
 ) -> tuple[dict[str, Any], str, go.Figure]:
-    """Return statistics, report and figure; refuse accounts that do not balance."""
-    settings = AmrParsingParameters.read(parameters)
+    """Count graphs and failures; refuse a text that is neither, or both."""
+    config = AmrParsingConfig.read(parameters)
     statistics = {
-        "parser": settings.identity(),
-        "posts": _describe(posts, graphs, failures, settings),
-        "topics": _describe(topics, topic_graphs, topic_failures, settings),
+        "parser": config.identity(),
+        "posts": _describe(posts, graphs, failures, config),
+        "topics": _describe(topics, topic_graphs, topic_failures, config),
     }
     return statistics, write_report(statistics), draw_sizes(statistics)
 
 
-def _parse(
-    source: str, texts: ShardedTable, finished: Finished, settings: AmrParsingParameters
-) -> Shards:
-    made_from = _made_from(texts, settings)
-    done = finished(made_from)
-    pieces = cut_table(texts, settings.posts_per_shard)
-    missing = [piece for piece in pieces if piece.name not in done]
-    # Rows wait here while their texts are with a worker; the runner bounds how many.
-    waiting: dict[str, list[Any]] = {}
-    partitions = _make_partitions(missing, texts.record, waiting)
-    function = ParseTexts(settings.parser_settings, settings.max_chunk_tokens)
-    results = run_partitions(function, partitions, settings.runner_settings)
-    for result in report_progress(results, f"{source} parsed", lambda r: len(r.items)):
-        rows = waiting.pop(result.name)
-        parsed = assemble_piece(source, result.name, rows, result.results)
-        failed = {"written": len(parsed.failures)}
-        yield (
-            Shard(result.name, made_from, parsed.failures, failed),
-            Shard(result.name, made_from, parsed.records, parsed.counts),
-        )
-    yield EndOfShards(made_from), EndOfShards(made_from)
-
-
-def _made_from(texts: ShardedTable, settings: AmrParsingParameters) -> str:
-    return fingerprint("amr", texts.fingerprint, settings.identity())
+def _made_from(texts: ShardedTable, config: AmrParsingConfig) -> str:
+    return fingerprint("amr", texts.fingerprint, config.identity())
 
 
 def _make_partitions(
-    pieces: Sequence[Piece], record: type, waiting: dict[str, list[Any]]
+    pieces: Iterator[tuple[str, pa.Table]], record: type, waiting: dict[str, list[Any]]
 ) -> Iterator[Partition]:
-    for piece, table in read_pieces(pieces):
-        rows: list[Any] = list(rows_of(record, table))
-        waiting[piece.name] = rows
-        yield Partition(piece.name, [row.text for row in rows])
+    for name, table in pieces:
+        waiting[name] = list(rows_of(record, table))
+        yield Partition(name, [row.text for row in waiting[name]])
 
 
 def _describe(
     texts: ShardedTable,
     graphs: PenmanShards,
     failures: ShardedTable,
-    settings: AmrParsingParameters,
+    config: AmrParsingConfig,
 ) -> dict[str, Any]:
     """Return the statistics of one table, shard by shard."""
-    if graphs.fingerprint != _made_from(texts, settings):
+    if graphs.fingerprint != _made_from(texts, config):
         raise MissingInputError(
             "The graphs were made from other texts or parameters; run the whole stage: "
             "kedro run --pipeline amr_parsing"
@@ -141,13 +117,13 @@ def _describe(
     files = dict(graphs.shards())
     failed_files = {file.stem: file for file in failures.files()}
     id_column = texts.empty().column_names[0]
-    pieces = list(cut_table(texts, settings.posts_per_shard))
-    for piece, table in read_pieces(pieces, [id_column]):
-        failed = list(rows_of(Failure, pq.read_table(failed_files[piece.name])))
+    pieces = TextPieces(texts, config.posts_per_shard)
+    for name, table in pieces.read([id_column]):
+        failed = list(rows_of(Failure, pq.read_table(failed_files[name])))
         lost = [failure for failure in failed if not failure.kept]
-        parsed = _count_graphs(files[piece.name], statistics)
+        parsed = _count_graphs(files[name], statistics)
         ids = table[id_column].to_pylist()
-        check_account(piece.name, ids, parsed, [f.record_id for f in lost])
+        check_account(name, ids, parsed, [f.record_id for f in lost])
         reasons.update(failure.reason for failure in lost)
         partial.update(failure.reason for failure in failed if failure.kept)
     described = statistics.describe()

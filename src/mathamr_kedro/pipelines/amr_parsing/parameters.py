@@ -19,7 +19,7 @@ from mathamr_kedro.workers import WorkerConfig
 
 
 @dataclass(frozen=True)
-class AmrParsingParameters:
+class AmrParsingConfig:
     """What the stage reads from ``conf/<env>/parameters/amr_parsing.yml``."""
 
     parser: ParserName
@@ -39,7 +39,7 @@ class AmrParsingParameters:
                 )
 
     @classmethod
-    def read(cls, values: Mapping[str, Any]) -> AmrParsingParameters:
+    def read(cls, values: Mapping[str, Any]) -> AmrParsingConfig:
         """Check what the configuration gave."""
         return read_parameters(cls, values, where="amr_parsing")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,14 +11,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mathamr_kedro.amr import ParsedText, ParseFailure, make_printable
-from mathamr_kedro.datasets.sharded_table import ShardedTable
+from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.errors import GraphError
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.records import Failure, Post, Topic
+from mathamr_kedro.shards import Shard
 from mathamr_kedro.workers import Failed
 
 
-class Piece(NamedTuple):
+class _Piece(NamedTuple):
     """Rows of one input shard that become one output shard."""
 
     name: str
@@ -27,45 +28,43 @@ class Piece(NamedTuple):
     stop: int
 
 
-class ParsedPiece(NamedTuple):
-    """What a piece became: every row is a record or a failure that was not kept."""
+class TextPieces:
+    """A table of texts in pieces of at most ``size`` rows; none crosses a shard."""
 
-    records: str
-    """Text of the records, one after another."""
-    failures: list[Failure]
-    counts: dict[str, int]
+    def __init__(self, texts: ShardedTable, size: int) -> None:
+        self._pieces = list(_cut_table(texts, size))
 
+    def read(
+        self, columns: Sequence[str] | None = None, skip: Container[str] = ()
+    ) -> Iterator[tuple[str, pa.Table]]:
+        """Yield names and rows of pieces; a file is read once for all of its pieces.
 
-def cut_table(texts: ShardedTable, size: int) -> Iterator[Piece]:
-    """Yield pieces of at most ``size`` rows, in order; none crosses a shard."""
-    for file in texts.files():
-        rows = pq.read_metadata(file).num_rows
-        for number, start in enumerate(range(0, rows, size)):
-            name = f"{file.stem}-{number:03d}"
-            yield Piece(name, file, start, min(start + size, rows))
-
-
-def read_pieces(
-    pieces: Sequence[Piece], columns: Sequence[str] | None = None
-) -> Iterator[tuple[Piece, pa.Table]]:
-    """Yield the pieces with their rows; a file is read once for all of its pieces."""
-    for file, group in groupby(pieces, key=lambda piece: piece.file):
-        table = pq.read_table(file, columns=list(columns) if columns else None)
-        for piece in group:
-            yield piece, table.slice(piece.start, piece.stop - piece.start)
+        Args:
+            columns: those to read; ``None``: all.
+            skip: names of pieces to skip.
+        """
+        chosen = (piece for piece in self._pieces if piece.name not in skip)
+        for file, group in groupby(chosen, key=lambda piece: piece.file):
+            table = pq.read_table(file, columns=list(columns) if columns else None)
+            for piece in group:
+                yield piece.name, table.slice(piece.start, piece.stop - piece.start)
 
 
 def assemble_piece(
     source: str,
     name: str,
+    made_from: str,
     rows: Sequence[Post | Topic],
     results: Sequence[ParsedText | ParseFailure | Failed],
-) -> ParsedPiece:
-    """Return records and failures of a piece.
+) -> tuple[Shard, Shard]:
+    """Return the shards of failures and of graphs that come of a piece.
+
+    Every row becomes a graph or a failure that was not kept.
 
     Args:
         source: ``posts`` or ``topics``.
-        name: name of the shard.
+        name: name of the shards.
+        made_from: fingerprint of the texts and of the parser.
         rows: what was to be parsed.
         results: what came back, in the same order.
     """
@@ -83,7 +82,18 @@ def assemble_piece(
         failures.extend(Failure(*head, *failure, kept=True) for failure in lost)
     written = len(blocks)
     counts = {"read": len(rows), "written": written, "dropped": len(rows) - written}
-    return ParsedPiece("".join(blocks), failures, counts)
+    return (
+        Shard.of_rows(name, made_from, failures),
+        Shard(name, made_from, "".join(blocks), counts),
+    )
+
+
+def _cut_table(texts: ShardedTable, size: int) -> Iterator[_Piece]:
+    for file in texts.files():
+        rows = pq.read_metadata(file).num_rows
+        for number, start in enumerate(range(0, rows, size)):
+            name = f"{file.stem}-{number:03d}"
+            yield _Piece(name, file, start, min(start + size, rows))
 
 
 def _make_record(

@@ -14,15 +14,15 @@ def create_pipeline(**kwargs: object) -> Pipeline:
     return Pipeline(
         [
             node(
-                nodes.parse_posts,
-                inputs=["posts", "amr_graphs_finished", _PARAMETERS],
+                nodes.parse_texts,
+                inputs=["posts", _PARAMETERS],
                 outputs=["amr_post_failures", "amr_graphs"],
                 name="parse_posts",
                 tags="gpu",
             ),
             node(
-                nodes.parse_topics,
-                inputs=["topics", "topic_amr_graphs_finished", _PARAMETERS],
+                nodes.parse_texts,
+                inputs=["topics", _PARAMETERS],
                 outputs=["amr_topic_failures", "topic_amr_graphs"],
                 name="parse_topics",
                 tags="gpu",
@@ -48,5 +48,6 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 name="describe_parsing",
             ),
         ],
-        tags="amr_parsing",
+        namespace="amr_parsing",
+        prefix_datasets_with_namespace=False,
     )

@@ -9,32 +9,25 @@ from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from mathamr_kedro.corpus.visual_index import VisualIndex, mark_retrievable
-from mathamr_kedro.datasets.encoders import EncoderStore
-from mathamr_kedro.datasets.penman_shards import PenmanShards
-from mathamr_kedro.datasets.run_folder import RunFolder
-from mathamr_kedro.datasets.sharded_table import ShardedTable
-from mathamr_kedro.datasets.vector_stores import IndexPlaces, VectorStores
-from mathamr_kedro.formula import FormulaTrees, TreeStore, find_trees
-from mathamr_kedro.metrics.evaluation import evaluate_run
-from mathamr_kedro.metrics.runs import Run
-from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.pipelines.evaluation.figure import draw_scores
-from mathamr_kedro.pipelines.evaluation.parameters import SYSTEM, EvaluationParameters
-from mathamr_kedro.pipelines.evaluation.report import (
-    ScoredRun,
-    list_metrics,
-    list_scores,
-    write_report,
+from mathamr_kedro.datasets import (
+    EncoderStore,
+    IndexPlaces,
+    PenmanShards,
+    RunFolder,
+    ShardedTable,
+    VectorStores,
 )
+from mathamr_kedro.formula import FormulaTrees, TreeStore, find_trees
+from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.pipelines.evaluation.parameters import SYSTEM, EvaluationConfig
+from mathamr_kedro.pipelines.evaluation.report import Scoreboard
+from mathamr_kedro.pipelines.evaluation.scoring import score_folder
 from mathamr_kedro.records import Topic
 from mathamr_kedro.runs.baselines import (
     FORMULA_SYSTEMS,
     POST_SYSTEMS,
-    TASK_1_TYPES,
     FormulaInstance,
     PostSources,
     build_formula_ranker,
@@ -63,9 +56,9 @@ def search_by_vectors(
     parameters: Values,
 ) -> list[SystemRun]:
     """Search the index for all topics: posts by each strategy, formulas by one."""
-    settings = EvaluationParameters.read(parameters)
+    config = EvaluationConfig.read(parameters)
     encoder, store = str(index["encoder"]), post_vectors.read(str(index["encoder"]))
-    strategies = settings.list_strategies(
+    strategies = config.list_strategies(
         read_parameters(Strategy, indexing["strategy"], where="indexing.strategy")
     )
     engine = read_parameters(
@@ -74,27 +67,17 @@ def search_by_vectors(
     opened = open_index(engine, store, indexes.folder(encoder), indexes.connect)
     by_task = _list_topics(topics)
     queries = {t: Queries.read(by_task[t], topic_vectors.read(encoder)) for t in TASKS}
-    question_of: dict[PostId, PostId] = {}
-    if any(s.with_question for s in strategies.values()):
-        question_of = _find_questions(posts, store.places)
-    size = settings.queries_per_batch
-    runs = [
-        run_search(
-            1,
-            name,
-            queries[1].topics,
-            queries[1].posts,
-            partial(search_posts, opened, store, chosen, question_of),
-            chosen.depth,
-            size,
-        )
-        for name, chosen in strategies.items()
-        if queries[1].topics
-    ]
+    asks_questions = any(s.with_question for s in strategies.values())
+    question_of = _find_questions(posts, store.places) if asks_questions else {}
+    size = config.queries_per_batch
+    runs = []
+    for name, chosen in strategies.items() if queries[1].topics else ():
+        search = partial(search_posts, opened, store, chosen, question_of)
+        runs.append(run_search(1, name, *queries[1], search, chosen.depth, size))
     names, vectors = queries[2].formulas(by_task[2])
     if names:
         find = partial(find_formulas, opened)
-        runs.append(run_search(2, SYSTEM, names, vectors, find, settings.depth, size))
+        runs.append(run_search(2, SYSTEM, names, vectors, find, config.depth, size))
     opened.close()
     return runs
 
@@ -108,43 +91,27 @@ def search_by_baselines(
     topic_math_graphs: PenmanShards,
     parameters: Values,
 ) -> list[SystemRun]:
-    """Search by each baseline that is asked for."""
-    settings = EvaluationParameters.read(parameters)
+    """Search the collection for all topics by each baseline that is asked for."""
+    config = EvaluationConfig.read(parameters)
     by_task = _list_topics(topics)
     sources = PostSources(
         posts.records,
         math_graphs.records,
         topic_math_graphs.records,
-        text_model=settings.text_model,
+        text_model=config.text_model,
     )
-
-    def trees_of(formula: FormulaInstance) -> FormulaTrees | None:
-        return find_trees(formula_trees, formula.visual_id, formula.latex)
-
+    trees_of = partial(_find_trees, formula_trees)
     runs = []
-    for system in settings.list_baselines():
-        rankers: dict[int, Callable[[], Any]] = {}
-        if system in POST_SYSTEMS:
-            rankers[1] = partial(build_post_ranker, system, sources)
-        if system in FORMULA_SYSTEMS:
-            instances = _list_formulas(formulas, posts)
-            rankers[2] = partial(
-                build_formula_ranker, system, instances, trees_of, settings.text_model
+    for system in config.list_baselines():
+        if system in POST_SYSTEMS and by_task[1]:
+            build: Any = partial(build_post_ranker, system, sources)
+            runs.append(_search(1, system, by_task[1], build, config))
+        if system in FORMULA_SYSTEMS and by_task[2]:
+            found = _list_formulas(formulas, posts)
+            build = partial(
+                build_formula_ranker, system, found, trees_of, config.text_model
             )
-        for task, build in rankers.items():
-            if not by_task[task]:
-                continue
-            logger.info("task %d, %s: reading the collection", task, system)
-            found = run_search(
-                task,
-                system,
-                [topic.topic_id for topic in by_task[task]],
-                by_task[task],
-                build(),
-                settings.depth,
-                settings.queries_per_batch,
-            )
-            runs.append(found)
+            runs.append(_search(2, system, by_task[2], build, config))
     return sorted(runs, key=lambda run: run.task)
 
 
@@ -153,9 +120,9 @@ def fuse_systems(
     baseline_runs: Sequence[SystemRun],
     parameters: Values,
 ) -> list[SystemRun]:
-    """Return all systems: our vectors, the baselines, and fusions of them."""
-    settings = EvaluationParameters.read(parameters)
-    return add_fusions([*vector_runs, *baseline_runs], settings.list_fusions())
+    """Fuse ranked lists of our vectors and of baselines; return all systems."""
+    config = EvaluationConfig.read(parameters)
+    return add_fusions([*vector_runs, *baseline_runs], config.list_fusions())
 
 
 def split_runs(
@@ -165,9 +132,9 @@ def split_runs(
     visual_index: VisualIndex,
     parameters: Values,
 ) -> list[SystemRun]:
-    """Return a run for each system and topic set."""
-    settings = EvaluationParameters.read(parameters)
-    sets = _list_sets(topics, judgments, visual_index, settings)
+    """Split the ranked lists by topic set: one run for each system and set."""
+    config = EvaluationConfig.read(parameters)
+    sets = _list_sets(topics, judgments, visual_index, config)
     return [part for run in system_runs for part in split_run(run, sets)]
 
 
@@ -179,39 +146,12 @@ def score_runs(
     formulas: ShardedTable,
     visual_index: VisualIndex,
     parameters: Values,
-) -> tuple[pd.DataFrame, list[dict[str, Any]], list[ScoredRun]]:
-    """Return scores by topic, their means with floor and ceiling, and all of it."""
-    settings = EvaluationParameters.read(parameters)
-    sets = {
-        (s.task, s.name): s
-        for s in _list_sets(topics, judgments, visual_index, settings)
-        if s.qrels.grades
-    }
-    corpora = {
-        key: _find_in_corpus(chosen, posts, formulas) for key, chosen in sets.items()
-    }
-    scored = []
-    for entry, run in runs:
-        chosen = sets.get((entry.task, entry.topic_set))
-        if chosen is None:
-            logger.warning(
-                "task %d, %s: no judgments, no scores", entry.task, entry.topic_set
-            )
-            continue
-        judged = {t: run.results[t] for t in chosen.qrels.grades if t in run.results}
-        returned = {i for results in judged.values() for i in results.ids}
-        known = corpora[entry.task, entry.topic_set]
-        corpus = None if known is None else known | returned
-        evaluation = evaluate_run(
-            Run(run.name, judged, run.source),
-            chosen.qrels,
-            settings.protocol(entry.task),
-            corpus_ids=corpus,
-        )
-        scored.append(
-            ScoredRun(entry, evaluation, tuple(evaluation.break_down(chosen.info)))
-        )
-    return list_scores(scored), list_metrics(scored), scored
+) -> tuple[pd.DataFrame, list[dict[str, Any]], Scoreboard]:
+    """Score the runs by topic; take the means, with floor and ceiling."""
+    config = EvaluationConfig.read(parameters)
+    sets = _list_sets(topics, judgments, visual_index, config)
+    board = Scoreboard(score_folder(runs, sets, posts, formulas, config.protocol))
+    return board.list_scores(), board.list_metrics(), board
 
 
 def measure_efficiency(
@@ -221,7 +161,7 @@ def measure_efficiency(
     index: Values,
     system_runs: Sequence[SystemRun],
 ) -> dict[str, Any]:
-    """Return time, memory and size of training, index and search."""
+    """Measure time, memory and size of training, index and search."""
     counts = encoders.open(str(encoder["folder"])).count_parameters()
     total = counts.pop("all")
     epochs = [float(record["seconds"]) for record in training_history]
@@ -250,10 +190,27 @@ def measure_efficiency(
 
 
 def report_evaluation(
-    scored_runs: Sequence[ScoredRun], efficiency: Values
+    scored_runs: Scoreboard, efficiency: Values
 ) -> tuple[str, go.Figure]:
-    """Return the report and the figure."""
-    return write_report(scored_runs, efficiency), draw_scores(list_metrics(scored_runs))
+    """Write the report and draw the figure of all systems."""
+    return scored_runs.write_report(efficiency), scored_runs.draw()
+
+
+def _search(
+    task: int,
+    system: str,
+    topics: Sequence[Topic],
+    build_ranker: Callable[[], Any],
+    config: EvaluationConfig,
+) -> SystemRun:
+    logger.info("task %d, %s: reading the collection", task, system)
+    names = [topic.topic_id for topic in topics]
+    size = config.queries_per_batch
+    return run_search(task, system, names, topics, build_ranker(), config.depth, size)
+
+
+def _find_trees(trees: TreeStore, formula: FormulaInstance) -> FormulaTrees | None:
+    return find_trees(trees, formula.visual_id, formula.latex)
 
 
 def _list_topics(topics: ShardedTable) -> dict[int, list[Topic]]:
@@ -265,10 +222,10 @@ def _list_sets(
     topics: ShardedTable,
     judgments: ShardedTable,
     visual_index: VisualIndex,
-    settings: EvaluationParameters,
+    config: EvaluationConfig,
 ) -> list[TopicSet]:
     return list_topic_sets(
-        topics.records(), judgments.records(), settings.topic_sets, visual_index
+        topics.records(), judgments.records(), config.topic_sets, visual_index
     )
 
 
@@ -297,26 +254,3 @@ def _list_formulas(
     for post in posts.records():
         for m in post.formula_map if post.post_type != "example" else ():
             yield FormulaInstance(m.formula_id, m.visual_id, post.post_id, m.latex)
-
-
-def _find_in_corpus(
-    chosen: TopicSet, posts: ShardedTable, formulas: ShardedTable
-) -> frozenset[str] | None:
-    """Return the judged documents that a system could return; ``None``: unknown."""
-    judged = pa.array(sorted({i for g in chosen.qrels.grades.values() for i in g}))
-    if chosen.task == 1:
-        column, tables = "post_id", posts.tables(["post_id", "post_type"])
-    elif formulas.counts.get("written"):
-        column, tables = "visual_id", formulas.tables(["visual_id", "issue"])
-    else:
-        return None
-    found: set[str] = set()
-    for table in tables:
-        if chosen.task == 1:
-            is_allowed = pc.is_in(table["post_type"], value_set=pa.array(TASK_1_TYPES))
-        else:
-            is_allowed = mark_retrievable(table["issue"])
-        is_judged = pc.is_in(table[column], value_set=judged)
-        kept = table[column].filter(pc.and_(is_judged, is_allowed))
-        found.update(kept.to_pylist())
-    return frozenset(found)

@@ -29,14 +29,14 @@ Baseline = Literal[PostSystem, FormulaSystem]
 
 
 @dataclass(frozen=True)
-class EvaluationParameters:
+class EvaluationConfig:
     """The systems that are compared, and how they are scored."""
 
     strategies: tuple[NamedStrategy, ...] = ()
     """For posts; empty: that of the indexing stage alone."""
     baselines: tuple[Baseline, ...] = ()
     optional_baselines: tuple[Baseline, ...] = ()
-    """Left out, aloud, where their package is missing, and fusions with them too."""
+    """Skipped with a warning where their package is missing, as are their fusions."""
     fusions: tuple[NamedFusion, ...] = ()
     depth: int = 1000
     """Results per topic; the lab allows 1000."""
@@ -58,7 +58,7 @@ class EvaluationParameters:
         self.protocol(1)  # refuses unknown measures
 
     @classmethod
-    def read(cls, values: Mapping[str, Any]) -> EvaluationParameters:
+    def read(cls, values: Mapping[str, Any]) -> EvaluationConfig:
         """Check what the configuration gave."""
         return read_parameters(cls, values, where="evaluation")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kedro.pipeline import Pipeline, node
+from kedro.pipeline import Node, Pipeline, node
 
 from mathamr_kedro.experiments import COLLECTION
 from mathamr_kedro.pipelines.evaluation import nodes, recording
@@ -15,99 +15,117 @@ _JUDGED = {**_TOPICS, "judgments": "judgments", "visual_index": "visual_index"}
 def create_pipeline(**kwargs: object) -> Pipeline:
     """Return the stage: an index and judgments in, runs and scores out."""
     return Pipeline(
-        [
-            node(
-                nodes.search_by_vectors,
-                inputs={
-                    **_TOPICS,
-                    "posts": "posts",
-                    "index": "index",
-                    "post_vectors": "post_vectors",
-                    "topic_vectors": "topic_vectors",
-                    "indexes": "indexes",
-                    "indexing": "params:indexing",
-                },
-                outputs="vector_runs",
-                name="search_by_vectors",
-                tags="gpu",
-            ),
-            node(
-                nodes.search_by_baselines,
-                inputs={
-                    **_TOPICS,
-                    "posts": "posts",
-                    "formulas": "formulas",
-                    "formula_trees": "formula_trees",
-                    "math_graphs": "math_graphs",
-                    "topic_math_graphs": "topic_math_graphs",
-                },
-                outputs="baseline_runs",
-                name="search_by_baselines",
-            ),
-            node(
-                nodes.fuse_systems,
-                inputs=["vector_runs", "baseline_runs", _PARAMETERS],
-                outputs="system_runs",
-                name="fuse_systems",
-            ),
-            node(
-                nodes.split_runs,
-                inputs={**_JUDGED, "system_runs": "system_runs"},
-                outputs="runs",
-                name="split_runs",
-            ),
-            node(
-                nodes.score_runs,
-                inputs={
-                    **_JUDGED,
-                    "runs": "runs",
-                    "posts": "posts",
-                    "formulas": "formulas",
-                },
-                outputs=["scores", "metrics", "scored_runs"],
-                name="score_runs",
-            ),
-            node(
-                nodes.measure_efficiency,
-                inputs={
-                    "encoders": "encoders",
-                    "encoder": "encoder",
-                    "training_history": "training_history",
-                    "index": "index",
-                    "system_runs": "system_runs",
-                },
-                outputs="efficiency",
-                name="measure_efficiency",
-            ),
-            node(
-                nodes.report_evaluation,
-                inputs=["scored_runs", "efficiency"],
-                outputs=["evaluation_report", "evaluation_figure"],
-                name="report_evaluation",
-            ),
-            node(
-                recording.identify_evaluation,
-                inputs={
-                    **{name: name for name in COLLECTION},
-                    "encoder": "encoder",
-                    "parameters": "parameters",
-                },
-                outputs="evaluated_cell",
-                name="identify_evaluation",
-            ),
-            node(
-                recording.record_evaluation,
-                inputs=[
-                    "evaluated_cell",
-                    "scores",
-                    "metrics",
-                    "efficiency",
-                    "training_history",
-                    "evaluation_report",
-                ],
-                outputs="experiment_cells",
-                name="record_evaluation",
-            ),
-        ],
-        tags="evaluation",
+        [*_search(), *_score(), *_record()],
+        namespace="evaluation",
+        prefix_datasets_with_namespace=False,
     )
+
+
+def _search() -> list[Node]:
+    """From topics to ranked lists of all systems."""
+    return [
+        node(
+            nodes.search_by_vectors,
+            inputs={
+                **_TOPICS,
+                "posts": "posts",
+                "index": "index",
+                "post_vectors": "post_vectors",
+                "topic_vectors": "topic_vectors",
+                "indexes": "indexes",
+                "indexing": "params:indexing",
+            },
+            outputs="vector_runs",
+            name="search_by_vectors",
+            tags="gpu",
+        ),
+        node(
+            nodes.search_by_baselines,
+            inputs={
+                **_TOPICS,
+                "posts": "posts",
+                "formulas": "formulas",
+                "formula_trees": "formula_trees",
+                "math_graphs": "math_graphs",
+                "topic_math_graphs": "topic_math_graphs",
+            },
+            outputs="baseline_runs",
+            name="search_by_baselines",
+        ),
+        node(
+            nodes.fuse_systems,
+            inputs=["vector_runs", "baseline_runs", _PARAMETERS],
+            outputs="system_runs",
+            name="fuse_systems",
+        ),
+    ]
+
+
+def _score() -> list[Node]:
+    """From ranked lists to scores and a report."""
+    return [
+        node(
+            nodes.split_runs,
+            inputs={**_JUDGED, "system_runs": "system_runs"},
+            outputs="runs",
+            name="split_runs",
+        ),
+        node(
+            nodes.score_runs,
+            inputs={
+                **_JUDGED,
+                "runs": "runs",
+                "posts": "posts",
+                "formulas": "formulas",
+            },
+            outputs=["scores", "metrics", "scored_runs"],
+            name="score_runs",
+        ),
+        node(
+            nodes.measure_efficiency,
+            inputs={
+                "encoders": "encoders",
+                "encoder": "encoder",
+                "training_history": "training_history",
+                "index": "index",
+                "system_runs": "system_runs",
+            },
+            outputs="efficiency",
+            name="measure_efficiency",
+        ),
+        node(
+            nodes.report_evaluation,
+            inputs=["scored_runs", "efficiency"],
+            outputs=["evaluation_report", "evaluation_figure"],
+            name="report_evaluation",
+        ),
+    ]
+
+
+def _record() -> list[Node]:
+    """From scores to a recorded cell of an experiment."""
+    return [
+        node(
+            recording.identify_evaluation,
+            inputs={
+                **{name: name for name in COLLECTION},
+                "encoder": "encoder",
+                "parameters": "parameters",
+            },
+            outputs="evaluated_cell",
+            name="identify_evaluation",
+        ),
+        node(
+            recording.record_evaluation,
+            inputs=[
+                "evaluated_cell",
+                "scores",
+                "metrics",
+                "efficiency",
+                "training_history",
+                "evaluation_report",
+            ],
+            outputs="experiment_cells",
+            name="record_evaluation",
+        ),
+    ]

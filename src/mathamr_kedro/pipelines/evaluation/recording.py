@@ -9,13 +9,8 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from mathamr_kedro.datasets.penman_shards import PenmanShards
-from mathamr_kedro.datasets.sharded_table import ShardedTable
-from mathamr_kedro.experiments import (
-    CellOutputs,
-    CellRecord,
-    fingerprint_collection,
-)
+from mathamr_kedro.datasets import PenmanShards, ShardedTable
+from mathamr_kedro.experiments import CellOutputs, CellRecord, fingerprint_collection
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph import PreprocessingConfig
@@ -33,7 +28,7 @@ def identify_evaluation(
     encoder: Values,
     parameters: Values,
 ) -> CellRecord:
-    """Return under which parameters, and on which data, the encoder was evaluated."""
+    """Note under which parameters, and on which data, the encoder was evaluated."""
     collection = fingerprint_collection(
         math_graphs, topic_math_graphs, training_pairs, judgments
     )
@@ -58,7 +53,7 @@ def record_evaluation(
     training_history: Sequence[Values],
     report: str,
 ) -> CellOutputs:
-    """Return what belongs into the folder of the finished cell.
+    """Record the evaluation where experiments look for finished cells.
 
     The report is written last of all, so a recorded cell lacks nothing.
     """

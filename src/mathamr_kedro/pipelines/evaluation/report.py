@@ -1,18 +1,21 @@
-"""Scores as tables: rows for Parquet and JSON, a page for people."""
+"""Scores as tables for Parquet and JSON, as a page and as a figure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
 import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
-from mathamr_kedro.datasets.run_folder import RunEntry
+from mathamr_kedro.datasets import RunEntry
 from mathamr_kedro.metrics.evaluation import Evaluation, Group, Summary
 from mathamr_kedro.stats.tables import Column, Figure, Row, Table, render_markdown
 
-COLUMNS = {
+_COLUMNS = {
     "task": "int64",
     "topic_set": "str",
     "system": "str",
@@ -25,7 +28,10 @@ COLUMNS = {
 _IN_GROUPS = 4
 """Measures in the tables by kind of topic: the first ones."""
 
-TITLES = {1: "Task 1: answers", 2: "Task 2: formulas"}
+_DRAWN = 2
+"""Measures in the figure: the first ones, nDCG' and MAP' by default."""
+_COLOURS = ("#3b6ea8", "#e0a458")
+_TITLES = {1: "Task 1: answers", 2: "Task 2: formulas"}
 
 
 class ScoredRun(NamedTuple):
@@ -42,47 +48,56 @@ class ScoredRun(NamedTuple):
         return self.entry.task, self.entry.topic_set
 
 
-def list_scores(runs: Sequence[ScoredRun]) -> pd.DataFrame:
-    """Return one row per topic that counts and measure; means over them are metrics."""
-    rows = [
-        (*_key(entry), topic, measure.name, float(evaluation.scores[row, column]))
-        for entry, evaluation, _ in runs
-        for row, topic in enumerate(evaluation.topics)
-        for column, measure in enumerate(evaluation.measures)
-        if evaluation.counted[row, column]
-    ]
-    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
+@dataclass(frozen=True)
+class Scoreboard:
+    """All scored runs of an evaluation, as tables, a page and a figure."""
 
+    runs: Sequence[ScoredRun]
 
-def list_metrics(runs: Sequence[ScoredRun]) -> list[dict[str, Any]]:
-    """Return the mean of each measure with its floor and ceiling."""
-    return [
-        {
-            **dict(zip(("task", "topic_set", "system"), _key(entry), strict=True)),
-            "measure": name,
-            "mean": summary.score,
-            "floor": summary.floor,
-            "ceiling": summary.ceiling,
-            "topics": int(evaluation.counted[:, column].sum()),
-        }
-        for entry, evaluation, _ in runs
-        for column, (name, summary) in enumerate(evaluation.summarise().items())
-    ]
+    def list_scores(self) -> pd.DataFrame:
+        """Return a row for each topic that counts and each measure."""
+        rows = [
+            (*_key(entry), topic, measure.name, float(evaluation.scores[row, column]))
+            for entry, evaluation, _ in self.runs
+            for row, topic in enumerate(evaluation.topics)
+            for column, measure in enumerate(evaluation.measures)
+            if evaluation.counted[row, column]
+        ]
+        return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
 
+    def list_metrics(self) -> list[dict[str, Any]]:
+        """Return the mean of each measure with its floor and ceiling."""
+        return [
+            {
+                **dict(zip(("task", "topic_set", "system"), _key(entry), strict=True)),
+                "measure": name,
+                "mean": summary.score,
+                "floor": summary.floor,
+                "ceiling": summary.ceiling,
+                "topics": int(evaluation.counted[:, column].sum()),
+            }
+            for entry, evaluation, _ in self.runs
+            for column, (name, summary) in enumerate(evaluation.summarise().items())
+        ]
 
-def write_report(runs: Sequence[ScoredRun], efficiency: Mapping[str, Any]) -> str:
-    """Return a Markdown page: a table for each topic set, and what is odd."""
-    parts = ["# Evaluation\n"]
-    if not runs:
-        parts.append("Nothing is judged: the runs are written, but not scored.\n")
-    ordered = sorted(runs, key=lambda run: run.topic_set)
-    for (task, name), group in groupby(ordered, key=lambda run: run.topic_set):
-        members = list(group)
-        parts += [f"## {TITLES[task]}, {name}\n", render_markdown(_compare(members))]
-        parts += _break_down(members)
-        parts += _list_findings(members)
-    parts += ["## Efficiency\n", *_describe_efficiency(efficiency)]
-    return "\n".join(parts)
+    def write_report(self, efficiency: Mapping[str, Any]) -> str:
+        """Return a Markdown page: a table for each topic set, and what is odd."""
+        parts = ["# Evaluation\n"]
+        if not self.runs:
+            parts.append("Nothing is judged: the runs are written, but not scored.\n")
+        ordered = sorted(self.runs, key=lambda run: run.topic_set)
+        for (task, name), group in groupby(ordered, key=lambda run: run.topic_set):
+            members = list(group)
+            title = f"## {_TITLES[task]}, {name}\n"
+            parts += [title, render_markdown(_compare(members))]
+            parts += _break_down(members)
+            parts += _list_findings(members)
+        parts += ["## Efficiency\n", *_describe_efficiency(efficiency)]
+        return "\n".join(parts)
+
+    def draw(self) -> go.Figure:
+        """Return bars for each topic set, with lines at the floor."""
+        return _draw_scores(self.list_metrics())
 
 
 def _key(entry: RunEntry) -> tuple[int, str, str]:
@@ -184,3 +199,40 @@ def _describe_efficiency(efficiency: Mapping[str, Any]) -> Iterator[str]:
         for row in efficiency["search"]
     ]
     yield render_markdown(Table("Searches", ("Task", "System"), columns, tuple(rows)))
+
+
+def _draw_scores(metrics: Sequence[Mapping[str, Any]]) -> go.Figure:
+    sets = list(dict.fromkeys((m["task"], m["topic_set"]) for m in metrics))
+    measures = list(dict.fromkeys(m["measure"] for m in metrics))[:_DRAWN]
+    figure = make_subplots(
+        rows=max(len(sets), 1),
+        cols=1,
+        subplot_titles=[f"Task {task}, {name}" for task, name in sets],
+    )
+    for row, key in enumerate(sets, start=1):
+        for measure, colour in zip(measures, _COLOURS, strict=False):
+            found = [
+                m
+                for m in metrics
+                if (m["task"], m["topic_set"]) == key and m["measure"] == measure
+            ]
+            bars = go.Bar(
+                x=[m["system"] for m in found],
+                y=[m["mean"] for m in found],
+                name=measure,
+                marker_color=colour,
+                showlegend=row == 1,
+            )
+            figure.add_trace(bars, row=row, col=1)
+            figure.add_hline(
+                y=found[0]["floor"],
+                line={"color": colour, "dash": "dot"},
+                annotation_text=f"floor {measure}",
+                row=row,
+                col=1,
+            )
+    figure.update_yaxes(range=[0, 1])
+    figure.update_layout(
+        title="Scores by system", barmode="group", height=320 * max(len(sets), 1)
+    )
+    return figure

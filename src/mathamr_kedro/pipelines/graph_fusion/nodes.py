@@ -1,6 +1,6 @@
 """Nodes of the fusion stage: shards of AMR records to workers, math graphs back.
 
-The ``fuse_*`` nodes yield shards as ``(failures, graphs)``; the graphs come last,
+``fuse_graphs`` yields shards as ``(failures, graphs)``; the graphs come last,
 because a shard counts as finished once they are written.
 """
 
@@ -8,66 +8,58 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import plotly.graph_objects as go
 
-from mathamr_kedro.datasets.penman_shards import PenmanShards
-from mathamr_kedro.datasets.sharded_table import ShardedTable
+from mathamr_kedro.datasets import PenmanShards, ShardedTable
 from mathamr_kedro.errors import WorkerError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.graph import (
     FusedRecord,
     FuseRecords,
-    FusionMode,
     GraphTally,
     draw_graph_sizes,
     read_blocks,
     write_graph_report,
 )
-from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import Failure
-from mathamr_kedro.shards import EndOfShards, Shard
-from mathamr_kedro.workers import Failed, Partition, WorkerConfig, run_partitions
+from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs, StartOfShards
+from mathamr_kedro.workers import (
+    Failed,
+    Partition,
+    PartitionResult,
+    run_partitions,
+)
 
 logger = logging.getLogger(__name__)
 
-Shards = Iterator[tuple[Shard | EndOfShards, Shard | EndOfShards]]
-Finished = Callable[[str], frozenset[str]]
 
-
-@dataclass(frozen=True)
-class GraphFusionParameters:
-    """What the stage reads from ``conf/<env>/parameters/graph_fusion.yml``."""
-
-    mode: FusionMode = "mathamr_plus"
-    """``mathamr_plus``: both trees (thesis 3.1); ``mathamr``: operator trees alone."""
-    workers: WorkerConfig = field(default_factory=WorkerConfig)
-
-
-def fuse_post_graphs(
-    amr_graphs: PenmanShards,
-    formula_trees: TreeStore,
-    finished: Finished,
-    parameters: Mapping[str, Any],
-) -> Shards:
-    """Yield the math graphs of the posts."""
-    yield from _fuse("posts", amr_graphs, formula_trees, finished, _read(parameters))
-
-
-def fuse_topic_graphs(
-    topic_amr_graphs: PenmanShards,
-    formula_trees: TreeStore,
-    finished: Finished,
-    parameters: Mapping[str, Any],
-) -> Shards:
-    """Yield the math graphs of the topics."""
-    settings = _read(parameters)
-    yield from _fuse("topics", topic_amr_graphs, formula_trees, finished, settings)
+def fuse_graphs(
+    amr_graphs: PenmanShards, formula_trees: TreeStore, parameters: Mapping[str, Any]
+) -> ShardPairs:
+    """Put formula trees into the AMR graphs of posts or topics (thesis 3.1)."""
+    config = GraphFusionConfig.read(parameters)
+    made_from = fingerprint(
+        "fusion", amr_graphs.fingerprint, formula_trees.made_from, config.mode
+    )
+    start = StartOfShards(made_from)
+    yield StartOfShards(made_from), start
+    partitions = (
+        Partition(name, list(read_blocks(file)))
+        for name, file in amr_graphs.shards()
+        if name not in start.finished
+    )
+    function = FuseRecords(formula_trees.path, config.mode)
+    results = run_partitions(function, partitions, config.workers)
+    for result in report_progress(results, "graphs fused", lambda r: len(r.items)):
+        yield _make_shards(made_from, result)
+    yield EndOfShards(made_from), EndOfShards(made_from)
 
 
 def describe_math_graphs(
@@ -77,10 +69,10 @@ def describe_math_graphs(
     training_pairs: ShardedTable,
     parameters: Mapping[str, Any],
 ) -> tuple[dict[str, Any], str, go.Figure]:
-    """Return statistics as in Table 4.2, a report and a figure."""
-    settings = _read(parameters)
+    """Count nodes, edges and formulas of the math graphs, as in Table 4.2."""
+    config = GraphFusionConfig.read(parameters)
     tally = GraphTally()
-    workers = replace(settings.workers, batch_size=1)
+    workers = replace(config.workers, batch_size=1)
     files = [Partition(name, [file]) for name, file in math_graphs.shards()]
     for done in report_progress(
         run_partitions(GraphTally.of_files, files, workers), "shards described"
@@ -91,52 +83,28 @@ def describe_math_graphs(
     lost, notes = _count_reasons(amr_failures, fusion_failures)
     pairs = training_pairs.counts.get("written", 0)
     statistics = {
-        "mode": settings.mode,
+        "mode": config.mode,
         **tally.describe(lost, pairs),
         "notes": dict(notes),
     }
     return statistics, write_graph_report(statistics), draw_graph_sizes(statistics)
 
 
-def _read(parameters: Mapping[str, Any]) -> GraphFusionParameters:
-    return read_parameters(GraphFusionParameters, parameters, where="graph_fusion")
-
-
-def _fuse(
-    source: str,
-    amr_graphs: PenmanShards,
-    trees: TreeStore,
-    finished: Finished,
-    settings: GraphFusionParameters,
-) -> Shards:
-    made_from = fingerprint(
-        "fusion", amr_graphs.fingerprint, trees.made_from, settings.mode
+def _make_shards(made_from: str, result: PartitionResult) -> tuple[Shard, Shard]:
+    failures = list(_list_failures(result.name, result.results))
+    texts = [r.text for r in result.results if isinstance(r, FusedRecord) and r.text]
+    read, written = len(result.items), len(texts)
+    counts = {"read": read, "written": written, "dropped": read - written}
+    return (
+        Shard.of_rows(result.name, made_from, failures),
+        Shard(result.name, made_from, "".join(texts), counts),
     )
-    done = finished(made_from)
-    partitions = (
-        Partition(name, list(read_blocks(file)))
-        for name, file in amr_graphs.shards()
-        if name not in done
-    )
-    function = FuseRecords(trees.path, settings.mode)
-    results = run_partitions(function, partitions, settings.workers)
-    for result in report_progress(results, f"{source} fused", lambda r: len(r.items)):
-        failures = list(_list_failures(source, result.name, result.results))
-        texts = [
-            r.text for r in result.results if isinstance(r, FusedRecord) and r.text
-        ]
-        read, written = len(result.items), len(texts)
-        counts = {"read": read, "written": written, "dropped": read - written}
-        yield (
-            Shard(result.name, made_from, failures, {"written": len(failures)}),
-            Shard(result.name, made_from, "".join(texts), counts),
-        )
-    yield EndOfShards(made_from), EndOfShards(made_from)
 
 
 def _list_failures(
-    source: str, shard: str, results: Sequence[FusedRecord | Failed]
+    shard: str, results: Sequence[FusedRecord | Failed]
 ) -> Iterator[Failure]:
+    source = shard.partition("-")[0]  # shards are named after their table
     for place, result in enumerate(results):
         if isinstance(result, Failed):
             where = f"{shard}, record {place}"

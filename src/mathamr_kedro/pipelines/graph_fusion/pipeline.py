@@ -14,22 +14,20 @@ def create_pipeline(**kwargs: object) -> Pipeline:
     return Pipeline(
         [
             node(
-                nodes.fuse_post_graphs,
+                nodes.fuse_graphs,
                 inputs=[
                     "amr_graphs",
                     "formula_trees",
-                    "math_graphs_finished",
                     _PARAMETERS,
                 ],
                 outputs=["math_graph_failures", "math_graphs"],
                 name="fuse_post_graphs",
             ),
             node(
-                nodes.fuse_topic_graphs,
+                nodes.fuse_graphs,
                 inputs=[
                     "topic_amr_graphs",
                     "formula_trees",
-                    "topic_math_graphs_finished",
                     _PARAMETERS,
                 ],
                 outputs=["topic_math_graph_failures", "topic_math_graphs"],
@@ -52,5 +50,6 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 name="describe_math_graphs",
             ),
         ],
-        tags="graph_fusion",
+        namespace="graph_fusion",
+        prefix_datasets_with_namespace=False,
     )

@@ -5,14 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from mathamr_kedro.corpus.visual_index import VisualIndex
-from mathamr_kedro.datasets.encoders import EncoderStore
-from mathamr_kedro.datasets.vector_stores import IndexPlaces, VectorStores
+from mathamr_kedro.datasets import EncoderStore, IndexPlaces, VectorStores
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import (
     POST_TYPES,
@@ -21,37 +19,17 @@ from mathamr_kedro.graph import (
     PreprocessingConfig,
 )
 from mathamr_kedro.learning.trainer import MODEL
-from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.search.encoding import (
     CollectionGraphs,
     EncodeRanges,
-    EncodingParameters,
     encode_collection,
     fingerprint_encoder,
     list_ranges,
 )
-from mathamr_kedro.search.engines.opening import EngineParameters, open_index
-from mathamr_kedro.search.store_files import Dtype
-from mathamr_kedro.search.strategies import Strategy
+from mathamr_kedro.search.engines.opening import open_index
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class IndexingParameters:
-    """What the stage reads from ``conf/<env>/parameters/indexing.yml``."""
-
-    dtype: Dtype = "float32"
-    """Of the vectors on disk; ``float16`` takes half the room."""
-    encoding: EncodingParameters = field(default_factory=EncodingParameters)
-    engine: EngineParameters = field(default_factory=EngineParameters)
-    strategy: Strategy = field(default_factory=Strategy)
-    """How later stages search for posts."""
-
-    @classmethod
-    def read(cls, values: Mapping[str, Any]) -> IndexingParameters:
-        """Check what the configuration gave."""
-        return read_parameters(cls, values, where="indexing")
 
 
 def encode_posts(
@@ -63,7 +41,7 @@ def encode_posts(
     parameters: Mapping[str, Any],
     preprocessing: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Encode all posts; formulas that the formula index withholds are marked."""
+    """Encode all posts to vectors; mark formulas that the formula index withholds."""
     graphs = _open_graphs(prepared_graphs, encoder, preprocessing)
 
     def is_returnable(formula_id: str) -> bool:
@@ -83,7 +61,7 @@ def encode_topics(
     parameters: Mapping[str, Any],
     preprocessing: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Encode all topics: the queries of both tasks."""
+    """Encode all topics to vectors: the queries of both tasks."""
     graphs = _open_graphs(prepared_graphs, encoder, preprocessing)
     types = np.full(len(graphs.topics), POST_TYPES.index("topic"), dtype=np.uint8)
     topics = CollectionGraphs(graphs.topics, types, lambda formula_id: True)
@@ -97,8 +75,8 @@ def build_index(
     indexes: IndexPlaces,
     parameters: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Build or update the index of the encoded posts; return what identifies it."""
-    settings = IndexingParameters.read(parameters)
+    """Build or update the vector index of the encoded posts."""
+    settings = IndexingConfig.read(parameters)
     name = str(encoded_posts["encoder"])
     if name != encoded_topics["encoder"]:
         raise ConfigurationError(
@@ -154,7 +132,7 @@ def _encode(
     vectors: VectorStores,
     parameters: Mapping[str, Any],
 ) -> dict[str, Any]:
-    settings = IndexingParameters.read(parameters)
+    settings = IndexingConfig.read(parameters)
     model_folder = encoders.base / str(encoder["folder"]) / MODEL
     mark = fingerprint_encoder(model_folder, graphs.made_from)
     width = encoders.open(str(encoder["folder"])).config.projection_dim

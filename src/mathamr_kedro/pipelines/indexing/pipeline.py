@@ -51,5 +51,6 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 name="build_index",
             ),
         ],
-        tags="indexing",
+        namespace="indexing",
+        prefix_datasets_with_namespace=False,
     )

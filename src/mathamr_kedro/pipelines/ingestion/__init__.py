@@ -1,8 +1,8 @@
 """Ingestion: raw collections to typed tables with clean texts."""
 
-from mathamr_kedro.pipelines.ingestion.nodes import IngestionParameters
+from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
 from mathamr_kedro.pipelines.ingestion.pipeline import create_pipeline
 
-PARAMETERS = IngestionParameters
+PARAMETERS = IngestionConfig
 
 __all__ = ["PARAMETERS", "create_pipeline"]

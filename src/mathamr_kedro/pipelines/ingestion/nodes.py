@@ -1,17 +1,16 @@
 """Nodes of the ingestion stage: adapt catalog data to the readers of ``corpus``.
 
-Every ``extract_*`` node yields shards as ``(failures, records)``; the records come
-last, because a shard counts as finished once they are written.
+Every ``extract_*`` node yields shards as ``(failures, records)``
+(:mod:`mathamr_kedro.pipelines.ingestion.extraction`).
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import plotly.graph_objects as go
 import pyarrow as pa
@@ -19,7 +18,6 @@ import pyarrow as pa
 from mathamr_kedro.corpus.extraction import (
     PostCleaner,
     clean_comment,
-    clean_in_batches,
     clean_topic,
     keep,
 )
@@ -37,10 +35,9 @@ from mathamr_kedro.corpus.statistics import (
     describe_judgments,
     describe_posts,
 )
-from mathamr_kedro.corpus.threads import Answers, PostHead, Threads
+from mathamr_kedro.corpus.threads import PostHead, Threads
 from mathamr_kedro.corpus.visual_index import VisualIndex
-from mathamr_kedro.datasets.formula_trees import TreesSoFar
-from mathamr_kedro.datasets.sharded_table import ShardedTable
+from mathamr_kedro.datasets import ShardedTable, StartOfTrees
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.formula import (
     LatexmlConverter,
@@ -48,15 +45,13 @@ from mathamr_kedro.formula import (
     build_batch,
     formula_of_mention,
 )
-from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.pipelines.ingestion.extraction import extract_shards
+from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import Formula
-from mathamr_kedro.shards import EndOfShards, Shard
+from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs
 
 logger = logging.getLogger(__name__)
-
-Shards = Iterator[tuple[Shard | EndOfShards, Shard | EndOfShards]]
-Finished = Callable[[str], frozenset[str]]
 
 _PARTS: Mapping[str, tuple[Part, ...]] = {
     "posts": ("posts", "formulas"),
@@ -71,41 +66,21 @@ _PARTS: Mapping[str, tuple[Part, ...]] = {
 """What each table is made from; formula ids of posts are looked up in the index."""
 
 
-@dataclass(frozen=True)
-class FormulaTreesConfig:
-    """How the trees of formulas are built."""
-
-    latex_reader: Literal["builtin", "latexml"] = "builtin"
-    """What reads formulas without MathML; ``latexml`` needs the program."""
-
-
-@dataclass(frozen=True)
-class IngestionParameters:
-    """What the ingestion stage reads from ``conf/<env>/parameters/ingestion.yml``."""
-
-    records_per_shard: int
-    """Posts, comments, ... per shard; a killed run loses at most one shard of work."""
-    formulas_per_shard: int
-    pairs: Answers
-    """``accepted``: with the accepted answer (thesis 3.4); ``all``: with each."""
-    formula_trees: FormulaTreesConfig = FormulaTreesConfig()
-
-
 def extract_formulas(
-    collection: Collection, finished: Finished, parameters: Mapping[str, Any]
-) -> Shards:
-    """Yield the formula index."""
-    size = _read(parameters).formulas_per_shard
+    collection: Collection, parameters: Mapping[str, Any]
+) -> ShardPairs:
+    """Read the formula index of the collection."""
+    size = IngestionConfig.read(parameters).formulas_per_shard
     made_from = fingerprint("formulas", collection.fingerprint("formulas"), size)
-    done = finished(made_from)
-    for table, read in collection.formula_tables():
-        name = f"formulas-{table.zfill(4)}"
-        yield from _extract(name, read(), keep, size, made_from, done)
-    yield _end(made_from)
+    sources = (
+        (f"formulas-{table.zfill(4)}", read())
+        for table, read in collection.formula_tables()
+    )
+    yield from extract_shards(made_from, sources, keep, size)
 
 
 def index_visual_ids(formulas: ShardedTable) -> VisualIndex:
-    """Map formula ids to visual ids."""
+    """Map formula ids to visual ids: formulas that look the same share one."""
     columns = ("formula_id", "visual_id", "issue")
     index = VisualIndex.build(formulas.tables(columns))
     logger.info("indexed %s formulas", f"{len(index):,}")
@@ -113,83 +88,62 @@ def index_visual_ids(formulas: ShardedTable) -> VisualIndex:
 
 
 def extract_posts(
-    collection: Collection,
-    visual_index: VisualIndex,
-    finished: Finished,
-    parameters: Mapping[str, Any],
-) -> Shards:
-    """Yield the posts with clean texts."""
+    collection: Collection, visual_index: VisualIndex, parameters: Mapping[str, Any]
+) -> ShardPairs:
+    """Read the posts and put placeholders for formulas into their clean texts."""
     clean = PostCleaner(visual_index, has_index=len(visual_index) > 0)
     raw = clean.watch(collection.posts())
-    yield from _extract_all("posts", collection, raw, clean, finished, parameters)
+    yield from _extract("posts", collection, raw, clean, parameters)
 
 
 def extract_comments(
-    collection: Collection,
-    visual_index: VisualIndex,
-    finished: Finished,
-    parameters: Mapping[str, Any],
-) -> Shards:
-    """Yield the comments with clean texts."""
+    collection: Collection, visual_index: VisualIndex, parameters: Mapping[str, Any]
+) -> ShardPairs:
+    """Read the comments and put placeholders for formulas into their clean texts."""
     clean = partial(clean_comment, find=visual_index)
-    raw = collection.comments()
-    yield from _extract_all("comments", collection, raw, clean, finished, parameters)
+    yield from _extract(
+        "comments", collection, collection.comments(), clean, parameters
+    )
 
 
-def extract_links(
-    collection: Collection, finished: Finished, parameters: Mapping[str, Any]
-) -> Shards:
-    """Yield the links between posts."""
-    raw = collection.links()
-    yield from _extract_all("post_links", collection, raw, keep, finished, parameters)
+def extract_links(collection: Collection, parameters: Mapping[str, Any]) -> ShardPairs:
+    """Read the links between posts: duplicate and related questions."""
+    yield from _extract("post_links", collection, collection.links(), keep, parameters)
 
 
-def extract_tags(
-    collection: Collection, finished: Finished, parameters: Mapping[str, Any]
-) -> Shards:
-    """Yield the tags."""
-    raw = collection.tags()
-    yield from _extract_all("tags", collection, raw, keep, finished, parameters)
+def extract_tags(collection: Collection, parameters: Mapping[str, Any]) -> ShardPairs:
+    """Read the tags and how often each is used."""
+    yield from _extract("tags", collection, collection.tags(), keep, parameters)
 
 
-def extract_votes(
-    collection: Collection, finished: Finished, parameters: Mapping[str, Any]
-) -> Shards:
-    """Yield the votes."""
-    raw = collection.votes()
-    yield from _extract_all("votes", collection, raw, keep, finished, parameters)
+def extract_votes(collection: Collection, parameters: Mapping[str, Any]) -> ShardPairs:
+    """Read the votes on posts."""
+    yield from _extract("votes", collection, collection.votes(), keep, parameters)
 
 
-def extract_topics(
-    collection: Collection, finished: Finished, parameters: Mapping[str, Any]
-) -> Shards:
-    """Yield the topics with clean texts and what the organisers noted about them."""
+def extract_topics(collection: Collection, parameters: Mapping[str, Any]) -> ShardPairs:
+    """Read the topics with clean texts and what the organisers noted about them."""
     clean = partial(
         clean_topic, notes=collection.topic_notes(), find=lambda formula_id: None
     )
-    raw = collection.topics()
-    yield from _extract_all("topics", collection, raw, clean, finished, parameters)
+    yield from _extract("topics", collection, collection.topics(), clean, parameters)
 
 
 def extract_topic_formulas(
-    collection: Collection, finished: Finished, parameters: Mapping[str, Any]
-) -> Shards:
-    """Yield the formulas of the topics; ``post_id`` holds the topic."""
+    collection: Collection, parameters: Mapping[str, Any]
+) -> ShardPairs:
+    """Read the formulas of the topics; ``post_id`` holds the topic."""
     raw = collection.topic_formulas()
-    yield from _extract_all(
-        "topic_formulas", collection, raw, keep, finished, parameters
-    )
+    yield from _extract("topic_formulas", collection, raw, keep, parameters)
 
 
 def extract_judgments(
-    collection: Collection, finished: Finished, parameters: Mapping[str, Any]
-) -> Shards:
-    """Yield the judgments, each document once per topic and file."""
-    raw = collection.judgments()
+    collection: Collection, parameters: Mapping[str, Any]
+) -> ShardPairs:
+    """Read the relevance judgments, each document once per topic and file."""
+    raw, clean = collection.judgments(), FirstJudgments()
     # A repeated judgment is known by those before it: never resume in the middle.
-    yield from _extract_all(
-        "judgments", collection, raw, FirstJudgments(), _nothing_finished, parameters
-    )
+    yield from _extract("judgments", collection, raw, clean, parameters, resume=False)
 
 
 def build_formula_trees(
@@ -197,31 +151,30 @@ def build_formula_trees(
     topic_formulas: ShardedTable,
     posts: ShardedTable,
     comments: ShardedTable,
-    so_far: TreesSoFar,
     parameters: Mapping[str, Any],
-) -> Iterator[Shard | EndOfShards]:
-    """Yield the trees of all formulas, each visually distinct one once.
+) -> Iterator[StartOfTrees | Shard | EndOfShards]:
+    """Build layout and operator trees of all formulas, each distinct one once.
 
     The index comes first: it has MathML. Formulas that stand in texts alone are read
     from their LaTeX. The topics come last and are no part of the fingerprint: other
     topics add their trees and leave those of the posts as they are.
     """
-    reader = _read(parameters).formula_trees.latex_reader
+    reader = IngestionConfig.read(parameters).formula_trees.latex_reader
     convert = LatexmlConverter().build_trees if reader == "latexml" else None
     tables = (formulas, posts, comments, topic_formulas)
     sources = [table.fingerprint for table in tables[:-1]]
     made_from = fingerprint("trees", *sources, *(["latexml"] if convert else []))
-    finished = so_far.finished(made_from)
+    start = StartOfTrees(made_from)
+    yield start
     batches = (
         (f"{source}-{table.fingerprint}-{file.stem}", table, file)
         for source, table in enumerate(tables)
         for file in table.files()
     )
-    new = (batch for batch in batches if batch[0] not in finished)
+    new = (batch for batch in batches if batch[0] not in start.finished)
     for name, table, file in report_progress(new, "batches of formula trees"):
         links, read = _list_formulas(table, file)
-        find_missing = partial(so_far.find_missing, made_from)
-        batch = build_batch(links, read, find_missing, convert)
+        batch = build_batch(links, read, start.find_missing, convert)
         yield Shard(name, made_from, batch, {"written": len(batch.rows)})
     yield EndOfShards(made_from)
 
@@ -244,9 +197,9 @@ def _list_formulas(
     return links, lambda places: [formulas[place] for place in places]
 
 
-def pair_posts(posts: ShardedTable, parameters: Mapping[str, Any]) -> Shards:
-    """Yield the training pairs, and the threads that are not whole."""
-    settings = _read(parameters)
+def pair_posts(posts: ShardedTable, parameters: Mapping[str, Any]) -> ShardPairs:
+    """Pair questions with answers for training; note threads that are not whole."""
+    answers = IngestionConfig.read(parameters).pairs
     columns = list(PostHead._fields)
     heads = (
         PostHead(*values)
@@ -254,19 +207,19 @@ def pair_posts(posts: ShardedTable, parameters: Mapping[str, Any]) -> Shards:
         for values in zip(*(table[c].to_pylist() for c in columns), strict=True)
     )
     threads = Threads(heads)
-    pairs = list(threads.pairs(settings.pairs))
-    made_from = fingerprint("pairs", posts.fingerprint, settings.pairs)
+    pairs = list(threads.pairs(answers))
+    made_from = fingerprint("pairs", posts.fingerprint, answers)
     yield (
-        _shard("threads", made_from, list(threads.problems())),
-        _shard("pairs", made_from, pairs),
+        Shard.of_rows("threads", made_from, list(threads.problems())),
+        Shard.of_rows("pairs", made_from, pairs),
     )
-    yield _end(made_from)
+    yield EndOfShards(made_from), EndOfShards(made_from)
 
 
 def check_judgments(
     judgments: ShardedTable, posts: ShardedTable, visual_index: VisualIndex
 ) -> Iterator[Shard | EndOfShards]:
-    """Refuse judgments in a wrong id space; note judged posts that are not here."""
+    """Check judgments: refuse ids of another kind, note judged posts not in here."""
     found = list(judgments.records())
     if len(visual_index):
         check_formula_ids(found, visual_index)
@@ -276,12 +229,12 @@ def check_judgments(
         known |= judged.intersection(table["post_id"].to_pylist())
     made_from = fingerprint("check", judgments.fingerprint, posts.fingerprint)
     problems = list(unknown_posts(found, known, "task1"))
-    yield _shard("judgments-unknown", made_from, problems)
+    yield Shard.of_rows("judgments-unknown", made_from, problems)
     yield EndOfShards(made_from)
 
 
 def collect_failures(*tables: ShardedTable) -> Iterator[Shard | EndOfShards]:
-    """Put everything that was wrong into one table."""
+    """Put everything that was wrong with raw records into one table."""
     made_from = fingerprint("failures", *(table.fingerprint for table in tables))
     for source, table in enumerate(tables):
         for part, failures in enumerate(table.tables()):
@@ -298,7 +251,7 @@ def describe_ingestion(
     formula_trees: TreeStore,
     **tables: ShardedTable,
 ) -> tuple[dict[str, Any], str, go.Figure]:
-    """Return statistics, report and figure; refuse accounts that do not balance."""
+    """Count what was read; refuse counts where read is not written plus dropped."""
     nothing = {"read": 0, "written": 0, "dropped": 0}
     accounts = {name: nothing | table.counts for name, table in tables.items()}
     pairs = accounts.pop("training_pairs")["written"]
@@ -326,50 +279,15 @@ def describe_ingestion(
     return statistics, write_report(statistics), draw_formulas_per_post(statistics)
 
 
-def _read(parameters: Mapping[str, Any]) -> IngestionParameters:
-    return read_parameters(IngestionParameters, parameters, where="ingestion")
-
-
-def _nothing_finished(made_from: str) -> frozenset[str]:
-    return frozenset()
-
-
-def _extract_all(
-    name: str,
+def _extract(
+    table: str,
     collection: Collection,
     raw: Iterable[Any],
     clean: Callable[..., Any],
-    finished: Finished,
     parameters: Mapping[str, Any],
-) -> Shards:
-    size = _read(parameters).records_per_shard
-    made_from = fingerprint(name, collection.fingerprint(*_PARTS[name]), size)
-    yield from _extract(name, raw, clean, size, made_from, finished(made_from))
-    yield _end(made_from)
-
-
-def _extract(
-    name: str,
-    raw: Iterable[Any],
-    clean: Callable[..., Any],
-    size: int,
-    made_from: str,
-    done: frozenset[str],
-) -> Shards:
-    batches = clean_in_batches(
-        raw, clean, size, lambda number: f"{name}-{number:05d}" in done
-    )
-    for batch in report_progress(batches, name, lambda batch: batch.read):
-        shard = f"{name}-{batch.number:05d}"
-        yield (
-            _shard(shard, made_from, batch.failures),
-            Shard(shard, made_from, batch.records, batch.counts),
-        )
-
-
-def _shard(name: str, made_from: str, rows: list[Any]) -> Shard:
-    return Shard(name, made_from, rows, {"written": len(rows)})
-
-
-def _end(made_from: str) -> tuple[EndOfShards, EndOfShards]:
-    return EndOfShards(made_from), EndOfShards(made_from)
+    *,
+    resume: bool = True,
+) -> ShardPairs:
+    size = IngestionConfig.read(parameters).records_per_shard
+    made_from = fingerprint(table, collection.fingerprint(*_PARTS[table]), size)
+    yield from extract_shards(made_from, [(table, raw)], clean, size, resume=resume)

@@ -27,80 +27,87 @@ _SOURCES = (
 def create_pipeline(**kwargs: object) -> Pipeline:
     """Return the ingestion stage: raw collection in, typed tables out."""
     return Pipeline(
-        [
-            _extract(nodes.extract_formulas, "formulas"),
-            node(
-                nodes.index_visual_ids,
-                inputs="formulas",
-                outputs="visual_index",
-                name="index_visual_ids",
-            ),
-            _extract(nodes.extract_posts, "posts", "visual_index"),
-            _extract(nodes.extract_comments, "comments", "visual_index"),
-            _extract(nodes.extract_links, "post_links"),
-            _extract(nodes.extract_tags, "tags"),
-            _extract(nodes.extract_votes, "votes"),
-            _extract(nodes.extract_topics, "topics"),
-            _extract(nodes.extract_topic_formulas, "topic_formulas"),
-            _extract(nodes.extract_judgments, "judgments"),
-            node(
-                nodes.build_formula_trees,
-                inputs={
-                    "formulas": "formulas",
-                    "topic_formulas": "topic_formulas",
-                    "posts": "posts",
-                    "comments": "comments",
-                    "so_far": "formula_trees_so_far",
-                    "parameters": _PARAMETERS,
-                },
-                outputs="formula_trees",
-                name="build_formula_trees",
-            ),
-            node(
-                nodes.pair_posts,
-                inputs=["posts", _PARAMETERS],
-                outputs=["training_pairs_failures", "training_pairs"],
-                name="pair_posts",
-            ),
-            node(
-                nodes.check_judgments,
-                inputs=["judgments", "posts", "visual_index"],
-                outputs="judgment_check_failures",
-                name="check_judgments",
-            ),
-            node(
-                nodes.collect_failures,
-                inputs=[
-                    *(f"{table}_failures" for table in _SOURCES),
-                    "judgment_check_failures",
-                ],
-                outputs="ingestion_failures",
-                name="collect_failures",
-            ),
-            node(
-                nodes.describe_ingestion,
-                inputs={
-                    "collection": "collection",
-                    "failures": "ingestion_failures",
-                    "formula_trees": "formula_trees",
-                    **{table: table for table in _SOURCES},
-                },
-                outputs=[
-                    "ingestion_statistics",
-                    "ingestion_report",
-                    "ingestion_figure",
-                ],
-                name="describe_ingestion",
-            ),
-        ],
-        tags="ingestion",
+        [*_extract_tables(), *_derive_tables(), *_report()],
+        namespace="ingestion",
+        prefix_datasets_with_namespace=False,
     )
+
+
+def _extract_tables() -> list[Node]:
+    """From raw files to one table of each kind of record."""
+    return [
+        _extract(nodes.extract_formulas, "formulas"),
+        node(
+            nodes.index_visual_ids,
+            inputs="formulas",
+            outputs="visual_index",
+            name="index_visual_ids",
+        ),
+        _extract(nodes.extract_posts, "posts", "visual_index"),
+        _extract(nodes.extract_comments, "comments", "visual_index"),
+        _extract(nodes.extract_links, "post_links"),
+        _extract(nodes.extract_tags, "tags"),
+        _extract(nodes.extract_votes, "votes"),
+        _extract(nodes.extract_topics, "topics"),
+        _extract(nodes.extract_topic_formulas, "topic_formulas"),
+        _extract(nodes.extract_judgments, "judgments"),
+    ]
+
+
+def _derive_tables() -> list[Node]:
+    """From tables to formula trees and training pairs."""
+    return [
+        node(
+            nodes.build_formula_trees,
+            inputs=["formulas", "topic_formulas", "posts", "comments", _PARAMETERS],
+            outputs="formula_trees",
+            name="build_formula_trees",
+        ),
+        node(
+            nodes.pair_posts,
+            inputs=["posts", _PARAMETERS],
+            outputs=["training_pairs_failures", "training_pairs"],
+            name="pair_posts",
+        ),
+    ]
+
+
+def _report() -> list[Node]:
+    """From tables to failures and a report."""
+    return [
+        node(
+            nodes.check_judgments,
+            inputs=["judgments", "posts", "visual_index"],
+            outputs="judgment_check_failures",
+            name="check_judgments",
+        ),
+        node(
+            nodes.collect_failures,
+            inputs=[
+                *(f"{table}_failures" for table in _SOURCES),
+                "judgment_check_failures",
+            ],
+            outputs="ingestion_failures",
+            name="collect_failures",
+        ),
+        node(
+            nodes.describe_ingestion,
+            inputs={
+                "collection": "collection",
+                "failures": "ingestion_failures",
+                "formula_trees": "formula_trees",
+                **{table: table for table in _SOURCES},
+            },
+            outputs=["ingestion_statistics", "ingestion_report", "ingestion_figure"],
+            name="describe_ingestion",
+        ),
+    ]
 
 
 def _extract(function: Callable[..., object], table: str, *extra: str) -> Node:
     return node(
         function,
-        inputs=["collection", *extra, f"{table}_finished", _PARAMETERS],
+        inputs=["collection", *extra, _PARAMETERS],
         outputs=[f"{table}_failures", table],
         name=function.__name__,
     )

@@ -1,6 +1,6 @@
 """Preprocessing: math graphs to vocabularies, shards of arrays and training pairs."""
 
-from mathamr_kedro.graph import PreprocessingConfig
+from mathamr_kedro.pipelines.preprocessing.parameters import PreprocessingConfig
 from mathamr_kedro.pipelines.preprocessing.pipeline import create_pipeline
 
 PARAMETERS = PreprocessingConfig

@@ -7,6 +7,7 @@ from kedro.pipeline import Pipeline, node
 from mathamr_kedro.pipelines.preprocessing import nodes
 
 _PARAMETERS = "params:preprocessing"
+_REPORTS = ["preprocessing_statistics", "preprocessing_report", "preprocessing_figure"]
 
 
 def create_pipeline(**kwargs: object) -> Pipeline:
@@ -14,19 +15,14 @@ def create_pipeline(**kwargs: object) -> Pipeline:
     return Pipeline(
         [
             node(
-                nodes.build_post_blocks,
-                inputs=[
-                    "math_graphs",
-                    "graph_blocks_so_far",
-                    _PARAMETERS,
-                    "params:graph_fusion",
-                ],
+                nodes.build_blocks,
+                inputs=["math_graphs", _PARAMETERS, "params:graph_fusion"],
                 outputs="graph_blocks",
                 name="build_post_blocks",
             ),
             node(
-                nodes.build_topic_blocks,
-                inputs=["topic_math_graphs", "topic_graph_blocks_so_far", _PARAMETERS],
+                nodes.build_blocks,
+                inputs=["topic_math_graphs", _PARAMETERS, "params:graph_fusion"],
                 outputs="topic_graph_blocks",
                 name="build_topic_blocks",
             ),
@@ -58,13 +54,10 @@ def create_pipeline(**kwargs: object) -> Pipeline:
             node(
                 nodes.describe_prepared_graphs,
                 inputs=["prepared_graphs", _PARAMETERS],
-                outputs=[
-                    "preprocessing_statistics",
-                    "preprocessing_report",
-                    "preprocessing_figure",
-                ],
+                outputs=_REPORTS,
                 name="describe_prepared_graphs",
             ),
         ],
-        tags="preprocessing",
+        namespace="preprocessing",
+        prefix_datasets_with_namespace=False,
     )

@@ -17,34 +17,34 @@ from mathamr_kedro.experiments.outcomes import (
     summarise_experiment,
 )
 from mathamr_kedro.experiments.results import GridResults
-from mathamr_kedro.pipelines.significance.parameters import SignificanceParameters
+from mathamr_kedro.pipelines.significance.parameters import SignificanceConfig
 from mathamr_kedro.stats.tables import render_csv, render_latex, render_markdown
 
 logger = logging.getLogger(__name__)
 
 
 def compare_results(cells: CellStore, parameters: Mapping[str, Any]) -> Outcome:
-    """Gather the cells of the experiment, or the last evaluation, and test."""
-    settings = SignificanceParameters.read(parameters["significance"])
+    """Gather the cells of the experiment, or the last evaluation; test differences."""
+    config = SignificanceConfig.read(parameters["significance"])
     experiment = read_experiment(parameters)
     if experiment is not None:
         grid = GridResults.find(experiment, parameters, cells)
         if grid.missing:
             logger.warning("not finished: %s", grid.describe_missing())
-        return summarise_experiment(grid, settings.tests, settings.topic_set)
+        return summarise_experiment(grid, config.tests, config.topic_set)
     found = cells.find_all(describe_key(parameters))
     if not found:
         raise MissingInputError(
             "No recorded evaluation with the present parameters in "
             f"{str(cells.base)!r}; run the stage 'evaluation'"
         )
-    return summarise_evaluation(found[-1], settings.tests, settings.published)
+    return summarise_evaluation(found[-1], config.tests, config.published)
 
 
 def write_tables(
     outcome: Outcome,
 ) -> tuple[str, dict[str, str], dict[str, str], dict[str, Any]]:
-    """Return the tables as a Markdown page, CSV and LaTeX files, and the result."""
+    """Write the tables as Markdown, CSV and LaTeX, and the whole result."""
     tables = outcome.report.tables
     pages = [f"# {outcome.title}", *outcome.notes]
     pages += [render_markdown(table) for table in tables.values()]

@@ -11,7 +11,7 @@ from mathamr_kedro.stats.comparisons import TestSettings
 
 
 @dataclass(frozen=True)
-class SignificanceParameters:
+class SignificanceConfig:
     """What the stage reads from ``conf/<env>/parameters/significance.yml``."""
 
     tests: TestSettings = field(default_factory=TestSettings)
@@ -21,6 +21,6 @@ class SignificanceParameters:
     """Put our systems beside the published ones of Tables 4.19 and 4.21."""
 
     @classmethod
-    def read(cls, values: Mapping[str, Any]) -> SignificanceParameters:
+    def read(cls, values: Mapping[str, Any]) -> SignificanceConfig:
         """Check what the configuration gave."""
         return read_parameters(cls, values, where="significance")

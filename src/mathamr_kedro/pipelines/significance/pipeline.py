@@ -39,5 +39,6 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 name="draw_figures",
             ),
         ],
-        tags="significance",
+        namespace="significance",
+        prefix_datasets_with_namespace=False,
     )

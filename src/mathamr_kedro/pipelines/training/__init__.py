@@ -1,6 +1,6 @@
 """Training: prepared graphs and pairs to the best encoder."""
 
-from mathamr_kedro.experiments.trainings import TrainingStageConfig
+from mathamr_kedro.pipelines.training.parameters import TrainingStageConfig
 from mathamr_kedro.pipelines.training.pipeline import create_pipeline
 
 PARAMETERS = TrainingStageConfig

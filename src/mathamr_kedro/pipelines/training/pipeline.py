@@ -6,7 +6,7 @@ from kedro.pipeline import Pipeline, node
 
 from mathamr_kedro.pipelines.training import nodes
 
-_SETTINGS = {
+_INPUTS = {
     "prepared_graphs": "prepared_graphs",
     "parameters": "params:training",
     "preprocessing": "params:preprocessing",
@@ -20,30 +20,26 @@ def create_pipeline(**kwargs: object) -> Pipeline:
         [
             node(
                 nodes.mine_text_negatives,
-                inputs={
-                    **_SETTINGS,
-                    **_TABLES,
-                    "finished": "mined_negatives_finished",
-                },
+                inputs={**_INPUTS, **_TABLES},
                 outputs="mined_negatives",
                 name="mine_text_negatives",
             ),
             node(
                 nodes.make_node_vectors,
-                inputs=_SETTINGS,
+                inputs=_INPUTS,
                 outputs="node_vectors",
                 name="make_node_vectors",
             ),
             node(
                 nodes.make_document_vectors,
-                inputs={**_SETTINGS, "posts": _TABLES["posts"]},
+                inputs={**_INPUTS, "posts": _TABLES["posts"]},
                 outputs="document_vectors",
                 name="make_document_vectors",
             ),
             node(
                 nodes.train_encoder,
                 inputs={
-                    **_SETTINGS,
+                    **_INPUTS,
                     **_TABLES,
                     "encoders": "encoders",
                     "mined_negatives": "mined_negatives",
@@ -60,5 +56,6 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 tags="gpu",
             ),
         ],
-        tags="training",
+        namespace="training",
+        prefix_datasets_with_namespace=False,
     )

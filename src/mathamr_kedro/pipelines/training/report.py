@@ -25,8 +25,18 @@ _COLUMNS = (
 )
 
 
-def write_training_report(encoder: Record, history: Sequence[Record]) -> str:
-    """Return the history of a training as a Markdown page."""
+def write_report(
+    encoder: Record, history: Sequence[Record], released: Path | None = None
+) -> str:
+    """Return the history of a training as a Markdown page.
+
+    Args:
+        encoder: what identifies the encoder.
+        history: a record of each epoch.
+        released: folder of the released encoder that was taken without training.
+    """
+    if released is not None:
+        return _write_released(encoder, released)
     head = "| " + " | ".join(title for title, _, _ in _COLUMNS) + " |"
     rule = "|" + " ---: |" * len(_COLUMNS)
     rows = [
@@ -55,7 +65,7 @@ def write_training_report(encoder: Record, history: Sequence[Record]) -> str:
     )
 
 
-def write_released_report(encoder: Record, source: Path) -> str:
+def _write_released(encoder: Record, source: Path) -> str:
     """Return a page that says that nothing was trained."""
     return "\n".join(
         [

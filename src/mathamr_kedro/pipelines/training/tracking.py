@@ -12,58 +12,64 @@ from typing import Any
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.experiments.trainings import TrackingConfig
 
-RUN = "mlflow_run.json"
+_RUN = "mlflow_run.json"
 """Beside a training that was tracked: a training is tracked once per place."""
 _PLAIN = (int, float)
 
 
-def flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+class Tracker:
+    """Writes trainings to MLflow, where that is asked for.
+
+    Raises:
+        ConfigurationError: the package is missing; told before a training spends hours.
+    """
+
+    def __init__(self, config: TrackingConfig) -> None:
+        self._config = config
+        if config.mlflow is not None and find_spec("mlflow") is None:
+            raise ConfigurationError(
+                "Expected the package mlflow for training.tracking.mlflow; "
+                'pip install "mathamr-kedro[mlflow]", or set it to null'
+            )
+
+    def track(
+        self,
+        described: Mapping[str, Any],
+        history: Sequence[Mapping[str, Any]],
+        folder: Path,
+        model_dir: Path,
+    ) -> None:
+        """Write parameters, the measures of each epoch and the model, once."""
+        place = self._config.mlflow
+        if place is None:
+            return
+        note = folder / _RUN
+        known = json.loads(note.read_text(encoding="utf-8")) if note.is_file() else {}
+        if place in known:
+            return
+        mlflow = import_module("mlflow")
+        mlflow.set_tracking_uri(place)
+        mlflow.set_experiment(self._config.experiment)
+        with mlflow.start_run(run_name=folder.name) as run:
+            mlflow.log_params(_flatten(described))
+            for record in history:
+                measures = {k: v for k, v in record.items() if isinstance(v, _PLAIN)}
+                mlflow.log_metrics(measures, step=int(record["epoch"]))
+            mlflow.log_artifacts(str(model_dir), artifact_path="model")
+            known[place] = run.info.run_id
+        note.write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
+
+
+def _flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Return nested settings under dotted names.
 
-    >>> flatten({"loss": {"beta": 0.3}, "seed": 1})
+    >>> _flatten({"loss": {"beta": 0.3}, "seed": 1})
     {'loss.beta': 0.3, 'seed': 1}
     """
     flat: dict[str, Any] = {}
     for key, value in values.items():
         if isinstance(value, Mapping):
-            flat |= flatten(value, f"{prefix}{key}.")
+            flat |= _flatten(value, f"{prefix}{key}.")
         else:
             flat[f"{prefix}{key}"] = value
     return flat
-
-
-def check_tracking(settings: TrackingConfig) -> None:
-    """Refuse tracking without its package, before a training spends hours."""
-    if settings.mlflow is not None and find_spec("mlflow") is None:
-        raise ConfigurationError(
-            "Expected the package mlflow for training.tracking.mlflow; "
-            'pip install "mathamr-kedro[mlflow]", or set it to null'
-        )
-
-
-def track_training(
-    settings: TrackingConfig,
-    described: Mapping[str, Any],
-    history: Sequence[Mapping[str, Any]],
-    folder: Path,
-    model_dir: Path,
-) -> None:
-    """Write parameters, the measures of each epoch and the model to MLflow, once."""
-    if settings.mlflow is None:
-        return
-    check_tracking(settings)
-    note = folder / RUN
-    known = json.loads(note.read_text(encoding="utf-8")) if note.is_file() else {}
-    if settings.mlflow in known:
-        return
-    mlflow = import_module("mlflow")
-    mlflow.set_tracking_uri(settings.mlflow)
-    mlflow.set_experiment(settings.experiment)
-    with mlflow.start_run(run_name=folder.name) as run:
-        mlflow.log_params(flatten(described))
-        for record in history:
-            measures = {k: v for k, v in record.items() if isinstance(v, _PLAIN)}
-            mlflow.log_metrics(measures, step=int(record["epoch"]))
-        mlflow.log_artifacts(str(model_dir), artifact_path="model")
-        known[settings.mlflow] = run.info.run_id
-    note.write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")

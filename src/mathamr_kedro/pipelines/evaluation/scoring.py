@@ -1,0 +1,81 @@
+"""Runs against judgments: each run of a folder with its scores."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from mathamr_kedro.corpus.visual_index import mark_retrievable
+from mathamr_kedro.datasets import RunFolder, ShardedTable
+from mathamr_kedro.metrics.evaluation import evaluate_run
+from mathamr_kedro.metrics.protocols import Protocol
+from mathamr_kedro.metrics.runs import Run
+from mathamr_kedro.pipelines.evaluation.report import ScoredRun
+from mathamr_kedro.runs.baselines import TASK_1_TYPES
+from mathamr_kedro.runs.topic_sets import TopicSet
+
+logger = logging.getLogger(__name__)
+
+
+def score_folder(
+    runs: RunFolder,
+    topic_sets: Iterable[TopicSet],
+    posts: ShardedTable,
+    formulas: ShardedTable,
+    protocol_of: Callable[[int], Protocol],
+) -> list[ScoredRun]:
+    """Score all runs of judged topic sets; warn of those that are not judged.
+
+    Args:
+        runs: what the systems returned.
+        topic_sets: topics with their judgments.
+        posts: to know which judged posts are in the collection.
+        formulas: the same of formulas.
+        protocol_of: how runs of a task are scored.
+    """
+    sets = {(s.task, s.name): s for s in topic_sets if s.qrels.grades}
+    corpora = {key: _find_in_corpus(s, posts, formulas) for key, s in sets.items()}
+    scored = []
+    for entry, run in runs:
+        key = entry.task, entry.topic_set
+        if key not in sets:
+            logger.warning("task %d, %s: no judgments, no scores", *key)
+            continue
+        chosen, known = sets[key], corpora[key]
+        judged = {t: run.results[t] for t in chosen.qrels.grades if t in run.results}
+        returned = {i for results in judged.values() for i in results.ids}
+        evaluation = evaluate_run(
+            Run(run.name, judged, run.source),
+            chosen.qrels,
+            protocol_of(entry.task),
+            corpus_ids=None if known is None else known | returned,
+        )
+        groups = tuple(evaluation.break_down(chosen.info))
+        scored.append(ScoredRun(entry, evaluation, groups))
+    return scored
+
+
+def _find_in_corpus(
+    chosen: TopicSet, posts: ShardedTable, formulas: ShardedTable
+) -> frozenset[str] | None:
+    """Return the judged documents that a system could return; ``None``: unknown."""
+    judged = pa.array(sorted({i for g in chosen.qrels.grades.values() for i in g}))
+    if chosen.task == 1:
+        column, tables = "post_id", posts.tables(["post_id", "post_type"])
+    elif formulas.counts.get("written"):
+        column, tables = "visual_id", formulas.tables(["visual_id", "issue"])
+    else:
+        return None
+    found: set[str] = set()
+    for table in tables:
+        if chosen.task == 1:
+            is_allowed = pc.is_in(table["post_type"], value_set=pa.array(TASK_1_TYPES))
+        else:
+            is_allowed = mark_retrievable(table["issue"])
+        is_judged = pc.is_in(table[column], value_set=judged)
+        kept = table[column].filter(pc.and_(is_judged, is_allowed))
+        found.update(kept.to_pylist())
+    return frozenset(found)

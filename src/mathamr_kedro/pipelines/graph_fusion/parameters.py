@@ -1,0 +1,25 @@
+"""Parameters of the fusion stage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mathamr_kedro.graph.fusion import FusionMode
+from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.workers import WorkerConfig
+
+
+@dataclass(frozen=True)
+class GraphFusionConfig:
+    """What the stage reads from ``conf/<env>/parameters/graph_fusion.yml``."""
+
+    mode: FusionMode = "mathamr_plus"
+    """``mathamr_plus``: both trees (thesis 3.1); ``mathamr``: operator trees alone."""
+    workers: WorkerConfig = field(default_factory=WorkerConfig)
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> GraphFusionConfig:
+        """Check what the configuration gave."""
+        return read_parameters(cls, values, where="graph_fusion")

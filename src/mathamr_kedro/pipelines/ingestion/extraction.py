@@ -1,0 +1,54 @@
+"""Raw records to shards of clean ones, in the form that the catalog saves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from mathamr_kedro.corpus.extraction import clean_in_batches
+from mathamr_kedro.progress import report_progress
+from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs, StartOfShards
+
+
+def extract_shards(
+    made_from: str,
+    sources: Iterable[tuple[str, Iterable[Any]]],
+    clean: Callable[..., Any],
+    size: int,
+    *,
+    resume: bool = True,
+) -> ShardPairs:
+    """Yield shards as ``(failures, records)``.
+
+    Args:
+        made_from: fingerprint of the raw files and of what else decides the shards.
+        sources: names of shards without their number, and raw records.
+        clean: returns the clean record and what was wrong with the raw one.
+        size: raw records per shard.
+        resume: whether shards of an earlier run are kept.
+    """
+    start = StartOfShards(made_from)
+    yield StartOfShards(made_from), start
+    finished = start.finished if resume else frozenset()
+    for name, raw in sources:
+        yield from _clean_shards(made_from, name, raw, clean, size, finished)
+    yield EndOfShards(made_from), EndOfShards(made_from)
+
+
+def _clean_shards(
+    made_from: str,
+    name: str,
+    raw: Iterable[Any],
+    clean: Callable[..., Any],
+    size: int,
+    finished: frozenset[str],
+) -> Iterator[tuple[Shard, Shard]]:
+    batches = clean_in_batches(
+        raw, clean, size, lambda number: f"{name}-{number:05d}" in finished
+    )
+    for batch in report_progress(batches, name, lambda batch: batch.read):
+        shard = f"{name}-{batch.number:05d}"
+        yield (
+            Shard.of_rows(shard, made_from, batch.failures),
+            Shard(shard, made_from, batch.records, batch.counts),
+        )

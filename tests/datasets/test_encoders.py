@@ -1,0 +1,48 @@
+import pytest
+from kedro.io import DatasetError
+
+from mathamr_kedro.datasets.encoders import EncodersDataset
+from mathamr_kedro.errors import MissingInputError
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    return EncodersDataset(filepath=str(tmp_path))
+
+
+def test_folder_is_named_by_parameters_and_graphs(dataset, tmp_path):
+    store = dataset.load()
+    folder = store.folder({"seed": 1}, "graphs")
+    assert folder.parent == tmp_path
+    assert folder == store.folder({"seed": 1}, "graphs")
+    assert folder != store.folder({"seed": 2}, "graphs")
+    assert folder != store.folder({"seed": 1}, "others")
+
+
+def test_file_is_written_once_unless_asked_again(dataset, tmp_path):
+    store, file = dataset.load(), tmp_path / "vectors.npy"
+    assert store.write_file(file, lambda path: path.write_text("1")) == str(file)
+    store.write_file(file, lambda path: path.write_text("2"))
+    assert file.read_text() == "1"
+    store.write_file(file, lambda path: path.write_text("3"), again=True)
+    assert file.read_text() == "3"
+
+
+def test_failed_writing_leaves_nothing(dataset, tmp_path):
+    def fail(path):
+        path.write_text("half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        dataset.load().write_file(tmp_path / "vectors.npy", fail)
+    assert not (tmp_path / "vectors.npy").exists()
+
+
+def test_load_missing_file(dataset):
+    with pytest.raises(MissingInputError, match="run the stage 'training'"):
+        dataset.load().open("nothing")
+
+
+def test_trainings_write_themselves(dataset):
+    with pytest.raises(DatasetError, match="written by trainings"):
+        dataset.save(object())
