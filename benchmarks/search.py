@@ -91,7 +91,7 @@ def check_twin(options: argparse.Namespace) -> bool:
                 matrix = query.vectors / np.linalg.norm(query.vectors, axis=1)[:, None]
                 (hits,) = index.search_maxsim([matrix.astype(np.float32)], 1000)
                 order, scores = loop_over(store, matrix.astype(np.float32))
-                same += hits.keys == order
+                same += hits.ids == order
                 worst = max(worst, float(np.abs(hits.scores - scores).max()))
         good &= same == 20 and worst < 1e-6
         print(f"  {name:14s} {same}/20 rankings equal, largest difference {worst:.1e}")
@@ -151,8 +151,8 @@ def compare_engines(options: argparse.Namespace) -> bool:
                     f"{name} (top 10 / 1000; asked for {least:g})"
                 )
         same = sum(
-            exact.search_maxsim([q], 1000)[0].keys
-            == edge.search_maxsim([q], 1000)[0].keys
+            exact.search_maxsim([q], 1000)[0].ids
+            == edge.search_maxsim([q], 1000)[0].ids
             for q in queries
         )
         print(f"  edge and exact: {same}/{len(queries)} rankings of 1000 are equal")

@@ -13,7 +13,7 @@ from mathamr_kedro.graph.tensor_files import ShardWriter
 from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.learning import rounds, trainer
 from mathamr_kedro.learning.config import TrainingConfig
-from mathamr_kedro.learning.maxsim import padded_maxsim
+from mathamr_kedro.learning.maxsim import padded_maxsim, take_documents
 from mathamr_kedro.learning.negatives import (
     NegativesConfig,
     draw_pool,
@@ -56,7 +56,7 @@ def score_slowly(model, shards, pairs, compare):
     batch = shards.assemble(ids)
     queries, documents = split_pairs(batch, model(batch).detach(), len(pairs))
     if compare == "document":
-        return queries.documents() @ documents.documents().T
+        return take_documents(queries) @ take_documents(documents).T
     return padded_maxsim(queries, documents)
 
 

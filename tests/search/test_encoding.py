@@ -93,10 +93,12 @@ def test_store_holds_what_the_encoder_says_about_each_graph(tmp_path, folders, w
         (alone,) = encode_shards(model, shards, [position])
         post = store.read([key]).entry(0)
         np.testing.assert_allclose(post.vectors, alone.vectors, atol=1e-6)
-        assert list(post.kinds) == alone.kind.tolist()
+        assert list(post.kinds) == alone.columns["kind"].tolist()
         formulas = [
             f"{key}-{n}"
-            for n, kind in zip(alone.number, alone.kind, strict=True)
+            for n, kind in zip(
+                alone.columns["number"], alone.columns["kind"], strict=True
+            )
             if kind == FORMULA
         ]
         assert list(post.formula_ids) == formulas

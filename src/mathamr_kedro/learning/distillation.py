@@ -38,7 +38,8 @@ from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.graph.tensors import FORMULA
 from mathamr_kedro.learning.augmentation import mix_bits
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
-from mathamr_kedro.learning.maxsim import MultiVectors
+from mathamr_kedro.learning.maxsim import find_formulas, take_documents
+from mathamr_kedro.ragged import RaggedVectors
 
 _GRAPHS = 128
 """Graphs described at once."""
@@ -221,14 +222,16 @@ class PatternTeacher:
 
     def distil(
         self,
-        queries: MultiVectors,
-        documents: MultiVectors,
+        queries: RaggedVectors,
+        documents: RaggedVectors,
         temperature: Tensor,
         scores: Tensor | None = None,
     ) -> Tensor:
         """The loss between the formulas of queries and those of documents."""
-        q, d = (self.vectors[p.row.long()].float() for p in (queries, documents))
-        anchor, partner = ((t.abs().amax(1) > 0) & p.is_formula()
+        q, d = (
+            self.vectors[p.columns["row"].long()].float() for p in (queries, documents)
+        )
+        anchor, partner = ((t.abs().amax(1) > 0) & find_formulas(p)
                            for t, p in ((q, queries), (d, documents)))  # fmt: skip
         return self.weight * compare_likeness(
             q @ d.T / self.config.temperature,
@@ -263,8 +266,8 @@ class TextTeacher:
 
     def distil(
         self,
-        queries: MultiVectors,
-        documents: MultiVectors,
+        queries: RaggedVectors,
+        documents: RaggedVectors,
         temperature: Tensor,
         scores: Tensor | None = None,
     ) -> Tensor:
@@ -274,7 +277,7 @@ class TextTeacher:
         wanted = q @ d.T / self.config.document_temperature
         found: list[tuple[float, Tensor]] = []
         if self.config.document_weight > 0:
-            likeness = queries.documents() @ documents.documents().T
+            likeness = take_documents(queries) @ take_documents(documents).T
             found.append((self.config.document_weight, likeness))
         if self.config.score_weight > 0 and scores is not None:
             found.append((self.config.score_weight, scores))
@@ -284,8 +287,8 @@ class TextTeacher:
             loss = loss + weight * compare_likeness(wanted, likeness, anchor, partner)
         return loss
 
-    def _find(self, posts: MultiVectors) -> Tensor:
-        last = posts.row.long()[posts.ptr[1:].long() - 1]
+    def _find(self, posts: RaggedVectors) -> Tensor:
+        last = posts.columns["row"].long()[posts.ptr[1:].long() - 1]
         return self._vectors[torch.searchsorted(self._ends, last, right=True)]
 
 

@@ -36,9 +36,9 @@ from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.formula.tree import BothTrees
 from mathamr_kedro.graph.penman_records import GraphRecord
 from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.records import FormulaMention, Post, Topic
 from mathamr_kedro.search.engines.scan import ExactSpace
-from mathamr_kedro.search.engines.scan_torch import QueryBatch
 from mathamr_kedro.text.bert import SentenceEncoder
 from mathamr_kedro.text.bm25 import TermIndex
 from mathamr_kedro.text.terms import (
@@ -267,7 +267,7 @@ def _index_sentences(
                 [titles[batch[n][0]] for n in titled]
             ).numpy()
             vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        space.add(vectors, np.arange(len(batch) + 1))
+        space.add(RaggedVectors.one_each(vectors))
     names: NDArray[np.object_] = np.array(keys, dtype=np.object_)
 
     def rank(questions: Sequence[str], depth: int) -> list[Hits]:
@@ -275,8 +275,7 @@ def _index_sentences(
             return [Hits([], np.zeros(0)) for _ in questions]
         queries = [row[None] for row in encoder.encode(list(questions)).numpy()]
         allowed = np.ones(len(keys), dtype=np.bool_)
-        best = space.search(QueryBatch.of(queries), depth, allowed, names.take)
-        return [Hits(names[b.items.numpy()].tolist(), b.scores.numpy()) for b in best]
+        return space.search(RaggedVectors.of(queries), depth, allowed, names.take)
 
     return rank
 
@@ -321,10 +320,10 @@ def _formula_terms(
 def _name_formulas(
     hits: Hits, formulas: Mapping[FormulaId, FormulaInstance]
 ) -> FormulaHits:
-    found = [formulas[key] for key in hits.keys]
+    found = [formulas[key] for key in hits.ids]
     return FormulaHits(
-        hits.keys,
+        hits.ids,
+        hits.scores,
         [f.visual_id for f in found],
         [f.post_id for f in found],
-        hits.scores,
     )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -26,11 +26,12 @@ from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph.penman_records import GraphRecord
 from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.graph.tensors import FORMULA
-from mathamr_kedro.learning.encoding import EncodedPosts, encode_shards
+from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model
 from mathamr_kedro.progress import report_progress
+from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.records import FormulaMention
 from mathamr_kedro.search.post_vectors import (
     POST_TYPES,
@@ -63,7 +64,7 @@ class Range(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EncodingParameters:
+class EncodingConfig:
     """How graphs are encoded; never changes a vector beyond rounding."""
 
     posts_per_shard: int = 4096
@@ -98,27 +99,18 @@ class EncodeRanges:
         self._loaded = load_model(model, self._compute), GraphShards(graphs)
         return self._loaded
 
-    def __call__(self, ranges: Sequence[Range]) -> list[EncodedPosts]:
+    def __call__(self, ranges: Sequence[Range]) -> list[RaggedVectors]:
         """Encode each range."""
         model, graphs = self._loaded or self.prepare()
-        return [
-            join_encoded(encode_shards(model, graphs, np.arange(r.first, r.last)))
-            for r in ranges
-        ]
+        return [_encode(model, graphs, np.arange(r.first, r.last)) for r in ranges]
 
 
-def join_encoded(parts: Iterable[EncodedPosts]) -> EncodedPosts:
-    """Put batches one after another, in memory of their own."""
-    listed = [p._replace(vectors=p.vectors.copy()) for p in parts]
-    shifts = np.cumsum([0] + [len(p.vectors) for p in listed])
-    ends = [p.ptr[1:] + s for p, s in zip(listed, shifts, strict=False)]
-    return EncodedPosts(
-        np.concatenate([p.positions for p in listed]),
-        np.concatenate([p.vectors for p in listed]),
-        np.concatenate([np.zeros(1, dtype=np.int64), *ends]),
-        np.concatenate([p.kind for p in listed]),
-        np.concatenate([p.number for p in listed]),
-    )
+def _encode(
+    model: MathAMRPlus, graphs: GraphShards, positions: NDArray[np.int64]
+) -> RaggedVectors:
+    """Encode graphs into memory of their own."""
+    parts = encode_shards(model, graphs, positions)
+    return RaggedVectors.join([replace(p, vectors=p.vectors.copy()) for p in parts])
 
 
 def list_ranges(count: int, name: str, size: int) -> list[Range]:
@@ -149,21 +141,23 @@ def encode_collection(
         workers: where to run.
     """
     done = store.finished_shards()
-    missing = [r for r in ranges if r.name not in done]
-    facts.restrict(missing)
-    partitions = (Partition(r.name, [r]) for r in missing)
+    missing = {r.name: r for r in ranges if r.name not in done}
+    facts.restrict(missing.values())
+    partitions = (Partition(name, [r]) for name, r in missing.items())
     results = run_partitions(function, partitions, workers)
     for result in report_progress(results, "posts encoded", _count_posts):
         encoded = result.results[0]
         if isinstance(encoded, Failed):
             raise WorkerError(f"Shard {result.name!r}: {encoded.detail}")
-        store.commit(facts.describe(encoded), shard=result.name)
+        graphs = missing[result.name]
+        positions = np.arange(graphs.first, graphs.last)
+        store.commit(facts.describe(positions, encoded), shard=result.name)
     store.complete()
 
 
 def _count_posts(result: PartitionResult) -> int:
     encoded = result.results[0]
-    return 0 if isinstance(encoded, Failed) else len(encoded.positions)
+    return 0 if isinstance(encoded, Failed) else len(encoded)
 
 
 class Facts:
@@ -209,25 +203,28 @@ class Facts:
                 self._waiting[found[0]] = found[1]
         return self._waiting.pop(key)
 
-    def describe(self, encoded: EncodedPosts) -> PostVectors:
-        """Say what encoded posts are."""
-        chosen = encoded.positions
-        keys = [self._keys[i] for i in chosen]
-        kinds = np.asarray(encoded.kind, dtype=np.uint8)
+    def describe(
+        self, positions: NDArray[np.int64], encoded: RaggedVectors
+    ) -> PostVectors:
+        """Say what the encoded posts at some positions are."""
+        keys = [self._keys[i] for i in positions]
+        kinds = np.asarray(encoded.columns["kind"], dtype=np.uint8)
+        numbers = np.asarray(encoded.columns["number"], dtype=np.uint32)
         formulas = np.flatnonzero(kinds == FORMULA)
         owner = np.searchsorted(encoded.ptr, formulas, side="right") - 1
         maps = [by_number(self._find(key)) for key in keys]
         found = [
             _pick(maps[i], int(n), keys[i])
-            for i, n in zip(owner.tolist(), encoded.number[formulas], strict=True)
+            for i, n in zip(owner.tolist(), numbers[formulas], strict=True)
         ]
         posts = PostVectors(
             keys=TextColumn.of(keys),
-            post_types=self._types[chosen],
-            ptr=np.asarray(encoded.ptr, dtype=np.int64),
-            vectors=scale_to_length_one(encoded.vectors).astype(np.float32),
-            kinds=kinds,
-            numbers=np.asarray(encoded.number, dtype=np.uint32),
+            post_types=self._types[positions],
+            nodes=RaggedVectors(
+                scale_to_length_one(encoded.vectors).astype(np.float32),
+                np.asarray(encoded.ptr, dtype=np.int64),
+                {"kind": kinds, "number": numbers},
+            ),
             formula_ids=TextColumn.of(m.formula_id for m in found),
             visual_ids=TextColumn.of(m.visual_id for m in found),
             returnable=np.array(

@@ -110,8 +110,8 @@ class Searcher:
         """Find posts that are like one of the index; that one is left out."""
         query = self._read([post_id])[0]
         found = self._find(query, top + 1, post_types)
-        others = [i for i, key in enumerate(found.keys) if key != post_id][:top]
-        hits = Hits([found.keys[i] for i in others], found.scores[others])
+        hits = found.take([i for i, key in enumerate(found.ids) if key != post_id])
+        hits = hits.top(top)
         texts = self._find_texts([post_id])
         captions = self._caption(query, texts.get(post_id))
         return Answer(self._describe(EncodedQuery(query, captions), hits))
@@ -144,8 +144,8 @@ class Searcher:
             (found,) = self._index.search_formulas([vector], fetch, EXACT)
             first = {key: i for i, key in reversed(list(enumerate(found.post_ids)))}
             if len(first) >= top or len(found.post_ids) < fetch:
-                places = sorted(first.values())[:top]
-                return Hits([found.post_ids[i] for i in places], found.scores[places])
+                best = found.take(sorted(first.values())[:top])
+                return Hits(best.post_ids, best.scores)
             fetch *= 4
 
     def _read(self, keys: Sequence[PostId]) -> list[PostEntry]:
@@ -161,10 +161,10 @@ class Searcher:
     def _describe(
         self, query: EncodedQuery, hits: Hits, kinds: Collection[int] | None = None
     ) -> tuple[Result, ...]:
-        if not hits.keys:
+        if not len(hits):
             return ()
-        posts = self._read(hits.keys)
-        texts = dict(self._find_texts(hits.keys))
+        posts = self._read(hits.ids)
+        texts = dict(self._find_texts(hits.ids))
         parents = {p.parent_id for p in texts.values() if p.parent_id is not None}
         texts |= self._find_texts(parents - texts.keys())
         results = []

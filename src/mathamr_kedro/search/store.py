@@ -36,7 +36,7 @@ from mathamr_kedro.errors import (
     suggest,
 )
 from mathamr_kedro.files import FolderLock
-from mathamr_kedro.search.post_vectors import PostVectors, join_posts
+from mathamr_kedro.search.post_vectors import PostVectors
 from mathamr_kedro.search.store_files import (
     LIST_NAME,
     SUFFIX,
@@ -208,7 +208,7 @@ class VectorStore:
             chosen = np.flatnonzero(where[:, 0] == number)
             parts.append(segments[number].posts.take(where[chosen, 1]))
             order.append(chosen)
-        return join_posts(parts).take(np.argsort(np.concatenate(order)))
+        return PostVectors.join(parts).take(np.argsort(np.concatenate(order)))
 
     def commit(
         self,
@@ -289,7 +289,7 @@ class VectorStore:
         generation = self.generation + 1
         parts = [s.posts.take(s.alive) for s in small if len(s.alive)]
         if parts:
-            kept += (self._write_segment(join_posts(parts), generation),)
+            kept += (self._write_segment(PostVectors.join(parts), generation),)
         self._advance(generation=generation, compacted=self.generation, segments=kept)
         self._segments = {n: s for n, s in self._segments.items() if n not in names}
         self.__dict__.pop("places", None)
@@ -323,7 +323,7 @@ class VectorStore:
 
     def _write_segment(self, posts: PostVectors, generation: int) -> SegmentEntry:
         name = f"seg-{generation:06d}"
-        posts = replace(posts, vectors=posts.vectors.astype(self.state.dtype))
+        posts = posts.astype(self.state.dtype)
         size = write_arrays(self._file(name), posts.to_arrays())
         formulas = len(posts.formula_ids)
         return SegmentEntry(
@@ -355,4 +355,5 @@ class VectorStore:
 
 def _no_posts(state: StoreState) -> PostVectors:
     empty = PostVectors.of(())
-    return replace(empty, vectors=np.zeros((0, state.width), dtype=state.dtype))
+    vectors = np.zeros((0, state.width), dtype=state.dtype)
+    return replace(empty, nodes=replace(empty.nodes, vectors=vectors))

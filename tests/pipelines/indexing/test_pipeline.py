@@ -67,7 +67,7 @@ def test_index_answers_both_tasks(catalog, engine: str) -> None:
     index = open_index(settings.engine, store, places.folder(record["encoder"]))
     topic = topics.read(["A.1"]).entry(0)
     (hits,) = find_posts(index, [topic], Strategy(post_types=("answer",)))
-    assert sorted(hits.keys) == ["2", "4"]
+    assert sorted(hits.ids) == ["2", "4"]
     (formulas,) = find_formulas(index, [topic.formula("f1")])
     assert set(formulas.visual_ids) == {"70", "xabc"}
     index.close()

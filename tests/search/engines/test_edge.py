@@ -93,7 +93,7 @@ def test_graph_searches_find_the_same_in_a_small_index(tmp_path, store, posts):
         order, scores = twin.maxsim(query.vectors, 1000)
         check_hits(hits, ([k for k in order if k in pool][:5], scores))
         (found,) = index.search_formulas([query.document()], 10, HNSW)
-        assert found.formula_ids == twin.formulas(query.document(), 10)[0]
+        assert found.ids == twin.formulas(query.document(), 10)[0]
 
 
 def test_graph_search_without_graph_is_refused(index):
@@ -105,7 +105,7 @@ def test_graph_search_without_graph_is_refused(index):
 
 def test_unknown_post_cannot_be_reranked(index):
     query = draw_query(1).vectors
-    assert index.rerank([query], [[]])[0].keys == []
+    assert index.rerank([query], [[]])[0].ids == []
     with pytest.raises(MissingInputError, match="'999'"):
         index.rerank([query], [["1", "999"]])
 

@@ -21,7 +21,7 @@ from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.search.encoding import (
     EncodeRanges,
-    EncodingParameters,
+    EncodingConfig,
     Facts,
     encode_collection,
     fingerprint_encoder,
@@ -41,7 +41,7 @@ class IndexingParameters:
 
     dtype: Dtype = "float32"
     """Of the vectors on disk; ``float16`` takes half the room."""
-    encoding: EncodingParameters = field(default_factory=EncodingParameters)
+    encoding: EncodingConfig = field(default_factory=EncodingConfig)
     engine: EngineParameters = field(default_factory=EngineParameters)
     strategy: Strategy = field(default_factory=Strategy)
     """How later stages search for posts."""

@@ -138,19 +138,6 @@ class VectorIndex(Protocol):
         """Release files and connections."""
 
 
-def check_query_encoder(index: VectorIndex, encoder: str) -> None:
-    """Refuse queries of another encoder than that of the index.
-
-    Raises:
-        ConfigurationError: their vectors cannot be compared.
-    """
-    if encoder != index.encoder:
-        raise ConfigurationError(
-            f"Expected queries of encoder {index.encoder!r} (got {encoder!r}); encode "
-            "the queries with the encoder of the index, or build the index anew"
-        )
-
-
 def rerank_documents(
     index: VectorIndex,
     queries: Sequence[PostEntry],
@@ -162,8 +149,8 @@ def rerank_documents(
     """Carry out :meth:`VectorIndex.search_reranked` in two steps."""
     documents = [document_vector(q) for q in queries]
     found = index.search_documents(documents, candidates, mode, types)
-    hits = index.rerank([q.vectors for q in queries], [h.keys for h in found])
-    return [Hits(h.keys[:depth], h.scores[:depth]) for h in hits]
+    hits = index.rerank([q.vectors for q in queries], [h.ids for h in found])
+    return [h.top(depth) for h in hits]
 
 
 def document_vector(query: PostEntry) -> Vectors:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.hits import FormulaHits, Hits, make_hits
+from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.search.engines.points import (
     FirstStep,
     Found,
@@ -97,8 +97,8 @@ class QdrantIndex:
                 [post_point_id(k) for k in keys],
             )  # fmt: skip
             found = search.posts(round_query(query, self._dtype)) if keys else None
-            hits.append(found or make_hits([], []))
-            missing = set(keys).difference(hits[-1].keys)
+            hits.append(found or Hits.rank([], []))
+            missing = set(keys).difference(hits[-1].ids)
             if missing:
                 raise MissingInputError(f"Expected post {min(missing)!r} in the index")
         return hits
@@ -188,9 +188,9 @@ class _Search(NamedTuple):
         found = self._best(query)
         return FormulaHits(
             [f.name("formula") for f in found],
+            _scores(found),
             [f.name("visual") for f in found],
             [f.name("post") for f in found],
-            _scores(found),
         )
 
     def _best(self, query: Vectors) -> list[Found]:
