@@ -26,7 +26,7 @@ from mathamr_kedro.pipelines.graph_fusion.nodes import GraphFusionParameters
 from mathamr_kedro.pipelines.indexing.nodes import IndexingParameters
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.search.encoding import fingerprint_encoder
-from mathamr_kedro.search.engines.opening import open_index
+from mathamr_kedro.search.engines import open_index
 from mathamr_kedro.search.queries import QueryEncoder
 from mathamr_kedro.search.searcher import Searcher
 

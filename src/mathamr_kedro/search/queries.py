@@ -35,8 +35,8 @@ from mathamr_kedro.graph.record_arrays import RecordArrays
 from mathamr_kedro.graph.tensors import FORMULA, GraphArrays
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.records import CleanText
-from mathamr_kedro.search.captions import Captions, caption_nodes
 from mathamr_kedro.search.encoding import by_number
+from mathamr_kedro.search.explanation import Captions, caption_nodes
 from mathamr_kedro.search.post_vectors import PostEntry, Vectors, scale_to_length_one
 
 QUERY = "query"

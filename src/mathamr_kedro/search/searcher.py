@@ -15,9 +15,15 @@ from mathamr_kedro.errors import MissingInputError, suggest
 from mathamr_kedro.graph.tensors import DOCUMENT, FORMULA
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.records import Post
-from mathamr_kedro.search.captions import Captions, caption_nodes, restore_formulas
 from mathamr_kedro.search.engines.protocol import EXACT, VectorIndex
-from mathamr_kedro.search.explanation import Explanation, explain
+from mathamr_kedro.search.explanation import (
+    Captions,
+    Explanation,
+    Match,
+    caption_nodes,
+    explain,
+    restore_formulas,
+)
 from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.search.queries import EncodedQuery, QueryEncoder
 from mathamr_kedro.search.store import VectorStore
@@ -28,15 +34,7 @@ FindTexts: TypeAlias = Callable[[Collection[PostId]], Mapping[PostId, Post]]
 """Ids to the posts that are there."""
 
 _SNIPPET = 160
-_MOST_SUGGESTIONS = 10_000
-
-
-class PartMatch(NamedTuple):
-    """A sentence or formula of the query, and what in the post is nearest to it."""
-
-    query: str
-    post: str
-    similarity: float
+_MAX_SUGGESTIONS = 10_000
 
 
 class Result(NamedTuple):
@@ -49,7 +47,8 @@ class Result(NamedTuple):
     title: str
     """Of the post, or of the question that it answers; may be empty."""
     snippet: str
-    matches: tuple[PartMatch, ...]
+    matches: tuple[Match, ...]
+    """What in the post is nearest to each sentence and formula of the query."""
 
 
 class Answer(NamedTuple):
@@ -107,7 +106,7 @@ class Searcher:
     def search_like(
         self, post_id: PostId, top: int = 10, post_types: Sequence[str] | None = None
     ) -> Answer:
-        """Find posts that are like one of the index; that one is left out."""
+        """Find posts similar to one of the index, without that one."""
         query = self._read([post_id])[0]
         found = self._find(query, top + 1, post_types)
         hits = found.take([i for i, key in enumerate(found.ids) if key != post_id])
@@ -154,7 +153,7 @@ class Searcher:
             if key not in places:
                 raise MissingInputError(
                     f"No post {key!r} among the {len(places)} of the index"
-                    f"{suggest(key, list(places)[:_MOST_SUGGESTIONS])}"
+                    f"{suggest(key, list(places)[:_MAX_SUGGESTIONS])}"
                 )
         return list(self._store.read(keys).entries())
 
@@ -196,7 +195,7 @@ class Searcher:
         post: PostEntry,
         captions: Captions,
         kinds: Collection[int] | None,
-    ) -> tuple[PartMatch, ...]:
+    ) -> tuple[Match, ...]:
         """Return the nearest sentence or formula for each part of the query.
 
         Args:
@@ -219,7 +218,7 @@ class Searcher:
         similarity = found.similarity[:, theirs]
         best = similarity.argmax(1)
         return tuple(
-            PartMatch(
+            Match(
                 found.query_labels[i],
                 found.post_labels[theirs[best[i]]],
                 float(similarity[i, best[i]]),
@@ -233,6 +232,6 @@ def _give_title(post: Post | None, parent: Post | None) -> str:
     return restore_formulas(source.title, source.formula_map) if source else ""
 
 
-def _shorten(text: str, longest: int = _SNIPPET) -> str:
+def _shorten(text: str, max_length: int = _SNIPPET) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= longest else line[: longest - 1] + "…"
+    return line if len(line) <= max_length else line[: max_length - 1] + "…"

@@ -9,7 +9,7 @@
       dead-000007.safetensors    which posts of which segment were replaced or deleted
 
 A commit writes its files first and then replaces ``store.json``; a file that is not
-listed there is the rest of a killed run and is removed by the next writer. So a post is
+listed there was left by a killed run and is removed by the next writer. So a post is
 in the store whole, once, or not at all.
 
 The store remembers the encoder that made its vectors and takes no others. Every commit
@@ -28,7 +28,6 @@ from uuid import uuid4
 
 import numpy as np
 
-from mathamr_kedro.arrays import write_arrays
 from mathamr_kedro.errors import (
     ConfigurationError,
     MalformedInputError,
@@ -38,15 +37,16 @@ from mathamr_kedro.errors import (
 from mathamr_kedro.files import FolderLock
 from mathamr_kedro.search.post_vectors import PostVectors
 from mathamr_kedro.search.store_files import (
-    LIST_NAME,
-    SUFFIX,
     Changes,
     Dtype,
     Segment,
     SegmentEntry,
     StoreState,
+    has_state,
     map_segment,
     read_state,
+    remove_leftovers,
+    write_segment,
     write_state,
 )
 from mathamr_kedro.types import PostId
@@ -77,12 +77,13 @@ class VectorStore:
 
         Raises:
             ConfigurationError: the store holds vectors of another encoder, width or
-                type, or another process writes to it.
+                type.
+            LockedError: another process writes to it.
         """
         folder = Path(folder)
         lock = FolderLock(folder, "wait for it to end")
         try:
-            if not (folder / LIST_NAME).exists():
+            if not has_state(folder):
                 write_state(folder, StoreState(encoder, width, uuid4().hex, dtype))
             store = cls(folder, lock)
             store.check_encoder(encoder)
@@ -95,7 +96,7 @@ class VectorStore:
         except BaseException:
             lock.close()
             raise
-        store._remove_rests()
+        remove_leftovers(folder, store.state)
         return store
 
     def __enter__(self) -> VectorStore:
@@ -130,12 +131,7 @@ class VectorStore:
 
     def num_formulas(self) -> int:
         """Return the number of formulas that Task 2 may return."""
-        return sum(
-            int(s.posts.take(s.alive).returnable.sum())
-            if len(s.dead_rows)
-            else int(s.posts.returnable.sum())
-            for s in self.segments()
-        )
+        return sum(int(s.living().returnable.sum()) for s in self.segments())
 
     def check_encoder(self, encoder: str) -> None:
         """Refuse vectors of another encoder.
@@ -241,7 +237,8 @@ class VectorStore:
             )
         segments = self._bury({*added, *deleted}, generation)
         if add is not None:
-            segments += (self._write_segment(add, generation),)
+            add = add.astype(self.state.dtype)
+            segments += (write_segment(self.folder, add, generation),)
         shards = self.state.shards + ((shard,) if shard is not None else ())
         self._advance(generation=generation, segments=segments, shards=shards)
         self._forget(added, deleted)
@@ -267,16 +264,7 @@ class VectorStore:
                 f"Deletions since generation {generation} were forgotten when "
                 f"{str(self.folder)!r} was compacted; build the index anew"
             )
-        buried: dict[PostId, int] = {}
-        for segment in self.segments():
-            rows = segment.dead_rows[segment.dead_since > generation]
-            formulas = np.diff(segment.posts.formula_ptr)[rows].tolist()
-            keys = segment.posts.keys.take(rows)
-            for key, count in zip(keys, formulas, strict=True):
-                buried[key] = max(count, buried.get(key, 0))
-        deleted = frozenset(buried).difference(self.places)
-        new = tuple(s for s in self.segments() if s.entry.added > generation)
-        return Changes(self.generation, buried, deleted, new)
+        return Changes.since(generation, self.segments(), self.places, self.generation)
 
     def compact(self, posts: int = 10_000) -> None:
         """Write segments of fewer living posts anew, together and without the dead."""
@@ -287,13 +275,13 @@ class VectorStore:
         names = {s.entry.name for s in small}
         kept = tuple(e for e in self.state.segments if e.name not in names)
         generation = self.generation + 1
-        parts = [s.posts.take(s.alive) for s in small if len(s.alive)]
+        parts = [s.living() for s in small if len(s.alive)]
         if parts:
-            kept += (self._write_segment(PostVectors.join(parts), generation),)
+            kept += (write_segment(self.folder, PostVectors.join(parts), generation),)
         self._advance(generation=generation, compacted=self.generation, segments=kept)
         self._segments = {n: s for n, s in self._segments.items() if n not in names}
         self.__dict__.pop("places", None)
-        self._remove_rests()
+        remove_leftovers(self.folder, self.state)
 
     def _forget(self, added: list[PostId], deleted: set[PostId]) -> None:
         if "places" not in self.__dict__:
@@ -311,27 +299,8 @@ class VectorStore:
         entries = list(self.state.segments)
         for number, rows in by_segment.items():
             segment = self.segments()[number]
-            name = f"dead-{generation:06d}-{number}"
-            born = np.full(len(rows), generation, dtype=np.int64)
-            arrays = {
-                "row": np.concatenate([segment.dead_rows, np.sort(rows)]),
-                "generation": np.concatenate([segment.dead_since, born]),
-            }
-            write_arrays(self._file(name), arrays)
-            entries[number] = replace(segment.entry, dead=name)
+            entries[number] = segment.bury(self.folder, rows, generation)
         return tuple(entries)
-
-    def _write_segment(self, posts: PostVectors, generation: int) -> SegmentEntry:
-        name = f"seg-{generation:06d}"
-        posts = posts.astype(self.state.dtype)
-        size = write_arrays(self._file(name), posts.to_arrays())
-        formulas = len(posts.formula_ids)
-        return SegmentEntry(
-            name, len(posts), len(posts.vectors), formulas, size, generation
-        )
-
-    def _file(self, name: str) -> Path:
-        return self.folder / f"{name}{SUFFIX}"
 
     def _advance(self, **changed: Any) -> None:
         self.state = replace(self.state, **changed)
@@ -342,15 +311,6 @@ class VectorStore:
             raise ConfigurationError(
                 f"{str(self.folder)!r} is open for reading; use VectorStore.open"
             )
-
-    def _remove_rests(self) -> None:
-        listed = {e.name for e in self.state.segments}
-        listed |= {e.dead for e in self.state.segments if e.dead is not None}
-        for file in self.folder.glob(f"*{SUFFIX}"):
-            if file.name.removesuffix(SUFFIX) not in listed:
-                file.unlink()
-        for part in self.folder.glob(".*.part"):
-            part.unlink()
 
 
 def _no_posts(state: StoreState) -> PostVectors:

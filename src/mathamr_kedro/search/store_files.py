@@ -7,8 +7,8 @@ which of them are dead.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -16,16 +16,16 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.arrays import read_arrays
+from mathamr_kedro.arrays import read_arrays, write_arrays
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.files import write_text
 from mathamr_kedro.search.post_vectors import PostVectors
 from mathamr_kedro.types import PostId
 
 Dtype: TypeAlias = Literal["float32", "float16"]
-LIST_NAME = "store.json"
-VERSION = 1
-SUFFIX = ".safetensors"
+_LIST_NAME = "store.json"
+_VERSION = 1
+_SUFFIX = ".safetensors"
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class StoreState:
     shards: tuple[str, ...] = ()
     """Names of the batches that are in, to go on after a kill."""
     segments: tuple[SegmentEntry, ...] = ()
-    version: int = VERSION
+    version: int = _VERSION
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +80,21 @@ class Segment:
         keep[self.dead_rows] = False
         return np.flatnonzero(keep)
 
+    def living(self) -> PostVectors:
+        """Return the posts that count; without a copy where none is dead."""
+        return self.posts.take(self.alive) if len(self.dead_rows) else self.posts
+
+    def bury(self, folder: Path, rows: list[int], generation: int) -> SegmentEntry:
+        """Write which rows are dead from a generation on; return the new entry."""
+        born = np.full(len(rows), generation, dtype=np.int64)
+        arrays = {
+            "row": np.concatenate([self.dead_rows, np.sort(rows)]),
+            "generation": np.concatenate([self.dead_since, born]),
+        }
+        name = f"dead-{generation:06d}-{self.entry.name.removeprefix('seg-')}"
+        write_arrays(folder / f"{name}{_SUFFIX}", arrays)
+        return replace(self.entry, dead=name)
+
 
 @dataclass(frozen=True, eq=False)
 class Changes:
@@ -93,11 +108,31 @@ class Changes:
     segments: tuple[Segment, ...]
     """New ones."""
 
+    @classmethod
+    def since(
+        cls,
+        generation: int,
+        segments: Sequence[Segment],
+        living: Container[PostId],
+        reached: int,
+    ) -> Changes:
+        """Collect what happened after ``generation`` up to the one ``reached``."""
+        buried: dict[PostId, int] = {}
+        for segment in segments:
+            rows = segment.dead_rows[segment.dead_since > generation]
+            formulas = np.diff(segment.posts.formula_ptr)[rows].tolist()
+            keys = segment.posts.keys.take(rows)
+            for key, count in zip(keys, formulas, strict=True):
+                buried[key] = max(count, buried.get(key, 0))
+        deleted = frozenset(key for key in buried if key not in living)
+        new = tuple(s for s in segments if s.entry.added > generation)
+        return cls(reached, buried, deleted, new)
+
     def written(self) -> Iterator[PostVectors]:
         """Yield the posts that are new or replaced."""
         for segment in self.segments:
             if len(segment.alive):
-                yield segment.posts.take(segment.alive)
+                yield segment.living()
 
 
 def map_segment(
@@ -105,7 +140,7 @@ def map_segment(
 ) -> Segment:
     """Map a segment into memory; ``posts`` are given where they are mapped already."""
     if posts is None:
-        path = folder / f"{entry.name}{SUFFIX}"
+        path = folder / f"{entry.name}{_SUFFIX}"
         size = path.stat().st_size if path.exists() else 0
         if size != entry.size:
             raise MalformedInputError(
@@ -116,17 +151,42 @@ def map_segment(
     if entry.dead is None:
         none = np.zeros(0, dtype=np.int64)
         return Segment(entry, posts, none, none)
-    dead = read_arrays(folder / f"{entry.dead}{SUFFIX}")
+    dead = read_arrays(folder / f"{entry.dead}{_SUFFIX}")
     return Segment(entry, posts, dead["row"], dead["generation"])
+
+
+def write_segment(folder: Path, posts: PostVectors, generation: int) -> SegmentEntry:
+    """Write posts as a segment; it counts once ``store.json`` lists its entry."""
+    name = f"seg-{generation:06d}"
+    size = write_arrays(folder / f"{name}{_SUFFIX}", posts.to_arrays())
+    return SegmentEntry(
+        name, len(posts), len(posts.vectors), len(posts.formula_ids), size, generation
+    )
+
+
+def remove_leftovers(folder: Path, state: StoreState) -> None:
+    """Remove the files that killed writers left."""
+    listed = {e.name for e in state.segments}
+    listed |= {e.dead for e in state.segments if e.dead is not None}
+    for file in folder.glob(f"*{_SUFFIX}"):
+        if file.name.removesuffix(_SUFFIX) not in listed:
+            file.unlink()
+    for part in folder.glob(".*.part"):
+        part.unlink()
+
+
+def has_state(folder: Path) -> bool:
+    """Tell whether there is a store in a folder."""
+    return (folder / _LIST_NAME).exists()
 
 
 def read_state(folder: Path) -> StoreState:
     """Read ``store.json``; refuse a folder without one."""
-    path = folder / LIST_NAME
+    path = folder / _LIST_NAME
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        if found["version"] != VERSION:
-            raise ValueError(f"version {found['version']!r} instead of {VERSION}")
+        if found["version"] != _VERSION:
+            raise ValueError(f"version {found['version']!r} instead of {_VERSION}")
         entries = tuple(SegmentEntry(**e) for e in found.pop("segments"))
         shards = tuple(found.pop("shards"))
         return StoreState(segments=entries, shards=shards, **found)
@@ -143,4 +203,4 @@ def read_state(folder: Path) -> StoreState:
 def write_state(folder: Path, state: StoreState) -> None:
     """Replace ``store.json``: the moment in which a commit happens."""
     text = json.dumps(asdict(state), indent=1)
-    write_text(folder / LIST_NAME, text)
+    write_text(folder / _LIST_NAME, text)

@@ -10,7 +10,7 @@ import pytest
 from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
 from mathamr_kedro.pipelines.indexing.nodes import IndexingParameters
-from mathamr_kedro.search.engines.opening import open_index
+from mathamr_kedro.search.engines import open_index
 from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
 from tests.pipelines.graph_world import open_catalog, run_stage, write_inputs
 from tests.pipelines.search_world import write_encoder

@@ -28,7 +28,7 @@ from mathamr_kedro.search.encoding import (
     list_ranges,
     read_maps,
 )
-from mathamr_kedro.search.engines.opening import EngineParameters, open_index
+from mathamr_kedro.search.engines import EngineConfig, open_index
 from mathamr_kedro.search.store_files import Dtype
 from mathamr_kedro.search.strategies import Strategy
 
@@ -42,7 +42,7 @@ class IndexingParameters:
     dtype: Dtype = "float32"
     """Of the vectors on disk; ``float16`` takes half the room."""
     encoding: EncodingConfig = field(default_factory=EncodingConfig)
-    engine: EngineParameters = field(default_factory=EngineParameters)
+    engine: EngineConfig = field(default_factory=EngineConfig)
     strategy: Strategy = field(default_factory=Strategy)
     """How later stages search for posts."""
 

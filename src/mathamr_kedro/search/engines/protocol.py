@@ -46,7 +46,7 @@ EXACT = SearchMode()
 
 
 @dataclass(frozen=True)
-class HnswParameters:
+class HnswConfig:
     """The HNSW graphs of an index; ``m`` 0 builds none."""
 
     doc_m: int = 16
@@ -62,7 +62,7 @@ class HnswParameters:
 
 
 @dataclass(frozen=True)
-class ServerParameters:
+class ServerConfig:
     """How a Qdrant server keeps the collections."""
 
     shard_number: int = 1

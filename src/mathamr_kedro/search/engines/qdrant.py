@@ -11,14 +11,15 @@ import numpy as np
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.search.engines.points import (
+    Collections,
     FirstStep,
-    Found,
+    Point,
     PointCollection,
     post_point_id,
 )
 from mathamr_kedro.search.engines.protocol import (
     EXACT,
-    HnswParameters,
+    HnswConfig,
     IndexSize,
     PostTypes,
     SearchMode,
@@ -32,18 +33,11 @@ from mathamr_kedro.search.post_vectors import PostEntry, Vectors
 from mathamr_kedro.types import PostId
 
 
-class Collections(NamedTuple):
-    """The two collections of an index."""
-
-    posts: PointCollection
-    formulas: PointCollection
-
-
 class QdrantIndex:
     """The searches of :class:`~mathamr_kedro.search.engines.protocol.VectorIndex`."""
 
     def __init__(
-        self, collections: Collections, encoder: str, dtype: str, hnsw: HnswParameters
+        self, collections: Collections, encoder: str, dtype: str, hnsw: HnswConfig
     ) -> None:
         self._collections = collections
         self._encoder, self._dtype, self._hnsw = encoder, dtype, hnsw
@@ -176,12 +170,12 @@ class _Search(NamedTuple):
         return self._name_posts(self._best(query))
 
     def candidates(self, query: Vectors, first: FirstStep) -> Hits:
-        found = self.collection.search_candidates(
-            query, first, self.depth, self.mode, self.types
+        found = self.collection.search(
+            query, "all", self.depth, self.mode, self.types, first=first
         )
         return self._name_posts(self._settle(query, found))
 
-    def _name_posts(self, found: list[Found]) -> Hits:
+    def _name_posts(self, found: list[Point]) -> Hits:
         return Hits([f.name("post") for f in found], _scores(found))
 
     def formulas(self, query: Vectors) -> FormulaHits:
@@ -193,7 +187,7 @@ class _Search(NamedTuple):
             [f.name("post") for f in found],
         )
 
-    def _best(self, query: Vectors) -> list[Found]:
+    def _best(self, query: Vectors) -> list[Point]:
         """Search a little deeper than asked, until the cut is beyond doubt."""
         limit = self.depth + max(32, self.depth // 16)
         doubt = 2 * _slack(query) * len(np.atleast_2d(query))
@@ -208,7 +202,7 @@ class _Search(NamedTuple):
             limit *= 4
         return self._settle(query, found)
 
-    def _settle(self, query: Vectors, found: list[Found]) -> list[Found]:
+    def _settle(self, query: Vectors, found: list[Point]) -> list[Point]:
         """Put found points into the true order; scores become means (Eq. 3.7)."""
         terms = len(np.atleast_2d(query))
         scores = np.array([f.score for f in found], dtype=np.float64) / terms
@@ -235,5 +229,5 @@ def _true_score(query: Vectors, rows: Vectors) -> float:
     return float((mine @ theirs.T).max(1).mean())
 
 
-def _scores(found: list[Found]) -> np.ndarray:
+def _scores(found: list[Point]) -> np.ndarray:
     return np.array([f.score for f in found], dtype=np.float64)
