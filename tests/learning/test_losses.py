@@ -136,7 +136,7 @@ def test_accuracy_counts_right_first_places():
 
 def test_further_documents_are_negatives():
     queries, documents = pairs()
-    first_two = queries._replace(ptr=queries.ptr[:3])
+    first_two = replace(queries, ptr=queries.ptr[:3])
     expected = slow_nce(padded_maxsim(first_two, documents), 0.05)
     assert loss_of(LossConfig(), first_two, documents) == pytest.approx(
         expected, rel=1e-4

@@ -110,7 +110,7 @@ def test_stopped_encoding_reads_only_what_it_lacks(tmp_path, folders, monkeypatc
     maps = draw_maps(shards)
     with pytest.raises(MalformedInputError, match=r"formulas of post"):
         encode(tmp_path, folders, maps[:6])  # the second shard needs eight
-    assert VectorStore(tmp_path).finished_shards() == {"posts-00000000"}
+    assert VectorStore(tmp_path).state.shards == ("posts-00000000",)
     seen = []
     call = EncodeRanges.__call__
     monkeypatch.setattr(

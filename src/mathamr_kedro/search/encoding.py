@@ -140,7 +140,7 @@ def encode_collection(
         facts: says what the graphs are.
         workers: where to run.
     """
-    done = store.finished_shards()
+    done = frozenset(store.state.shards)
     missing = {r.name: r for r in ranges if r.name not in done}
     facts.restrict(missing.values())
     partitions = (Partition(name, [r]) for name, r in missing.items())

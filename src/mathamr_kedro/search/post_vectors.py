@@ -79,15 +79,16 @@ class PostVectors:
     post_types: NDArray[np.uint8]
     """(N,) index into :data:`POST_TYPES`."""
     nodes: RaggedVectors[NDArray[Any]]
-    """A vector for each formula, sentence and document node, with the columns ``kind``
-    and ``number``."""
+    """With the columns ``kind`` and ``number``."""
     formula_ids: TextColumn
     visual_ids: TextColumn
     returnable: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, posts: Sequence[PostEntry], dtype: str = "float32") -> PostVectors:
-        """Lay out posts; vectors are scaled to length 1.
+    def of(
+        cls, posts: Sequence[PostEntry], dtype: str = "float32", width: int = 0
+    ) -> PostVectors:
+        """Lay out posts; vectors are scaled to length 1 (``width`` where none is).
 
         Raises:
             MalformedInputError: a post has no vectors, a vector cannot be scaled, or
@@ -95,7 +96,7 @@ class PostVectors:
         """
         counts = [len(p.kinds) for p in posts]
         rows = [np.asarray(p.vectors, dtype=np.float64) for p in posts]
-        vectors = np.concatenate(rows) if rows else np.zeros((0, 0))
+        vectors = np.concatenate(rows) if rows else np.zeros((0, width))
         flags = [
             [True] * len(p.formula_ids) if p.returnable is None else p.returnable
             for p in posts
@@ -138,8 +139,7 @@ class PostVectors:
                 raise MalformedInputError(
                     f"Expected {expected} for {name} of vectors (got {got})"
                 )
-        if (np.diff(self.ptr) < 1).any():
-            place = int(np.flatnonzero(np.diff(self.ptr) < 1)[0])
+        for place in np.flatnonzero(self.nodes.lengths < 1):
             raise MalformedInputError(
                 f"Expected at least one vector for post {self.keys[place]!r} (got none)"
             )
@@ -217,9 +217,8 @@ class PostVectors:
         )
 
     def entries(self) -> Iterator[PostEntry]:
-        """Yield all posts."""
-        for place in range(len(self)):
-            yield self.entry(place)
+        """Return all posts."""
+        return map(self.entry, range(len(self)))
 
     def take(self, places: Sequence[int] | NDArray[Any]) -> PostVectors:
         """Return the posts at ``places``, in that order."""

@@ -1,4 +1,4 @@
-r"""From a question in words and LaTeX to the vectors of a query.
+r"""From words and LaTeX to vectors: a query, or a post that comes later.
 
 ::
 
@@ -9,8 +9,8 @@ r"""From a question in words and LaTeX to the vectors of a query.
       │ vocabulary           arrays with the numbers of the prepared graphs
       ▼ encoder              F0 S0 D: one vector each
 
-Each step is the one that the posts went through; only the formula index, which cannot
-know a formula that was typed a moment ago, is left out.
+Each step is the one that the posts of the collection went through; only the formula
+index, which cannot know a formula that was typed a moment ago, is not asked.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ from mathamr_kedro.graph.penman_records import GraphRecord
 from mathamr_kedro.graph.record_arrays import RecordArrays
 from mathamr_kedro.graph.tensors import FORMULA, GraphArrays
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
-from mathamr_kedro.records import CleanText
+from mathamr_kedro.records import CleanText, Post
 from mathamr_kedro.search.encoding import by_number
 from mathamr_kedro.search.explanation import Captions, caption_nodes
 from mathamr_kedro.search.post_vectors import PostEntry, Vectors, scale_to_length_one
+from mathamr_kedro.types import PostId
 
-QUERY = "query"
+_QUERY = "query"
 """Key of a typed query."""
 
 ParseTexts: TypeAlias = Callable[[Sequence[str]], Sequence[ParsedText | ParseFailure]]
@@ -54,7 +55,7 @@ class EncodedQuery(NamedTuple):
 
 
 class QueryEncoder:
-    """Encodes queries as the posts of an index were encoded.
+    """Encodes queries, and new posts, as the posts of an index were encoded.
 
     Args:
         parse: texts with placeholders to AMR, as
@@ -80,7 +81,7 @@ class QueryEncoder:
         Raises:
             MalformedInputError: there is neither a word nor a formula.
         """
-        clean, _ = clean_text("", text, QUERY, lambda formula_id: None, "text")
+        clean, _ = clean_text("", text, _QUERY, lambda formula_id: None, "text")
         return self._encode(clean, text)
 
     def encode_formula(self, latex: str) -> EncodedQuery:
@@ -91,21 +92,30 @@ class QueryEncoder:
         """
         found: list[FoundFormula] = []
         flat = mark_formula(found, FoundFormula(None, latex))
-        clean = place_formulas(flat, found, QUERY)
+        clean = place_formulas(flat, found, _QUERY)
         if not clean.formula_map:
             raise MalformedInputError(f"Expected LaTeX to search for (got {latex!r})")
         return self._encode(clean, latex)
 
-    def _encode(self, clean: CleanText, source: str) -> EncodedQuery:
+    def encode_post(self, post: Post) -> PostEntry:
+        """Encode a post that was not in the collection.
+
+        Raises:
+            MalformedInputError: there is neither a word nor a formula.
+        """
+        clean = CleanText(post.text, post.formula_map)
+        return self._encode(clean, post.text, post.post_id, post.post_type).entry
+
+    def _encode(
+        self, clean: CleanText, source: str, key: PostId = _QUERY, kind: str = "topic"
+    ) -> EncodedQuery:
         (parsed,) = self._parse([clean.text])
         if isinstance(parsed, ParseFailure):
             raise MalformedInputError(
                 f"Expected words or formulas between dollars (got {source!r}: "
                 f"{parsed.detail})"
             )
-        record = GraphRecord(
-            QUERY, parsed.graph, "topic", clean.formula_map, parsed.missing
-        )
+        record = GraphRecord(key, parsed.graph, kind, clean.formula_map, parsed.missing)
         graph = self._arrays(record)
         formulas = by_number(clean.formula_map)
         kinds = graph.representative_kind.tolist()
@@ -114,8 +124,8 @@ class QueryEncoder:
             formulas[n] for k, n in zip(kinds, numbers, strict=True) if k == FORMULA
         ]
         entry = PostEntry(
-            QUERY,
-            "topic",
+            key,
+            kind,
             self._compute(graph),
             kinds,
             numbers,
@@ -145,7 +155,5 @@ def _find_problems(clean: CleanText, parsed: ParsedText) -> tuple[str, ...]:
                 f"${mention.latex}$ was read as far as it goes ({reasons}); "
                 "`mathamr trees` shows how"
             )
-    problems += [
-        f"a part of the text was left out: {f.detail}" for f in parsed.failures
-    ]
+    problems += [f"a part of the text was skipped: {f.detail}" for f in parsed.failures]
     return tuple(problems)

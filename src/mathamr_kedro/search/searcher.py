@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS
-from mathamr_kedro.errors import MissingInputError, suggest
 from mathamr_kedro.graph.tensors import DOCUMENT, FORMULA
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.records import Post
@@ -34,7 +33,6 @@ FindTexts: TypeAlias = Callable[[Collection[PostId]], Mapping[PostId, Post]]
 """Ids to the posts that are there."""
 
 _SNIPPET = 160
-_MAX_SUGGESTIONS = 10_000
 
 
 class Result(NamedTuple):
@@ -148,13 +146,6 @@ class Searcher:
             fetch *= 4
 
     def _read(self, keys: Sequence[PostId]) -> list[PostEntry]:
-        places = self._store.places
-        for key in keys:
-            if key not in places:
-                raise MissingInputError(
-                    f"No post {key!r} among the {len(places)} of the index"
-                    f"{suggest(key, list(places)[:_MAX_SUGGESTIONS])}"
-                )
         return list(self._store.read(keys).entries())
 
     def _describe(

@@ -42,12 +42,6 @@ from mathamr_kedro.search.store_files import (
     Segment,
     SegmentEntry,
     StoreState,
-    has_state,
-    map_segment,
-    read_state,
-    remove_leftovers,
-    write_segment,
-    write_state,
 )
 from mathamr_kedro.types import PostId
 
@@ -66,7 +60,7 @@ class VectorStore:
     def __init__(self, folder: str | Path, lock: FolderLock | None = None) -> None:
         self.folder = Path(folder)
         self._lock = lock
-        self.state = read_state(self.folder)
+        self.state = StoreState.read(self.folder)
         self._segments: dict[str, Segment] = {}
 
     @classmethod
@@ -83,20 +77,15 @@ class VectorStore:
         folder = Path(folder)
         lock = FolderLock(folder, "wait for it to end")
         try:
-            if not has_state(folder):
-                write_state(folder, StoreState(encoder, width, uuid4().hex, dtype))
+            if not StoreState.is_in(folder):
+                StoreState(encoder, width, uuid4().hex, dtype).write(folder)
             store = cls(folder, lock)
             store.check_encoder(encoder)
-            if (store.width, store.state.dtype) != (width, dtype):
-                raise ConfigurationError(
-                    f"Expected {width} numbers of {dtype} in a vector of "
-                    f"{str(folder)!r} (got {store.width} of {store.state.dtype}); "
-                    "delete the folder to encode anew"
-                )
+            store.state.check_vectors(folder, width, dtype)
         except BaseException:
             lock.close()
             raise
-        remove_leftovers(folder, store.state)
+        store.state.remove_leftovers(folder)
         return store
 
     def __enter__(self) -> VectorStore:
@@ -148,7 +137,7 @@ class VectorStore:
 
     def refresh(self) -> None:
         """Read again what another process may have committed."""
-        found = read_state(self.folder)
+        found = StoreState.read(self.folder)
         if found != self.state:
             self.state = found
             self.__dict__.pop("places", None)
@@ -159,12 +148,8 @@ class VectorStore:
             known = self._segments.get(entry.name)
             if known is None or known.entry != entry:
                 posts = known.posts if known else None
-                self._segments[entry.name] = map_segment(self.folder, entry, posts)
+                self._segments[entry.name] = Segment.map(self.folder, entry, posts)
         return [self._segments[e.name] for e in self.state.segments]
-
-    def finished_shards(self) -> frozenset[str]:
-        """Return the names of the shards that are in the store."""
-        return frozenset(self.state.shards)
 
     def keys(self) -> Iterator[PostId]:
         """Yield the posts in the store."""
@@ -176,12 +161,19 @@ class VectorStore:
         """Segment and row of each post."""
         found: dict[PostId, tuple[int, int]] = {}
         for number, segment in enumerate(self.segments()):
-            rows = segment.alive
-            keys = segment.posts.keys.take(rows)
-            found.update(
-                (k, (number, r)) for k, r in zip(keys, rows.tolist(), strict=True)
-            )
+            keys = segment.posts.keys.take(segment.alive)
+            places = ((number, row) for row in segment.alive.tolist())
+            found.update(zip(keys, places, strict=True))
         return found
+
+    def require(self, keys: Iterable[PostId]) -> None:
+        """Raise :class:`MissingInputError` for the first post that is not there."""
+        missing = next((k for k in keys if k not in self.places), None)
+        if missing is not None:
+            hint = suggest(missing, list(self.places)[:10_000])
+            raise MissingInputError(
+                f"No post {missing!r} among the {len(self.places)} of the index{hint}"
+            )
 
     def read(self, keys: Sequence[PostId]) -> PostVectors:
         """Return posts in the given order.
@@ -190,13 +182,8 @@ class VectorStore:
             MissingInputError: a post is not in the store.
         """
         if not keys:
-            return _no_posts(self.state)
-        missing = next((k for k in keys if k not in self.places), None)
-        if missing is not None:
-            hint = suggest(missing, list(self.places)[:10_000])
-            raise MissingInputError(
-                f"Expected vectors of post {missing!r} in {str(self.folder)!r}{hint}"
-            )
+            return PostVectors.of((), self.state.dtype, self.width)
+        self.require(keys)
         segments = self.segments()
         where = np.array([self.places[k] for k in keys])
         parts, order = [], []
@@ -218,7 +205,7 @@ class VectorStore:
         Args:
             add: posts to write; those that are there already are replaced.
             delete: posts to delete; those that are not there are passed over.
-            shard: name of the batch, listed by :meth:`finished_shards`.
+            shard: name of the batch, listed in ``state.shards``.
             encoder: who made the vectors, if the caller knows; checked.
         """
         if encoder is not None:
@@ -230,15 +217,14 @@ class VectorStore:
             raise MalformedInputError(
                 f"Expected vectors of {self.width} numbers (got {add.width})"
             )
-        both = set(added).intersection(deleted := set(delete))
-        if both:
+        if both := set(added).intersection(deleted := set(delete)):
             raise MalformedInputError(
                 f"Expected post {min(both)!r} to be added or deleted, not both"
             )
         segments = self._bury({*added, *deleted}, generation)
         if add is not None:
             add = add.astype(self.state.dtype)
-            segments += (write_segment(self.folder, add, generation),)
+            segments += (SegmentEntry.write(self.folder, add, generation),)
         shards = self.state.shards + ((shard,) if shard is not None else ())
         self._advance(generation=generation, segments=segments, shards=shards)
         self._forget(added, deleted)
@@ -277,11 +263,12 @@ class VectorStore:
         generation = self.generation + 1
         parts = [s.living() for s in small if len(s.alive)]
         if parts:
-            kept += (write_segment(self.folder, PostVectors.join(parts), generation),)
+            joined = PostVectors.join(parts)
+            kept += (SegmentEntry.write(self.folder, joined, generation),)
         self._advance(generation=generation, compacted=self.generation, segments=kept)
         self._segments = {n: s for n, s in self._segments.items() if n not in names}
         self.__dict__.pop("places", None)
-        remove_leftovers(self.folder, self.state)
+        self.state.remove_leftovers(self.folder)
 
     def _forget(self, added: list[PostId], deleted: set[PostId]) -> None:
         if "places" not in self.__dict__:
@@ -304,16 +291,10 @@ class VectorStore:
 
     def _advance(self, **changed: Any) -> None:
         self.state = replace(self.state, **changed)
-        write_state(self.folder, self.state)
+        self.state.write(self.folder)
 
     def _check_writable(self) -> None:
         if self._lock is None:
             raise ConfigurationError(
                 f"{str(self.folder)!r} is open for reading; use VectorStore.open"
             )
-
-
-def _no_posts(state: StoreState) -> PostVectors:
-    empty = PostVectors.of(())
-    vectors = np.zeros((0, state.width), dtype=state.dtype)
-    return replace(empty, nodes=replace(empty.nodes, vectors=vectors))

@@ -17,7 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.arrays import read_arrays, write_arrays
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.errors import (
+    ConfigurationError,
+    MalformedInputError,
+    MissingInputError,
+)
 from mathamr_kedro.files import write_text
 from mathamr_kedro.search.post_vectors import PostVectors
 from mathamr_kedro.types import PostId
@@ -43,6 +47,14 @@ class SegmentEntry:
     dead: str | None = None
     """File that lists its replaced and deleted posts."""
 
+    @classmethod
+    def write(cls, folder: Path, posts: PostVectors, generation: int) -> SegmentEntry:
+        """Write posts as a segment; it counts once ``store.json`` lists the entry."""
+        name = f"seg-{generation:06d}"
+        size = write_arrays(folder / f"{name}{_SUFFIX}", posts.to_arrays())
+        vectors, formulas = len(posts.vectors), len(posts.formula_ids)
+        return cls(name, len(posts), vectors, formulas, size, generation)
+
 
 @dataclass(frozen=True)
 class StoreState:
@@ -62,6 +74,54 @@ class StoreState:
     segments: tuple[SegmentEntry, ...] = ()
     version: int = _VERSION
 
+    @staticmethod
+    def is_in(folder: Path) -> bool:
+        """Tell whether there is a store in a folder."""
+        return (folder / _LIST_NAME).exists()
+
+    @classmethod
+    def read(cls, folder: Path) -> StoreState:
+        """Read ``store.json``; refuse a folder without one."""
+        path = folder / _LIST_NAME
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            if found["version"] != _VERSION:
+                raise ValueError(f"version {found['version']!r} instead of {_VERSION}")
+            entries = tuple(SegmentEntry(**e) for e in found.pop("segments"))
+            shards = tuple(found.pop("shards"))
+            return cls(segments=entries, shards=shards, **found)
+        except FileNotFoundError as exc:
+            raise MissingInputError(
+                f"Expected a store of vectors in {str(folder)!r}; encode the posts "
+                "first"
+            ) from exc
+        except (ValueError, KeyError, TypeError) as exc:
+            raise MalformedInputError(
+                f"Expected the state of a store in {str(path)!r} ({exc})"
+            ) from exc
+
+    def check_vectors(self, folder: Path, width: int, dtype: Dtype) -> None:
+        """Raise :class:`ConfigurationError` where vectors would not fit."""
+        if (self.width, self.dtype) != (width, dtype):
+            raise ConfigurationError(
+                f"Expected {width} numbers of {dtype} in a vector of {str(folder)!r} "
+                f"(got {self.width} of {self.dtype}); delete the folder to encode anew"
+            )
+
+    def write(self, folder: Path) -> None:
+        """Replace ``store.json``: the moment in which a commit happens."""
+        write_text(folder / _LIST_NAME, json.dumps(asdict(self), indent=1))
+
+    def remove_leftovers(self, folder: Path) -> None:
+        """Remove the files that killed writers left."""
+        listed = {e.name for e in self.segments}
+        listed |= {e.dead for e in self.segments if e.dead is not None}
+        for file in folder.glob(f"*{_SUFFIX}"):
+            if file.name.removesuffix(_SUFFIX) not in listed:
+                file.unlink()
+        for part in folder.glob(".*.part"):
+            part.unlink()
+
 
 @dataclass(frozen=True, eq=False)
 class Segment:
@@ -72,6 +132,26 @@ class Segment:
     dead_rows: NDArray[np.int64]
     dead_since: NDArray[np.int64]
     """Generation in which each of ``dead_rows`` died."""
+
+    @classmethod
+    def map(
+        cls, folder: Path, entry: SegmentEntry, posts: PostVectors | None = None
+    ) -> Segment:
+        """Map a segment; ``posts`` are given where they are mapped already."""
+        if posts is None:
+            path = folder / f"{entry.name}{_SUFFIX}"
+            size = path.stat().st_size if path.exists() else 0
+            if size != entry.size:
+                raise MalformedInputError(
+                    f"Expected {entry.size} bytes in {str(path)!r} (got {size}); the "
+                    "file was changed: delete the folder and encode anew"
+                )
+            posts = PostVectors.from_arrays(read_arrays(path))
+        if entry.dead is None:
+            none = np.zeros(0, dtype=np.int64)
+            return cls(entry, posts, none, none)
+        dead = read_arrays(folder / f"{entry.dead}{_SUFFIX}")
+        return cls(entry, posts, dead["row"], dead["generation"])
 
     @cached_property
     def alive(self) -> NDArray[np.int64]:
@@ -133,74 +213,3 @@ class Changes:
         for segment in self.segments:
             if len(segment.alive):
                 yield segment.living()
-
-
-def map_segment(
-    folder: Path, entry: SegmentEntry, posts: PostVectors | None = None
-) -> Segment:
-    """Map a segment into memory; ``posts`` are given where they are mapped already."""
-    if posts is None:
-        path = folder / f"{entry.name}{_SUFFIX}"
-        size = path.stat().st_size if path.exists() else 0
-        if size != entry.size:
-            raise MalformedInputError(
-                f"Expected {entry.size} bytes in {str(path)!r} (got {size}); the "
-                "file was changed: delete the folder and encode anew"
-            )
-        posts = PostVectors.from_arrays(read_arrays(path))
-    if entry.dead is None:
-        none = np.zeros(0, dtype=np.int64)
-        return Segment(entry, posts, none, none)
-    dead = read_arrays(folder / f"{entry.dead}{_SUFFIX}")
-    return Segment(entry, posts, dead["row"], dead["generation"])
-
-
-def write_segment(folder: Path, posts: PostVectors, generation: int) -> SegmentEntry:
-    """Write posts as a segment; it counts once ``store.json`` lists its entry."""
-    name = f"seg-{generation:06d}"
-    size = write_arrays(folder / f"{name}{_SUFFIX}", posts.to_arrays())
-    return SegmentEntry(
-        name, len(posts), len(posts.vectors), len(posts.formula_ids), size, generation
-    )
-
-
-def remove_leftovers(folder: Path, state: StoreState) -> None:
-    """Remove the files that killed writers left."""
-    listed = {e.name for e in state.segments}
-    listed |= {e.dead for e in state.segments if e.dead is not None}
-    for file in folder.glob(f"*{_SUFFIX}"):
-        if file.name.removesuffix(_SUFFIX) not in listed:
-            file.unlink()
-    for part in folder.glob(".*.part"):
-        part.unlink()
-
-
-def has_state(folder: Path) -> bool:
-    """Tell whether there is a store in a folder."""
-    return (folder / _LIST_NAME).exists()
-
-
-def read_state(folder: Path) -> StoreState:
-    """Read ``store.json``; refuse a folder without one."""
-    path = folder / _LIST_NAME
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if found["version"] != _VERSION:
-            raise ValueError(f"version {found['version']!r} instead of {_VERSION}")
-        entries = tuple(SegmentEntry(**e) for e in found.pop("segments"))
-        shards = tuple(found.pop("shards"))
-        return StoreState(segments=entries, shards=shards, **found)
-    except FileNotFoundError as exc:
-        raise MissingInputError(
-            f"Expected a store of vectors in {str(folder)!r}; encode the posts first"
-        ) from exc
-    except (ValueError, KeyError, TypeError) as exc:
-        raise MalformedInputError(
-            f"Expected the state of a store in {str(path)!r} ({exc})"
-        ) from exc
-
-
-def write_state(folder: Path, state: StoreState) -> None:
-    """Replace ``store.json``: the moment in which a commit happens."""
-    text = json.dumps(asdict(state), indent=1)
-    write_text(folder / _LIST_NAME, text)

@@ -224,7 +224,7 @@ class _EdgeCollection:
         nearest = qe.Query.Nearest(query.tolist(), using=space)
         request = qe.QueryRequest(limit=limit, query=nearest, with_payload=True, **how)
         found = self._shard.query(request)
-        return [Point(_plain(p.id), p.payload, score=p.score) for p in found]
+        return [Point(_plain(p.id), p.payload or {}, {}, p.score) for p in found]
 
     def fetch(self, point_ids: Sequence[PointId], space: str) -> list[Vectors]:
         records = self._shard.retrieve(list(point_ids), False, [space])

@@ -16,7 +16,7 @@ Qdrant's own cosine would only scale them a second time.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -42,9 +42,10 @@ class Point(NamedTuple):
     """A point to write, or one that was found."""
 
     point_id: PointId
-    payload: Mapping[str, Any]
-    vectors: Mapping[str, Any] = {}
-    """To write: name of the space to a vector or a list of vectors, as plain lists."""
+    payload: dict[str, Any]
+    vectors: dict[str, Any]
+    """Name of the space to a vector or a list of vectors, as plain lists; empty where it
+    was found."""
     score: float = 0.0
     """Of a point that was found."""
 

@@ -115,7 +115,7 @@ class ServerCollection:
             ),
         )  # fmt: skip
         return [
-            Point(_plain(p.id), p.payload or {}, score=p.score) for p in answer.points
+            Point(_plain(p.id), p.payload or {}, {}, p.score) for p in answer.points
         ]
 
     def fetch(self, point_ids: Sequence[PointId], space: str) -> list[Vectors]:
