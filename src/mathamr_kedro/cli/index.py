@@ -65,13 +65,11 @@ def add(
             f"({failure.reason})",
             err=True,
         )
-    if found.replaced:
-        click.echo(
-            f"replaced {_count(found.replaced, 'post')}: {_list(found.replaced)}"
-        )
-    new = [key for key in found.added if key not in set(found.replaced)]
-    if new:
-        click.echo(f"added {_count(new, 'post')}: {_list(new)}")
+    old = found.replaced
+    new = tuple(key for key in found.added if key not in set(old))
+    for verb, keys in (("added", new), ("replaced", old)):
+        if keys:
+            click.echo(f"{verb} {_count(keys, 'post')}: {_list(keys)}")
     if not found.added:
         click.echo("Nothing was added.", err=True)
         sys.exit(1)
@@ -152,9 +150,8 @@ def _read(files: Iterable[Path], root: Path | None) -> Iterator[Post | Failure]:
 
 def _read_raw(path: Path, root: Path | None) -> Iterator[RawPost | Failure]:
     path = path.resolve()
-    base = (
-        root.resolve() if root is not None else path if path.is_dir() else path.parent
-    )
+    folder = path if path.is_dir() else path.parent
+    base = folder if root is None else root.resolve()
     if not path.is_relative_to(base):
         raise click.UsageError(f"{str(path)!r} is not below --root {str(base)!r}")
     for file in OwnCollection(path).check_layout() if path.is_dir() else [path]:

@@ -91,10 +91,10 @@ class PostVectors:
         """Lay out posts; vectors are scaled to length 1 (``width`` where none is).
 
         Raises:
-            MalformedInputError: a post has no vectors, a vector cannot be scaled, or
-                ids do not fit the formula vectors.
+            MalformedInputError: vectors are missing or zero, or ids do not fit them.
         """
         counts = [len(p.kinds) for p in posts]
+        numbers = [n for p in posts for n in p.numbers]
         rows = [np.asarray(p.vectors, dtype=np.float64) for p in posts]
         vectors = np.concatenate(rows) if rows else np.zeros((0, width))
         flags = [
@@ -109,9 +109,7 @@ class PostVectors:
                 np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]),
                 {
                     "kind": np.array([k for p in posts for k in p.kinds], np.uint8),
-                    "number": np.array(
-                        [n for p in posts for n in p.numbers], np.uint32
-                    ),
+                    "number": np.array(numbers, np.uint32),
                 },
             ),
             formula_ids=TextColumn.of(i for p in posts for i in p.formula_ids),
@@ -139,7 +137,7 @@ class PostVectors:
                 raise MalformedInputError(
                     f"Expected {expected} for {name} of vectors (got {got})"
                 )
-        for place in np.flatnonzero(self.nodes.lengths < 1):
+        for place in np.flatnonzero(self.nodes.lengths < 1).tolist():
             raise MalformedInputError(
                 f"Expected at least one vector for post {self.keys[place]!r} (got none)"
             )

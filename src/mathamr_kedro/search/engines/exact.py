@@ -16,8 +16,8 @@ from mathamr_kedro.search.engines.protocol import (
     IndexSize,
     PostTypes,
     SearchMode,
+    VectorIndex,
     check_post_types,
-    rerank_documents,
     round_query,
 )
 from mathamr_kedro.search.engines.rescoring import name_items
@@ -25,7 +25,6 @@ from mathamr_kedro.search.engines.scan import ExactSpace
 from mathamr_kedro.search.engines.scan_torch import ScanType
 from mathamr_kedro.search.post_vectors import (
     POST_TYPES,
-    PostEntry,
     PostVectors,
     Vectors,
 )
@@ -39,7 +38,7 @@ _SMALL_SEGMENT = 1000
 _BYTES: dict[ScanType, int] = {"float32": 4, "bfloat16": 2}
 
 
-class ExactIndex:
+class ExactIndex(VectorIndex):
     """All vectors of a store, packed in memory when they are first needed.
 
     ::
@@ -151,17 +150,6 @@ class ExactIndex:
         scores = self._space("all").score(self._batch(queries), which, numbers)
         parts = np.split(scores, np.cumsum(counts)[:-1])
         return [Hits.rank(k, s) for k, s in zip(candidates, parts, strict=True)]
-
-    def search_reranked(
-        self,
-        queries: Sequence[PostEntry],
-        candidates: int,
-        depth: int,
-        mode: SearchMode = EXACT,
-        types: PostTypes = None,
-    ) -> list[Hits]:
-        """Find candidates by document vectors, order them by MaxSim."""
-        return rerank_documents(self, queries, candidates, depth, mode, types)
 
     def search_formulas(
         self, queries: Sequence[Vectors], depth: int, mode: SearchMode = EXACT

@@ -32,9 +32,8 @@ from mathamr_kedro.search.engines.points import (
     Collections,
     Point,
     PointCollection,
-    formula_point_id,
     formula_points,
-    post_point_id,
+    name_point,
     post_points,
 )
 from mathamr_kedro.search.store import VectorStore
@@ -161,7 +160,7 @@ class Follower:
             if number % _NOTE_EVERY == 0:
                 self._place.save_progress(collections, note, number)
         self._place.finish(collections)
-        verify_collections(collections, self._store)
+        _verify_collections(collections, self._store)
         self._place.put_into_use(collections, note)
         return collections
 
@@ -208,9 +207,9 @@ def _in_batches(points: Iterable[Point]) -> Iterator[list[Point]]:
 
 
 def _delete(collections: Collections, changes: Changes) -> None:
-    posts = [post_point_id(key) for key in sorted(changes.deleted)]
+    posts = [name_point(key) for key in sorted(changes.deleted)]
     formulas = [
-        formula_point_id(key, place)
+        name_point(key, place)
         for key, count in sorted(changes.buried.items())
         for place in range(count)
     ]
@@ -222,7 +221,7 @@ def _delete(collections: Collections, changes: Changes) -> None:
             collection.delete(ids[a : a + _DELETED_AT_ONCE])
 
 
-def verify_collections(
+def _verify_collections(
     collections: Collections, store: VectorStore, sample: int = 20
 ) -> None:
     """Compare the counts with the store, and vectors of a sample of posts.

@@ -44,8 +44,8 @@ class Point(NamedTuple):
     point_id: PointId
     payload: dict[str, Any]
     vectors: dict[str, Any]
-    """Name of the space to a vector or a list of vectors, as plain lists; empty where it
-    was found."""
+    """Name of the space to a vector or a list of vectors, as plain lists; not read back
+    from an index."""
     score: float = 0.0
     """Of a point that was found."""
 
@@ -111,21 +111,16 @@ class Collections(NamedTuple):
     formulas: PointCollection
 
 
-def post_point_id(key: PostId) -> PointId:
-    """Return the id of a post's point.
+def name_point(key: PostId, place: int | None = None) -> PointId:
+    """Return the id of the point of a post, or of the formula at ``place`` of it.
 
-    >>> post_point_id("1801"), post_point_id("0042") == post_point_id("42")
+    >>> name_point("1801"), name_point("0042") == name_point("42")
     (1801, False)
     """
+    if place is not None:
+        return _number_formula(_as_payload(key), place)
     number = _as_number(key)
-    if number is None:
-        return str(uuid.uuid5(_NAMESPACE, f"post {key}"))
-    return number
-
-
-def formula_point_id(key: PostId, place: int) -> PointId:
-    """Return the id of the point of the formula at ``place`` of a post."""
-    return _number_formula(_as_payload(key), place)
+    return str(uuid.uuid5(_NAMESPACE, f"post {key}")) if number is None else number
 
 
 def _number_formula(post: int | str, place: int) -> PointId:
@@ -174,7 +169,7 @@ def post_points(posts: PostVectors) -> Iterator[Point]:
             "post": _as_payload(key),
             "type": POST_TYPES[posts.post_types[place]],
         }
-        yield Point(post_point_id(key), payload, named)
+        yield Point(name_point(key), payload, named)
 
 
 def formula_points(posts: PostVectors) -> Iterator[Point]:

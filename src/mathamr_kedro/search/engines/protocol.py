@@ -102,12 +102,20 @@ class VectorIndex(Protocol):
         """Fingerprint of the encoder whose vectors it holds."""
 
     def search_documents(
-        self, queries: Sequence[Vectors], depth: int, mode: SearchMode, types: PostTypes
+        self,
+        queries: Sequence[Vectors],
+        depth: int,
+        mode: SearchMode = EXACT,
+        types: PostTypes = None,
     ) -> list[Hits]:
         """Find posts whose document vector is near (``queries``: one vector each)."""
 
     def search_maxsim(
-        self, queries: Sequence[Vectors], depth: int, mode: SearchMode, types: PostTypes
+        self,
+        queries: Sequence[Vectors],
+        depth: int,
+        mode: SearchMode = EXACT,
+        types: PostTypes = None,
     ) -> list[Hits]:
         """Find posts by MaxSim over all vectors (``queries``: matrices)."""
 
@@ -121,13 +129,17 @@ class VectorIndex(Protocol):
         queries: Sequence[PostEntry],
         candidates: int,
         depth: int,
-        mode: SearchMode,
-        types: PostTypes,
+        mode: SearchMode = EXACT,
+        types: PostTypes = None,
     ) -> list[Hits]:
         """Find candidates by document vectors, order them by exact MaxSim."""
+        documents = [document_vector(q) for q in queries]
+        found = self.search_documents(documents, candidates, mode, types)
+        hits = self.rerank([q.vectors for q in queries], [h.ids for h in found])
+        return [h.top(depth) for h in hits]
 
     def search_formulas(
-        self, queries: Sequence[Vectors], depth: int, mode: SearchMode
+        self, queries: Sequence[Vectors], depth: int, mode: SearchMode = EXACT
     ) -> list[FormulaHits]:
         """Find formula instances whose vector is near (one vector each)."""
 
@@ -136,21 +148,6 @@ class VectorIndex(Protocol):
 
     def close(self) -> None:
         """Release files and connections."""
-
-
-def rerank_documents(
-    index: VectorIndex,
-    queries: Sequence[PostEntry],
-    candidates: int,
-    depth: int,
-    mode: SearchMode,
-    types: PostTypes,
-) -> list[Hits]:
-    """Carry out :meth:`VectorIndex.search_reranked` in two steps."""
-    documents = [document_vector(q) for q in queries]
-    found = index.search_documents(documents, candidates, mode, types)
-    hits = index.rerank([q.vectors for q in queries], [h.ids for h in found])
-    return [h.top(depth) for h in hits]
 
 
 def document_vector(query: PostEntry) -> Vectors:

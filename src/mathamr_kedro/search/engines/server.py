@@ -27,11 +27,7 @@ from mathamr_kedro.search.engines.following import Follower, Note
 from mathamr_kedro.search.engines.points import SPACES, Collections
 from mathamr_kedro.search.engines.protocol import HnswConfig, ServerConfig
 from mathamr_kedro.search.engines.qdrant import QdrantIndex
-from mathamr_kedro.search.engines.server_collection import (
-    Retry,
-    ServerCollection,
-    make_spaces,
-)
+from mathamr_kedro.search.engines.server_collection import Retry, ServerCollection
 from mathamr_kedro.search.store import VectorStore
 
 logger = logging.getLogger(__name__)
@@ -205,7 +201,7 @@ class _ServerBuilds:
         create = partial(
             self._client.create_collection,
             name,
-            vectors_config=make_spaces(
+            vectors_config=ServerCollection.make_spaces(
                 kind, self._store.width, self._hnsw, config.on_disk
             ),
             shard_number=config.shard_number,

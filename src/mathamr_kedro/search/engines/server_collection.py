@@ -166,26 +166,28 @@ class ServerCollection:
     def close(self) -> None:
         """Do nothing: the connection belongs to who made it."""
 
-
-def make_spaces(
-    collection: str, width: int, hnsw: HnswConfig, on_disk: bool
-) -> dict[str, models.VectorParams]:
-    """Return the vector spaces of ``posts`` or ``formulas``."""
-    several = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
-    return {
-        space: models.VectorParams(
-            size=width,
-            distance=models.Distance.DOT,
-            on_disk=on_disk,
-            hnsw_config=models.HnswConfigDiff(
-                m=getattr(hnsw, f"{space}_m"),
-                ef_construct=hnsw.ef_construct,
-                full_scan_threshold=hnsw.full_scan_threshold,
-            ),
-            multivector_config=several if space == "all" else None,
+    @staticmethod
+    def make_spaces(
+        collection: str, width: int, hnsw: HnswConfig, on_disk: bool
+    ) -> dict[str, models.VectorParams]:
+        """Return the vector spaces of ``posts`` or ``formulas``."""
+        several = models.MultiVectorConfig(
+            comparator=models.MultiVectorComparator.MAX_SIM
         )
-        for space in SPACES[collection]
-    }
+        return {
+            space: models.VectorParams(
+                size=width,
+                distance=models.Distance.DOT,
+                on_disk=on_disk,
+                hnsw_config=models.HnswConfigDiff(
+                    m=getattr(hnsw, f"{space}_m"),
+                    ef_construct=hnsw.ef_construct,
+                    full_scan_threshold=hnsw.full_scan_threshold,
+                ),
+                multivector_config=several if space == "all" else None,
+            )
+            for space in SPACES[collection]
+        }
 
 
 def _filter(types: PostTypes, only: Sequence[PointId] | None) -> models.Filter | None:
