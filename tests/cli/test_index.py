@@ -71,7 +71,7 @@ def read_status(data: Path) -> dict:
 
 def find(data: Path, text: str) -> list[dict]:
     found = run(data, text, "--json", "--top", "20", command=search.command)
-    return json.loads(found.stdout)
+    return json.loads(found.stdout[found.stdout.index("[\n") :])  # behind the log
 
 
 def store_of(data: Path) -> VectorStore:

@@ -38,7 +38,7 @@ from mathamr_kedro.graph.penman_records import GraphRecord
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.records import FormulaMention, Post, Topic
-from mathamr_kedro.search.engines.scan import ExactSpace
+from mathamr_kedro.search import ExactSpace
 from mathamr_kedro.text.bert import SentenceEncoder
 from mathamr_kedro.text.bm25 import TermIndex
 from mathamr_kedro.text.terms import (

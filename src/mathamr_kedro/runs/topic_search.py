@@ -17,10 +17,14 @@ from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.records import Topic
 from mathamr_kedro.runs.baselines import TASK_1_TYPES
 from mathamr_kedro.runs.system_runs import RankedList, SystemRun
-from mathamr_kedro.search.engines.protocol import VectorIndex
-from mathamr_kedro.search.post_vectors import PostEntry, Vectors
-from mathamr_kedro.search.store import VectorStore
-from mathamr_kedro.search.strategies import Strategy, find_posts
+from mathamr_kedro.search import (
+    PostEntry,
+    Strategy,
+    VectorIndex,
+    Vectors,
+    VectorStore,
+    find_posts,
+)
 from mathamr_kedro.types import PostId, TopicId
 
 logger = logging.getLogger(__name__)

@@ -44,8 +44,8 @@ class AddedPosts:
         self._file = folder / "added_posts.jsonl"
         self._posts: dict[PostId, Post] = {}
         if self._file.exists():
-            lines = self._file.read_text(encoding="utf-8").splitlines()
-            posts = (_read_post(json.loads(line)) for line in lines)
+            with self._file.open(encoding="utf-8") as lines:
+                posts = [_read_post(json.loads(line)) for line in lines]
             self._posts = {post.post_id: post for post in posts}
 
     def __call__(self, ids: Collection[PostId]) -> Mapping[PostId, Post]:
@@ -177,8 +177,8 @@ class LivingIndex:
         Raises:
             LockedError: another process writes to the store, or has the index open.
         """
+        before = self._count_bytes()
         with self._open() as store:
-            before = self._count_bytes()
             store.compact()
         self.catch_up()
         return before, self._count_bytes()

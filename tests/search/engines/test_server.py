@@ -113,6 +113,23 @@ def test_living_index_follows_the_store(client, tmp_path):
             assert len(collections_of(client)) == 2
 
 
+def test_how_far_an_index_is_can_be_read_without_opening_it(client, tmp_path, posts):
+    def reached():
+        read = VectorStore(tmp_path)
+        return ServerIndex.reached(client, read, "mine", HnswConfig(), ServerConfig())
+
+    with VectorStore.open(tmp_path, ENCODER, WIDTH) as store:
+        store.commit(PostVectors.of(posts))
+        assert reached() is None
+        ServerIndex.build(client, store, "mine")
+        assert reached() == store.generation
+        store.commit(delete=["1"])
+        assert reached() == store.generation - 1
+        store.commit(delete=["2"])
+        store.compact()
+        assert reached() is None  # deletions were forgotten
+
+
 def test_killed_build_leaves_the_old_index_in_use_and_goes_on(
     client, tmp_path, store, posts, monkeypatch
 ):

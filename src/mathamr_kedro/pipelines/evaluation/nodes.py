@@ -45,8 +45,7 @@ from mathamr_kedro.runs.baselines import (
 from mathamr_kedro.runs.system_runs import SystemRun, add_fusions, split_run
 from mathamr_kedro.runs.topic_search import Queries, run_search, search_posts
 from mathamr_kedro.runs.topic_sets import TASKS, TopicSet, list_topic_sets
-from mathamr_kedro.search.engines import EngineConfig, open_index
-from mathamr_kedro.search.strategies import Strategy, find_formulas
+from mathamr_kedro.search import EngineConfig, Strategy, find_formulas, open_index
 from mathamr_kedro.types import PostId
 
 logger = logging.getLogger(__name__)

@@ -19,18 +19,19 @@ from mathamr_kedro.graph.configuration import PreprocessingParameters
 from mathamr_kedro.graph.prepared import POST_TYPES, PreparedGraphs, PreparedStore
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.search.encoding import (
+from mathamr_kedro.search import (
+    Dtype,
     EncodeRanges,
     EncodingConfig,
+    EngineConfig,
     Facts,
+    Strategy,
     encode_collection,
     fingerprint_encoder,
     list_ranges,
+    open_index,
     read_maps,
 )
-from mathamr_kedro.search.engines import EngineConfig, open_index
-from mathamr_kedro.search.store_files import Dtype
-from mathamr_kedro.search.strategies import Strategy
 
 logger = logging.getLogger(__name__)
 
