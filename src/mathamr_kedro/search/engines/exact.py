@@ -189,7 +189,7 @@ class ExactIndex(VectorIndex):
 
 
 def _take_all(posts: PostVectors) -> RaggedVectors:
-    return posts.nodes
+    return RaggedVectors(posts.vectors, posts.ptr)  # a scan needs no columns
 
 
 def _take_documents(posts: PostVectors) -> RaggedVectors:
