@@ -160,7 +160,7 @@ def test_two_writers_are_refused(tmp_path):
 
 
 def test_reader_may_not_write(store, posts):
-    with pytest.raises(ConfigurationError, match="reading"):
+    with pytest.raises(LockedError, match="reading"):
         store.commit(PostVectors.of(posts[:1]))
 
 

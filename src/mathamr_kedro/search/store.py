@@ -30,6 +30,7 @@ import numpy as np
 
 from mathamr_kedro.errors import (
     ConfigurationError,
+    LockedError,
     MalformedInputError,
     MissingInputError,
     suggest,
@@ -123,11 +124,7 @@ class VectorStore:
         return sum(int(s.living().returnable.sum()) for s in self.segments())
 
     def check_encoder(self, encoder: str) -> None:
-        """Refuse vectors of another encoder.
-
-        Raises:
-            ConfigurationError: they would mix.
-        """
+        """Raise :class:`ConfigurationError` for vectors of another encoder."""
         if encoder != self.encoder:
             raise ConfigurationError(
                 f"Expected vectors of encoder {self.encoder!r} in {str(self.folder)!r} "
@@ -295,6 +292,6 @@ class VectorStore:
 
     def _check_writable(self) -> None:
         if self._lock is None:
-            raise ConfigurationError(
+            raise LockedError(
                 f"{str(self.folder)!r} is open for reading; use VectorStore.open"
             )

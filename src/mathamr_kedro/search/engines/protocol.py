@@ -93,8 +93,8 @@ class VectorIndex(Protocol):
     """What every engine can do.
 
     All searches take several queries and return one list for each. Scores are cosines,
-    or means of cosines (Eq. 3.7); ties are broken by the rule of
-    :mod:`mathamr_kedro.search.engines.rescoring`.
+    or means of cosines (Eq. 3.7); ties are ordered by the rule of
+    :mod:`mathamr_kedro.hits`.
     """
 
     @property
