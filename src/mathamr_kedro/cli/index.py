@@ -111,6 +111,7 @@ def status(as_json: bool, env: str | None, data_root: str | None) -> None:
         lag = _count(range(reached, generation), "commit")
         index = f"{lag} behind: the next search catches up"
     collection = found.posts - found.added
+    dead = _count(range(found.dead), "dead post")
     for name, value in (
         ("engine", found.engine),
         ("encoder", found.encoder),
@@ -120,7 +121,10 @@ def status(as_json: bool, env: str | None, data_root: str | None) -> None:
         ),
         ("formulas", f"{found.formulas:,}"),
         ("vectors", f"{found.vectors:,}, {found.bytes:,} bytes"),
-        ("segments", f"{found.segments:,}, {found.dead:,} dead posts in them"),
+        (
+            "segments",
+            f"{found.segments:,}, with {_count(range(found.dead), 'dead post')}",
+        ),
         ("generation", f"{generation:,}"),
         ("index", index),
     ):
