@@ -110,21 +110,15 @@ def status(as_json: bool, env: str | None, data_root: str | None) -> None:
     else:
         lag = _count(range(reached, generation), "commit")
         index = f"{lag} behind: the next search catches up"
-    collection = found.posts - found.added
+    origin = f"{found.posts - found.added:,} collection, {found.added:,} added"
     dead = _count(range(found.dead), "dead post")
     for name, value in (
         ("engine", found.engine),
         ("encoder", found.encoder),
-        (
-            "posts",
-            f"{found.posts:,} ({collection:,} collection, {found.added:,} added)",
-        ),
+        ("posts", f"{found.posts:,} ({origin})"),
         ("formulas", f"{found.formulas:,}"),
         ("vectors", f"{found.vectors:,}, {found.bytes:,} bytes"),
-        (
-            "segments",
-            f"{found.segments:,}, with {_count(range(found.dead), 'dead post')}",
-        ),
+        ("segments", f"{found.segments:,}, with {dead}"),
         ("generation", f"{generation:,}"),
         ("index", index),
     ):
