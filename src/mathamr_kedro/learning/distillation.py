@@ -38,7 +38,7 @@ from mathamr_kedro.graph.tensor_shards import GraphShards
 from mathamr_kedro.graph.tensors import FORMULA
 from mathamr_kedro.learning.augmentation import mix_bits
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
-from mathamr_kedro.learning.maxsim import find_formulas, take_documents
+from mathamr_kedro.learning.maxsim import is_formula, take_documents
 from mathamr_kedro.ragged import RaggedVectors
 
 _GRAPHS = 128
@@ -231,7 +231,7 @@ class PatternTeacher:
         q, d = (
             self.vectors[p.columns["row"].long()].float() for p in (queries, documents)
         )
-        anchor, partner = ((t.abs().amax(1) > 0) & find_formulas(p)
+        anchor, partner = ((t.abs().amax(1) > 0) & is_formula(p)
                            for t, p in ((q, queries), (d, documents)))  # fmt: skip
         return self.weight * compare_likeness(
             q @ d.T / self.config.temperature,

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.learning.distillation import Teacher
-from mathamr_kedro.learning.maxsim import find_formulas, maxsim, take_documents
+from mathamr_kedro.learning.maxsim import is_formula, maxsim, take_documents
 from mathamr_kedro.model.config import Precision
 from mathamr_kedro.ragged import RaggedVectors
 
@@ -111,7 +111,7 @@ def formula_nce(
     are neither of its pair nor look the same.
     """
     pair_of_anchor, pair_of_partner = map(_find_posts, (queries, documents))
-    both = find_formulas(queries)[:, None] & find_formulas(documents)
+    both = is_formula(queries)[:, None] & is_formula(documents)
     mine, theirs = queries.columns["label"][:, None], documents.columns["label"]
     # How a formula without a label looks is not known.
     labelled = (mine > 0) & (theirs > 0)

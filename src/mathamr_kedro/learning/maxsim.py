@@ -33,7 +33,7 @@ from mathamr_kedro.ragged import RaggedVectors
 _CHUNK = 1 << 24
 
 
-def find_formulas(posts: RaggedVectors) -> Tensor:
+def is_formula(posts: RaggedVectors) -> Tensor:
     """(P,) which vectors are formulas of posts; spare ones are not."""
     place = torch.arange(len(posts.vectors), device=posts.ptr.device)
     is_inside = (place >= posts.ptr[0]) & (place < posts.ptr[-1])
