@@ -33,11 +33,12 @@ from torch_geometric.nn import FastRGCNConv, RGCNConv
 from mathamr_kedro.graph import BatchSize, DeviceShards, GraphBatch, GraphShards
 from mathamr_kedro.learning.augmentation import AugmentationConfig, augment
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
-from mathamr_kedro.learning.maxsim import MultiVectors, maxsim, padded_maxsim
+from mathamr_kedro.learning.maxsim import maxsim, padded_maxsim
 from mathamr_kedro.learning.steps import split_pairs
 from mathamr_kedro.model.backends import choose_backend
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.ragged import RaggedVectors
 
 MOST_NODES = 150
 LIMITS = {"fp32": 2e-6, "tf32": 5e-3, "bf16": 2e-2}
@@ -149,21 +150,18 @@ def check_maxsim(device: str, precision: str) -> None:
     """Ragged MaxSim against its padded twin."""
     torch.manual_seed(0)
 
-    def draw(posts: int, width: int = 32) -> MultiVectors:
+    def draw(posts: int, width: int = 32) -> RaggedVectors:
         ptr = torch.nn.functional.pad(torch.randint(1, 60, (posts,)).cumsum(0), (1, 0))
         vectors = torch.randn(int(ptr[-1]) + 9, width, dtype=torch.float64)
-        zeros = torch.zeros(len(vectors), dtype=torch.int32)
         unit = torch.nn.functional.normalize(vectors, dim=1)
-        return MultiVectors(unit, ptr.int(), zeros, zeros, zeros)
+        return RaggedVectors(unit, ptr.int())
 
     queries, documents = draw(40), draw(70)
     grad = torch.randn(40, 70, dtype=torch.float64)
 
     def run(dtype: torch.dtype, where: str) -> list[Tensor]:
         q, d = (
-            p._replace(
-                vectors=p.vectors.to(where, dtype).requires_grad_(), ptr=p.ptr.to(where)
-            )
+            RaggedVectors(p.vectors.to(where, dtype).requires_grad_(), p.ptr.to(where))
             for p in (queries, documents)
         )
         score = padded_maxsim if dtype == torch.float64 else maxsim

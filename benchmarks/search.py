@@ -24,7 +24,7 @@ import search_data
 import torch
 
 from mathamr_kedro.search.engines.exact import ExactIndex
-from mathamr_kedro.search.engines.protocol import HnswParameters, SearchMode
+from mathamr_kedro.search.engines.protocol import HnswConfig, SearchMode
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.search.store import VectorStore
 
@@ -91,7 +91,7 @@ def check_twin(options: argparse.Namespace) -> bool:
                 matrix = query.vectors / np.linalg.norm(query.vectors, axis=1)[:, None]
                 (hits,) = index.search_maxsim([matrix.astype(np.float32)], 1000)
                 order, scores = loop_over(store, matrix.astype(np.float32))
-                same += hits.keys == order
+                same += hits.ids == order
                 worst = max(worst, float(np.abs(hits.scores - scores).max()))
         good &= same == 20 and worst < 1e-6
         print(f"  {name:14s} {same}/20 rankings equal, largest difference {worst:.1e}")
@@ -115,7 +115,7 @@ def compare_engines(options: argparse.Namespace) -> bool:
     from qdrant_client import QdrantClient
 
     from mathamr_kedro.search.engines.edge import EdgeIndex
-    from mathamr_kedro.search.engines.server import build_server_index
+    from mathamr_kedro.search.engines.server import ServerIndex
 
     print(
         f"\nexact MaxSim, {options.posts} posts x 16 vectors x 32, one query at a "
@@ -132,7 +132,7 @@ def compare_engines(options: argparse.Namespace) -> bool:
         engines = {"exact float32": exact, "exact bfloat16": half, "edge": edge}
         if options.local:
             client = QdrantClient(":memory:")
-            engines["client, local mode"] = build_server_index(client, store, "mine")
+            engines["client, local mode"] = ServerIndex.build(client, store, "mine")
         times = {name: time_engine(engine, queries) for name, engine in engines.items()}
         for name, (ten, thousand) in times.items():
             print(
@@ -151,8 +151,8 @@ def compare_engines(options: argparse.Namespace) -> bool:
                     f"{name} (top 10 / 1000; asked for {least:g})"
                 )
         same = sum(
-            exact.search_maxsim([q], 1000)[0].keys
-            == edge.search_maxsim([q], 1000)[0].keys
+            exact.search_maxsim([q], 1000)[0].ids
+            == edge.search_maxsim([q], 1000)[0].ids
             for q in queries
         )
         print(f"  edge and exact: {same}/{len(queries)} rankings of 1000 are equal")
@@ -217,17 +217,17 @@ def measure_building(options: argparse.Namespace) -> bool:
 
 def time_graphs() -> list[float]:
     """Note the CPU seconds of each building of graphs from now on."""
-    from mathamr_kedro.search.engines.edge_collection import EdgeCollection
+    from mathamr_kedro.search.engines.edge import _EdgeCollection
 
     seconds: list[float] = []
-    optimize = EdgeCollection.optimize
+    optimize = _EdgeCollection.optimize
 
-    def timed(self: EdgeCollection) -> None:
+    def timed(self: _EdgeCollection) -> None:
         start = time.process_time()
         optimize(self)
         seconds.append(time.process_time() - start)
 
-    EdgeCollection.optimize = timed  # type: ignore[method-assign]
+    _EdgeCollection.optimize = timed  # type: ignore[method-assign]
     return seconds
 
 
@@ -249,7 +249,7 @@ def measure_graphs(options: argparse.Namespace) -> bool:
     print(f"\nHNSW (ef 128, m 16) against exact, {count} posts of crowded vectors")
     posts = search_data.draw_posts(count, centres=centres)
     queries = search_data.draw_queries(options.queries, centres=centres)
-    hnsw = HnswParameters(16, 16, 16, full_scan_threshold=10)
+    hnsw = HnswConfig(16, 16, 16, full_scan_threshold=10)
     build_graphs_at_once()
     with tempfile.TemporaryDirectory() as folder:
         store = make_store(Path(folder) / "vectors", posts)
@@ -279,7 +279,7 @@ def measure_graphs(options: argparse.Namespace) -> bool:
 
 def build_graphs_at_once() -> None:
     """Let small collections have graphs, which Qdrant scans by default."""
-    from mathamr_kedro.search.engines.edge_collection import qe
+    from mathamr_kedro.search.engines.edge import qe
 
     optimizers = qe.EdgeOptimizersConfig(indexing_threshold=1)
     qe.EdgeConfig = functools.partial(qe.EdgeConfig, optimizers=optimizers)

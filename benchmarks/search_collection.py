@@ -10,7 +10,7 @@ from pathlib import Path
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.search.engines.edge import EdgeIndex
 from mathamr_kedro.search.engines.exact import ExactIndex
-from mathamr_kedro.search.engines.protocol import HnswParameters, SearchMode
+from mathamr_kedro.search.engines.protocol import HnswConfig, SearchMode
 from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.search.store import VectorStore
 
@@ -31,7 +31,7 @@ def measure_collection(env: str | None, data_root: str | None) -> bool:
     print(f"  edge built with {rate:,.0f} posts/s (wall time, two cores)")
     with tempfile.TemporaryDirectory() as folder:
         # Graphs over all spaces; Qdrant scans a collection this small by default.
-        graphs = HnswParameters(16, 16, 16, full_scan_threshold=10)
+        graphs = HnswConfig(16, 16, 16, full_scan_threshold=10)
         index, truth = EdgeIndex.open(Path(folder), store, graphs), ExactIndex(store)
         good = compare(index, truth, queries)
         index.close()

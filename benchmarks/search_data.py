@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mathamr_kedro.arrays import TextColumn
+from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 
 FORMULAS, SENTENCES = 8, 7
@@ -39,10 +40,14 @@ def draw_posts(
     return PostVectors(
         keys=TextColumn.of(str(1000 + i) for i in range(count)),
         post_types=np.ones(count, dtype=np.uint8),
-        ptr=np.arange(count + 1, dtype=np.int64) * each,
-        vectors=draw_vectors(rng, (count * each, width), centres),
-        kinds=np.tile(np.array(kinds, dtype=np.uint8), count),
-        numbers=np.tile(np.array(numbers, dtype=np.uint32), count),
+        nodes=RaggedVectors(
+            draw_vectors(rng, (count * each, width), centres),
+            np.arange(count + 1, dtype=np.int64) * each,
+            {
+                "kind": np.tile(np.array(kinds, dtype=np.uint8), count),
+                "number": np.tile(np.array(numbers, dtype=np.uint32), count),
+            },
+        ),
         formula_ids=TextColumn.of(str(i) for i in range(formulas)),
         visual_ids=TextColumn.of(map(str, rng.integers(0, formulas, formulas))),
         returnable=np.ones(formulas, dtype=np.bool_),

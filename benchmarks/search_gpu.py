@@ -9,9 +9,9 @@ import time
 import numpy as np
 import torch
 
-from mathamr_kedro.search.engines.rescoring import name_items, select_top
+from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.search.engines.rescoring import _select_top, name_items
 from mathamr_kedro.search.engines.scan import ExactSpace
-from mathamr_kedro.search.engines.scan_torch import QueryBatch, RaggedRows
 
 WIDTH, EACH, DEPTH = 32, 16, 1000
 POST_RATE, FORMULA_RATE = 10_000, 1_000
@@ -48,12 +48,12 @@ def draw_rows(count: int, device: str) -> torch.Tensor:
     return rows
 
 
-def draw_queries(count: int, each: int, seed: int = 1) -> QueryBatch:
+def draw_queries(count: int, each: int, seed: int = 1) -> RaggedVectors:
     """Draw queries in half precision."""
     rng = np.random.default_rng(seed)
     drawn = rng.standard_normal((count, each, WIDTH))
     drawn /= np.linalg.norm(drawn, axis=2, keepdims=True)
-    return QueryBatch.of(list(drawn.astype(np.float16)))
+    return RaggedVectors.of(list(drawn.astype(np.float16)))
 
 
 def draw_lengths(count: int, device: str) -> torch.Tensor:
@@ -65,46 +65,44 @@ def draw_lengths(count: int, device: str) -> torch.Tensor:
 
 
 def check_against_float64(
-    space: ExactSpace, items: RaggedRows, queries: QueryBatch
+    space: ExactSpace, items: RaggedVectors, queries: RaggedVectors
 ) -> tuple[int, float]:
     """Compare rankings of all items with scores of a plain float64 computation."""
     numbers = np.arange(len(space))
     names = np.array([str(i) for i in numbers], dtype=object)
     allowed = np.ones(len(space), dtype=np.bool_)
-    found = space.search(queries, DEPTH, allowed, names.take)
+    found = space.find(queries, DEPTH, allowed, names.take)
     equal, worst = 0, 0.0
-    rows = items.rows.double()
-    for q, best in enumerate(found):
+    rows = items.vectors.double()
+    for q, (items_found, scores) in enumerate(found):
         a, b = queries.ptr[q : q + 2].tolist()
-        tokens = queries.tokens[a:b].double().to(rows.device)
+        tokens = torch.from_numpy(queries.vectors[a:b]).double().to(rows.device)
         similar = rows @ tokens.T
-        top = torch.segment_reduce(
-            similar, "max", lengths=items.ptr.diff(), unsafe=True
-        )
+        top = torch.segment_reduce(similar, "max", lengths=items.lengths, unsafe=True)
         true = top.mean(1).round(decimals=9).cpu().numpy()
         order = np.lexsort((numbers, -true))[:DEPTH]
-        equal += bool((best.items.numpy() == order).all())
-        worst = max(worst, float(np.abs(best.scores.numpy() - true[order]).max()))
+        equal += bool((items_found == order).all())
+        worst = max(worst, float(np.abs(scores - true[order]).max()))
     return equal, worst
 
 
 def break_down(
-    space: ExactSpace, queries: QueryBatch, names: np.ndarray, total: float
+    space: ExactSpace, queries: RaggedVectors, names: np.ndarray, total: float
 ) -> None:
     """Say where the time of a search goes, and what naming its results would add."""
     device = str(space.device)
-    batch = queries.to(space.device)
+    batch = queries.to(space.device, torch.float32)
     scores = space.scan(batch)
-    taken = DEPTH + DEPTH // 16  # as ordering.Choice does
-    _, places = select_top(scores, taken)
+    taken = DEPTH + DEPTH // 16  # as rescoring.Choice does
+    _, places = _select_top(scores, taken)
     which = torch.arange(len(batch), device=device).repeat_interleave(taken)
     items = places.flatten()  # any items: each query has its own
     allowed = np.ones(len(space), dtype=np.bool_)
-    best = space.search(queries, DEPTH, allowed, names.take)
+    best = space.find(queries, DEPTH, allowed, names.take)
     steps = {
         "scan": lambda: space.scan(batch),
-        "select": lambda: select_top(scores, taken),
-        "rescore": lambda: space.score_pairs(batch, which, items),
+        "select": lambda: _select_top(scores, taken),
+        "rescore": lambda: space._score_pairs(batch, which, items),
     }
     took = {name: time_calls(call, device, 5) for name, call in steps.items()}
     took["order and copy"] = total - sum(took.values())
@@ -113,20 +111,20 @@ def break_down(
     print(f"         of {total:.2f} ms: {cells}")
 
 
-def find_tiling(items: RaggedRows, queries: QueryBatch, device: str) -> None:
+def find_tiling(items: RaggedVectors, queries: RaggedVectors, device: str) -> None:
     """Time the kernel alone with several tilings."""
-    from mathamr_kedro.search.engines.scan_triton import BlockedPosts, Tiling
+    from mathamr_kedro.search.engines.scan_triton import TritonScanner, _Tiling
 
-    batch = queries.to(torch.device(device))
+    batch = queries.to(device, torch.float32)
     best: tuple[float, object] = (np.inf, None)
     for groups, posts, warps, stages in itertools.product(
         (4, 8, 16), (64, 128, 256), (4, 8), (2, 3, 4)
     ):
         if groups * posts > 2048:
             continue
-        tiling = Tiling(groups, posts, warps, stages)
+        tiling = _Tiling(groups, posts, warps, stages)
         try:
-            packed = BlockedPosts(items, tiling)
+            packed = TritonScanner(items, tiling)
             took = time_calls(lambda p=packed: p.scan(batch), device, 3)
         except Exception as exc:  # does not fit the device
             print(f"    {tiling}: {type(exc).__name__}")
@@ -139,11 +137,11 @@ def measure_posts(device: str, count: int, tilings: bool) -> bool:
     """Measure MaxSim over posts with as many vectors as in the thesis."""
     print(f"\nexact MaxSim on {device}, {count} posts, top {DEPTH}, float16")
     rows = draw_rows(count * EACH, device)
-    uniform = RaggedRows(rows, torch.arange(count + 1, device=device) * EACH)
+    uniform = RaggedVectors(rows, torch.arange(count + 1, device=device) * EACH)
     small = min(count, 20_000)
-    part = RaggedRows(rows[: small * EACH], uniform.ptr[: small + 1])
+    part = RaggedVectors(rows[: small * EACH], uniform.ptr[: small + 1])
     space = ExactSpace(device)
-    space.add_items(part)
+    space.add(part)
     equal, worst = check_against_float64(space, part, draw_queries(20, EACH))
     print(
         f"  check: {equal}/20 rankings of {small} posts as in float64, largest "
@@ -158,11 +156,11 @@ def measure_posts(device: str, count: int, tilings: bool) -> bool:
     ptr = torch.cat([lengths.new_zeros(1), lengths[:keep].cumsum(0)])
     for name, items in (
         ("16 vectors each", uniform),
-        (f"ragged, {keep} posts", RaggedRows(rows[: int(ptr[-1])], ptr)),
+        (f"ragged, {keep} posts", RaggedVectors(rows[: int(ptr[-1])], ptr)),
     ):
         space = ExactSpace(device)
         start = time.perf_counter()
-        space.add_items(items)
+        space.add(items)
         synchronize(device)
         print(
             f"  {name}: packed in {time.perf_counter() - start:.2f} s, "
@@ -192,18 +190,18 @@ def measure_formulas(device: str, count: int) -> bool:
     """Measure single-vector search over all formulas."""
     print(f"\nexact single-vector search on {device}, {count} formulas, top {DEPTH}")
     rows = draw_rows(count, device)
-    items = RaggedRows(rows, torch.arange(count + 1, device=device))
+    items = RaggedVectors.one_each(rows)
     small = min(count, 200_000)
-    part = RaggedRows(rows[:small], items.ptr[: small + 1])
+    part = RaggedVectors(rows[:small], items.ptr[: small + 1])
     space = ExactSpace(device)
-    space.add_items(part)
+    space.add(part)
     equal, worst = check_against_float64(space, part, draw_queries(20, 1))
     print(
         f"  check: {equal}/20 rankings of {small} formulas as in float64, largest "
         f"difference {worst:.1e}"
     )
     space = ExactSpace(device)
-    space.add_items(items)
+    space.add(items)
     allowed = np.ones(count, dtype=np.bool_)
     names = np.arange(count).astype(str).astype(object)
     rate = 0.0

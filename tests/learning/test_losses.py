@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -15,7 +16,8 @@ from mathamr_kedro.learning.losses import (
     _formula_nce,
     _info_nce,
 )
-from mathamr_kedro.learning.maxsim import MultiVectors, padded_maxsim
+from mathamr_kedro.learning.maxsim import padded_maxsim, take_documents
+from mathamr_kedro.ragged import RaggedVectors
 
 FORMULA, SENTENCE, DOCUMENT = range(3)
 
@@ -27,7 +29,8 @@ def draw(posts, seed=0):
     vectors = F.normalize(torch.randn(len(flat), 16), dim=1).requires_grad_()
     ptr = F.pad(torch.tensor([len(p) for p in posts]).cumsum(0), (1, 0)).int()
     kind, label = torch.tensor(flat, dtype=torch.int32).T
-    return MultiVectors(vectors, ptr, kind, label, torch.arange(len(flat)).int())
+    row = torch.arange(len(flat)).int()
+    return RaggedVectors(vectors, ptr, {"kind": kind, "label": label, "row": row})
 
 
 def pairs():
@@ -90,7 +93,7 @@ def test_normalisation_can_be_left_out():
 def test_document_loss_is_mixed_in_by_beta(beta):
     queries, documents = pairs()
     multi = slow_nce(padded_maxsim(queries, documents), 0.05)
-    single = slow_nce(queries.documents() @ documents.documents().T, 0.05)
+    single = slow_nce(take_documents(queries) @ take_documents(documents).T, 0.05)
     expected = beta * multi + (1 - beta) * single
     config = LossConfig(beta=beta)
     assert loss_of(config, queries, documents) == pytest.approx(expected, rel=1e-4)
@@ -98,7 +101,7 @@ def test_document_loss_is_mixed_in_by_beta(beta):
 
 def test_single_vector_objective_uses_documents_alone():
     queries, documents = pairs()
-    expected = slow_nce(queries.documents() @ documents.documents().T, 0.05)
+    expected = slow_nce(take_documents(queries) @ take_documents(documents).T, 0.05)
     config = LossConfig(objective="single_vector")
     assert loss_of(config, queries, documents) == pytest.approx(expected, rel=1e-4)
 
@@ -133,7 +136,7 @@ def test_accuracy_counts_right_first_places():
 
 def test_further_documents_are_negatives():
     queries, documents = pairs()
-    first_two = queries._replace(ptr=queries.ptr[:3])
+    first_two = replace(queries, ptr=queries.ptr[:3])
     expected = slow_nce(padded_maxsim(first_two, documents), 0.05)
     assert loss_of(LossConfig(), first_two, documents) == pytest.approx(
         expected, rel=1e-4
@@ -156,11 +159,12 @@ def slow_formula_nce(queries, documents, chosen):
     """Loop over formulas, at temperature 1."""
 
     def formulas(posts):
+        kinds, labels = posts.columns["kind"], posts.columns["label"]
         return [
-            (i, int(posts.label[v]), posts.vectors[v])
-            for i in range(len(posts.ptr) - 1)
+            (i, int(labels[v]), posts.vectors[v])
+            for i in range(len(posts))
             for v in range(int(posts.ptr[i]), int(posts.ptr[i + 1]))
-            if posts.kind[v] == FORMULA and (posts.label[v] > 0 or chosen != "visual")
+            if kinds[v] == FORMULA and (labels[v] > 0 or chosen != "visual")
         ]
 
     losses = []
@@ -232,10 +236,8 @@ def test_formulas_before_the_first_post_do_not_count():
     queries, documents = pairs()
     tau = torch.tensor(1.0)
     expected = _formula_nce(queries, documents, tau)
-    columns = zip(queries, documents, strict=True)
-    vectors, _, kind, label, row = (torch.cat(both) for both in columns)
-    ptr = documents.ptr + len(queries.vectors)
-    behind = MultiVectors(vectors, ptr, kind, label, row)
+    both = RaggedVectors.join([queries, documents])
+    behind = replace(both, ptr=documents.ptr + len(queries.vectors))
     assert _formula_nce(queries, behind, tau).item() == pytest.approx(expected.item())
 
 

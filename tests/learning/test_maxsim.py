@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -11,11 +12,11 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 from mathamr_kedro.learning.maxsim import (
-    MultiVectors,
-    _pad_vectors,
     maxsim,
     padded_maxsim,
+    take_documents,
 )
+from mathamr_kedro.ragged import RaggedVectors
 
 
 def draw(lengths, spare=0, width=16, seed=0):
@@ -23,8 +24,7 @@ def draw(lengths, spare=0, width=16, seed=0):
     count = sum(lengths) + spare
     vectors = F.normalize(torch.randn(count, width, dtype=torch.float64), dim=1)
     ptr = F.pad(torch.tensor(lengths).cumsum(0), (1, 0)).int()
-    zeros = torch.zeros(count, dtype=torch.int32)
-    return MultiVectors(vectors.requires_grad_(), ptr, zeros, zeros, zeros)
+    return RaggedVectors(vectors.requires_grad_(), ptr)
 
 
 def loop(queries, documents):
@@ -90,7 +90,7 @@ def test_maxsim_is_not_symmetric():
 
 def test_padding_marks_real_vectors():
     posts = draw([2, 3])
-    padded, is_real = _pad_vectors(posts)
+    padded, is_real = posts.padded()
     assert padded.shape == (2, 3, 16)
     assert is_real.tolist() == [[True, True, False], [True, True, True]]
     assert torch.equal(padded[is_real], posts.vectors)
@@ -98,10 +98,10 @@ def test_padding_marks_real_vectors():
 
 def test_posts_may_stand_anywhere_among_the_vectors():
     both = draw([3, 1, 5, 2, 4], spare=2)
-    queries = both._replace(ptr=both.ptr[:3])
-    documents = both._replace(ptr=both.ptr[2:])
+    queries = replace(both, ptr=both.ptr[:3])
+    documents = replace(both, ptr=both.ptr[2:])
     apart = (
-        MultiVectors(both.vectors[a:b], ptr, *(t[a:b] for t in both[2:]))
+        RaggedVectors(both.vectors[a:b], ptr)
         for a, b, ptr in ((0, 4, both.ptr[:3]), (4, 15, both.ptr[2:] - 4))
     )
     expected = loop(*apart)
@@ -117,7 +117,7 @@ def test_posts_may_stand_anywhere_among_the_vectors():
 
 def test_document_vector_is_the_last_of_each_post():
     posts = draw([2, 3], spare=2)
-    assert torch.equal(posts.documents(), posts.vectors[[1, 4]])
+    assert torch.equal(take_documents(posts), posts.vectors[[1, 4]])
 
 
 @pytest.mark.skipif(
@@ -134,7 +134,8 @@ def test_kernels_equal_the_padded_twin():
     truth = padded_maxsim(queries, documents)
     expected = gradients(truth, queries, documents)
     q, d = (
-        p._replace(
+        replace(
+            p,
             vectors=p.vectors.detach().float().to(device).requires_grad_(),
             ptr=p.ptr.to(device),
         )

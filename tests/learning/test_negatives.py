@@ -12,7 +12,7 @@ from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import GraphShards, ShardWriter
 from mathamr_kedro.learning import rounds, trainer
 from mathamr_kedro.learning.config import TrainingConfig
-from mathamr_kedro.learning.maxsim import padded_maxsim
+from mathamr_kedro.learning.maxsim import padded_maxsim, take_documents
 from mathamr_kedro.learning.negatives import (
     NegativesConfig,
     group_pairs,
@@ -54,7 +54,7 @@ def score_slowly(model, shards, pairs, compare):
     batch = shards.assemble(ids)
     queries, documents = split_pairs(batch, model(batch).detach(), len(pairs))
     if compare == "document":
-        return queries.documents() @ documents.documents().T
+        return take_documents(queries) @ take_documents(documents).T
     return padded_maxsim(queries, documents)
 
 

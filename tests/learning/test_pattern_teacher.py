@@ -248,7 +248,7 @@ def test_the_loss_is_that_of_a_loop(shards, bags):
     queries, documents = make_posts(shards)
     tau = torch.tensor(0.3)
     table = teacher.vectors.double()
-    rows = [posts.row.tolist() for posts in (queries, documents)]
+    rows = [posts.columns["row"].tolist() for posts in (queries, documents)]
     first, last = documents.ptr[0], documents.ptr[-1]
     partners = [j for j in range(first, last) if rows[1][j] in bags]
     anchors = [i for i in range(int(queries.ptr[-1])) if rows[0][i] in bags]
@@ -271,7 +271,8 @@ def test_the_loss_is_that_of_a_loop(shards, bags):
 def test_posts_without_formulas_have_no_loss(shards):
     teacher = PatternTeacher(shards, DistillationConfig(1.0), CPU)
     queries, documents = make_posts(shards)
-    nothing = documents._replace(kind=torch.full_like(documents.kind, 2))
+    kinds = torch.full_like(documents.columns["kind"], 2)
+    nothing = replace(documents, columns={**documents.columns, "kind": kinds})
     vectors = queries.vectors.requires_grad_()
     loss = teacher.distil(queries, nothing, torch.tensor(0.3))
     loss.backward()

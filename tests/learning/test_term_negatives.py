@@ -32,7 +32,7 @@ def test_miner_equals_a_loop(world, skip):
     )
     index = TermIndex((str(n), terms[12 + n]) for n in range(COUNT))
     for n in range(COUNT):
-        ranked = [int(k) for k in index.search(terms[n], COUNT).keys]
+        ranked = [int(k) for k in index.search(terms[n], COUNT).ids]
         wrong = [COUNT + k for k in ranked if groups[k] != groups[n]]
         expected = (wrong[skip : skip + 3] + [NOTHING] * 3)[:3]
         assert miner.mine(n).tolist() == expected

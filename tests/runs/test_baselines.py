@@ -59,10 +59,10 @@ def test_bm25_finds_words_and_latex_in_answers_only():
         topic("A.2", "sums"),
     ]
     ranked = rank_posts("bm25", POSTS, topics)
-    assert ranked["A.1"].keys[0] == "2"
-    assert "3" not in ranked["A.1"].keys
-    assert ranked["A.2"].keys == ["4"]
-    assert rank_posts("bm25", POSTS, topics, depth=1)["A.1"].keys == ["2"]
+    assert ranked["A.1"].ids[0] == "2"
+    assert "3" not in ranked["A.1"].ids
+    assert ranked["A.2"].ids == ["4"]
+    assert rank_posts("bm25", POSTS, topics, depth=1)["A.1"].ids == ["2"]
 
 
 FORMULAS = [
@@ -91,7 +91,7 @@ def read_trees(formula):
 )
 def test_formulas_come_once_per_visual_id_with_their_first_instance(system, second):
     hits = rank_formulas(system, FORMULAS, [QUERY], read_trees)["B.1"]
-    assert hits.formula_ids[0] == "3"
+    assert hits.ids[0] == "3"
     assert hits.post_ids[0] == "9"
     assert len(set(hits.visual_ids)) == len(hits.visual_ids)
     assert hits.visual_ids[:2] == ["v1", second]
@@ -101,7 +101,7 @@ def test_formulas_come_once_per_visual_id_with_their_first_instance(system, seco
 @pytest.mark.parametrize("system", ["bm25_tuples", "bm25_slt", "bm25_opt"])
 def test_formulas_without_trees_are_passed_over(system):
     hits = rank_formulas(system, FORMULAS, [QUERY], lambda f: None)["B.1"]
-    assert hits.formula_ids == []
+    assert hits.ids == []
 
 
 def test_topic_without_formula_is_refused():
@@ -126,12 +126,12 @@ def test_sentence_encoder_ranks_posts_and_formulas(monkeypatch, tmp_path):
     (tmp_path / "config.json").write_text("{}")
     model = str(tmp_path)
     ranked = rank_posts("text", POSTS, topics, text_model=model)["A.1"]
-    assert ranked.keys[0] == "2"
+    assert ranked.ids[0] == "2"
     assert ranked.scores[0] == pytest.approx(1.0)
     hits = rank_formulas("text", FORMULAS, [QUERY], read_trees, 2, model)["B.1"]
-    assert hits.formula_ids[0] == "3"
-    assert len(hits.formula_ids) == 2
-    assert rank_posts("text", [], topics, text_model=model)["A.1"].keys == []
+    assert hits.ids[0] == "3"
+    assert len(hits.ids) == 2
+    assert rank_posts("text", [], topics, text_model=model)["A.1"].ids == []
 
 
 def test_titles_are_added_to_the_vectors_of_answers(monkeypatch, tmp_path):
@@ -143,7 +143,7 @@ def test_titles_are_added_to_the_vectors_of_answers(monkeypatch, tmp_path):
     ranked = rank_posts(
         "text_title", [question, answer], [topic("A.1", "qe")], text_model=str(tmp_path)
     )["A.1"]
-    assert ranked.keys == ["a"]
+    assert ranked.ids == ["a"]
     assert ranked.scores[0] == pytest.approx(1.0, abs=1e-3)
 
 

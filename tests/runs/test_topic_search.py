@@ -68,9 +68,9 @@ def test_mixed_scores_equal_a_loop(store, retrieval, share, weight, sentences):
                 + share * weigh(query, together, sentences)
                 + weight * ((1 - share) * alike[0] + share * alike[1])
             )
-        assert hits.keys == slow_ranking(scores, 60)
+        assert hits.ids == slow_ranking(scores, 60)
         np.testing.assert_allclose(
-            hits.scores, [scores[k] for k in hits.keys], rtol=1e-6
+            hits.scores, [scores[k] for k in hits.ids], rtol=1e-6
         )
 
 
@@ -89,7 +89,7 @@ def test_no_candidates_give_an_empty_list(tmp_path):
     store = make_store(tmp_path / "questions", draw_posts(1, start=3))
     strategy = NamedStrategy(with_question=0.5, with_document=0.5)
     (hits,) = search_posts(ExactIndex(store), store, strategy, {}, QUERIES[:1], 5)
-    assert (hits.keys, len(hits.scores)) == ([], 0)
+    assert (hits.ids, len(hits.scores)) == ([], 0)
 
 
 def test_answers_of_the_best_questions_are_candidates(tmp_path):
@@ -97,8 +97,8 @@ def test_answers_of_the_best_questions_are_candidates(tmp_path):
     store = make_store(tmp_path / "few", posts)
     index = ExactIndex(store)
     query = draw_query(5)
-    alone = find_posts(index, [query], NamedStrategy(depth=100))[0].keys
-    asked = find_posts(index, [query], Strategy(post_types=("question",)))[0].keys
+    alone = find_posts(index, [query], NamedStrategy(depth=100))[0].ids
+    asked = find_posts(index, [query], Strategy(post_types=("question",)))[0].ids
     # The worst answer belongs to the best question; both count together.
     strategy = NamedStrategy(with_question=1.0)
     question_of = {alone[-1]: asked[0]}
@@ -107,7 +107,7 @@ def test_answers_of_the_best_questions_are_candidates(tmp_path):
     best_answer = find_posts(index, [query], NamedStrategy())[0]
     expected = max(slow_maxsim(query.vectors, both), best_answer.scores[0])
     assert hits.scores[0] == pytest.approx(expected)
-    assert alone[-1] not in find_posts(index, [query], NamedStrategy(depth=1))[0].keys
+    assert alone[-1] not in find_posts(index, [query], NamedStrategy(depth=1))[0].ids
 
 
 def test_batches_change_nothing():

@@ -115,7 +115,7 @@ class SlowIndex:
 def check_hits(hits, truth):
     """Same order, and the scores of the double loop."""
     order, scores = truth
-    assert hits.keys == order
+    assert hits.ids == order
     np.testing.assert_allclose(hits.scores, [scores[k] for k in order], atol=1e-6)
 
 
@@ -134,5 +134,5 @@ def check_engine(index, twin, depth=20, types=None):
         check_hits(hits, ([k for k in order if k in pool][:depth], scores))
         (found,) = index.search_formulas([document], depth)
         order, scores = twin.formulas(document, depth)
-        assert found.formula_ids == order
+        assert found.ids == order
         np.testing.assert_allclose(found.scores, [scores[k] for k in order], atol=1e-6)

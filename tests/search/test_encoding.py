@@ -73,10 +73,12 @@ def test_store_holds_what_the_encoder_says_about_each_graph(tmp_path, folders, w
         (alone,) = encode_shards(model, shards, [position])
         post = store.read([key]).entry(0)
         np.testing.assert_allclose(post.vectors, alone.vectors, atol=1e-6)
-        assert list(post.kinds) == alone.kind.tolist()
+        assert list(post.kinds) == alone.columns["kind"].tolist()
         formulas = [
             f"{key}-{n}"
-            for n, kind in zip(alone.number, alone.kind, strict=True)
+            for n, kind in zip(
+                alone.columns["number"], alone.columns["kind"], strict=True
+            )
             if kind == FORMULA
         ]
         assert list(post.formula_ids) == formulas
@@ -97,7 +99,7 @@ def test_stopped_encoding_encodes_only_what_it_lacks(tmp_path, folders, monkeypa
     monkeypatch.setattr(EncodeRanges, "__call__", stop_at_second)
     with pytest.raises(KeyboardInterrupt):
         encode(tmp_path, folders)
-    assert VectorStore(tmp_path).finished_shards() == {"posts-00000000"}
+    assert VectorStore(tmp_path).state.shards == ("posts-00000000",)
     assert len(encode(tmp_path, folders)) == 10
     assert [r.first for r in seen] == [0, 4, 4, 8]
 

@@ -1,18 +1,12 @@
-"""Similarity matrices, matches, pictures."""
+"""Similarity matrices, matches, nodes in words."""
 
 from __future__ import annotations
-
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
-from mathamr_kedro.search.explanation import (
-    draw_heatmap,
-    explain,
-    save_heatmap,
-    write_html,
-)
+from mathamr_kedro.corpus.extraction import clean_text
+from mathamr_kedro.search.explanation import caption_nodes, explain
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 
 from .conftest import draw_post, draw_query, slow_maxsim
@@ -45,45 +39,6 @@ def test_score_is_maxsim():
     assert score == pytest.approx(slow_maxsim(query.vectors, post.vectors), abs=1e-12)
 
 
-def test_heatmap_frames_one_cell_of_each_row(tmp_path):
-    explanation = explain(QUERY, POST, CAPTIONS)
-    axes = draw_heatmap(explanation).axes[0]
-    frames = {(round(p.get_y() + 0.5), round(p.get_x() + 0.5)) for p in axes.patches}
-    assert frames == {(0, 0), (1, 1), (2, 2)}
-    assert [t.get_text() for t in axes.get_yticklabels()][1:] == ["S0 Why?", "D"]
-    path = tmp_path / "heatmap.png"
-    save_heatmap(explanation, path)
-    assert path.read_bytes().startswith(b"\x89PNG")
-
-
-def test_large_heatmap_leaves_out_the_numbers():
-    rng = np.random.default_rng(0)
-    query, post = (draw_post(rng, 1, formulas=30, sentences=10) for _ in range(2))
-    axes = draw_heatmap(explain(query, post)).axes[0]
-    assert len(axes.texts) == 0
-
-
-class _Cells(HTMLParser):
-    def __init__(self):
-        super().__init__()
-        self.best, self.cells, self.tags = 0, 0, set()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.add(tag)
-        self.cells += tag == "td"
-        self.best += dict(attrs).get("class") == "best"
-
-
-def test_page_has_a_cell_for_each_pair_and_no_foreign_markup():
-    page = write_html(explain(QUERY, POST, CAPTIONS))
-    found = _Cells()
-    found.feed(page)
-    assert (found.cells, found.best) == (9, 3)
-    assert "script" not in found.tags
-    assert r"\sqrt{2} $ &lt;b&gt;" in page
-    assert "0.80" in page
-
-
 def test_example_of_the_page_on_retrieval():
     def at(key, kinds, *degrees):
         angles = np.radians(degrees)
@@ -98,7 +53,19 @@ def test_example_of_the_page_on_retrieval():
     assert round(float(query.document() @ second.document()), 2) == 1.0
 
 
-def test_a_query_that_is_no_formula_of_matplotlib_is_drawn(tmp_path):
-    odd = explain(QUERY._replace(key=r"is $\frac{a$ even"), POST)
-    save_heatmap(odd, tmp_path / "odd.png")
-    assert (tmp_path / "odd.png").read_bytes().startswith(b"\x89PNG")
+CLEAN, _ = clean_text(
+    "", "Why is $a$ odd? Since $b = 2a + 1$.", "7", lambda f: None, "text"
+)
+
+
+def test_formulas_and_sentences_have_their_words():
+    assert caption_nodes(*CLEAN, kinds=[0, 0, 1, 1, 2]) == {
+        (0, 0): "$a$",
+        (0, 1): "$b = 2a + 1$",
+        (1, 0): "Why is $a$ odd?",
+        (1, 1): "Since $b = 2a + 1$.",
+    }
+
+
+def test_sentences_of_another_parser_stay_without_words():
+    assert caption_nodes(*CLEAN, kinds=[0, 0, 1, 2]).keys() == {(0, 0), (0, 1)}

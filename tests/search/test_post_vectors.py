@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.search.post_vectors import PostEntry, PostVectors, join_posts
+from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 
 from .conftest import draw_posts
 
@@ -30,7 +30,7 @@ def test_entries_hold_what_was_laid_out_with_unit_vectors(posts):
 def test_taken_and_joined_posts_are_the_same_posts(posts):
     whole = PostVectors.of(posts)
     parts = [whole.take([5, 2]), whole.take([0]), whole.take([])]
-    joined = join_posts(parts)
+    joined = PostVectors.join(parts)
     joined.check()
     for place, original in enumerate([5, 2, 0]):
         assert same_entry(joined.entry(place), whole.entry(original))

@@ -130,7 +130,7 @@ def test_finished_shards_survive_compaction(tmp_path, posts):
         store.commit(PostVectors.of(posts[4:8]), shard="posts-1")
         store.compact()
         assert len(store.segments()) == 1
-    assert VectorStore(tmp_path).finished_shards() == {"posts-0", "posts-1"}
+    assert set(VectorStore(tmp_path).state.shards) == {"posts-0", "posts-1"}
     assert not VectorStore(tmp_path).state.complete
 
 
@@ -160,7 +160,7 @@ def test_two_writers_are_refused(tmp_path):
 
 
 def test_reader_may_not_write(store, posts):
-    with pytest.raises(ConfigurationError, match="reading"):
+    with pytest.raises(LockedError, match="reading"):
         store.commit(PostVectors.of(posts[:1]))
 
 

@@ -8,17 +8,10 @@ import pytest
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.search.engines.exact import ExactIndex
-from mathamr_kedro.search.engines.protocol import check_query_encoder
 from mathamr_kedro.search.post_vectors import PostEntry
-from mathamr_kedro.search.strategies import (
-    Strategy,
-    find_formulas,
-    find_posts,
-    thesis_strategies,
-)
+from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
 
 from .conftest import (
-    ENCODER,
     SlowIndex,
     check_hits,
     draw_posts,
@@ -61,8 +54,8 @@ def test_reranking_orders_candidates_of_the_document_vector(
 def test_only_asked_types_are_returned(index):
     answers = Strategy("rerank", candidates=10, post_types=("answer",))
     (hits,) = find_posts(index, QUERIES[:1], answers)
-    assert len(hits.keys) == 10
-    assert all(int(key) % 3 for key in hits.keys)
+    assert len(hits.ids) == 10
+    assert all(int(key) % 3 for key in hits.ids)
 
 
 @pytest.mark.parametrize("depth", [1, 5, 17, 1000])
@@ -70,7 +63,7 @@ def test_formulas_come_once_per_visual_id_and_never_unreturnable(index, posts, d
     queries = [q.vectors[0] for q in QUERIES]
     for hits, query in zip(find_formulas(index, queries, depth), queries, strict=True):
         order, _ = SlowIndex(posts).formulas(query, depth, distinct=True)
-        assert hits.formula_ids == order
+        assert hits.ids == order
         owner = {i: p.key for p in posts for i in p.formula_ids}
         assert hits.post_ids == [owner[i] for i in order]
     hidden = {
@@ -80,7 +73,7 @@ def test_formulas_come_once_per_visual_id_and_never_unreturnable(index, posts, d
         if not flag
     }
     assert hidden
-    assert not hidden.intersection(hits.formula_ids)
+    assert not hidden.intersection(hits.ids)
 
 
 def test_search_goes_deeper_until_enough_visual_ids_are_found(tmp_path):
@@ -92,7 +85,7 @@ def test_search_goes_deeper_until_enough_visual_ids_are_found(tmp_path):
 
 def test_query_without_document_vector_is_told_to_use_maxsim(index):
     bare = PostEntry("A.9", "topic", np.eye(8, dtype="f4")[:2], [1, 1], [0, 1])
-    assert find_posts(index, [bare], Strategy(depth=2))[0].keys
+    assert find_posts(index, [bare], Strategy(depth=2))[0].ids
     with pytest.raises(ConfigurationError, match="'maxsim' alone"):
         find_posts(index, [bare], Strategy("single"))
 
@@ -102,12 +95,6 @@ def test_no_queries_give_no_lists(index):
     assert find_formulas(index, []) == []
 
 
-def test_thesis_has_eight_rows():
-    names = [s.name for s in thesis_strategies()]
-    assert names[:3] == ["maxsim-exact", "maxsim-hnsw", "rerank-5000-exact"]
-    assert len(set(names)) == 8
-
-
 def test_strategies_are_read_from_parameters():
     values = {"retrieval": "rerank", "search": "hnsw", "post_types": ["answer"]}
     found = read_parameters(Strategy, values, "indexing.strategy")
@@ -115,9 +102,3 @@ def test_strategies_are_read_from_parameters():
     assert not found.mode.exact
     with pytest.raises(ConfigurationError, match="at least 1"):
         read_parameters(Strategy, {"depth": 0}, "indexing.strategy")
-
-
-def test_queries_of_another_encoder_are_refused(index):
-    check_query_encoder(index, ENCODER)
-    with pytest.raises(ConfigurationError, match="encoder-b"):
-        check_query_encoder(index, "encoder-b")

@@ -39,22 +39,22 @@ def test_scores_are_those_of_the_formula():
         query = [*rng.choice(words, 4).tolist(), "unknown", "w1", "w1"]
         hits = index.search(query, 1000)
         truth = dict(zip(ids, slow_bm25(documents, query), strict=True))
-        assert set(hits.keys) == {i for i, s in truth.items() if s > 0}
-        found = [truth[k] for k in hits.keys]
+        assert set(hits.ids) == {i for i, s in truth.items() if s > 0}
+        found = [truth[k] for k in hits.ids]
         ratio = hits.scores / np.array(found)
         np.testing.assert_allclose(ratio, ratio[0], rtol=1e-5)
-        assert index.search(query, 7).keys == hits.keys[:7]
+        assert index.search(query, 7).ids == hits.ids[:7]
 
 
 def test_ties_go_to_the_smaller_id_even_at_the_cut():
     index = TermIndex((i, ["a"]) for i in ("30", "4", "200", "5"))
-    assert index.search(["a"], 2).keys == ["4", "5"]
+    assert index.search(["a"], 2).ids == ["4", "5"]
 
 
 @pytest.mark.parametrize("query", [[], ["zebra"], [""]])
 def test_nothing_in_common_finds_nothing(query):
-    assert TermIndex([("1", ["a"]), ("2", [])]).search(query, 5).keys == []
-    assert TermIndex([]).search(query, 5).keys == []
+    assert TermIndex([("1", ["a"]), ("2", [])]).search(query, 5).ids == []
+    assert TermIndex([]).search(query, 5).ids == []
 
 
 def test_jax_is_left_alone(tmp_path):

@@ -32,10 +32,7 @@ def command(
         )
     # Loaded here: wrong options are refused at once.
     from mathamr_kedro.project_search import open_searcher  # noqa: PLC0415
-    from mathamr_kedro.search.explanation import (  # noqa: PLC0415
-        save_heatmap,
-        write_html,
-    )
+    from mathamr_kedro.search.heatmap import save_heatmap, write_html  # noqa: PLC0415
 
     searcher = open_searcher(env, data_root)
     try:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
 from mathamr_kedro.graph import POST_TYPES
-from mathamr_kedro.search.searcher import Answer, Result, Searcher
+
+if TYPE_CHECKING:
+    from mathamr_kedro.search import Answer, Result, Searcher
 
 
 @click.command(name="search")
 @click.argument("text", required=False)
 @click.option("--formula", metavar="LATEX", help="Search for a formula instead.")
-@click.option("--like", metavar="POST_ID", help="Search for posts like this one.")
+@click.option("--like", metavar="POST_ID", help="Search for posts similar to this one.")
 @click.option("--top", type=click.IntRange(min=1), default=10, show_default=True)
 @click.option(
     "--type",

@@ -10,8 +10,7 @@ from typing import Any
 from kedro.io import AbstractDataset
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.search.store import VectorStore
-from mathamr_kedro.search.store_files import Dtype
+from mathamr_kedro.search import Dtype, VectorStore
 
 
 class VectorStores:

@@ -18,7 +18,7 @@ What is inside::
 
 from mathamr_kedro.learning.card import Provenance
 from mathamr_kedro.learning.config import TrainingConfig
-from mathamr_kedro.learning.encoding import EncodedPosts, encode_shards
+from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
 from mathamr_kedro.learning.negatives import NegativesConfig, group_pairs
 from mathamr_kedro.learning.node_vectors import NodeVectorsConfig, build_node_vectors
@@ -35,7 +35,6 @@ from mathamr_kedro.learning.trainer import MODEL, TrainingResult, train
 
 __all__ = [
     "MODEL",
-    "EncodedPosts",
     "FormulaSymbols",
     "NegativesConfig",
     "NodeVectorsConfig",

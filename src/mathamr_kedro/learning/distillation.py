@@ -22,7 +22,8 @@ from torch import Tensor
 
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.graph import GraphShards
-from mathamr_kedro.learning.maxsim import MultiVectors
+from mathamr_kedro.learning.maxsim import take_documents
+from mathamr_kedro.ragged import RaggedVectors
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,8 @@ class TextTeacher:
 
     def distil(
         self,
-        queries: MultiVectors,
-        documents: MultiVectors,
+        queries: RaggedVectors,
+        documents: RaggedVectors,
         temperature: Tensor,
         scores: Tensor | None = None,
     ) -> Tensor:
@@ -101,7 +102,7 @@ class TextTeacher:
         wanted = q @ d.T / self.config.document_temperature
         weighted: list[tuple[float, Tensor]] = []
         if self.config.document_weight > 0:
-            similar = queries.documents() @ documents.documents().T
+            similar = take_documents(queries) @ take_documents(documents).T
             weighted.append((self.config.document_weight, similar))
         if self.config.score_weight > 0 and scores is not None:
             weighted.append((self.config.score_weight, scores))
@@ -111,8 +112,8 @@ class TextTeacher:
             loss = loss + weight * compare_similarities(wanted, found, anchor, partner)
         return loss
 
-    def _find(self, posts: MultiVectors) -> Tensor:
-        last = posts.row.long()[posts.ptr[1:].long() - 1]
+    def _find(self, posts: RaggedVectors) -> Tensor:
+        last = posts.columns["row"].long()[posts.ptr[1:].long() - 1]
         return self._vectors[torch.searchsorted(self._ends, last, right=True)]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,26 +19,12 @@ from torch import Tensor
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import BatchSize, DeviceShards, GraphBatch, GraphShards
 from mathamr_kedro.model import HostCopy, MathAMRPlus
+from mathamr_kedro.ragged import RaggedVectors
 
 _BATCH = {"cpu": 64, "cuda": 4096}
 _SHARE_OF_MEMORY = 0.5
 _AHEAD = 2
 """Batches that the device works on while the host fetches an older one."""
-
-
-class EncodedPosts(NamedTuple):
-    """The vectors of some posts, one post after another."""
-
-    positions: NDArray[np.int64]
-    """Of the posts in the shards."""
-    vectors: NDArray[np.float32]
-    """(P, k) of length 1; from a GPU in pinned memory, so copy what is to stay."""
-    ptr: NDArray[np.int32]
-    """Where the vectors of each post start."""
-    kind: NDArray[np.int32]
-    """(P,) formula, sentence or document."""
-    number: NDArray[np.uint32]
-    """(P,) n of FORMULA_n, or number of the sentence."""
 
 
 class ShardSource:
@@ -103,8 +89,12 @@ def encode_shards(
     shards: GraphShards,
     positions: Sequence[int] | NDArray[np.int64] | None = None,
     batch_size: int | None = None,
-) -> Iterator[EncodedPosts]:
+) -> Iterator[RaggedVectors[NDArray[Any]]]:
     """Encode graphs in order, batch by batch.
+
+    Vectors have length 1; from a GPU they are in pinned memory, so copy what is to
+    stay. Columns: ``kind`` (formula, sentence or document) and ``number`` (``n`` of
+    FORMULA_n, or number of the sentence).
 
     Args:
         model: on the device to use.
@@ -140,7 +130,7 @@ class _Pending:
         self._counts = offsets[positions + 1] - self._starts
         self._vectors = HostCopy(vectors[: int(self._counts.sum())].float())
 
-    def fetch(self) -> EncodedPosts:
+    def fetch(self) -> RaggedVectors[NDArray[Any]]:
         """Wait for the vectors and say what they are."""
         counts, positions = self._counts, self._positions
         ptr = np.zeros(len(counts) + 1, dtype=np.int32)
@@ -155,4 +145,5 @@ class _Pending:
             for name in ("representative_kind", "representative_number")
         )
         values = self._vectors.wait().numpy()
-        return EncodedPosts(positions, values, ptr, kind.astype(np.int32), number)
+        columns = {"kind": kind.astype(np.int32), "number": number}
+        return RaggedVectors(values, ptr, columns)

@@ -25,9 +25,10 @@ from torch import Tensor, nn
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.learning.distillation import TextTeacher
-from mathamr_kedro.learning.maxsim import MultiVectors, maxsim
+from mathamr_kedro.learning.maxsim import is_formula, maxsim, take_documents
 from mathamr_kedro.learning.pattern_teacher import PatternTeacher
 from mathamr_kedro.model import Precision
+from mathamr_kedro.ragged import RaggedVectors
 
 FormulaPairs: TypeAlias = Literal["visual", "thread", "both"]
 """Which formulas of a post and its pair belong together.
@@ -104,8 +105,8 @@ def _info_nce(scores: Tensor, temperature: Tensor, both_directions: bool) -> Ten
 
 
 def _formula_nce(
-    queries: MultiVectors,
-    documents: MultiVectors,
+    queries: RaggedVectors,
+    documents: RaggedVectors,
     temperature: Tensor,
     chosen: FormulaPairs = "visual",
 ) -> Tensor:
@@ -115,12 +116,13 @@ def _formula_nce(
     are neither of its pair nor look the same.
     """
     pair_of_anchor, pair_of_partner = map(_find_posts, (queries, documents))
-    both = queries.is_formula()[:, None] & documents.is_formula()
+    both = is_formula(queries)[:, None] & is_formula(documents)
+    mine, theirs = queries.columns["label"][:, None], documents.columns["label"]
     # How a formula without a label looks is not known.
-    labelled = (queries.label[:, None] > 0) & (documents.label > 0)
+    labelled = (mine > 0) & (theirs > 0)
     if chosen == "visual":
         both = both & labelled
-    equal = labelled & (queries.label[:, None] == documents.label)
+    equal = labelled & (mine == theirs)
     of_pair = both & (pair_of_anchor[:, None] == pair_of_partner)
     positive = of_pair & equal if chosen != "thread" else of_pair
     if chosen == "both":
@@ -136,7 +138,7 @@ def _formula_nce(
     return losses.sum() / has_partner.sum().clamp(min=1)
 
 
-def _find_posts(posts: MultiVectors) -> Tensor:
+def _find_posts(posts: RaggedVectors) -> Tensor:
     """(P,) the post of each vector."""
     place = torch.arange(len(posts.vectors), device=posts.ptr.device)
     return torch.searchsorted(posts.ptr[1:], place.to(posts.ptr.dtype), right=True)
@@ -163,8 +165,8 @@ class ContrastiveLoss(nn.Module):
         """The temperature exp(t)."""
         return self.log_temperature.exp()
 
-    def forward(self, queries: MultiVectors, documents: MultiVectors) -> LossValue:
-        """Compute the loss; document i belongs to query i, all others are negatives."""
+    def forward(self, queries: RaggedVectors, documents: RaggedVectors) -> LossValue:
+        """Compute the loss; document i belongs to query i, the rest are negatives."""
         config, tau = self.config, self.temperature
         weighted = self._score(queries, documents)
         loss = torch.stack(
@@ -181,7 +183,7 @@ class ContrastiveLoss(nn.Module):
         return LossValue(loss, (scores.argmax(1) == right).float().mean())
 
     def _score(
-        self, queries: MultiVectors, documents: MultiVectors
+        self, queries: RaggedVectors, documents: RaggedVectors
     ) -> list[tuple[float, Tensor]]:
         """Matrices of scores with their weights in Eq. 4.2, MaxSim first."""
         config = self.config
@@ -193,6 +195,6 @@ class ContrastiveLoss(nn.Module):
                 scores = scores * queries.ptr.diff()[:, None]
             weighted.append((config.beta, scores))
         if config.needs_documents:
-            scores = queries.documents() @ documents.documents().T
+            scores = take_documents(queries) @ take_documents(documents).T
             weighted.append((1.0 if is_single else 1 - config.beta, scores))
         return weighted

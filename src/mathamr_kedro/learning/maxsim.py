@@ -5,53 +5,46 @@ r"""MaxSim between all queries and all documents of a batch, without padding.
     \quad (3.5), \qquad \tilde{S}_{ij} = S_{ij} / |q_i| \quad (3.7)
 
 Posts have between one and some hundred vectors. Padding them to the longest of a batch
-makes memory grow with its square; here vectors stand one after another, with pointers::
+makes memory grow with its square; here they stand one after another, as
+:class:`~mathamr_kedro.ragged.RaggedVectors` with the columns
 
-    vectors  q0 q0 q0 q1 q2 q2        ptr  0 3 4 6
+=========  =====================================================
+``kind``   formula, sentence or document
+``label``  equal for formulas that look the same, 0 for none
+``row``    where each vector stands in the shards
+=========  =====================================================
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from mathamr_kedro.graph import FORMULA
 from mathamr_kedro.model import Precision, can_use_triton, gather_rows
+from mathamr_kedro.ragged import RaggedVectors
 
 _CHUNK = 1 << 24
 
 
-class MultiVectors(NamedTuple):
-    """The vectors of several posts, one post after another."""
+def is_formula(posts: RaggedVectors) -> Tensor:
+    """(P,) which vectors are formulas of posts; spare ones are not."""
+    place = torch.arange(len(posts.vectors), device=posts.ptr.device)
+    is_inside = (place >= posts.ptr[0]) & (place < posts.ptr[-1])
+    return is_inside & (posts.columns["kind"] == FORMULA)
 
-    vectors: Tensor
-    """(P, k) of length 1; rows before ``ptr[0]`` and from ``ptr[-1]`` on are spare."""
-    ptr: Tensor
-    """(B + 1,) where each post starts."""
-    kind: Tensor
-    """(P,) formula, sentence or document."""
-    label: Tensor
-    """(P,) equal for formulas that look the same, 0 for none."""
-    row: Tensor
-    """(P,) where each stands in the shards."""
 
-    def is_formula(self) -> Tensor:
-        """(P,) which vectors are formulas of posts; spare ones are not."""
-        place = torch.arange(len(self.vectors), device=self.ptr.device)
-        is_inside = (place >= self.ptr[0]) & (place < self.ptr[-1])
-        return is_inside & (self.kind == FORMULA)
-
-    def documents(self) -> Tensor:
-        """(B, k) the last vector of each post, that of its document node."""
-        return gather_rows(self.vectors, self.ptr[1:] - 1)
+def take_documents(posts: RaggedVectors) -> Tensor:
+    """(B, k) the last vector of each post, that of its document node."""
+    return gather_rows(posts.vectors, posts.ptr[1:] - 1)
 
 
 def maxsim(
-    queries: MultiVectors, documents: MultiVectors, precision: Precision = "fp32"
+    queries: RaggedVectors, documents: RaggedVectors, precision: Precision = "fp32"
 ) -> Tensor:
     """(B, C) scores of each query for each document, divided by |q| (Eq. 3.7)."""
     args = (queries.vectors, queries.ptr, documents.vectors, documents.ptr)
@@ -111,19 +104,10 @@ def _last_that_fits(bounds: list[int], j: int, rows: int) -> int:
     return end
 
 
-def _pad_vectors(posts: MultiVectors) -> tuple[Tensor, Tensor]:
-    """(B, max_length, k) vectors, and which of them are real (thesis 3.4.1)."""
-    lengths = posts.ptr.diff()
-    place = torch.arange(int(lengths.max()), device=lengths.device)
-    is_real = place < lengths[:, None]
-    index = torch.where(is_real, posts.ptr[:-1, None] + place, 0)
-    return gather_rows(posts.vectors, index), is_real
-
-
-def padded_maxsim(queries: MultiVectors, documents: MultiVectors) -> Tensor:
-    """Compute :func:`maxsim` padded and masked, as the thesis does."""
-    q, q_real = _pad_vectors(queries)
-    d, d_real = _pad_vectors(documents)
+def padded_maxsim(queries: RaggedVectors, documents: RaggedVectors) -> Tensor:
+    """Compute :func:`maxsim` padded and masked, as the thesis does (3.4.1)."""
+    q, q_real = queries.padded()
+    d, d_real = documents.padded()
     similar = torch.einsum("itk,jsk->ijts", q, d)
     best = similar.masked_fill(~d_real[None, :, None, :], -torch.inf).amax(-1)
     total = best.masked_fill(~q_real[:, None, :], 0.0).sum(-1)

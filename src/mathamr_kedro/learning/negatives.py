@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -23,9 +23,10 @@ from torch import Tensor
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.encoding import encode_shards
-from mathamr_kedro.learning.maxsim import MultiVectors, maxsim
+from mathamr_kedro.learning.maxsim import maxsim, take_documents
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
 from mathamr_kedro.model import MathAMRPlus
+from mathamr_kedro.ragged import RaggedVectors
 
 _BLOCK = {"cpu": (64, 1024), "cuda": (1024, 4096)}
 """Queries and documents that are compared at once."""
@@ -143,42 +144,27 @@ def mine_by_model(
 
 @torch.no_grad()
 def _compare(
-    queries: MultiVectors,
-    documents: MultiVectors,
+    queries: RaggedVectors,
+    documents: RaggedVectors,
     config: NegativesConfig,
     device: torch.device,
 ) -> Tensor:
-    q, d = (_move(p, device) for p in (queries, documents))
+    q, d = (p.to(device) for p in (queries, documents))
     if config.compare == "document":
-        return q.documents() @ d.documents().T
+        return take_documents(q) @ take_documents(d).T
     return maxsim(q, d)
-
-
-def _move(posts: MultiVectors, device: torch.device) -> MultiVectors:
-    return MultiVectors(*(t.to(device) for t in posts))
 
 
 def _encode(
     model: MathAMRPlus, shards: GraphShards, positions: Positions, block: int
-) -> list[MultiVectors]:
+) -> list[RaggedVectors]:
     """Vectors of some posts on the host, a block of posts after another."""
     blocks = []
     for start in range(0, len(positions), block):
         part = positions[start : start + block]
         encoded = [
-            (e.vectors.copy(), e.ptr, e.kind)
+            replace(e, vectors=e.vectors.copy(), columns={})
             for e in encode_shards(model, shards, part)
         ]
-        lengths = np.concatenate([np.diff(ptr) for _, ptr, _ in encoded])
-        ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-        kind = np.concatenate([kind for _, _, kind in encoded])
-        blocks.append(
-            MultiVectors(
-                torch.from_numpy(np.concatenate([v for v, _, _ in encoded])),
-                torch.from_numpy(ptr),
-                torch.from_numpy(kind),
-                torch.zeros(len(kind), dtype=torch.int32),
-                torch.zeros(len(kind), dtype=torch.int32),
-            )
-        )
+        blocks.append(RaggedVectors.join(encoded).to("cpu"))
     return blocks

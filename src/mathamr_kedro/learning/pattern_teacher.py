@@ -32,7 +32,8 @@ from mathamr_kedro.learning.distillation import (
     compare_similarities,
 )
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
-from mathamr_kedro.learning.maxsim import MultiVectors
+from mathamr_kedro.learning.maxsim import is_formula
+from mathamr_kedro.ragged import RaggedVectors
 
 _GRAPHS = 128
 """Graphs described at once."""
@@ -116,14 +117,16 @@ class PatternTeacher:
 
     def distil(
         self,
-        queries: MultiVectors,
-        documents: MultiVectors,
+        queries: RaggedVectors,
+        documents: RaggedVectors,
         temperature: Tensor,
         scores: Tensor | None = None,
     ) -> Tensor:
         """The loss between the formulas of queries and those of documents."""
-        q, d = (self.vectors[p.row.long()].float() for p in (queries, documents))
-        anchor, partner = ((t.abs().amax(1) > 0) & p.is_formula()
+        q, d = (
+            self.vectors[p.columns["row"].long()].float() for p in (queries, documents)
+        )
+        anchor, partner = ((t.abs().amax(1) > 0) & is_formula(p)
                            for t, p in ((q, queries), (d, documents)))  # fmt: skip
         return self.weight * compare_similarities(
             q @ d.T / self.config.temperature,

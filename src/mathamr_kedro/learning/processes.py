@@ -16,14 +16,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from mathamr_kedro.learning.maxsim import MultiVectors
+from mathamr_kedro.ragged import RaggedVectors
 
 
 @dataclass(frozen=True)
@@ -59,18 +59,18 @@ class Processes:
         return self.rank == 0
 
     def gather_pairs(
-        self, queries: MultiVectors, documents: MultiVectors
-    ) -> tuple[MultiVectors, MultiVectors]:
+        self, queries: RaggedVectors, documents: RaggedVectors
+    ) -> tuple[RaggedVectors, RaggedVectors]:
         """Queries and documents of all processes: all right documents come first."""
         if self.count == 1:
             return queries, documents
-        b = len(queries.ptr) - 1
-        right = documents._replace(ptr=documents.ptr[: b + 1])
+        b = len(queries)
+        right = replace(documents, ptr=documents.ptr[: b + 1])
         gathered = [_gather_posts(self, queries), _gather_posts(self, right)]
-        if len(documents.ptr) - 1 > b:
-            others = documents._replace(ptr=documents.ptr[b:])
+        if len(documents) > b:
+            others = replace(documents, ptr=documents.ptr[b:])
             gathered.append(_gather_posts(self, others))
-        return gathered[0], _concatenate(gathered[1:])
+        return gathered[0], RaggedVectors.join(gathered[1:])
 
     def sum_gradients(
         self, weights: Sequence[Tensor], shared: Sequence[Tensor]
@@ -123,30 +123,21 @@ class _GatherRows(torch.autograd.Function):
         return grad[ctx.start : ctx.end], None, None
 
 
-def _gather_posts(processes: Processes, posts: MultiVectors) -> MultiVectors:
+def _gather_posts(processes: Processes, posts: RaggedVectors) -> RaggedVectors:
     """The vectors of all processes; each has the same number of posts."""
     lengths = posts.ptr.diff()
     parts = [torch.empty_like(lengths) for _ in range(processes.count)]
     dist.all_gather(parts, lengths)
     counts = torch.stack(parts).sum(1).tolist()
     mine = slice(int(posts.ptr[0]), int(posts.ptr[-1]))
-    columns = {
-        name: _GatherRows.apply(values[mine], counts, processes.rank)
-        for name, values in posts._asdict().items()
-        if name != "ptr"
-    }
+
+    def gather(rows: Tensor) -> Tensor:
+        found: Tensor = _GatherRows.apply(rows[mine], counts, processes.rank)
+        return found
+
     ends = torch.cat(parts).cumsum(0, dtype=posts.ptr.dtype)
-    return MultiVectors(ptr=nn.functional.pad(ends, (1, 0)), **columns)
-
-
-def _concatenate(posts: list[MultiVectors]) -> MultiVectors:
-    """Posts behind posts, none with spare rows."""
-    ptr = posts[0].ptr
-    for p in posts[1:]:
-        ptr = torch.cat([ptr, ptr[-1] + p.ptr[1:]])
-    columns = {
-        name: torch.cat([getattr(p, name) for p in posts])
-        for name in MultiVectors._fields
-        if name != "ptr"
-    }
-    return MultiVectors(ptr=ptr, **columns)
+    return RaggedVectors(
+        gather(posts.vectors),
+        nn.functional.pad(ends, (1, 0)),
+        {name: gather(column) for name, column in posts.columns.items()},
+    )

@@ -53,7 +53,7 @@ class TermMiner:
         wanted = config.skip + config.kept
         terms = self._terms.get(int(self._pairs.queries[number]), ())
         hits = self._index.search(terms, wanted + int(self._sizes[group]))
-        found = np.array([int(key) for key in hits.keys], dtype=np.int64)
+        found = np.array([int(key) for key in hits.ids], dtype=np.int64)
         wrong = found[self._groups[found] != group][config.skip : wanted]
         mined = np.full(config.kept, NOTHING, dtype=np.int64)
         mined[: len(wrong)] = self._pairs.documents[wrong]

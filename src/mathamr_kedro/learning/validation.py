@@ -12,9 +12,9 @@ from torch import Tensor
 
 from mathamr_kedro.graph import GraphBatch
 from mathamr_kedro.learning.encoding import ShardSource
-from mathamr_kedro.learning.maxsim import MultiVectors
 from mathamr_kedro.learning.pairs import TrainingPairs
 from mathamr_kedro.learning.steps import TrainingStep
+from mathamr_kedro.ragged import RaggedVectors
 
 
 class _Means(NamedTuple):
@@ -55,7 +55,7 @@ class Validation:
         for group, batch in zip(groups, self._source.batches(parts), strict=True):
             vectors = step.model.encode(batch, step.model.prepare(batch))
             for queries, documents in self._cut(group, batch, vectors):
-                value, pairs = step.loss(queries, documents), len(queries.ptr) - 1
+                value, pairs = step.loss(queries, documents), len(queries)
                 total += pairs * torch.stack(
                     [value.loss, value.accuracy, torch.ones_like(value.loss)]
                 )
@@ -64,7 +64,7 @@ class Validation:
 
     def _cut(
         self, group: list[NDArray[np.int64]], batch: GraphBatch, vectors: Tensor
-    ) -> Iterator[tuple[MultiVectors, MultiVectors]]:
+    ) -> Iterator[tuple[RaggedVectors, RaggedVectors]]:
         """Take apart the vectors of several batches."""
         offsets = self._source.shards.offsets["representative"]
         positions = np.concatenate(group)
@@ -83,14 +83,16 @@ class Validation:
 
 def _slice(
     batch: GraphBatch, vectors: Tensor, graphs: tuple[int, int], rows: tuple[int, int]
-) -> MultiVectors:
+) -> RaggedVectors:
     span = slice(*rows)
-    return MultiVectors(
+    return RaggedVectors(
         vectors[span],
         batch.representative_ptr[graphs[0] : graphs[1] + 1] - rows[0],
-        batch.representative_kind[span],
-        batch.representative_label[span],
-        batch.representative_row[span],
+        {
+            "kind": batch.representative_kind[span],
+            "label": batch.representative_label[span],
+            "row": batch.representative_row[span],
+        },
     )
 
 

@@ -38,9 +38,9 @@ from mathamr_kedro.formula import FormulaTrees
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.progress import report_progress
+from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.records import FormulaMention, Post, Topic
-from mathamr_kedro.search.engines.scan import ExactSpace
-from mathamr_kedro.search.engines.scan_torch import QueryBatch
+from mathamr_kedro.search import ExactSpace
 from mathamr_kedro.text import (
     TEXT_MODELS,
     SentenceEncoder,
@@ -272,7 +272,7 @@ def _index_sentences(
         if titled:
             vectors[titled] += encoder.encode([titles[batch[n][0]] for n in titled])
             vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        space.add(vectors, np.arange(len(batch) + 1))
+        space.add(RaggedVectors.one_each(vectors))
     names: NDArray[np.object_] = np.array(keys, dtype=np.object_)
 
     def rank(questions: Sequence[str], depth: int) -> list[Hits]:
@@ -280,8 +280,7 @@ def _index_sentences(
             return [Hits([], np.zeros(0)) for _ in questions]
         queries = [row[None] for row in encoder.encode(questions)]
         allowed = np.ones(len(keys), dtype=np.bool_)
-        best = space.search(QueryBatch.of(queries), depth, allowed, names.take)
-        return [Hits(names[b.items.numpy()].tolist(), b.scores.numpy()) for b in best]
+        return space.search(RaggedVectors.of(queries), depth, allowed, names.take)
 
     return rank
 
@@ -326,10 +325,10 @@ def _formula_terms(
 def _name_formulas(
     hits: Hits, formulas: Mapping[FormulaId, FormulaInstance]
 ) -> FormulaHits:
-    found = [formulas[key] for key in hits.keys]
+    found = [formulas[key] for key in hits.ids]
     return FormulaHits(
-        hits.keys,
+        hits.ids,
+        hits.scores,
         [f.visual_id for f in found],
         [f.post_id for f in found],
-        hits.scores,
     )

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.hits import sort_hits
+from mathamr_kedro.hits import Hits
 from mathamr_kedro.metrics.rankings import Ranking, rank_documents
 from mathamr_kedro.metrics.runs import Run, make_run
 
@@ -84,7 +84,7 @@ def fuse_runs(runs: Sequence[Run], fusion: Fusion, name: str) -> Run:
         ]
         ids = list(dict.fromkeys(i for r in rankings for i in r.ids))
         scores = _FUSE[fusion.method](rankings, ids, weights, fusion)
-        fused[topic] = dict(sort_hits(ids, scores.tolist())[: fusion.depth])
+        fused[topic] = dict(Hits.rank(ids, scores.tolist()).top(fusion.depth))
     made = make_run(name, fused)
     return Run(name, made.results, holds_instances=runs[0].holds_instances)
 

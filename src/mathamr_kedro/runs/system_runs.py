@@ -35,9 +35,9 @@ class RankedList(NamedTuple):
     @classmethod
     def of(cls, hits: Hits | FormulaHits) -> RankedList:
         """Take over what an index returned."""
-        if isinstance(hits, Hits):
-            return cls(hits.keys, hits.scores)
-        return cls(hits.visual_ids, hits.scores, hits.formula_ids, hits.post_ids)
+        if isinstance(hits, FormulaHits):
+            return cls(hits.judged_ids, hits.scores, hits.ids, hits.post_ids)
+        return cls(hits.ids, hits.scores)
 
 
 @dataclass(frozen=True)

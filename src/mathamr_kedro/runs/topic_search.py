@@ -13,14 +13,18 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.graph import SENTENCE
-from mathamr_kedro.hits import FormulaHits, Hits, make_hits
+from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.records import Topic
 from mathamr_kedro.runs.baselines import TASK_1_TYPES
 from mathamr_kedro.runs.system_runs import RankedList, SystemRun
-from mathamr_kedro.search.engines.protocol import VectorIndex
-from mathamr_kedro.search.post_vectors import PostEntry, Vectors
-from mathamr_kedro.search.store import VectorStore
-from mathamr_kedro.search.strategies import Strategy, find_posts
+from mathamr_kedro.search import (
+    PostEntry,
+    Strategy,
+    VectorIndex,
+    Vectors,
+    VectorStore,
+    find_posts,
+)
 from mathamr_kedro.types import PostId, TopicId
 
 logger = logging.getLogger(__name__)
@@ -172,8 +176,7 @@ def search_posts(
     candidates = list_candidates(index, strategy, question_of, queries)
     for query, keys in zip(queries, candidates, strict=True):
         scores = mix_scores(query, keys, store, strategy, question_of)
-        best = make_hits(keys, scores)
-        results.append(Hits(best.keys[:depth], best.scores[:depth]))
+        results.append(Hits.rank(keys, scores).top(depth))
     return results
 
 
@@ -184,11 +187,11 @@ def list_candidates(
     queries: Sequence[PostEntry],
 ) -> list[list[PostId]]:
     """Return the best posts by MaxSim, then the answers of the best questions."""
-    found = [hits.keys for hits in find_posts(index, queries, strategy)]
+    found = [hits.ids for hits in find_posts(index, queries, strategy)]
     if not strategy.with_question:
         return found
     asked = replace(strategy, post_types=("question",))
-    questions = [hits.keys for hits in find_posts(index, queries, asked)]
+    questions = [hits.ids for hits in find_posts(index, queries, asked)]
     wanted = {key for keys in questions for key in keys}
     answers_of: dict[PostId, list[PostId]] = {key: [] for key in wanted}
     for answer, question in question_of.items():

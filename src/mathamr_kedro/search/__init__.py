@@ -1,1 +1,80 @@
-"""From vectors to ranked lists: stores, indexes, strategies, fusion, explanation."""
+"""From vectors to ranked lists.
+
+::
+
+    encoding      prepared graphs ──> vectors ──> store
+    store         the vectors of all posts; commits that survive kills
+      store_files   its state, segments and changes
+      post_vectors  several vectors of each post, with kinds and ids
+    engines       an index of a store: exact, edge or server
+    strategies    how posts and formulas are found in an index
+    queries       words and LaTeX ──> vectors of a query or of a new post
+    searcher      ask an index in words
+      explanation   which node of a query matched which node of a post
+      heatmap       the same as a picture (matplotlib; not loaded here)
+    living        add, replace and delete posts of an index
+
+::
+
+    store = VectorStore(folder)
+    index = open_index(EngineConfig("exact"), store, folder)
+    hits = find_posts(index, queries, Strategy("maxsim", depth=10))
+"""
+
+from mathamr_kedro.search.encoding import (
+    CollectionGraphs,
+    EncodeRanges,
+    EncodingConfig,
+    encode_collection,
+    fingerprint_encoder,
+    list_ranges,
+)
+from mathamr_kedro.search.engines import (
+    EXACT,
+    EngineConfig,
+    ExactIndex,
+    ExactSpace,
+    SearchMode,
+    VectorIndex,
+    open_index,
+)
+from mathamr_kedro.search.explanation import Explanation, explain
+from mathamr_kedro.search.living import AddedPosts, LivingIndex
+from mathamr_kedro.search.post_vectors import PostEntry, PostVectors, Vectors
+from mathamr_kedro.search.queries import QueryEncoder
+from mathamr_kedro.search.searcher import Answer, Result, Searcher
+from mathamr_kedro.search.store import VectorStore
+from mathamr_kedro.search.store_files import Dtype
+from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
+
+__all__ = [
+    "EXACT",
+    "AddedPosts",
+    "Answer",
+    "CollectionGraphs",
+    "Dtype",
+    "EncodeRanges",
+    "EncodingConfig",
+    "EngineConfig",
+    "ExactIndex",
+    "ExactSpace",
+    "Explanation",
+    "LivingIndex",
+    "PostEntry",
+    "PostVectors",
+    "QueryEncoder",
+    "Result",
+    "SearchMode",
+    "Searcher",
+    "Strategy",
+    "VectorIndex",
+    "VectorStore",
+    "Vectors",
+    "encode_collection",
+    "explain",
+    "find_formulas",
+    "find_posts",
+    "fingerprint_encoder",
+    "list_ranges",
+    "open_index",
+]

@@ -12,10 +12,10 @@ get the ids that stand with the prepared graphs.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,12 @@ from mathamr_kedro.arrays import TextColumn
 from mathamr_kedro.errors import MalformedInputError, WorkerError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph import FORMULA, GraphShards
-from mathamr_kedro.learning.encoding import EncodedPosts, encode_shards
+from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model
 from mathamr_kedro.progress import report_progress
+from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.search.post_vectors import (
     POST_TYPES,
     PostVectors,
@@ -57,7 +58,7 @@ class Range(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EncodingParameters:
+class EncodingConfig:
     """How graphs are encoded; never changes a vector beyond rounding."""
 
     posts_per_shard: int = 4096
@@ -92,27 +93,18 @@ class EncodeRanges:
         self._loaded = load_model(model, self._compute), GraphShards(graphs)
         return self._loaded
 
-    def __call__(self, ranges: Sequence[Range]) -> list[EncodedPosts]:
+    def __call__(self, ranges: Sequence[Range]) -> list[RaggedVectors]:
         """Encode each range."""
         model, graphs = self._loaded or self.prepare()
-        return [
-            join_encoded(encode_shards(model, graphs, np.arange(r.first, r.last)))
-            for r in ranges
-        ]
+        return [_encode(model, graphs, np.arange(r.first, r.last)) for r in ranges]
 
 
-def join_encoded(parts: Iterable[EncodedPosts]) -> EncodedPosts:
-    """Put batches one after another, in memory of their own."""
-    listed = [p._replace(vectors=p.vectors.copy()) for p in parts]
-    shifts = np.cumsum([0] + [len(p.vectors) for p in listed])
-    ends = [p.ptr[1:] + s for p, s in zip(listed, shifts, strict=False)]
-    return EncodedPosts(
-        np.concatenate([p.positions for p in listed]),
-        np.concatenate([p.vectors for p in listed]),
-        np.concatenate([np.zeros(1, dtype=np.int64), *ends]),
-        np.concatenate([p.kind for p in listed]),
-        np.concatenate([p.number for p in listed]),
-    )
+def _encode(
+    model: MathAMRPlus, graphs: GraphShards, positions: NDArray[np.int64]
+) -> RaggedVectors:
+    """Encode graphs into memory of their own."""
+    parts = encode_shards(model, graphs, positions)
+    return RaggedVectors.join([replace(p, vectors=p.vectors.copy()) for p in parts])
 
 
 def list_ranges(count: int, name: str, size: int) -> list[Range]:
@@ -142,21 +134,23 @@ def encode_collection(
         graphs: say what was encoded.
         workers: where to run.
     """
-    done = store.finished_shards()
-    missing = [r for r in ranges if r.name not in done]
-    partitions = (Partition(r.name, [r]) for r in missing)
+    done = frozenset(store.state.shards)
+    missing = {r.name: r for r in ranges if r.name not in done}
+    partitions = (Partition(name, [r]) for name, r in missing.items())
     results = run_partitions(function, partitions, workers)
     for result in report_progress(results, "posts encoded", _count_posts):
         encoded = result.results[0]
         if isinstance(encoded, Failed):
             raise WorkerError(f"Shard {result.name!r}: {encoded.detail}")
-        store.commit(graphs.describe(encoded), shard=result.name)
+        chosen = missing[result.name]
+        positions = np.arange(chosen.first, chosen.last)
+        store.commit(graphs.describe(positions, encoded), shard=result.name)
     store.complete()
 
 
 def _count_posts(result: PartitionResult) -> int:
     encoded = result.results[0]
-    return 0 if isinstance(encoded, Failed) else len(encoded.positions)
+    return 0 if isinstance(encoded, Failed) else len(encoded)
 
 
 class CollectionGraphs:
@@ -182,19 +176,23 @@ class CollectionGraphs:
         found = np.flatnonzero(self._types != POST_TYPES.index("example"))
         return int(found[-1]) + 1 if len(found) else 0
 
-    def describe(self, encoded: EncodedPosts) -> PostVectors:
-        """Say what encoded posts are."""
-        chosen = encoded.positions
-        kinds = np.asarray(encoded.kind, dtype=np.uint8)
-        formula_ids, visual_ids = self._shards.name_formulas(chosen)
-        self._refuse_unnamed(encoded, formula_ids)
+    def describe(
+        self, positions: NDArray[np.int64], encoded: RaggedVectors[NDArray[Any]]
+    ) -> PostVectors:
+        """Say what the encoded posts at some positions are."""
+        kinds = np.asarray(encoded.columns["kind"], dtype=np.uint8)
+        numbers = np.asarray(encoded.columns["number"], dtype=np.uint32)
+        formula_ids, visual_ids = self._shards.name_formulas(positions)
+        nodes: RaggedVectors[NDArray[Any]] = RaggedVectors(
+            scale_to_length_one(encoded.vectors).astype(np.float32),
+            np.asarray(encoded.ptr, dtype=np.int64),
+            {"kind": kinds, "number": numbers},
+        )
+        self._refuse_unnamed(positions, nodes, formula_ids)
         posts = PostVectors(
-            keys=TextColumn.of(self._shards.keys[i] for i in chosen),
-            post_types=self._types[chosen],
-            ptr=np.asarray(encoded.ptr, dtype=np.int64),
-            vectors=scale_to_length_one(encoded.vectors).astype(np.float32),
-            kinds=kinds,
-            numbers=np.asarray(encoded.number, dtype=np.uint32),
+            keys=TextColumn.of(self._shards.keys[i] for i in positions),
+            post_types=self._types[positions],
+            nodes=nodes,
             formula_ids=formula_ids,
             visual_ids=visual_ids,
             returnable=np.array(
@@ -204,14 +202,19 @@ class CollectionGraphs:
         posts.check()
         return posts
 
-    def _refuse_unnamed(self, encoded: EncodedPosts, formula_ids: TextColumn) -> None:
+    def _refuse_unnamed(
+        self,
+        positions: NDArray[np.int64],
+        nodes: RaggedVectors[NDArray[Any]],
+        formula_ids: TextColumn,
+    ) -> None:
         nameless = np.flatnonzero(np.diff(formula_ids.ends, prepend=0) == 0)
         if len(nameless) == 0:
             return
-        row = np.flatnonzero(encoded.kind == FORMULA)[nameless[0]]
-        owner = int(np.searchsorted(encoded.ptr, row, side="right")) - 1
+        row = np.flatnonzero(nodes.columns["kind"] == FORMULA)[nameless[0]]
+        owner = int(np.searchsorted(nodes.ptr, row, side="right")) - 1
         raise MalformedInputError(
-            f"Expected an id for FORMULA_{encoded.number[row]} of post "
-            f"{self._shards.keys[encoded.positions[owner]]!r} (got none); the graph "
+            f"Expected an id for FORMULA_{nodes.columns['number'][row]} of post "
+            f"{self._shards.keys[positions[owner]]!r} (got none); the graph "
             "has a formula that is not in its formula_map"
         )

@@ -10,31 +10,27 @@ r"""Why a post was found: which node of the query matched which node of the post
 
 from __future__ import annotations
 
-import html
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from mathamr_kedro.files import replace_file
-from mathamr_kedro.graph import KIND_NAMES
-from mathamr_kedro.search.captions import Captions
+from mathamr_kedro.amr import MAX_CHUNK_TOKENS, split_chunks
+from mathamr_kedro.graph import FORMULA, KIND_NAMES, SENTENCE
+from mathamr_kedro.records import FormulaMention
 from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.types import PostId
 
-_LONGEST_LABEL = 32
-_LETTER = 0.1
-"""Inches that a letter of a label takes at most."""
-_MOST_NUMBERS = 900
-"""Cells of a picture that still have room for their numbers."""
+Captions: TypeAlias = Mapping[tuple[int, int], str]
+"""(kind, number) of a node to its words: the LaTeX of a formula, a sentence."""
+
+_PLACEHOLDER = re.compile(r"FORMULA_\d+")
 
 
-class NodeMatch(NamedTuple):
+class Match(NamedTuple):
     """A node of the query and its best partner in the post."""
 
     query: str
@@ -63,10 +59,10 @@ class Explanation:
         """MaxSim divided by the number of query nodes (Eq. 3.7)."""
         return float(self.similarity.max(1).mean())
 
-    def matches(self) -> list[NodeMatch]:
+    def matches(self) -> list[Match]:
         """Return the best partner of each query node, best matches first."""
         found = [
-            NodeMatch(label, self.post_labels[j], float(self.similarity[i, j]))
+            Match(label, self.post_labels[j], float(self.similarity[i, j]))
             for i, (label, j) in enumerate(
                 zip(self.query_labels, self.best.tolist(), strict=True)
             )
@@ -85,13 +81,13 @@ def explain(
     return Explanation(
         query.key,
         post.key,
-        label_nodes(query, query_captions or {}),
-        label_nodes(post, post_captions or {}),
+        _label_nodes(query, query_captions or {}),
+        _label_nodes(post, post_captions or {}),
         mine @ theirs.T,
     )
 
 
-def label_nodes(post: PostEntry, captions: Captions) -> tuple[str, ...]:
+def _label_nodes(post: PostEntry, captions: Captions) -> tuple[str, ...]:
     r"""Name the nodes of a post: ``F0 \sqrt{2}``, ``S1 ...``, ``D``."""
     labels = []
     for kind, number in zip(post.kinds, post.numbers, strict=True):
@@ -102,99 +98,47 @@ def label_nodes(post: PostEntry, captions: Captions) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def draw_heatmap(explanation: Explanation) -> Figure:
-    """Draw the similarities, the best partner of each query node framed."""
-    rows, columns = explanation.similarity.shape
-    mine, theirs = (
-        [_shorten(label) for label in labels]
-        for labels in (explanation.query_labels, explanation.post_labels)
-    )
-    wide, high = (_LETTER * max(map(len, labels)) for labels in (mine, theirs))
-    size = (2.2 + wide + 0.42 * columns, 1.4 + high + 0.42 * rows)
-    figure = Figure(figsize=size, layout="constrained")
-    axes = figure.add_subplot()
-    image = axes.imshow(explanation.similarity, cmap="viridis", vmin=-1.0, vmax=1.0)
-    figure.colorbar(image, ax=axes, label="cosine", shrink=0.8)
-    axes.set_xticks(range(columns), theirs, rotation=90)
-    axes.set_yticks(range(rows), mine)
-    title = axes.set_title(f"query {explanation.query_key}: {explanation.score:.3f}")
-    axes.set_xlabel(f"post {explanation.post_key}").set_parse_math(False)
-    for text in (*axes.get_xticklabels(), *axes.get_yticklabels(), title):
-        text.set_parse_math(False)  # captions are LaTeX, not matplotlib's dialect
-    for row, column in enumerate(explanation.best.tolist()):
-        corner = (column - 0.5, row - 0.5)
-        axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor="red", lw=1.5))
-    if rows * columns <= _MOST_NUMBERS:
-        for (row, column), value in np.ndenumerate(explanation.similarity):
-            colour = "black" if value > 0.4 else "white"
-            axes.text(
-                column, row, f"{value:.2f}", ha="center", va="center", color=colour,
-                fontsize=6,
-            )  # fmt: skip
-    return figure
+def restore_formulas(text: str, formula_map: Sequence[FormulaMention]) -> str:
+    r"""Put the LaTeX of formulas back where their placeholders stand.
+
+    >>> mention = FormulaMention("FORMULA_0", "7", "3", r"\pi", 3, 12)
+    >>> restore_formulas("Is FORMULA_0 rational?", [mention])
+    'Is $\\pi$ rational?'
+    """
+    latex = {m.placeholder: f"${m.latex}$" for m in formula_map}
+    return _PLACEHOLDER.sub(lambda m: latex.get(m[0], m[0]), text)
 
 
-def save_heatmap(explanation: Explanation, path: Path) -> None:
-    """Write the heatmap as PNG."""
-    canvas = FigureCanvasAgg(draw_heatmap(explanation))
-    with replace_file(path) as part:
-        canvas.print_png(str(part))
+def caption_nodes(
+    text: str,
+    formula_map: Sequence[FormulaMention],
+    kinds: Sequence[int],
+    max_tokens: int = MAX_CHUNK_TOKENS,
+) -> Captions:
+    r"""Return the words of the formula and sentence nodes of a text.
 
+    ::
 
-def write_html(explanation: Explanation) -> str:
-    """Return the heatmap and the matches as one page that needs nothing else."""
-    best = explanation.best
-    head = "".join(
-        f'<th class="c" title="{_escape(label)}"><span>{_escape(_shorten(label))}'
-        "</span></th>"
-        for label in explanation.post_labels
-    )
-    rows = []
-    for i, label in enumerate(explanation.query_labels):
-        cells = "".join(
-            f'<td{" class=best" if best[i] == j else ""} style="{_colour(value)}">'
-            f"{value:.2f}</td>"
-            for j, value in enumerate(explanation.similarity[i].tolist())
-        )
-        name = f'<th title="{_escape(label)}">{_escape(_shorten(label))}</th>'
-        rows.append(f"<tr>{name}{cells}</tr>")
-    matches = "".join(
-        f"<li><b>{m.similarity:.3f}</b> {_escape(m.query)} → {_escape(m.post)}</li>"
-        for m in explanation.matches()
-    )
-    title = _escape(f"Query {explanation.query_key}, post {explanation.post_key}")
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
-        f"<style>{_STYLE}</style><h1>{title}</h1>"
-        f"<p>MaxSim {explanation.score:.3f}: the mean of the framed cells, the best "
-        "partner of each query node (rows) among the nodes of the post (columns); "
-        "F formula, S sentence, D document.</p>"
-        f"<table><tr><th></th>{head}</tr>{''.join(rows)}</table>"
-        f"<h2>Matches</h2><ol>{matches}</ol></html>\n"
-    )
+        text    Why is FORMULA_0 irrational? Squaring gives FORMULA_1.
+        F0      $\sqrt2$                    S0   Why is $\sqrt2$ irrational?
+        F1      $a^2 = 2b^2$                S1   Squaring gives $a^2 = 2b^2$.
 
-
-_STYLE = (
-    "body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}"
-    "td{width:3em;height:2em;text-align:center;border:1px solid #fff}"
-    "td.best{border:3px solid #c00;font-weight:bold}"
-    "th{text-align:left;font-weight:normal;padding:0 .5em}"
-    "th.c{vertical-align:bottom}th.c span{writing-mode:vertical-rl}"
-)
-
-
-def _colour(value: float) -> str:
-    """From white (-1 to 0) to dark blue (1), text readable on it."""
-    share = min(1.0, max(0.0, value))
-    red, green = round(255 - 225 * share), round(255 - 165 * share)
-    text = "#fff" if share > 0.6 else "#000"
-    return f"background:rgb({red},{green},255);color:{text}"
-
-
-def _shorten(label: str) -> str:
-    too_long = len(label) > _LONGEST_LABEL
-    return label[: _LONGEST_LABEL - 1] + "…" if too_long else label
-
-
-def _escape(text: str) -> str:
-    return html.escape(text, quote=True)
+    Args:
+        text: with placeholders.
+        formula_map: what they stand for.
+        kinds: of the nodes of its graph. Sentences stay without words where the graph
+            has another number of them, as after a parser that splits texts its own way.
+        max_tokens: limit of a chunk when it was parsed.
+    """
+    captions = {
+        (FORMULA, int(m.placeholder.removeprefix("FORMULA_"))): f"${m.latex}$"
+        for m in formula_map
+    }
+    chunks = split_chunks(text, max_tokens)
+    sentences = [sentence for chunk in chunks for sentence in chunk.sentences]
+    if len(sentences) == list(kinds).count(SENTENCE):
+        captions |= {
+            (SENTENCE, n): restore_formulas(sentence, formula_map)
+            for n, sentence in enumerate(sentences)
+        }
+    return captions

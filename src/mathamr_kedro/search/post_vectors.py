@@ -13,7 +13,7 @@ A post with two formulas in two sentences, and a post with one sentence::
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -23,10 +23,15 @@ from numpy.typing import NDArray
 from mathamr_kedro.arrays import Arrays, TextColumn, spread_ranges
 from mathamr_kedro.errors import MalformedInputError, suggest
 from mathamr_kedro.graph import DOCUMENT, FORMULA, KIND_NAMES, POST_TYPES
+from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.types import FormulaId, PostId, VisualId
 
 Vectors: TypeAlias = NDArray[Any]
 """(P, k), each row of length 1; float32 or float16."""
+
+
+_PLAIN = ("post_types", "ptr", "vectors", "kinds", "numbers", "returnable")
+_TEXTS = ("keys", "formula_ids", "visual_ids")
 
 
 class PostEntry(NamedTuple):
@@ -72,26 +77,25 @@ class PostVectors:
     keys: TextColumn
     post_types: NDArray[np.uint8]
     """(N,) index into :data:`POST_TYPES`."""
-    ptr: NDArray[np.int64]
-    """(N + 1,) where the vectors of each post start."""
-    vectors: Vectors
-    kinds: NDArray[np.uint8]
-    numbers: NDArray[np.uint32]
+    nodes: RaggedVectors[NDArray[Any]]
+    """With the columns ``kind`` and ``number``."""
     formula_ids: TextColumn
     visual_ids: TextColumn
     returnable: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, posts: Sequence[PostEntry], dtype: str = "float32") -> PostVectors:
-        """Lay out posts; vectors are scaled to length 1.
+    def of(
+        cls, posts: Sequence[PostEntry], dtype: str = "float32", width: int = 0
+    ) -> PostVectors:
+        """Lay out posts; vectors are scaled to length 1 (``width`` where none is).
 
         Raises:
-            MalformedInputError: a post is no vectors, a vector cannot be scaled, or
-                ids do not fit the formula vectors.
+            MalformedInputError: vectors are missing or zero, or ids do not fit them.
         """
         counts = [len(p.kinds) for p in posts]
+        numbers = [n for p in posts for n in p.numbers]
         rows = [np.asarray(p.vectors, dtype=np.float64) for p in posts]
-        vectors = np.concatenate(rows) if rows else np.zeros((0, 0))
+        vectors = np.concatenate(rows) if rows else np.zeros((0, width))
         flags = [
             [True] * len(p.formula_ids) if p.returnable is None else p.returnable
             for p in posts
@@ -99,10 +103,14 @@ class PostVectors:
         built = cls(
             keys=TextColumn.of(p.key for p in posts),
             post_types=np.array([_code(p) for p in posts], dtype=np.uint8),
-            ptr=np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]),
-            vectors=scale_to_length_one(vectors).astype(dtype),
-            kinds=np.array([k for p in posts for k in p.kinds], dtype=np.uint8),
-            numbers=np.array([n for p in posts for n in p.numbers], dtype=np.uint32),
+            nodes=RaggedVectors(
+                scale_to_length_one(vectors).astype(dtype),
+                np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]),
+                {
+                    "kind": np.array([k for p in posts for k in p.kinds], np.uint8),
+                    "number": np.array(numbers, np.uint32),
+                },
+            ),
             formula_ids=TextColumn.of(i for p in posts for i in p.formula_ids),
             visual_ids=TextColumn.of(i for p in posts for i in p.visual_ids),
             returnable=np.array([f for flag in flags for f in flag], dtype=np.bool_),
@@ -128,8 +136,7 @@ class PostVectors:
                 raise MalformedInputError(
                     f"Expected {expected} for {name} of vectors (got {got})"
                 )
-        if (np.diff(self.ptr) < 1).any():
-            place = int(np.flatnonzero(np.diff(self.ptr) < 1)[0])
+        for place in np.flatnonzero(self.nodes.lengths < 1).tolist():
             raise MalformedInputError(
                 f"Expected at least one vector for post {self.keys[place]!r} (got none)"
             )
@@ -140,6 +147,26 @@ class PostVectors:
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    @property
+    def vectors(self) -> Vectors:
+        """(P, k) of all posts, one post after another."""
+        return self.nodes.vectors
+
+    @property
+    def ptr(self) -> NDArray[np.int64]:
+        """(N + 1,) where the vectors of each post start."""
+        return self.nodes.ptr
+
+    @property
+    def kinds(self) -> NDArray[np.uint8]:
+        """(P,) formula, sentence or document."""
+        return self.nodes.columns["kind"]
+
+    @property
+    def numbers(self) -> NDArray[np.uint32]:
+        """(P,) ``n`` of ``FORMULA_n``, or the number of the sentence."""
+        return self.nodes.columns["number"]
 
     @property
     def width(self) -> int:
@@ -187,70 +214,63 @@ class PostVectors:
         )
 
     def entries(self) -> Iterator[PostEntry]:
-        """Yield all posts."""
-        for place in range(len(self)):
-            yield self.entry(place)
+        """Return all posts."""
+        return map(self.entry, range(len(self)))
 
     def take(self, places: Sequence[int] | NDArray[Any]) -> PostVectors:
         """Return the posts at ``places``, in that order."""
         chosen = np.asarray(places, dtype=np.int64)
-        counts = self.ptr[chosen + 1] - self.ptr[chosen]
-        rows = spread_ranges(self.ptr[chosen], counts)
         first = self.formula_ptr[chosen]
         formulas = spread_ranges(first, self.formula_ptr[chosen + 1] - first)
         return PostVectors(
             self.keys.take(chosen),
             self.post_types[chosen],
-            np.concatenate([[0], np.cumsum(counts)]),
-            self.vectors[rows],
-            self.kinds[rows],
-            self.numbers[rows],
+            self.nodes.take(chosen),
             self.formula_ids.take(formulas),
             self.visual_ids.take(formulas),
             self.returnable[formulas],
         )
 
+    @classmethod
+    def join(cls, parts: Sequence[PostVectors]) -> PostVectors:
+        """Put batches of posts one after another."""
+        return cls(
+            TextColumn.join([p.keys for p in parts]),
+            np.concatenate([p.post_types for p in parts]),
+            RaggedVectors.join([p.nodes for p in parts]),
+            TextColumn.join([p.formula_ids for p in parts]),
+            TextColumn.join([p.visual_ids for p in parts]),
+            np.concatenate([p.returnable for p in parts]),
+        )
+
+    def astype(self, dtype: str) -> PostVectors:
+        """Return the posts with vectors of another type."""
+        return replace(
+            self, nodes=replace(self.nodes, vectors=self.vectors.astype(dtype))
+        )
+
     def to_arrays(self) -> Arrays:
         """Return everything as named arrays."""
-        arrays: Arrays = {}
-        for name, value in self._fields():
-            if isinstance(value, TextColumn):
-                arrays |= {f"{name}.text": value.text, f"{name}.ends": value.ends}
-            else:
-                arrays[name] = value
+        arrays: Arrays = {name: getattr(self, name) for name in _PLAIN}
+        for name in _TEXTS:
+            column: TextColumn = getattr(self, name)
+            arrays |= {f"{name}.text": column.text, f"{name}.ends": column.ends}
         return arrays
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> PostVectors:
         """Undo :meth:`to_arrays`."""
-        columns = ("keys", "formula_ids", "visual_ids")
-        values: dict[str, Any] = {
+        columns = {"kind": arrays["kinds"], "number": arrays["numbers"]}
+        texts = {
             name: TextColumn(arrays[f"{name}.text"], arrays[f"{name}.ends"])
-            for name in columns
+            for name in _TEXTS
         }
-        values |= {k: v for k, v in arrays.items() if "." not in k}
-        return cls(**values)
-
-    def _fields(self) -> Iterator[tuple[str, Any]]:
-        for name in PostVectors.__dataclass_fields__:
-            yield name, getattr(self, name)
-
-
-def join_posts(parts: Sequence[PostVectors]) -> PostVectors:
-    """Put batches of posts one after another."""
-    shifts = np.cumsum([0] + [len(p.vectors) for p in parts])
-    tails = [p.ptr[1:] + s for p, s in zip(parts, shifts, strict=False)]
-    return PostVectors(
-        TextColumn.join([p.keys for p in parts]),
-        np.concatenate([p.post_types for p in parts]),
-        np.concatenate([np.zeros(1, dtype=np.int64), *tails]),
-        np.concatenate([p.vectors for p in parts]),
-        np.concatenate([p.kinds for p in parts]),
-        np.concatenate([p.numbers for p in parts]),
-        TextColumn.join([p.formula_ids for p in parts]),
-        TextColumn.join([p.visual_ids for p in parts]),
-        np.concatenate([p.returnable for p in parts]),
-    )
+        return cls(
+            post_types=arrays["post_types"],
+            nodes=RaggedVectors(arrays["vectors"], arrays["ptr"], columns),
+            returnable=arrays["returnable"],
+            **texts,
+        )
 
 
 def scale_to_length_one(vectors: Vectors) -> NDArray[np.float64]:

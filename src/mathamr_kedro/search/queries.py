@@ -1,4 +1,4 @@
-r"""From a question in words and LaTeX to the vectors of a query.
+r"""From words and LaTeX to vectors: a query, or a post that comes later.
 
 ::
 
@@ -9,8 +9,8 @@ r"""From a question in words and LaTeX to the vectors of a query.
       │ vocabulary           arrays with the numbers of the prepared graphs
       ▼ encoder              F0 S0 D: one vector each
 
-Each step is the one that the posts went through; only the formula index, which cannot
-know a formula that was typed a moment ago, is left out.
+Each step is the one that the posts of the collection went through; only the formula
+index, which cannot know a formula that was typed a moment ago, is not asked.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ from mathamr_kedro.graph import (
     read_placeholder,
 )
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
-from mathamr_kedro.records import CleanText
-from mathamr_kedro.search.captions import Captions, caption_nodes
+from mathamr_kedro.records import CleanText, Post
+from mathamr_kedro.search.explanation import Captions, caption_nodes
 from mathamr_kedro.search.post_vectors import PostEntry, Vectors, scale_to_length_one
+from mathamr_kedro.types import PostId
 
-QUERY = "query"
+_QUERY = "query"
 """Key of a typed query."""
 
 ParseTexts: TypeAlias = Callable[[Sequence[str]], Sequence[ParsedText | ParseFailure]]
@@ -55,7 +56,7 @@ class EncodedQuery(NamedTuple):
 
 
 class QueryEncoder:
-    """Encodes queries as the posts of an index were encoded.
+    """Encodes queries, and new posts, as the posts of an index were encoded.
 
     Args:
         parse: texts with placeholders to AMR, as
@@ -81,7 +82,7 @@ class QueryEncoder:
         Raises:
             MalformedInputError: there is neither a word nor a formula.
         """
-        clean, _ = clean_text("", text, QUERY, lambda formula_id: None, "text")
+        clean, _ = clean_text("", text, _QUERY, lambda formula_id: None, "text")
         return self._encode(clean, text)
 
     def encode_formula(self, latex: str) -> EncodedQuery:
@@ -92,21 +93,30 @@ class QueryEncoder:
         """
         found: list[FoundFormula] = []
         flat = mark_formula(found, FoundFormula(None, latex))
-        clean = place_formulas(flat, found, QUERY)
+        clean = place_formulas(flat, found, _QUERY)
         if not clean.formula_map:
             raise MalformedInputError(f"Expected LaTeX to search for (got {latex!r})")
         return self._encode(clean, latex)
 
-    def _encode(self, clean: CleanText, source: str) -> EncodedQuery:
+    def encode_post(self, post: Post) -> PostEntry:
+        """Encode a post that was not in the collection.
+
+        Raises:
+            MalformedInputError: there is neither a word nor a formula.
+        """
+        clean = CleanText(post.text, post.formula_map)
+        return self._encode(clean, post.text, post.post_id, post.post_type).entry
+
+    def _encode(
+        self, clean: CleanText, source: str, key: PostId = _QUERY, kind: str = "topic"
+    ) -> EncodedQuery:
         (parsed,) = self._parse([clean.text])
         if isinstance(parsed, ParseFailure):
             raise MalformedInputError(
                 f"Expected words or formulas between dollars (got {source!r}: "
                 f"{parsed.detail})"
             )
-        record = GraphRecord(
-            QUERY, parsed.graph, "topic", clean.formula_map, parsed.missing
-        )
+        record = GraphRecord(key, parsed.graph, kind, clean.formula_map, parsed.missing)
         graph = self._arrays(record)
         formulas = {read_placeholder(m.placeholder): m for m in clean.formula_map}
         kinds = graph.representative_kind.tolist()
@@ -115,8 +125,8 @@ class QueryEncoder:
             formulas[n] for k, n in zip(kinds, numbers, strict=True) if k == FORMULA
         ]
         entry = PostEntry(
-            QUERY,
-            "topic",
+            key,
+            kind,
             self._compute(graph),
             kinds,
             numbers,
@@ -146,7 +156,5 @@ def _find_problems(clean: CleanText, parsed: ParsedText) -> tuple[str, ...]:
                 f"${mention.latex}$ was read as far as it goes ({reasons}); "
                 "`mathamr trees` shows how"
             )
-    problems += [
-        f"a part of the text was left out: {f.detail}" for f in parsed.failures
-    ]
+    problems += [f"a part of the text was skipped: {f.detail}" for f in parsed.failures]
     return tuple(problems)

@@ -11,13 +11,18 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS
-from mathamr_kedro.errors import MissingInputError, suggest
 from mathamr_kedro.graph import DOCUMENT, FORMULA
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.records import Post
-from mathamr_kedro.search.captions import Captions, caption_nodes, restore_formulas
 from mathamr_kedro.search.engines.protocol import EXACT, VectorIndex
-from mathamr_kedro.search.explanation import Explanation, explain
+from mathamr_kedro.search.explanation import (
+    Captions,
+    Explanation,
+    Match,
+    caption_nodes,
+    explain,
+    restore_formulas,
+)
 from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.search.queries import EncodedQuery, QueryEncoder
 from mathamr_kedro.search.store import VectorStore
@@ -28,15 +33,6 @@ FindTexts: TypeAlias = Callable[[Collection[PostId]], Mapping[PostId, Post]]
 """Ids to the posts that are there."""
 
 _SNIPPET = 160
-_MOST_SUGGESTIONS = 10_000
-
-
-class PartMatch(NamedTuple):
-    """A sentence or formula of the query, and what in the post is nearest to it."""
-
-    query: str
-    post: str
-    similarity: float
 
 
 class Result(NamedTuple):
@@ -49,7 +45,8 @@ class Result(NamedTuple):
     title: str
     """Of the post, or of the question that it answers; may be empty."""
     snippet: str
-    matches: tuple[PartMatch, ...]
+    matches: tuple[Match, ...]
+    """What in the post is nearest to each sentence and formula of the query."""
 
 
 class Answer(NamedTuple):
@@ -107,11 +104,11 @@ class Searcher:
     def search_like(
         self, post_id: PostId, top: int = 10, post_types: Sequence[str] | None = None
     ) -> Answer:
-        """Find posts that are like one of the index; that one is left out."""
+        """Find posts similar to one of the index, without that one."""
         query = self._read([post_id])[0]
         found = self._find(query, top + 1, post_types)
-        others = [i for i, key in enumerate(found.keys) if key != post_id][:top]
-        hits = Hits([found.keys[i] for i in others], found.scores[others])
+        hits = found.take([i for i, key in enumerate(found.ids) if key != post_id])
+        hits = hits.top(top)
         texts = self._find_texts([post_id])
         captions = self._caption(query, texts.get(post_id))
         return Answer(self._describe(EncodedQuery(query, captions), hits))
@@ -144,27 +141,20 @@ class Searcher:
             (found,) = self._index.search_formulas([vector], fetch, EXACT)
             first = {key: i for i, key in reversed(list(enumerate(found.post_ids)))}
             if len(first) >= top or len(found.post_ids) < fetch:
-                places = sorted(first.values())[:top]
-                return Hits([found.post_ids[i] for i in places], found.scores[places])
+                best = found.take(sorted(first.values())[:top])
+                return Hits(best.post_ids, best.scores)
             fetch *= 4
 
     def _read(self, keys: Sequence[PostId]) -> list[PostEntry]:
-        places = self._store.places
-        for key in keys:
-            if key not in places:
-                raise MissingInputError(
-                    f"No post {key!r} among the {len(places)} of the index"
-                    f"{suggest(key, list(places)[:_MOST_SUGGESTIONS])}"
-                )
         return list(self._store.read(keys).entries())
 
     def _describe(
         self, query: EncodedQuery, hits: Hits, kinds: Collection[int] | None = None
     ) -> tuple[Result, ...]:
-        if not hits.keys:
+        if not len(hits):
             return ()
-        posts = self._read(hits.keys)
-        texts = dict(self._find_texts(hits.keys))
+        posts = self._read(hits.ids)
+        texts = dict(self._find_texts(hits.ids))
         parents = {p.parent_id for p in texts.values() if p.parent_id is not None}
         texts |= self._find_texts(parents - texts.keys())
         results = []
@@ -196,7 +186,7 @@ class Searcher:
         post: PostEntry,
         captions: Captions,
         kinds: Collection[int] | None,
-    ) -> tuple[PartMatch, ...]:
+    ) -> tuple[Match, ...]:
         """Return the nearest sentence or formula for each part of the query.
 
         Args:
@@ -219,7 +209,7 @@ class Searcher:
         similarity = found.similarity[:, theirs]
         best = similarity.argmax(1)
         return tuple(
-            PartMatch(
+            Match(
                 found.query_labels[i],
                 found.post_labels[theirs[best[i]]],
                 float(similarity[i, best[i]]),
@@ -233,6 +223,6 @@ def _give_title(post: Post | None, parent: Post | None) -> str:
     return restore_formulas(source.title, source.formula_map) if source else ""
 
 
-def _shorten(text: str, longest: int = _SNIPPET) -> str:
+def _shorten(text: str, max_length: int = _SNIPPET) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= longest else line[: longest - 1] + "…"
+    return line if len(line) <= max_length else line[: max_length - 1] + "…"

@@ -9,7 +9,7 @@
       dead-000007.safetensors    which posts of which segment were replaced or deleted
 
 A commit writes its files first and then replaces ``store.json``; a file that is not
-listed there is the rest of a killed run and is removed by the next writer. So a post is
+listed there was left by a killed run and is removed by the next writer. So a post is
 in the store whole, once, or not at all.
 
 The store remembers the encoder that made its vectors and takes no others. Every commit
@@ -28,26 +28,21 @@ from uuid import uuid4
 
 import numpy as np
 
-from mathamr_kedro.arrays import write_arrays
 from mathamr_kedro.errors import (
     ConfigurationError,
+    LockedError,
     MalformedInputError,
     MissingInputError,
     suggest,
 )
 from mathamr_kedro.files import FolderLock
-from mathamr_kedro.search.post_vectors import PostVectors, join_posts
+from mathamr_kedro.search.post_vectors import PostVectors
 from mathamr_kedro.search.store_files import (
-    LIST_NAME,
-    SUFFIX,
     Changes,
     Dtype,
     Segment,
     SegmentEntry,
     StoreState,
-    map_segment,
-    read_state,
-    write_state,
 )
 from mathamr_kedro.types import PostId
 
@@ -66,7 +61,7 @@ class VectorStore:
     def __init__(self, folder: str | Path, lock: FolderLock | None = None) -> None:
         self.folder = Path(folder)
         self._lock = lock
-        self.state = read_state(self.folder)
+        self.state = StoreState.read(self.folder)
         self._segments: dict[str, Segment] = {}
 
     @classmethod
@@ -77,25 +72,21 @@ class VectorStore:
 
         Raises:
             ConfigurationError: the store holds vectors of another encoder, width or
-                type, or another process writes to it.
+                type.
+            LockedError: another process writes to it.
         """
         folder = Path(folder)
         lock = FolderLock(folder, "wait for it to end")
         try:
-            if not (folder / LIST_NAME).exists():
-                write_state(folder, StoreState(encoder, width, uuid4().hex, dtype))
+            if not StoreState.is_in(folder):
+                StoreState(encoder, width, uuid4().hex, dtype).write(folder)
             store = cls(folder, lock)
             store.check_encoder(encoder)
-            if (store.width, store.state.dtype) != (width, dtype):
-                raise ConfigurationError(
-                    f"Expected {width} numbers of {dtype} in a vector of "
-                    f"{str(folder)!r} (got {store.width} of {store.state.dtype}); "
-                    "delete the folder to encode anew"
-                )
+            store.state.check_vectors(folder, width, dtype)
         except BaseException:
             lock.close()
             raise
-        store._remove_rests()
+        store.state.remove_leftovers(folder)
         return store
 
     def __enter__(self) -> VectorStore:
@@ -130,19 +121,10 @@ class VectorStore:
 
     def num_formulas(self) -> int:
         """Return the number of formulas that Task 2 may return."""
-        return sum(
-            int(s.posts.take(s.alive).returnable.sum())
-            if len(s.dead_rows)
-            else int(s.posts.returnable.sum())
-            for s in self.segments()
-        )
+        return sum(int(s.living().returnable.sum()) for s in self.segments())
 
     def check_encoder(self, encoder: str) -> None:
-        """Refuse vectors of another encoder.
-
-        Raises:
-            ConfigurationError: they would mix.
-        """
+        """Raise :class:`ConfigurationError` for vectors of another encoder."""
         if encoder != self.encoder:
             raise ConfigurationError(
                 f"Expected vectors of encoder {self.encoder!r} in {str(self.folder)!r} "
@@ -152,7 +134,7 @@ class VectorStore:
 
     def refresh(self) -> None:
         """Read again what another process may have committed."""
-        found = read_state(self.folder)
+        found = StoreState.read(self.folder)
         if found != self.state:
             self.state = found
             self.__dict__.pop("places", None)
@@ -163,12 +145,8 @@ class VectorStore:
             known = self._segments.get(entry.name)
             if known is None or known.entry != entry:
                 posts = known.posts if known else None
-                self._segments[entry.name] = map_segment(self.folder, entry, posts)
+                self._segments[entry.name] = Segment.map(self.folder, entry, posts)
         return [self._segments[e.name] for e in self.state.segments]
-
-    def finished_shards(self) -> frozenset[str]:
-        """Return the names of the shards that are in the store."""
-        return frozenset(self.state.shards)
 
     def keys(self) -> Iterator[PostId]:
         """Yield the posts in the store."""
@@ -180,12 +158,19 @@ class VectorStore:
         """Segment and row of each post."""
         found: dict[PostId, tuple[int, int]] = {}
         for number, segment in enumerate(self.segments()):
-            rows = segment.alive
-            keys = segment.posts.keys.take(rows)
-            found.update(
-                (k, (number, r)) for k, r in zip(keys, rows.tolist(), strict=True)
-            )
+            keys = segment.posts.keys.take(segment.alive)
+            places = ((number, row) for row in segment.alive.tolist())
+            found.update(zip(keys, places, strict=True))
         return found
+
+    def require(self, keys: Iterable[PostId]) -> None:
+        """Raise :class:`MissingInputError` for the first post that is not there."""
+        missing = next((k for k in keys if k not in self.places), None)
+        if missing is not None:
+            hint = suggest(missing, list(self.places)[:10_000])
+            raise MissingInputError(
+                f"No post {missing!r} among the {len(self.places)} of the index{hint}"
+            )
 
     def read(self, keys: Sequence[PostId]) -> PostVectors:
         """Return posts in the given order.
@@ -194,13 +179,8 @@ class VectorStore:
             MissingInputError: a post is not in the store.
         """
         if not keys:
-            return _no_posts(self.state)
-        missing = next((k for k in keys if k not in self.places), None)
-        if missing is not None:
-            hint = suggest(missing, list(self.places)[:10_000])
-            raise MissingInputError(
-                f"Expected vectors of post {missing!r} in {str(self.folder)!r}{hint}"
-            )
+            return PostVectors.of((), self.state.dtype, self.width)
+        self.require(keys)
         segments = self.segments()
         where = np.array([self.places[k] for k in keys])
         parts, order = [], []
@@ -208,7 +188,7 @@ class VectorStore:
             chosen = np.flatnonzero(where[:, 0] == number)
             parts.append(segments[number].posts.take(where[chosen, 1]))
             order.append(chosen)
-        return join_posts(parts).take(np.argsort(np.concatenate(order)))
+        return PostVectors.join(parts).take(np.argsort(np.concatenate(order)))
 
     def commit(
         self,
@@ -222,7 +202,7 @@ class VectorStore:
         Args:
             add: posts to write; those that are there already are replaced.
             delete: posts to delete; those that are not there are passed over.
-            shard: name of the batch, listed by :meth:`finished_shards`.
+            shard: name of the batch, listed in ``state.shards``.
             encoder: who made the vectors, if the caller knows; checked.
         """
         if encoder is not None:
@@ -234,14 +214,14 @@ class VectorStore:
             raise MalformedInputError(
                 f"Expected vectors of {self.width} numbers (got {add.width})"
             )
-        both = set(added).intersection(deleted := set(delete))
-        if both:
+        if both := set(added).intersection(deleted := set(delete)):
             raise MalformedInputError(
                 f"Expected post {min(both)!r} to be added or deleted, not both"
             )
         segments = self._bury({*added, *deleted}, generation)
         if add is not None:
-            segments += (self._write_segment(add, generation),)
+            add = add.astype(self.state.dtype)
+            segments += (SegmentEntry.write(self.folder, add, generation),)
         shards = self.state.shards + ((shard,) if shard is not None else ())
         self._advance(generation=generation, segments=segments, shards=shards)
         self._forget(added, deleted)
@@ -267,16 +247,7 @@ class VectorStore:
                 f"Deletions since generation {generation} were forgotten when "
                 f"{str(self.folder)!r} was compacted; build the index anew"
             )
-        buried: dict[PostId, int] = {}
-        for segment in self.segments():
-            rows = segment.dead_rows[segment.dead_since > generation]
-            formulas = np.diff(segment.posts.formula_ptr)[rows].tolist()
-            keys = segment.posts.keys.take(rows)
-            for key, count in zip(keys, formulas, strict=True):
-                buried[key] = max(count, buried.get(key, 0))
-        deleted = frozenset(buried).difference(self.places)
-        new = tuple(s for s in self.segments() if s.entry.added > generation)
-        return Changes(self.generation, buried, deleted, new)
+        return Changes.since(generation, self.segments(), self.places, self.generation)
 
     def compact(self, posts: int = 10_000) -> None:
         """Write segments of fewer living posts anew, together and without the dead."""
@@ -287,13 +258,14 @@ class VectorStore:
         names = {s.entry.name for s in small}
         kept = tuple(e for e in self.state.segments if e.name not in names)
         generation = self.generation + 1
-        parts = [s.posts.take(s.alive) for s in small if len(s.alive)]
+        parts = [s.living() for s in small if len(s.alive)]
         if parts:
-            kept += (self._write_segment(join_posts(parts), generation),)
+            joined = PostVectors.join(parts)
+            kept += (SegmentEntry.write(self.folder, joined, generation),)
         self._advance(generation=generation, compacted=self.generation, segments=kept)
         self._segments = {n: s for n, s in self._segments.items() if n not in names}
         self.__dict__.pop("places", None)
-        self._remove_rests()
+        self.state.remove_leftovers(self.folder)
 
     def _forget(self, added: list[PostId], deleted: set[PostId]) -> None:
         if "places" not in self.__dict__:
@@ -311,48 +283,15 @@ class VectorStore:
         entries = list(self.state.segments)
         for number, rows in by_segment.items():
             segment = self.segments()[number]
-            name = f"dead-{generation:06d}-{number}"
-            born = np.full(len(rows), generation, dtype=np.int64)
-            arrays = {
-                "row": np.concatenate([segment.dead_rows, np.sort(rows)]),
-                "generation": np.concatenate([segment.dead_since, born]),
-            }
-            write_arrays(self._file(name), arrays)
-            entries[number] = replace(segment.entry, dead=name)
+            entries[number] = segment.bury(self.folder, rows, generation)
         return tuple(entries)
-
-    def _write_segment(self, posts: PostVectors, generation: int) -> SegmentEntry:
-        name = f"seg-{generation:06d}"
-        posts = replace(posts, vectors=posts.vectors.astype(self.state.dtype))
-        size = write_arrays(self._file(name), posts.to_arrays())
-        formulas = len(posts.formula_ids)
-        return SegmentEntry(
-            name, len(posts), len(posts.vectors), formulas, size, generation
-        )
-
-    def _file(self, name: str) -> Path:
-        return self.folder / f"{name}{SUFFIX}"
 
     def _advance(self, **changed: Any) -> None:
         self.state = replace(self.state, **changed)
-        write_state(self.folder, self.state)
+        self.state.write(self.folder)
 
     def _check_writable(self) -> None:
         if self._lock is None:
-            raise ConfigurationError(
+            raise LockedError(
                 f"{str(self.folder)!r} is open for reading; use VectorStore.open"
             )
-
-    def _remove_rests(self) -> None:
-        listed = {e.name for e in self.state.segments}
-        listed |= {e.dead for e in self.state.segments if e.dead is not None}
-        for file in self.folder.glob(f"*{SUFFIX}"):
-            if file.name.removesuffix(SUFFIX) not in listed:
-                file.unlink()
-        for part in self.folder.glob(".*.part"):
-            part.unlink()
-
-
-def _no_posts(state: StoreState) -> PostVectors:
-    empty = PostVectors.of(())
-    return replace(empty, vectors=np.zeros((0, state.width), dtype=state.dtype))

@@ -70,19 +70,6 @@ class Strategy:
         return frozenset(self.post_types) or None
 
 
-def thesis_strategies(depth: int = 1000) -> tuple[Strategy, ...]:
-    """Return the rows of Table 4.16, in its order."""
-    rows: list[tuple[Literal["single", "rerank", "maxsim"], int]] = [
-        ("maxsim", 1000), ("rerank", 5000), ("rerank", 1000), ("single", 1000),
-    ]  # fmt: skip
-    searches: tuple[Literal["exact", "hnsw"], ...] = ("exact", "hnsw")
-    return tuple(
-        Strategy(retrieval, search, candidates, depth=depth)
-        for retrieval, candidates in rows
-        for search in searches
-    )
-
-
 def find_posts(
     index: VectorIndex, queries: Sequence[PostEntry], strategy: Strategy
 ) -> list[Hits]:
@@ -120,37 +107,15 @@ def find_formulas(
         depth: how many visual ids.
         mode: how to search.
     """
-    results: list[FormulaHits | None] = [None] * len(queries)
+    results: dict[int, FormulaHits] = {}
     waiting = list(range(len(queries)))
     fetch = 2 * depth
     while waiting:
         found = index.search_formulas([queries[i] for i in waiting], fetch, mode)
         again = []
         for i, hits in zip(waiting, found, strict=True):
-            results[i] = keep_first_instances(hits, depth)
-            is_short = len(results[i].formula_ids) < depth  # type: ignore[union-attr]
-            if is_short and len(hits.formula_ids) == fetch:
+            results[i] = hits.first_instances().top(depth)
+            if len(results[i]) < depth and len(hits) == fetch:
                 again.append(i)
         waiting, fetch = again, 4 * fetch
-    return [r for r in results if r is not None]
-
-
-def keep_first_instances(hits: FormulaHits, depth: int) -> FormulaHits:
-    """Keep the best instance of each visual id.
-
-    >>> import numpy as np
-    >>> scores = np.array([0.9, 0.8, 0.7])
-    >>> hits = FormulaHits(["1", "2", "3"], ["70", "70", "71"], ["a", "b", "c"], scores)
-    >>> keep_first_instances(hits, 10).formula_ids
-    ['1', '3']
-    """
-    first: dict[str, int] = {}
-    for place, visual in enumerate(hits.visual_ids):
-        first.setdefault(visual, place)
-    kept = list(first.values())[:depth]
-    return FormulaHits(
-        [hits.formula_ids[i] for i in kept],
-        [hits.visual_ids[i] for i in kept],
-        [hits.post_ids[i] for i in kept],
-        hits.scores[kept],
-    )
+    return [results[i] for i in range(len(queries))]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mathamr_kedro.hits import Hits, make_hits
+from mathamr_kedro.hits import Hits
 
 # The package tries JAX out where it is installed, which takes three quarters of a GPU;
 # what it would use it for, choosing the best, is done here.
@@ -72,14 +72,13 @@ class TermIndex:
     def search(self, terms: Sequence[str], depth: int) -> Hits:
         """Return the best documents that have one of the terms."""
         if not self._ids:
-            return make_hits([], [])
+            return Hits.rank([], [])
         known = [t for t in terms if t and t in self._scorer.vocab_dict]
         if not known:
-            return make_hits([], [])
+            return Hits.rank([], [])
         scores = self._scorer.get_scores(known).astype(np.float64)
         found = np.flatnonzero(scores > 0)
         if len(found) > depth:
             floor = np.partition(scores[found], -depth)[-depth]
             found = found[scores[found] >= floor]
-        hits = make_hits([self._ids[i] for i in found], scores[found])
-        return Hits(hits.keys[:depth], hits.scores[:depth])
+        return Hits.rank([self._ids[i] for i in found], scores[found]).top(depth)

@@ -10,7 +10,7 @@ import pytest
 from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
-from mathamr_kedro.search.engines.opening import open_index
+from mathamr_kedro.search.engines import open_index
 from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
 from tests.pipelines.graph_world import open_catalog, run_stage, write_inputs
 from tests.pipelines.search_world import write_encoder
@@ -37,7 +37,7 @@ def test_every_post_and_topic_is_encoded(catalog) -> None:
     encoded = catalog.load("encoded_posts")
     store = catalog.load("post_vectors").read(encoded["encoder"])
     assert sorted(store.keys()) == ["1", "2", "3", "4"]
-    assert store.finished_shards() == {"posts-00000000", "posts-00000003"}
+    assert set(store.state.shards) == {"posts-00000000", "posts-00000003"}
     post = store.read(["1"]).entry(0)
     assert post.post_type == "question"
     assert list(post.formula_ids) == ["f0", "f1"]
@@ -67,7 +67,7 @@ def test_index_answers_both_tasks(catalog, engine: str) -> None:
     index = open_index(settings.engine, store, places.folder(record["encoder"]))
     topic = topics.read(["A.1"]).entry(0)
     (hits,) = find_posts(index, [topic], Strategy(post_types=("answer",)))
-    assert sorted(hits.keys) == ["2", "4"]
+    assert sorted(hits.ids) == ["2", "4"]
     (formulas,) = find_formulas(index, [topic.formula("f1")])
     assert set(formulas.visual_ids) == {"70", "xabc"}
     index.close()

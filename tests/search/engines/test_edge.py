@@ -9,8 +9,9 @@ import pytest
 
 from mathamr_kedro.errors import ConfigurationError, LockedError, MissingInputError
 from mathamr_kedro.search.engines import edge as edge_index
+from mathamr_kedro.search.engines import following
 from mathamr_kedro.search.engines.edge import EdgeIndex
-from mathamr_kedro.search.engines.protocol import HnswParameters, SearchMode
+from mathamr_kedro.search.engines.protocol import HnswConfig, SearchMode
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.search.store import VectorStore
 from tests.search.conftest import (
@@ -79,7 +80,7 @@ def test_living_index_follows_the_store(tmp_path):
 
 
 def test_graph_searches_find_the_same_in_a_small_index(tmp_path, store, posts):
-    hnsw = HnswParameters(all_m=16, formula_m=16)
+    hnsw = HnswConfig(all_m=16, formula_m=16)
     twin = SlowIndex(posts)
     query = draw_query(4)
     with EdgeIndex.open(tmp_path / "edge", store, hnsw) as index:
@@ -93,7 +94,7 @@ def test_graph_searches_find_the_same_in_a_small_index(tmp_path, store, posts):
         order, scores = twin.maxsim(query.vectors, 1000)
         check_hits(hits, ([k for k in order if k in pool][:5], scores))
         (found,) = index.search_formulas([query.document()], 10, HNSW)
-        assert found.formula_ids == twin.formulas(query.document(), 10)[0]
+        assert found.ids == twin.formulas(query.document(), 10)[0]
 
 
 def test_graph_search_without_graph_is_refused(index):
@@ -105,7 +106,7 @@ def test_graph_search_without_graph_is_refused(index):
 
 def test_unknown_post_cannot_be_reranked(index):
     query = draw_query(1).vectors
-    assert index.rerank([query], [[]])[0].keys == []
+    assert index.rerank([query], [[]])[0].ids == []
     with pytest.raises(MissingInputError, match="'999'"):
         index.rerank([query], [["1", "999"]])
 
@@ -114,7 +115,7 @@ def test_other_parameters_make_a_new_build_and_remove_the_old(tmp_path, store, p
     folder = tmp_path / "edge"
     EdgeIndex.open(folder, store).close()
     (first,) = folder.glob("build-*")
-    with EdgeIndex.open(folder, store, HnswParameters(doc_m=8)) as index:
+    with EdgeIndex.open(folder, store, HnswConfig(doc_m=8)) as index:
         (second,) = folder.glob("build-*")
         assert first != second
         check_engine(index, SlowIndex(posts))
@@ -122,15 +123,15 @@ def test_other_parameters_make_a_new_build_and_remove_the_old(tmp_path, store, p
 
 def test_index_is_opened_without_being_built_again(tmp_path, store, monkeypatch):
     EdgeIndex.open(tmp_path / "edge", store).close()
-    monkeypatch.setattr(EdgeIndex, "_build", None)
+    monkeypatch.setattr(following.Follower, "_build", None)
     EdgeIndex.open(tmp_path / "edge", store).close()
 
 
 def test_killed_build_goes_on_where_it_stopped(tmp_path, posts, monkeypatch):
     store = make_store(tmp_path / "vectors", posts, per_commit=10)
-    monkeypatch.setattr(edge_index, "_FLUSH_EVERY", 2)
+    monkeypatch.setattr(following, "_NOTE_EVERY", 2)
     written: list[int] = []
-    original = edge_index.EdgeCollection.upsert
+    original = edge_index._EdgeCollection.upsert
 
     def upsert(self, points):
         if len(written) == 7:
@@ -138,13 +139,13 @@ def test_killed_build_goes_on_where_it_stopped(tmp_path, posts, monkeypatch):
         written.append(len(points))
         original(self, points)
 
-    monkeypatch.setattr(edge_index.EdgeCollection, "upsert", upsert)
+    monkeypatch.setattr(edge_index._EdgeCollection, "upsert", upsert)
     with pytest.raises(KeyboardInterrupt):
         EdgeIndex.open(tmp_path / "edge", store)
     assert not (tmp_path / "edge" / "edge.json").exists()
     total = len(written)
     monkeypatch.setattr(
-        edge_index.EdgeCollection,
+        edge_index._EdgeCollection,
         "upsert",
         lambda self, points: (written.append(len(points)), original(self, points)),
     )

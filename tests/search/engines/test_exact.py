@@ -36,7 +36,7 @@ def check_index(index, twin, depth=20):
     found = index.search_formulas(documents, depth)
     for query, hits in zip(documents, found, strict=True):
         order, scores = twin.formulas(query, depth)
-        assert hits.formula_ids == order
+        assert hits.ids == order
         np.testing.assert_allclose(hits.scores, [scores[k] for k in order], atol=1e-6)
 
 
@@ -55,7 +55,7 @@ def test_equal_posts_stand_in_the_order_of_their_ids(tmp_path):
     ]
     index = ExactIndex(make_store(tmp_path, posts))
     (hits,) = index.search_maxsim([QUERIES[0].vectors], 3)
-    assert hits.keys == ["9", "10", "11"]
+    assert hits.ids == ["9", "10", "11"]
     assert len(set(hits.scores.tolist())) == 1
 
 
@@ -68,13 +68,13 @@ def test_half_precision_rounds_queries_like_posts(tmp_path, posts):
     query = QUERIES[0].vectors.astype("f2").astype("f4")
     (hits,) = index.search_maxsim([QUERIES[0].vectors], 1000)
     # PostVectors.of would scale again, so the twin is asked post by post.
-    for key, score in zip(hits.keys, hits.scores, strict=True):
+    for key, score in zip(hits.ids, hits.scores, strict=True):
         post = next(p for p in halves if p.key == key)
         assert score == pytest.approx(slow_maxsim(query, post.vectors), abs=1e-6)
 
 
 def test_living_index_follows_the_store(tmp_path, monkeypatch):
-    monkeypatch.setattr(exact_index, "SMALL_SEGMENT", 4)
+    monkeypatch.setattr(exact_index, "_SMALL_SEGMENT", 4)
     rng = np.random.default_rng(0)
     living: dict[str, PostEntry] = {}
     with VectorStore.open(tmp_path, ENCODER, WIDTH) as store:
@@ -130,9 +130,9 @@ def test_posts_without_document_vector_are_found_by_maxsim_alone(tmp_path):
 def test_empty_store_finds_nothing(tmp_path):
     VectorStore.open(tmp_path, ENCODER, WIDTH).close()
     index = ExactIndex(VectorStore(tmp_path))
-    assert index.search_maxsim([QUERIES[0].vectors], 5)[0].keys == []
-    assert index.search_documents([QUERIES[0].document()], 5)[0].keys == []
-    assert index.search_formulas([QUERIES[0].document()], 5)[0].formula_ids == []
+    assert index.search_maxsim([QUERIES[0].vectors], 5)[0].ids == []
+    assert index.search_documents([QUERIES[0].document()], 5)[0].ids == []
+    assert index.search_formulas([QUERIES[0].document()], 5)[0].ids == []
     assert index.size() == (0, 0, 0)
 
 

@@ -6,12 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.search.engines.scan_torch import (
-    PackedPosts,
-    QueryBatch,
-    RaggedRows,
-    score_pairs,
-)
+from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.search.engines.scan_torch import TorchScanner
 from tests.search.conftest import slow_maxsim
 
 
@@ -20,12 +16,8 @@ def unit(rng, *shape):
     return (vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)).astype("f4")
 
 
-def ragged(documents):
-    lengths = [len(d) for d in documents]
-    return RaggedRows(
-        torch.from_numpy(np.concatenate(documents)),
-        torch.from_numpy(np.cumsum([0, *lengths])),
-    )
+def ragged(matrices):
+    return RaggedVectors.of(matrices).to("cpu")
 
 
 def draw_case(name, rng):
@@ -61,8 +53,8 @@ CASES = [
 @pytest.mark.parametrize("case", CASES)
 def test_scan_is_within_its_slack_of_a_double_loop(case, columns, dtype):
     queries, documents = draw_case(case, np.random.default_rng(1))
-    packed = PackedPosts(ragged(documents), dtype, columns)
-    batch = QueryBatch.of(queries)
+    packed = TorchScanner(ragged(documents), dtype, columns)
+    batch = ragged(queries)
     scores = packed.scan(batch)
     truth = np.array([[slow_maxsim(q, d) for d in documents] for q in queries])
     error = np.abs(scores.numpy() - truth[:, packed.order.numpy()]).max()
@@ -71,8 +63,8 @@ def test_scan_is_within_its_slack_of_a_double_loop(case, columns, dtype):
 
 
 def test_slack_of_single_precision_is_small():
-    batch = QueryBatch.of([np.eye(32, dtype="f4")[:16]])
-    packed = PackedPosts(RaggedRows(torch.eye(32), torch.arange(33)))
+    batch = ragged([np.eye(32, dtype="f4")[:16]])
+    packed = TorchScanner(RaggedVectors.one_each(torch.eye(32)))
     assert packed.slack(batch) < 4e-6
 
 
@@ -82,11 +74,8 @@ def test_pairs_in_double_precision_equal_a_double_loop(case):
     queries, documents = draw_case(case, rng)
     which = np.sort(rng.integers(0, len(queries), 50))
     chosen = rng.integers(0, len(documents), 50)
-    scores = score_pairs(
-        QueryBatch.of(queries),
-        ragged(documents),
-        torch.from_numpy(which),
-        torch.from_numpy(chosen),
+    scores = TorchScanner(ragged(documents)).score_pairs(
+        ragged(queries), torch.from_numpy(which), torch.from_numpy(chosen)
     )
     truth = [
         slow_maxsim(queries[q], documents[d])
@@ -98,7 +87,7 @@ def test_pairs_in_double_precision_equal_a_double_loop(case):
 def test_blocks_hold_no_more_columns_than_asked():
     rng = np.random.default_rng(3)
     documents = [unit(rng, n, 8) for n in rng.integers(1, 30, 200)]
-    packed = PackedPosts(ragged(documents), columns=100)
+    packed = TorchScanner(ragged(documents), columns=100)
     padded = packed.num_bytes() / (8 * 4)
     assert padded <= 1.3 * sum(map(len, documents))
     widths = [block.matrix.shape[1] for block in packed._blocks]

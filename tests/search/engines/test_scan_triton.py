@@ -1,7 +1,7 @@
 """The fused kernel against a double loop; on a GPU or in Triton's interpreter.
 
-Without a GPU: ``TRITON_INTERPRET=1 pytest tests/search/test_maxsim_triton.py`` with
-the package triton and numpy 2.2.
+Without a GPU: ``TRITON_INTERPRET=1 pytest tests/search/engines/test_scan_triton.py``
+with the package triton and numpy 2.2.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 import torch
 
+from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.search.engines.scan import ExactSpace
-from mathamr_kedro.search.engines.scan_torch import QueryBatch, RaggedRows
 from tests.search.conftest import slow_maxsim, slow_ranking
 
 pytestmark = [
@@ -35,15 +35,13 @@ def unit(rng, *shape, dtype="f4"):
 
 
 def pack(documents, **tiling):
-    from mathamr_kedro.search.engines.scan_triton import BlockedPosts, Tiling
+    from mathamr_kedro.search.engines.scan_triton import TritonScanner, _Tiling
 
-    return BlockedPosts(gather(documents), Tiling(**tiling))
+    return TritonScanner(gather(documents), _Tiling(**tiling))
 
 
 def gather(documents):
-    rows = torch.from_numpy(np.concatenate(documents)).to(DEVICE)
-    ptr = torch.from_numpy(np.cumsum([0, *map(len, documents)])).to(DEVICE)
-    return RaggedRows(rows, ptr)
+    return RaggedVectors.of(documents).to(DEVICE)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f2"])
@@ -54,7 +52,7 @@ def test_scan_is_within_its_slack_of_a_double_loop(dtype, lengths, queries):
     documents = [unit(rng, n, 16, dtype=dtype) for n in lengths]
     batch = [unit(rng, n, 16, dtype=dtype) for n in queries]
     packed = pack(documents, groups=2, posts=16, warps=4)
-    tokens = QueryBatch.of(batch).to(DEVICE)
+    tokens = RaggedVectors.of(batch).to(DEVICE, torch.float32)
     scores = packed.scan(tokens).cpu().numpy()
     truth = np.array([[slow_maxsim(q, d) for d in documents] for q in batch])
     error = np.abs(scores - truth[:, packed.order.cpu().numpy()]).max()
@@ -63,16 +61,13 @@ def test_scan_is_within_its_slack_of_a_double_loop(dtype, lengths, queries):
 
 @pytest.mark.parametrize("dtype", ["f4", "f2"])
 def test_pairs_in_double_precision_equal_a_double_loop(dtype):
-    from mathamr_kedro.search.engines.scan_triton import score_pairs
-
     rng = np.random.default_rng(4)
     documents = [unit(rng, n, 16, dtype=dtype) for n in (1, 8, 9, 40, 3)]
     batch = [unit(rng, n, 16, dtype=dtype) for n in (1, 16, 35)]
     documents[4] = -np.repeat(batch[0], 3, 0)  # every product is negative
     pairs = np.array([(q, d) for q in range(3) for d in rng.permutation(5)])
-    scores = score_pairs(
-        QueryBatch.of(batch).to(DEVICE),
-        gather(documents),
+    scores = pack(documents).score_pairs(
+        RaggedVectors.of(batch).to(DEVICE, torch.float32),
         *torch.from_numpy(pairs).to(DEVICE).T.contiguous(),
     )
     truth = [slow_maxsim(batch[q], documents[d]) for q, d in pairs]
@@ -94,31 +89,28 @@ def test_search_on_the_device_equals_loops():
     documents[7:12] = [documents[3]] * 5  # ties
     queries = [unit(rng, n, 32, dtype="f2") for n in (1, 16, 40)]
     space = ExactSpace("cuda")
-    lengths = [len(d) for d in documents]
-    space.add(np.concatenate(documents), np.cumsum([0, *lengths]))
+    space.add(RaggedVectors.of(documents))
     allowed = rng.random(400) < 0.9
     names = np.array([str(i) for i in range(400)], dtype=object)
-    found = space.search(QueryBatch.of(queries), 50, allowed, names.take)
+    found = space.search(RaggedVectors.of(queries), 50, allowed, names.take)
     for query, best in zip(queries, found, strict=True):
         scores = {
             str(i): slow_maxsim(query, d) for i, d in enumerate(documents) if allowed[i]
         }
-        order = names[best.items.numpy()].tolist()
-        assert order == slow_ranking(scores, 50)
-        np.testing.assert_allclose(best.scores, [scores[k] for k in order], atol=1e-5)
+        assert best.ids == slow_ranking(scores, 50)
+        truth = [scores[k] for k in best.ids]
+        np.testing.assert_allclose(best.scores, truth, atol=1e-5)
 
 
 @pytest.mark.gpu
 def test_more_blocks_than_a_second_grid_axis_holds():
-    from mathamr_kedro.search.engines.scan_triton import BlockedPosts, Tiling
+    from mathamr_kedro.search.engines.scan_triton import TritonScanner, _Tiling
 
     count = 16 * 65_600
     drawn = torch.randn(count, 16, device="cuda", dtype=torch.float16)
     rows = torch.nn.functional.normalize(drawn, dim=1)
-    items = RaggedRows(rows, torch.arange(count + 1, device="cuda"))
-    packed = BlockedPosts(items, Tiling(2, 16, 4))
-    starts = np.arange(4)
-    queries = QueryBatch(rows[:3].float(), torch.from_numpy(starts).cuda(), starts)
+    packed = TritonScanner(RaggedVectors.one_each(rows), _Tiling(2, 16, 4))
+    queries = RaggedVectors.one_each(rows[:3].float())
     truth = rows[:3].double() @ rows[packed.order].double().T
     error = (packed.scan(queries).double() - truth).abs().max()
     assert error <= packed.slack(queries)

@@ -6,10 +6,7 @@ import httpx
 import numpy as np
 import pytest
 from qdrant_client import QdrantClient
-from qdrant_client.http.exceptions import (
-    ResponseHandlingException,
-    UnexpectedResponse,
-)
+from qdrant_client.http.exceptions import ResponseHandlingException
 
 from mathamr_kedro.errors import (
     ConfigurationError,
@@ -17,15 +14,11 @@ from mathamr_kedro.errors import (
     MissingInputError,
     WorkerError,
 )
+from mathamr_kedro.search.engines import following
 from mathamr_kedro.search.engines import server as server_index
-from mathamr_kedro.search.engines.protocol import (
-    HnswParameters,
-    SearchMode,
-    ServerParameters,
-)
-from mathamr_kedro.search.engines.retrying import Retry
-from mathamr_kedro.search.engines.server import ServerIndex, build_server_index, connect
-from mathamr_kedro.search.engines.server_collection import is_temporary
+from mathamr_kedro.search.engines.protocol import HnswConfig, SearchMode, ServerConfig
+from mathamr_kedro.search.engines.server import ServerIndex, connect
+from mathamr_kedro.search.engines.server_collection import Retry
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.search.store import VectorStore
 from tests.search.conftest import (
@@ -43,7 +36,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Local mode performs exact"),
     pytest.mark.filterwarnings("ignore:Payload indexes have no effect"),
 ]
-QUICK = Retry(attempts=4, is_temporary=is_temporary, sleep=lambda seconds: None)
+QUICK = Retry(attempts=4, sleep=lambda seconds: None)
 
 
 @pytest.fixture
@@ -60,7 +53,7 @@ def collections_of(client):
 @pytest.mark.parametrize("depth", [1, 20, 1000])
 @pytest.mark.parametrize("types", [None, frozenset({"answer"})])
 def test_every_exact_search_equals_loops(client, store, posts, depth, types):
-    index = build_server_index(client, store, "mine")
+    index = ServerIndex.build(client, store, "mine")
     check_engine(index, SlowIndex(posts), depth, types)
     assert index.encoder == ENCODER
     assert index.size()[0] == len(posts)
@@ -68,7 +61,7 @@ def test_every_exact_search_equals_loops(client, store, posts, depth, types):
 
 def test_index_in_a_folder_is_found_again_by_its_name(tmp_path, store, posts):
     client = QdrantClient(path=str(tmp_path / "local"))
-    build_server_index(client, store, "mine")
+    ServerIndex.build(client, store, "mine")
     client.close()
     client = QdrantClient(path=str(tmp_path / "local"))
     check_engine(ServerIndex(client, "mine"), SlowIndex(posts))
@@ -81,13 +74,13 @@ def test_names_instead_of_numbers_and_many_ties(client, tmp_path):
         post._replace(key=k, formula_ids=[f"{k}/0", f"{k}/1"], returnable=None)
         for k in [f"Zeta_function:{i}" for i in range(50)]
     ]
-    index = build_server_index(client, make_store(tmp_path, posts), "mine")
+    index = ServerIndex.build(client, make_store(tmp_path, posts), "mine")
     check_engine(index, SlowIndex(posts), depth=5)
 
 
 def test_graph_searches_are_the_same_calls_in_other_words(client, store, posts):
-    hnsw = HnswParameters(all_m=16, formula_m=16)
-    index = build_server_index(client, store, "mine", hnsw)
+    hnsw = HnswConfig(all_m=16, formula_m=16)
+    index = ServerIndex.build(client, store, "mine", hnsw)
     twin, query, mode = SlowIndex(posts), draw_query(4), SearchMode(exact=False)
     (hits,) = index.search_maxsim([query.vectors], 10, mode)
     check_hits(hits, twin.maxsim(query.vectors, 10))
@@ -95,7 +88,7 @@ def test_graph_searches_are_the_same_calls_in_other_words(client, store, posts):
     pool, _ = twin.documents(query.document(), 9)
     order, scores = twin.maxsim(query.vectors, 1000)
     check_hits(hits, ([k for k in order if k in pool][:5], scores))
-    plain = build_server_index(client, store, "plain")
+    plain = ServerIndex.build(client, store, "plain")
     with pytest.raises(ConfigurationError, match="all_m"):
         plain.search_maxsim([query.vectors], 10, mode)
 
@@ -114,19 +107,36 @@ def test_living_index_follows_the_store(client, tmp_path):
                 continue
             if step == 4:
                 store.compact()
-            index = build_server_index(client, store, "mine")
+            index = ServerIndex.build(client, store, "mine")
             check_engine(index, SlowIndex(living.values()))
             assert index.size()[0] == len(living)
             assert len(collections_of(client)) == 2
 
 
+def test_how_far_an_index_is_can_be_read_without_opening_it(client, tmp_path, posts):
+    def reached():
+        read = VectorStore(tmp_path)
+        return ServerIndex.reached(client, read, "mine", HnswConfig(), ServerConfig())
+
+    with VectorStore.open(tmp_path, ENCODER, WIDTH) as store:
+        store.commit(PostVectors.of(posts))
+        assert reached() is None
+        ServerIndex.build(client, store, "mine")
+        assert reached() == store.generation
+        store.commit(delete=["1"])
+        assert reached() == store.generation - 1
+        store.commit(delete=["2"])
+        store.compact()
+        assert reached() is None  # deletions were forgotten
+
+
 def test_killed_build_leaves_the_old_index_in_use_and_goes_on(
     client, tmp_path, store, posts, monkeypatch
 ):
-    build_server_index(client, store, "mine")
+    ServerIndex.build(client, store, "mine")
     others = draw_posts(40, seed=9, start=500)
     new = make_store(tmp_path / "new", others)
-    monkeypatch.setattr(server_index, "_NOTE_EVERY", 2)
+    monkeypatch.setattr(following, "_NOTE_EVERY", 2)
     written: list[int] = []
     upsert = QdrantClient.upsert
 
@@ -138,7 +148,7 @@ def test_killed_build_leaves_the_old_index_in_use_and_goes_on(
 
     monkeypatch.setattr(QdrantClient, "upsert", kill)
     with pytest.raises(KeyboardInterrupt):
-        build_server_index(client, new, "mine")
+        ServerIndex.build(client, new, "mine")
     check_engine(ServerIndex(client, "mine"), SlowIndex(posts))
     assert len(collections_of(client)) == 4
 
@@ -147,7 +157,7 @@ def test_killed_build_leaves_the_old_index_in_use_and_goes_on(
         return upsert(self, name, points, **kwargs)
 
     monkeypatch.setattr(QdrantClient, "upsert", count)
-    index = build_server_index(client, new, "mine")
+    index = ServerIndex.build(client, new, "mine")
     check_engine(index, SlowIndex(others))
     assert len(collections_of(client)) == 2
     assert len(written) == 13  # twelve batches, the fifth a second time
@@ -156,7 +166,7 @@ def test_killed_build_leaves_the_old_index_in_use_and_goes_on(
 def test_wrong_counts_are_never_put_into_use(client, store, monkeypatch):
     monkeypatch.setattr(server_index.ServerCollection, "count", lambda self: 3)
     with pytest.raises(MalformedInputError, match="Expected 60 posts"):
-        build_server_index(client, store, "mine")
+        ServerIndex.build(client, store, "mine")
     with pytest.raises(MissingInputError, match="'mine'"):
         ServerIndex(client, "mine")
 
@@ -169,7 +179,7 @@ def test_wrong_vectors_are_never_put_into_use(client, store, monkeypatch):
 
     monkeypatch.setattr(server_index.ServerCollection, "fetch", swapped)
     with pytest.raises((MalformedInputError, ValueError)):
-        build_server_index(client, store, "mine")
+        ServerIndex.build(client, store, "mine")
     assert client.get_aliases().aliases == []
 
 
@@ -186,7 +196,7 @@ def test_failing_writes_are_repeated_without_doubling_points(
         return result
 
     monkeypatch.setattr(QdrantClient, "upsert", flaky)
-    index = build_server_index(client, store, "mine", retry=QUICK)
+    index = ServerIndex.build(client, store, "mine", retry=QUICK)
     check_engine(index, SlowIndex(posts))
 
 
@@ -196,14 +206,7 @@ def test_server_that_stays_away_is_named(client, store, monkeypatch):
 
     monkeypatch.setattr(QdrantClient, "upsert", refuse)
     with pytest.raises(WorkerError, match="Writing points failed 4 times"):
-        build_server_index(client, store, "mine", retry=QUICK)
-
-
-@pytest.mark.parametrize(("code", "again"), [(503, True), (429, True), (400, False)])
-def test_only_errors_of_the_server_are_temporary(code, again):
-    error = UnexpectedResponse(code, "reason", b"", httpx.Headers())
-    assert is_temporary(error) is again
-    assert not is_temporary(ValueError("mine"))
+        ServerIndex.build(client, store, "mine", retry=QUICK)
 
 
 def test_cluster_parameters_reach_the_server(client, store, monkeypatch):
@@ -215,9 +218,9 @@ def test_cluster_parameters_reach_the_server(client, store, monkeypatch):
         return create(self, name, **kwargs)
 
     monkeypatch.setattr(QdrantClient, "create_collection", note)
-    parameters = ServerParameters(shard_number=6, replication_factor=2, on_disk=True)
-    hnsw = HnswParameters(doc_m=24, formula_m=8, ef_construct=200)
-    build_server_index(client, store, "mine", hnsw, parameters)
+    parameters = ServerConfig(shard_number=6, replication_factor=2, on_disk=True)
+    hnsw = HnswConfig(doc_m=24, formula_m=8, ef_construct=200)
+    ServerIndex.build(client, store, "mine", hnsw, parameters)
     formulas, posts = asked
     assert posts["shard_number"] == formulas["shard_number"] == 6
     assert posts["replication_factor"] == 2
@@ -230,9 +233,9 @@ def test_cluster_parameters_reach_the_server(client, store, monkeypatch):
 def test_building_waits_until_the_graphs_are_there(client, store, monkeypatch):
     states = iter(["yellow", "yellow", "green", "yellow", "green"])
     waits: list[float] = []
-    monkeypatch.setattr(server_index._Builder, "_status", lambda *_: next(states))
-    retry = Retry(is_temporary=is_temporary, sleep=waits.append)
-    build_server_index(client, store, "mine", retry=retry)
+    monkeypatch.setattr(server_index._ServerBuilds, "_status", lambda *_: next(states))
+    retry = Retry(sleep=waits.append)
+    ServerIndex.build(client, store, "mine", retry=retry)
     assert len(waits) == 3
 
 

@@ -14,9 +14,9 @@ from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import GraphBatch
 from mathamr_kedro.learning.augmentation import AugmentationConfig, augment
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossValue
-from mathamr_kedro.learning.maxsim import MultiVectors
 from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.model import MathAMRPlus
+from mathamr_kedro.ragged import RaggedVectors
 
 MEASURES = ("loss", "accuracy", "grad_norm", "temperature")
 """What a step returns, in this order."""
@@ -62,7 +62,7 @@ class OptimizerConfig:
 
 def split_pairs(
     batch: GraphBatch, vectors: Tensor, num_queries: int, query_room: int | None = None
-) -> tuple[MultiVectors, MultiVectors]:
+) -> tuple[RaggedVectors, RaggedVectors]:
     """Take apart the vectors of a batch: queries first, then all documents.
 
     Args:
@@ -74,17 +74,18 @@ def split_pairs(
     """
     ptr = batch.representative_ptr
     room = int(ptr[num_queries]) if query_room is None else query_room
-    everything = MultiVectors(
+    everything = RaggedVectors(
         vectors,
         ptr[num_queries:],
-        batch.representative_kind,
-        batch.representative_label,
-        batch.representative_row,
+        {
+            "kind": batch.representative_kind,
+            "label": batch.representative_label,
+            "row": batch.representative_row,
+        },
     )
-    columns = everything._asdict()
-    first = {name: values[:room] for name, values in columns.items()}
-    first["ptr"] = ptr[: num_queries + 1]
-    return MultiVectors(**first), everything
+    first = {name: column[:room] for name, column in everything.columns.items()}
+    queries = RaggedVectors(vectors[:room], ptr[: num_queries + 1], first)
+    return queries, everything
 
 
 class TrainingStep:

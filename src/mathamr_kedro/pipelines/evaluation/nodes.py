@@ -36,8 +36,7 @@ from mathamr_kedro.runs.baselines import (
 from mathamr_kedro.runs.system_runs import SystemRun, add_fusions, split_run
 from mathamr_kedro.runs.topic_search import Queries, run_search, search_posts
 from mathamr_kedro.runs.topic_sets import TASKS, TopicSet, list_topic_sets
-from mathamr_kedro.search.engines.opening import EngineParameters, open_index
-from mathamr_kedro.search.strategies import Strategy, find_formulas
+from mathamr_kedro.search import EngineConfig, Strategy, find_formulas, open_index
 from mathamr_kedro.types import PostId
 
 logger = logging.getLogger(__name__)
@@ -61,9 +60,7 @@ def search_by_vectors(
     strategies = config.list_strategies(
         read_parameters(Strategy, indexing["strategy"], where="indexing.strategy")
     )
-    engine = read_parameters(
-        EngineParameters, indexing["engine"], where="indexing.engine"
-    )
+    engine = read_parameters(EngineConfig, indexing["engine"], where="indexing.engine")
     opened = open_index(engine, store, indexes.folder(encoder), indexes.connect)
     by_task = _list_topics(topics)
     queries = {t: Queries.read(by_task[t], topic_vectors.read(encoder)) for t in TASKS}

@@ -17,7 +17,7 @@ from mathamr_kedro.runs.baselines import (
 )
 from mathamr_kedro.runs.system_runs import NamedFusion
 from mathamr_kedro.runs.topic_search import NamedStrategy, name_strategy
-from mathamr_kedro.search.strategies import Strategy
+from mathamr_kedro.search import Strategy
 from mathamr_kedro.text import explain_absence
 
 logger = logging.getLogger(__name__)

@@ -20,14 +20,14 @@ from mathamr_kedro.graph import (
 )
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
-from mathamr_kedro.search.encoding import (
+from mathamr_kedro.search import (
     CollectionGraphs,
     EncodeRanges,
     encode_collection,
     fingerprint_encoder,
     list_ranges,
+    open_index,
 )
-from mathamr_kedro.search.engines.opening import open_index
 
 logger = logging.getLogger(__name__)
 

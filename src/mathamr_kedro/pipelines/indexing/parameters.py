@@ -7,10 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.search.encoding import EncodingParameters
-from mathamr_kedro.search.engines.opening import EngineParameters
-from mathamr_kedro.search.store_files import Dtype
-from mathamr_kedro.search.strategies import Strategy
+from mathamr_kedro.search import Dtype, EncodingConfig, EngineConfig, Strategy
 
 
 @dataclass(frozen=True)
@@ -19,8 +16,8 @@ class IndexingConfig:
 
     dtype: Dtype = "float32"
     """Of the vectors on disk; ``float16`` takes half the room."""
-    encoding: EncodingParameters = field(default_factory=EncodingParameters)
-    engine: EngineParameters = field(default_factory=EngineParameters)
+    encoding: EncodingConfig = field(default_factory=EncodingConfig)
+    engine: EngineConfig = field(default_factory=EngineConfig)
     strategy: Strategy = field(default_factory=Strategy)
     """How later stages search for posts."""
 

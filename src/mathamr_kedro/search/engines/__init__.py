@@ -1,1 +1,139 @@
-"""Engines that find posts and formulas by their vectors."""
+"""Three engines that find posts and formulas by their vectors.
+
+::
+
+    open_index            which engine, where, with which configuration
+      exact.ExactIndex      every vector is looked at, on a CPU or GPU
+        scan, scan_torch, scan_triton    nearly right scores of everything
+        rescoring                        the best of them in the true order
+        numbering                        posts and formulas by running numbers
+      edge.EdgeIndex        Qdrant inside the process
+      server.ServerIndex    a Qdrant server or cluster
+        points, qdrant                   posts as points, and searches over them
+        following                        one builder: note, resume, catch up, verify
+    protocol.VectorIndex  what all of them can do
+
+Qdrant's packages are loaded only where they are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.search.engines.exact import ExactIndex
+from mathamr_kedro.search.engines.protocol import (
+    EXACT,
+    EngineName,
+    HnswConfig,
+    IndexSize,
+    PostTypes,
+    SearchMode,
+    ServerConfig,
+    VectorIndex,
+)
+from mathamr_kedro.search.engines.scan import ExactSpace
+from mathamr_kedro.search.engines.scan_torch import ScanType
+from mathamr_kedro.search.store import VectorStore
+
+__all__ = [
+    "EXACT",
+    "EngineConfig",
+    "EngineName",
+    "ExactIndex",
+    "ExactSpace",
+    "HnswConfig",
+    "IndexSize",
+    "PostTypes",
+    "SearchMode",
+    "ServerConfig",
+    "VectorIndex",
+    "open_index",
+    "read_generation",
+]
+
+
+@dataclass(frozen=True)
+class EngineConfig:
+    """Which engine searches, and how it is built."""
+
+    engine: EngineName = "edge"
+    name: str = "mathamr_plus"
+    """First part of the names of collections on a server."""
+    device: str = "cpu"
+    """Of the engine ``exact``: ``cuda`` scans on a GPU."""
+    scan: ScanType = "float32"
+    """Of the engine ``exact`` on a CPU: ``bfloat16`` takes half the memory."""
+    hnsw: HnswConfig = field(default_factory=HnswConfig)
+    server: ServerConfig = field(default_factory=ServerConfig)
+
+    def name_on_server(self, store: VectorStore) -> str:
+        """Return the name of the index of a store on a server."""
+        return f"{self.name}_{store.encoder}"
+
+
+def open_index(
+    config: EngineConfig,
+    store: VectorStore,
+    folder: Path,
+    connect: Callable[[], Any] | None = None,
+) -> VectorIndex:
+    """Open the index of a store; build or update it where it lacks something.
+
+    Args:
+        config: which engine.
+        store: the vectors.
+        folder: of the engine ``edge``.
+        connect: gives a client of the engine ``server``.
+    """
+    if config.engine == "exact":
+        return ExactIndex(store, config.device, config.scan)
+    opened: VectorIndex
+    if config.engine == "edge":
+        edge = import_module("mathamr_kedro.search.engines.edge")
+        opened = edge.EdgeIndex.open(folder, store, config.hnsw)
+        return opened
+    server = import_module("mathamr_kedro.search.engines.server")
+    name = config.name_on_server(store)
+    opened = server.ServerIndex.build(
+        _call(connect), store, name, config.hnsw, config.server
+    )
+    return opened
+
+
+def read_generation(
+    config: EngineConfig,
+    store: VectorStore,
+    folder: Path,
+    connect: Callable[[], Any] | None = None,
+) -> int | None:
+    """Return the commit of a store that its index has reached, without opening it.
+
+    ``None`` if the index must be built anew. The engine ``exact`` is always up to date.
+    """
+    found: int | None
+    if config.engine == "exact":
+        return store.generation
+    if config.engine == "edge":
+        edge = import_module("mathamr_kedro.search.engines.edge")
+        found = edge.EdgeIndex.reached(folder, store, config.hnsw)
+        return found
+    server = import_module("mathamr_kedro.search.engines.server")
+    name = config.name_on_server(store)
+    found = server.ServerIndex.reached(
+        _call(connect), store, name, config.hnsw, config.server
+    )
+    return found
+
+
+def _call(connect: Callable[[], Any] | None) -> Any:
+    if connect is None:
+        raise ConfigurationError(
+            "Expected the URL of a Qdrant server for the engine 'server'; give it to "
+            "the dataset 'indexes' (conf/<env>/catalog/indexing.yml)"
+        )
+    return connect()

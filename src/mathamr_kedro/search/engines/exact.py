@@ -8,23 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.hits import FormulaHits, Hits, make_hits
-from mathamr_kedro.search.engines.numbering import Names, PostNumbers
+from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.search.engines.numbering import PostNumbers
 from mathamr_kedro.search.engines.protocol import (
     EXACT,
     IndexSize,
     PostTypes,
     SearchMode,
+    VectorIndex,
     check_post_types,
-    rerank_documents,
     round_query,
 )
-from mathamr_kedro.search.engines.rescoring import Best, name_items
+from mathamr_kedro.search.engines.rescoring import name_items
 from mathamr_kedro.search.engines.scan import ExactSpace
-from mathamr_kedro.search.engines.scan_torch import QueryBatch, ScanType
+from mathamr_kedro.search.engines.scan_torch import ScanType
 from mathamr_kedro.search.post_vectors import (
     POST_TYPES,
-    PostEntry,
     PostVectors,
     Vectors,
 )
@@ -32,13 +32,13 @@ from mathamr_kedro.search.store import VectorStore
 from mathamr_kedro.search.store_files import Segment
 from mathamr_kedro.types import PostId
 
-SMALL_SEGMENT = 1000
+_SMALL_SEGMENT = 1000
 """Neighbouring segments of fewer posts are packed together."""
 
 _BYTES: dict[ScanType, int] = {"float32": 4, "bfloat16": 2}
 
 
-class ExactIndex:
+class ExactIndex(VectorIndex):
     """All vectors of a store, packed in memory when they are first needed.
 
     ::
@@ -79,15 +79,15 @@ class ExactIndex:
         self._masks: dict[PostTypes, NDArray[np.bool_]] = {}
         for name, space in self._spaces.items():
             for group in added:
-                _FILL[name](space, [s.posts for s in group])
+                _fill(space, name, group)
 
     def _group(self, segments: list[Segment]) -> list[list[Segment]]:
         if self._device != "cpu":  # one launch for all
             return [segments] if segments else []
         groups: list[list[Segment]] = []
         for segment in segments:
-            is_small = len(segment.posts) < SMALL_SEGMENT
-            if is_small and groups and len(groups[-1][-1].posts) < SMALL_SEGMENT:
+            is_small = len(segment.posts) < _SMALL_SEGMENT
+            if is_small and groups and len(groups[-1][-1].posts) < _SMALL_SEGMENT:
                 groups[-1].append(segment)
             else:
                 groups.append([segment])
@@ -97,7 +97,7 @@ class ExactIndex:
         if name not in self._spaces:
             space = ExactSpace(self._device, self._dtype)
             for group in self._groups:
-                _FILL[name](space, [s.posts for s in group])
+                _fill(space, name, group)
             self._spaces[name] = space
         return self._spaces[name]
 
@@ -124,8 +124,7 @@ class ExactIndex:
         names = self._posts.keys[numbers]
         batch = self._batch([q[None] for q in queries])
         allowed = self._allowed(types)[numbers]
-        best = self._space("doc").search(batch, depth, allowed, names.take)
-        return _name_posts(best, names)
+        return self._space("doc").search(batch, depth, allowed, names.take)
 
     def search_maxsim(
         self,
@@ -137,10 +136,9 @@ class ExactIndex:
         """Find posts by MaxSim over all their vectors."""
         _check_mode(mode)
         names = self._posts.keys
-        best = self._space("all").search(
+        return self._space("all").search(
             self._batch(queries), depth, self._allowed(types), names.take
         )
-        return _name_posts(best, names)
 
     def rerank(
         self, queries: Sequence[Vectors], candidates: Sequence[Sequence[PostId]]
@@ -151,18 +149,7 @@ class ExactIndex:
         which = np.repeat(np.arange(len(counts)), counts)
         scores = self._space("all").score(self._batch(queries), which, numbers)
         parts = np.split(scores, np.cumsum(counts)[:-1])
-        return [make_hits(k, s) for k, s in zip(candidates, parts, strict=True)]
-
-    def search_reranked(
-        self,
-        queries: Sequence[PostEntry],
-        candidates: int,
-        depth: int,
-        mode: SearchMode = EXACT,
-        types: PostTypes = None,
-    ) -> list[Hits]:
-        """Find candidates by document vectors, order them by MaxSim."""
-        return rerank_documents(self, queries, candidates, depth, mode, types)
+        return [Hits.rank(k, s) for k, s in zip(candidates, parts, strict=True)]
 
     def search_formulas(
         self, queries: Sequence[Vectors], depth: int, mode: SearchMode = EXACT
@@ -170,7 +157,7 @@ class ExactIndex:
         """Find formulas by their vectors."""
         _check_mode(mode)
         posts = self._posts
-        best = self._space("formula").search(
+        best = self._space("formula").find(
             self._batch([q[None] for q in queries]),
             depth,
             posts.returnable,
@@ -180,8 +167,7 @@ class ExactIndex:
             name_items(best, read)
             for read in (posts.formula_ids, posts.visual_ids, posts.formula_posts)
         )
-        scores = [b.scores.numpy() for b in best]
-        return list(map(FormulaHits, ids, visuals, owners, scores))
+        return list(map(FormulaHits, ids, [s for _, s in best], visuals, owners))
 
     def size(self) -> IndexSize:
         """Return how much it holds: what is packed, or all vectors before a search."""
@@ -197,41 +183,33 @@ class ExactIndex:
         """Free the memory."""
         self._spaces.clear()
 
-    def _batch(self, queries: Sequence[Vectors]) -> QueryBatch:
+    def _batch(self, queries: Sequence[Vectors]) -> RaggedVectors:
         dtype = self._store.state.dtype
-        return QueryBatch.of([round_query(q, dtype) for q in queries])
+        return RaggedVectors.of([round_query(q, dtype) for q in queries])
 
 
-def _name_posts(best: list[Best], names: Names) -> list[Hits]:
-    scores = [b.scores.numpy() for b in best]
-    return list(map(Hits, name_items(best, names.take), scores))
+def _take_all(posts: PostVectors) -> RaggedVectors:
+    return RaggedVectors(posts.vectors, posts.ptr)  # a scan needs no columns
 
 
-def _fill_all(space: ExactSpace, posts: list[PostVectors]) -> None:
-    shifts = np.cumsum([0] + [len(p.vectors) for p in posts])
-    ptr = [p.ptr[1:] + s for p, s in zip(posts, shifts, strict=False)]
-    rows = posts[0].vectors
-    if len(posts) > 1:
-        rows = np.concatenate([p.vectors for p in posts])
-    space.add(rows, np.concatenate([np.zeros(1, dtype=np.int64), *ptr]))
+def _take_documents(posts: PostVectors) -> RaggedVectors:
+    rows = posts.document_rows
+    return RaggedVectors.one_each(posts.vectors[rows[rows >= 0]])
 
 
-def _fill_doc(space: ExactSpace, posts: list[PostVectors]) -> None:
-    chosen = [p.vectors[p.document_rows[p.document_rows >= 0]] for p in posts]
-    rows = np.concatenate(chosen)
-    space.add(rows, np.arange(len(rows) + 1))
+def _take_formulas(posts: PostVectors) -> RaggedVectors:
+    return RaggedVectors.one_each(posts.vectors[posts.formula_rows])
 
 
-def _fill_formula(space: ExactSpace, posts: list[PostVectors]) -> None:
-    rows = np.concatenate([p.vectors[p.formula_rows] for p in posts])
-    space.add(rows, np.arange(len(rows) + 1))
-
-
-_FILL: dict[str, Callable[[ExactSpace, list[PostVectors]], None]] = {
-    "all": _fill_all,
-    "doc": _fill_doc,
-    "formula": _fill_formula,
+_TAKE: dict[str, Callable[[PostVectors], RaggedVectors]] = {
+    "all": _take_all,
+    "doc": _take_documents,
+    "formula": _take_formulas,
 }
+
+
+def _fill(space: ExactSpace, name: str, group: list[Segment]) -> None:
+    space.add(RaggedVectors.join([_TAKE[name](s.posts) for s in group]))
 
 
 def _check_mode(mode: SearchMode) -> None:

@@ -16,7 +16,7 @@ Qdrant's own cosine would only scale them a second time.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -28,7 +28,10 @@ from mathamr_kedro.types import PostId
 
 PointId: TypeAlias = int | str
 
-LARGEST_MULTIVECTOR = 1 << 20
+SPACES = {"posts": ("doc", "all"), "formulas": ("formula",)}
+"""The spaces of vectors of each collection; ``all`` has several vectors of a point."""
+
+_LARGEST_MULTIVECTOR = 1 << 20
 """A Qdrant server takes fewer numbers than this in the vectors of one point."""
 
 _PLACES = 1 << 20
@@ -36,20 +39,15 @@ _NAMESPACE = uuid.UUID("6f0c6a4e-5f0b-5a39-9f44-2f3c1c7d7a10")
 
 
 class Point(NamedTuple):
-    """A point to write."""
+    """A point to write, or one that was found."""
 
     point_id: PointId
+    payload: dict[str, Any]
     vectors: dict[str, Any]
-    """Name of the space to a vector or a list of vectors, as plain lists."""
-    payload: dict[str, Any]
-
-
-class Found(NamedTuple):
-    """A point that was found."""
-
-    point_id: PointId
-    score: float
-    payload: dict[str, Any]
+    """Name of the space to a vector or a list of vectors, as plain lists; not read back
+    from an index."""
+    score: float = 0.0
+    """Of a point that was found."""
 
     def name(self, entry: str) -> str:
         """Return an id from the payload."""
@@ -75,7 +73,8 @@ class PointCollection(Protocol):
         mode: SearchMode,
         types: PostTypes = None,
         only: Sequence[PointId] | None = None,
-    ) -> list[Found]:
+        first: FirstStep | None = None,
+    ) -> list[Point]:
         """Find points near a vector, or near a matrix by MaxSim.
 
         Args:
@@ -85,17 +84,9 @@ class PointCollection(Protocol):
             mode: exact or by the graph.
             types: types of post that may be returned.
             only: ids that may be returned.
+            first: finds candidates, to which ``mode``, ``types`` and ``only`` apply
+                then; the search itself orders them without approximation.
         """
-
-    def search_candidates(
-        self,
-        query: Vectors,
-        first: FirstStep,
-        limit: int,
-        mode: SearchMode,
-        types: PostTypes,
-    ) -> list[Found]:
-        """Find candidates in one space, order them by exact MaxSim."""
 
     def fetch(self, point_ids: Sequence[PointId], space: str) -> list[Vectors]:
         """Return the vectors of points, in the given order."""
@@ -113,21 +104,23 @@ class PointCollection(Protocol):
         """Release what it holds."""
 
 
-def post_point_id(key: PostId) -> PointId:
-    """Return the id of a post's point.
+class Collections(NamedTuple):
+    """The two collections of an index."""
 
-    >>> post_point_id("1801"), post_point_id("0042") == post_point_id("42")
+    posts: PointCollection
+    formulas: PointCollection
+
+
+def name_point(key: PostId, place: int | None = None) -> PointId:
+    """Return the id of the point of a post, or of the formula at ``place`` of it.
+
+    >>> name_point("1801"), name_point("0042") == name_point("42")
     (1801, False)
     """
+    if place is not None:
+        return _number_formula(_as_payload(key), place)
     number = _as_number(key)
-    if number is None:
-        return str(uuid.uuid5(_NAMESPACE, f"post {key}"))
-    return number
-
-
-def formula_point_id(key: PostId, place: int) -> PointId:
-    """Return the id of the point of the formula at ``place`` of a post."""
-    return _number_formula(as_payload(key), place)
+    return str(uuid.uuid5(_NAMESPACE, f"post {key}")) if number is None else number
 
 
 def _number_formula(post: int | str, place: int) -> PointId:
@@ -136,10 +129,10 @@ def _number_formula(post: int | str, place: int) -> PointId:
     return post * _PLACES + place
 
 
-def as_payload(name: str) -> int | str:
+def _as_payload(name: str) -> int | str:
     """Return an id as Qdrant stores it: numbers as numbers, which is twice as fast.
 
-    >>> as_payload("17"), as_payload("0017"), as_payload("q_17")
+    >>> _as_payload("17"), _as_payload("0017"), _as_payload("q_17")
     (17, '0017', 'q_17')
     """
     number = _as_number(name)
@@ -163,23 +156,26 @@ def post_points(posts: PostVectors) -> Iterator[Point]:
     bounds = posts.ptr.tolist()
     for place, key in enumerate(posts.keys):
         vectors = rows[bounds[place] : bounds[place + 1]]
-        if vectors.size >= LARGEST_MULTIVECTOR:
+        if vectors.size >= _LARGEST_MULTIVECTOR:
             raise MalformedInputError(
-                f"Expected fewer than {LARGEST_MULTIVECTOR // posts.width} vectors in "
+                f"Expected fewer than {_LARGEST_MULTIVECTOR // posts.width} vectors in "
                 f"post {key!r} (got {len(vectors)}): a limit of Qdrant; leave it out, "
                 "or use the engine 'exact'"
             )
         named: dict[str, Any] = {"all": vectors.tolist()}
         if documents[place] >= 0:
             named["doc"] = rows[documents[place]].tolist()
-        payload = {"post": as_payload(key), "type": POST_TYPES[posts.post_types[place]]}
-        yield Point(post_point_id(key), named, payload)
+        payload = {
+            "post": _as_payload(key),
+            "type": POST_TYPES[posts.post_types[place]],
+        }
+        yield Point(name_point(key), payload, named)
 
 
 def formula_points(posts: PostVectors) -> Iterator[Point]:
     """Yield one point for each formula that Task 2 may return."""
     rows = posts.vectors[posts.formula_rows].astype(np.float32).tolist()
-    keys = [as_payload(key) for key in posts.keys]
+    keys = [_as_payload(key) for key in posts.keys]
     owners = posts.formula_posts
     places = np.arange(len(rows)) - posts.formula_ptr[owners]
     columns = zip(
@@ -195,26 +191,10 @@ def formula_points(posts: PostVectors) -> Iterator[Point]:
         if returnable:
             yield Point(
                 _number_formula(keys[owner], place),
-                {"formula": row},
                 {
                     "post": keys[owner],
-                    "formula": as_payload(formula),
-                    "visual": as_payload(visual),
+                    "formula": _as_payload(formula),
+                    "visual": _as_payload(visual),
                 },
+                {"formula": row},
             )
-
-
-def in_batches(
-    points: Iterable[Point], most_points: int = 2000, most_vectors: int = 16_000
-) -> Iterator[list[Point]]:
-    """Put points together until there are many of them or of their vectors."""
-    batch: list[Point] = []
-    vectors = 0
-    for point in points:
-        batch.append(point)
-        vectors += len(point.vectors.get("all", ())) + 1
-        if len(batch) >= most_points or vectors >= most_vectors:
-            yield batch
-            batch, vectors = [], 0
-    if batch:
-        yield batch

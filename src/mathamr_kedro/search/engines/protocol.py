@@ -46,7 +46,7 @@ EXACT = SearchMode()
 
 
 @dataclass(frozen=True)
-class HnswParameters:
+class HnswConfig:
     """The HNSW graphs of an index; ``m`` 0 builds none."""
 
     doc_m: int = 16
@@ -62,7 +62,7 @@ class HnswParameters:
 
 
 @dataclass(frozen=True)
-class ServerParameters:
+class ServerConfig:
     """How a Qdrant server keeps the collections."""
 
     shard_number: int = 1
@@ -93,8 +93,8 @@ class VectorIndex(Protocol):
     """What every engine can do.
 
     All searches take several queries and return one list for each. Scores are cosines,
-    or means of cosines (Eq. 3.7); ties are broken by the rule of
-    :mod:`mathamr_kedro.search.engines.rescoring`.
+    or means of cosines (Eq. 3.7); ties are ordered by the rule of
+    :mod:`mathamr_kedro.hits`.
     """
 
     @property
@@ -102,12 +102,20 @@ class VectorIndex(Protocol):
         """Fingerprint of the encoder whose vectors it holds."""
 
     def search_documents(
-        self, queries: Sequence[Vectors], depth: int, mode: SearchMode, types: PostTypes
+        self,
+        queries: Sequence[Vectors],
+        depth: int,
+        mode: SearchMode = EXACT,
+        types: PostTypes = None,
     ) -> list[Hits]:
         """Find posts whose document vector is near (``queries``: one vector each)."""
 
     def search_maxsim(
-        self, queries: Sequence[Vectors], depth: int, mode: SearchMode, types: PostTypes
+        self,
+        queries: Sequence[Vectors],
+        depth: int,
+        mode: SearchMode = EXACT,
+        types: PostTypes = None,
     ) -> list[Hits]:
         """Find posts by MaxSim over all vectors (``queries``: matrices)."""
 
@@ -121,13 +129,17 @@ class VectorIndex(Protocol):
         queries: Sequence[PostEntry],
         candidates: int,
         depth: int,
-        mode: SearchMode,
-        types: PostTypes,
+        mode: SearchMode = EXACT,
+        types: PostTypes = None,
     ) -> list[Hits]:
         """Find candidates by document vectors, order them by exact MaxSim."""
+        documents = [document_vector(q) for q in queries]
+        found = self.search_documents(documents, candidates, mode, types)
+        hits = self.rerank([q.vectors for q in queries], [h.ids for h in found])
+        return [h.top(depth) for h in hits]
 
     def search_formulas(
-        self, queries: Sequence[Vectors], depth: int, mode: SearchMode
+        self, queries: Sequence[Vectors], depth: int, mode: SearchMode = EXACT
     ) -> list[FormulaHits]:
         """Find formula instances whose vector is near (one vector each)."""
 
@@ -136,34 +148,6 @@ class VectorIndex(Protocol):
 
     def close(self) -> None:
         """Release files and connections."""
-
-
-def check_query_encoder(index: VectorIndex, encoder: str) -> None:
-    """Refuse queries of another encoder than that of the index.
-
-    Raises:
-        ConfigurationError: their vectors cannot be compared.
-    """
-    if encoder != index.encoder:
-        raise ConfigurationError(
-            f"Expected queries of encoder {index.encoder!r} (got {encoder!r}); encode "
-            "the queries with the encoder of the index, or build the index anew"
-        )
-
-
-def rerank_documents(
-    index: VectorIndex,
-    queries: Sequence[PostEntry],
-    candidates: int,
-    depth: int,
-    mode: SearchMode,
-    types: PostTypes,
-) -> list[Hits]:
-    """Carry out :meth:`VectorIndex.search_reranked` in two steps."""
-    documents = [document_vector(q) for q in queries]
-    found = index.search_documents(documents, candidates, mode, types)
-    hits = index.rerank([q.vectors for q in queries], [h.keys for h in found])
-    return [Hits(h.keys[:depth], h.scores[:depth]) for h in hits]
 
 
 def document_vector(query: PostEntry) -> Vectors:

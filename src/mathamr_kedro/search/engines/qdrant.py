@@ -2,48 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.hits import FormulaHits, Hits, make_hits
+from mathamr_kedro.hits import DECIMALS, FormulaHits, Hits, rank_ids
 from mathamr_kedro.search.engines.points import (
+    Collections,
     FirstStep,
-    Found,
+    Point,
     PointCollection,
-    post_point_id,
+    name_point,
 )
 from mathamr_kedro.search.engines.protocol import (
     EXACT,
-    HnswParameters,
+    HnswConfig,
     IndexSize,
     PostTypes,
     SearchMode,
+    VectorIndex,
     check_post_types,
     document_vector,
-    rerank_documents,
     round_query,
 )
-from mathamr_kedro.search.engines.rescoring import settle_list
 from mathamr_kedro.search.post_vectors import PostEntry, Vectors
 from mathamr_kedro.types import PostId
 
 
-class Collections(NamedTuple):
-    """The two collections of an index."""
-
-    posts: PointCollection
-    formulas: PointCollection
-
-
-class QdrantIndex:
-    """The searches of :class:`~mathamr_kedro.search.engines.protocol.VectorIndex`."""
+class QdrantIndex(VectorIndex):
+    """The searches of ``edge`` and ``server``."""
 
     def __init__(
-        self, collections: Collections, encoder: str, dtype: str, hnsw: HnswParameters
+        self, collections: Collections, encoder: str, dtype: str, hnsw: HnswConfig
     ) -> None:
         self._collections = collections
         self._encoder, self._dtype, self._hnsw = encoder, dtype, hnsw
@@ -94,11 +88,11 @@ class QdrantIndex:
         for query, keys in zip(queries, candidates, strict=True):
             search = _Search(
                 self._collections.posts, "all", "post", len(keys), EXACT, None,
-                [post_point_id(k) for k in keys],
+                [name_point(k) for k in keys],
             )  # fmt: skip
             found = search.posts(round_query(query, self._dtype)) if keys else None
-            hits.append(found or make_hits([], []))
-            missing = set(keys).difference(hits[-1].keys)
+            hits.append(found or Hits.rank([], []))
+            missing = set(keys).difference(hits[-1].ids)
             if missing:
                 raise MissingInputError(f"Expected post {min(missing)!r} in the index")
         return hits
@@ -117,7 +111,7 @@ class QdrantIndex:
         order; otherwise in one request.
         """
         if mode.exact:
-            return rerank_documents(self, queries, candidates, depth, mode, types)
+            return super().search_reranked(queries, candidates, depth, mode, types)
         self._check(mode, types, "doc")
         search = _Search(
             self._collections.posts, "all", "post", min(candidates, depth), mode, types
@@ -176,24 +170,24 @@ class _Search(NamedTuple):
         return self._name_posts(self._best(query))
 
     def candidates(self, query: Vectors, first: FirstStep) -> Hits:
-        found = self.collection.search_candidates(
-            query, first, self.depth, self.mode, self.types
+        found = self.collection.search(
+            query, "all", self.depth, self.mode, self.types, first=first
         )
         return self._name_posts(self._settle(query, found))
 
-    def _name_posts(self, found: list[Found]) -> Hits:
+    def _name_posts(self, found: list[Point]) -> Hits:
         return Hits([f.name("post") for f in found], _scores(found))
 
     def formulas(self, query: Vectors) -> FormulaHits:
         found = self._best(query)
         return FormulaHits(
             [f.name("formula") for f in found],
+            _scores(found),
             [f.name("visual") for f in found],
             [f.name("post") for f in found],
-            _scores(found),
         )
 
-    def _best(self, query: Vectors) -> list[Found]:
+    def _best(self, query: Vectors) -> list[Point]:
         """Search a little deeper than asked, until the cut is beyond doubt."""
         limit = self.depth + max(32, self.depth // 16)
         doubt = 2 * _slack(query) * len(np.atleast_2d(query))
@@ -208,7 +202,7 @@ class _Search(NamedTuple):
             limit *= 4
         return self._settle(query, found)
 
-    def _settle(self, query: Vectors, found: list[Found]) -> list[Found]:
+    def _settle(self, query: Vectors, found: list[Point]) -> list[Point]:
         """Put found points into the true order; scores become means (Eq. 3.7)."""
         terms = len(np.atleast_2d(query))
         scores = np.array([f.score for f in found], dtype=np.float64) / terms
@@ -219,9 +213,40 @@ class _Search(NamedTuple):
             return [_true_score(query, row) for row in rows]
 
         names = [f.name(self.by) for f in found]
-        order, scores = settle_list(names, scores, _slack(query), rescore)
+        order, scores = _settle_list(names, scores, _slack(query), rescore)
         pairs = zip(order, scores.tolist(), strict=True)
         return [found[i]._replace(score=s) for i, s in pairs][: self.depth]
+
+
+def _settle_list(
+    ids: Sequence[str],
+    scores: NDArray[np.float64],
+    slack: float,
+    rescore: Callable[[list[int]], Sequence[float]],
+) -> tuple[list[int], NDArray[np.float64]]:
+    """Put one list of nearly right scores into the true order.
+
+    Args:
+        ids: of the results, for ties.
+        scores: falling, or nearly so.
+        slack: how far a score may be from the true one.
+        rescore: gives the true scores of places.
+
+    Returns:
+        The places in their true order, and their scores.
+    """
+    falling = np.argsort(-scores, kind="stable")
+    near = -np.diff(scores[falling]) <= 2 * slack
+    tied = np.zeros(len(scores), dtype=np.bool_)
+    tied[:-1] |= near
+    tied[1:] |= near
+    exact = scores.copy()
+    places = falling[tied].tolist()
+    if places:
+        exact[places] = rescore(places)
+    exact = np.round(exact, DECIMALS)
+    order = np.lexsort((rank_ids(ids), -exact))
+    return order.tolist(), exact[order]
 
 
 def _slack(query: Vectors) -> float:
@@ -235,5 +260,5 @@ def _true_score(query: Vectors, rows: Vectors) -> float:
     return float((mine @ theirs.T).max(1).mean())
 
 
-def _scores(found: list[Found]) -> np.ndarray:
+def _scores(found: list[Point]) -> np.ndarray:
     return np.array([f.score for f in found], dtype=np.float64)

@@ -26,10 +26,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.hits import DECIMALS, rank_ids
+from mathamr_kedro.hits import DECIMALS
 from mathamr_kedro.model.host_copy import HostCopy
 
-TRUSTED = 1e-5
+_TRUSTED = 1e-5
 """Scores that may be off by more are all computed again, not only near ones."""
 
 _SHORTEST_COLUMN = 8
@@ -42,12 +42,8 @@ Rank: TypeAlias = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 """(M,) items to their ranks among each other where scores are equal."""
 
 
-class Best(NamedTuple):
-    """The best items of one query, best first."""
-
-    items: Tensor
-    scores: Tensor
-    """float64"""
+Best: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""The best items of one query, best first, and their scores."""
 
 
 class Choice:
@@ -81,7 +77,7 @@ class Choice:
         if depth == 0:
             return
         taken = min(size, depth + max(32, depth // 16))
-        top, places = select_top(scores, taken)
+        top, places = _select_top(scores, taken)
         self._floor = top[:, depth - 1] - 2 * slack
         # Where even the last one taken may belong to the best, more must be looked at.
         last = top[:, -1]
@@ -94,7 +90,7 @@ class Choice:
         """Wait for the device and decide what is left."""
         scores, items = self._scores, self._items
         if self._settle.depth == 0:
-            none = Best(torch.empty(0, dtype=torch.int64), torch.empty(0).double())
+            none = np.zeros(0, dtype=np.int64), np.zeros(0)
             return [none] * len(scores)
         results = self._settle.finish(self._ordered)
         for q in self._unsure.wait().nonzero().flatten().tolist():
@@ -106,7 +102,7 @@ class Choice:
         return results
 
 
-def select_top(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+def _select_top(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """(Q, count) best scores, falling, and their places.
 
     Columns of scores are chosen by their maxima first::
@@ -154,17 +150,14 @@ class _Settle(NamedTuple):
         exact, items = both[0].view(torch.float64), both[1]
         _order_ties(exact.numpy(), items.numpy(), self.rank)
         exact, items = exact[:, : self.depth], items[:, : self.depth]
-        found = zip(items.unbind(), exact.unbind(), strict=True)
-        kept = (exact > -torch.inf).sum(1)
-        if bool((kept == exact.shape[1]).all()):
-            return [Best(p, e) for p, e in found]
-        cut = zip(found, kept.tolist(), strict=True)
-        return [Best(p[:n], e[:n]) for (p, e), n in cut]
+        kept = (exact > -torch.inf).sum(1).tolist()
+        found = zip(items.numpy(), exact.numpy(), kept, strict=True)
+        return [(i[:n], e[:n]) for i, e, n in found]
 
     def _rescore(self, top: Tensor, items: Tensor, which: Tensor) -> Tensor:
         """(R, M) true scores of all, or of those that are near to others."""
         exact = top.double()
-        if self.slack > TRUSTED:
+        if self.slack > _TRUSTED:
             # Without asking the device which: it would wait for the answer.
             queries = which.repeat_interleave(items.shape[1])
             true = self.rescore(queries, items.flatten()).view_as(exact)
@@ -201,39 +194,8 @@ def name_items(
     best: Sequence[Best], ids_of: Callable[[NDArray[np.int64]], NDArray[np.object_]]
 ) -> list[list[str]]:
     """Return the ids of the best items of each query, all looked up at once."""
-    cuts = list(accumulate(len(b.items) for b in best))
+    cuts = list(accumulate(len(items) for items, _ in best))
     if not cuts or not cuts[-1]:
         return [[] for _ in best]
-    names = ids_of(np.concatenate([b.items.numpy() for b in best])).tolist()
+    names = ids_of(np.concatenate([items for items, _ in best])).tolist()
     return [names[a:b] for a, b in pairwise([0, *cuts])]
-
-
-def settle_list(
-    ids: Sequence[str],
-    scores: NDArray[np.float64],
-    slack: float,
-    rescore: Callable[[list[int]], Sequence[float]],
-) -> tuple[list[int], NDArray[np.float64]]:
-    """Put one list of nearly right scores into the true order.
-
-    Args:
-        ids: of the results, for ties.
-        scores: falling, or nearly so.
-        slack: how far a score may be from the true one.
-        rescore: gives the true scores of places.
-
-    Returns:
-        The places in their true order, and their scores.
-    """
-    falling = np.argsort(-scores, kind="stable")
-    near = -np.diff(scores[falling]) <= 2 * slack
-    tied = np.zeros(len(scores), dtype=np.bool_)
-    tied[:-1] |= near
-    tied[1:] |= near
-    exact = scores.copy()
-    places = falling[tied].tolist()
-    if places:
-        exact[places] = rescore(places)
-    exact = np.round(exact, DECIMALS)
-    order = np.lexsort((rank_ids(ids), -exact))
-    return order.tolist(), exact[order]

@@ -1,4 +1,4 @@
-"""A space of items to find: posts, documents or formulas, scanned one and all."""
+"""A space of items to find (posts, documents or formulas), scanned exhaustively."""
 
 from __future__ import annotations
 
@@ -11,17 +11,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.hits import rank_ids
+from mathamr_kedro.hits import Hits, rank_ids
 from mathamr_kedro.model.backends import can_use_triton
+from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.search.engines.numbering import Names
-from mathamr_kedro.search.engines.rescoring import Best, Choice
-from mathamr_kedro.search.engines.scan_torch import (
-    PackedPosts,
-    QueryBatch,
-    RaggedRows,
-    ScanType,
-    score_pairs,
-)
+from mathamr_kedro.search.engines.rescoring import Best, Choice, name_items
+from mathamr_kedro.search.engines.scan_torch import ScanType, TorchScanner
 
 _ROOM = {"cpu": 1 << 26, "cuda": 1 << 30}
 """Scores held at once."""
@@ -29,25 +24,29 @@ _AT_ONCE = {"cpu": 1 << 10, "cuda": 40}
 """Queries at once: a GPU scans for some while the host orders the results of others."""
 
 
-class Scanner(Protocol):
+class _Scanner(Protocol):
     """Some items, packed for a device."""
 
+    posts: RaggedVectors[Tensor]
     order: Tensor
 
-    def scan(self, queries: QueryBatch) -> Tensor:
+    def scan(self, queries: RaggedVectors[Tensor]) -> Tensor:
         """(Q, N) scores in the order of :attr:`order`."""
 
-    def slack(self, queries: QueryBatch) -> float:
+    def slack(self, queries: RaggedVectors[Tensor]) -> float:
         """Return how far a score may be from the true one."""
+
+    def score_pairs(
+        self, queries: RaggedVectors[Tensor], which: Tensor, chosen: Tensor
+    ) -> Tensor:
+        """(M,) true scores of single pairs of query and item."""
 
     def num_bytes(self) -> int:
         """Return the memory it takes."""
 
 
 class _Part(NamedTuple):
-    items: RaggedRows
-    scanner: Scanner
-    score_pairs: Callable[[QueryBatch, RaggedRows, Tensor, Tensor], Tensor]
+    scanner: _Scanner
     first: int
 
 
@@ -70,49 +69,56 @@ class ExactSpace:
     def __len__(self) -> int:
         return len(self._order)
 
-    def add(self, rows: NDArray, ptr: NDArray[np.int64]) -> None:
-        """Add items: their vectors and where those of each item start."""
-        self.add_items(RaggedRows(torch.from_numpy(rows), torch.from_numpy(ptr)))
-
-    def add_items(self, items: RaggedRows) -> None:
-        """Add items given as tensors."""
+    def add(self, items: RaggedVectors) -> None:
+        """Add items with one or more vectors each."""
         if not len(items):
             return
-        items = RaggedRows(items.rows.to(self.device), items.ptr.to(self.device))
-        part = self._pack(items)
+        part = _Part(self._pack(items.to(self.device)), len(self))
         self._parts.append(part)
         self._order = torch.cat([self._order, part.scanner.order + part.first])
         self._mask = None
 
-    def _pack(self, items: RaggedRows) -> _Part:
-        if can_use_triton(self.device, items.rows.shape[1]):
+    def _pack(self, items: RaggedVectors[Tensor]) -> _Scanner:
+        if can_use_triton(self.device, items.vectors.shape[1]):
             kernels = import_module("mathamr_kedro.search.engines.scan_triton")
-            packed: Scanner = kernels.BlockedPosts(items)
-            return _Part(items, packed, kernels.score_pairs, len(self))
-        return _Part(items, PackedPosts(items, self._dtype), score_pairs, len(self))
+            packed: _Scanner = kernels.TritonScanner(items)
+            return packed
+        return TorchScanner(items, self._dtype)
 
     def search(
         self,
-        queries: QueryBatch,
+        queries: RaggedVectors,
+        depth: int,
+        allowed: NDArray[np.bool_],
+        ids_of: Callable[[NDArray[np.int64]], Names],
+    ) -> list[Hits]:
+        """Return the best items of each query by their ids, as :meth:`find`."""
+        best = self.find(queries, depth, allowed, ids_of)
+        ids = name_items(best, ids_of)
+        return [Hits(i, scores) for i, (_, scores) in zip(ids, best, strict=True)]
+
+    def find(
+        self,
+        queries: RaggedVectors,
         depth: int,
         allowed: NDArray[np.bool_],
         ids_of: Callable[[NDArray[np.int64]], Names],
     ) -> list[Best]:
-        """Return the best items of each query.
+        """Return the best items of each query by their numbers.
 
         Args:
-            queries: vectors in single precision.
+            queries: one or more vectors each.
             depth: how many.
             allowed: (N,) which items may be returned; not to be changed later.
             ids_of: gives ids of items, for ties.
         """
-        queries = queries.to(self.device)
+        queries = queries.to(self.device, torch.float32)
         hidden = self._hide(allowed)
         device = self.device.type
-        most = min(_ROOM[device] // max(1, 2 * len(self)), _AT_ONCE[device])
+        at_once = min(_ROOM[device] // max(1, 2 * len(self)), _AT_ONCE[device])
         results: list[Best] = []
         running: Choice | None = None
-        for some in queries.split(max(1, most)):
+        for some in queries.split(max(1, at_once)):
             following = self._start(some, depth, hidden, ids_of)
             results += running.finish() if running is not None else ()
             running = following
@@ -129,7 +135,7 @@ class ExactSpace:
 
     def _start(
         self,
-        queries: QueryBatch,
+        queries: RaggedVectors[Tensor],
         depth: int,
         hidden: Tensor | None,
         ids_of: Callable[[NDArray[np.int64]], Names],
@@ -140,7 +146,7 @@ class ExactSpace:
         slack = max((p.scanner.slack(queries) for p in self._parts), default=0.0)
 
         def rescore(which: Tensor, items: Tensor) -> Tensor:
-            return self.score_pairs(queries, which, items)
+            return self._score_pairs(queries, which, items)
 
         def rank(items: NDArray[np.int64]) -> NDArray[np.int64]:
             numbers, place = np.unique(items, return_inverse=True)
@@ -148,32 +154,39 @@ class ExactSpace:
 
         return Choice(scores, self._order, depth, slack, rescore, rank)
 
-    def scan(self, queries: QueryBatch) -> Tensor:
+    def scan(self, queries: RaggedVectors[Tensor]) -> Tensor:
         """(Q, N) nearly right scores; queries and scores are on the device."""
         parts = [p.scanner.scan(queries) for p in self._parts]
         if not parts:
-            parts = [queries.tokens.new_empty(len(queries), 0)]
+            parts = [queries.vectors.new_empty(len(queries), 0)]
         return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
     def score(
-        self, queries: QueryBatch, which: NDArray[np.int64], items: NDArray[np.int64]
+        self,
+        queries: RaggedVectors,
+        which: NDArray[np.int64],
+        items: NDArray[np.int64],
     ) -> NDArray[np.float64]:
         """(M,) scores of single pairs of query and item; ``which`` rises."""
         pairs = (torch.from_numpy(a).to(self.device) for a in (which, items))
-        return self.score_pairs(queries.to(self.device), *pairs).cpu().numpy()
+        ready = queries.to(self.device, torch.float32)
+        return self._score_pairs(ready, *pairs).cpu().numpy()
 
-    def score_pairs(self, queries: QueryBatch, which: Tensor, items: Tensor) -> Tensor:
+    def _score_pairs(
+        self, queries: RaggedVectors[Tensor], which: Tensor, items: Tensor
+    ) -> Tensor:
         """(M,) true scores in float64, as :meth:`score`, all on the device."""
         if len(self._parts) == 1:
             (part,) = self._parts
-            return part.score_pairs(queries, part.items, which, items)
+            return part.scanner.score_pairs(queries, which, items)
         scores = torch.empty(len(items), dtype=torch.float64, device=self.device)
         for part in self._parts:
-            inside = (items >= part.first) & (items < part.first + len(part.items))
+            last = part.first + len(part.scanner.posts)
+            inside = (items >= part.first) & (items < last)
             mine = inside.nonzero().flatten()
             if len(mine):
                 local = items[mine] - part.first
-                scores[mine] = part.score_pairs(queries, part.items, which[mine], local)
+                scores[mine] = part.scanner.score_pairs(queries, which[mine], local)
         return scores
 
     def num_bytes(self) -> int:

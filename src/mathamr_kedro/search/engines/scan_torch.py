@@ -17,92 +17,22 @@ contiguous runs: three calls of the linear algebra that torch brings, and no com
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
+
+from mathamr_kedro.ragged import RaggedVectors
 
 ScanType: TypeAlias = Literal["float32", "bfloat16"]
 
-COLUMNS = 12_288
+_COLUMNS = 12_288
 """Vectors in a block: products of 16 query vectors then stay in the L2 cache."""
 _TOKENS = 64
 """Query vectors at once."""
-
-
-class QueryBatch(NamedTuple):
-    """The vectors of several queries, one query after another."""
-
-    tokens: Tensor
-    """(T, k) float32."""
-    ptr: Tensor
-    """(Q + 1,) int64, where each query starts."""
-    bounds: NDArray[np.int64]
-    """The same on the host: asking a device for it would wait."""
-
-    @classmethod
-    def of(cls, queries: Sequence[np.ndarray]) -> QueryBatch:
-        """Put queries one after another."""
-        lengths = [0] + [len(q) for q in queries]
-        tokens = torch.from_numpy(np.concatenate(queries).astype(np.float32))
-        bounds = np.cumsum(lengths, dtype=np.int64)
-        return cls(tokens, torch.from_numpy(bounds), bounds)
-
-    def __len__(self) -> int:
-        return len(self.ptr) - 1
-
-    def to(self, device: torch.device) -> QueryBatch:
-        """Return the queries on a device."""
-        return QueryBatch(self.tokens.to(device), self.ptr.to(device), self.bounds)
-
-    def split(self, most: int) -> Iterator[QueryBatch]:
-        """Yield the queries in batches of at most so many."""
-        for a in range(0, len(self), most):
-            part = slice(a, min(a + most, len(self)) + 1)
-            first, last = self.bounds[part][[0, -1]].tolist()
-            yield QueryBatch(
-                self.tokens[first:last],
-                self.ptr[part] - first,
-                self.bounds[part] - first,
-            )
-
-    @property
-    def longest(self) -> int:
-        """Vectors of the longest query."""
-        return int(np.diff(self.bounds).max())
-
-    def weights(self) -> Tensor:
-        """(Q, T) 1/|q| where the vector belongs to the query, else 0."""
-        lengths = self.ptr.diff()
-        owner = torch.repeat_interleave(lengths)
-        weights = self.tokens.new_zeros(len(self), len(self.tokens))
-        columns = torch.arange(len(self.tokens), device=self.tokens.device)
-        weights[owner, columns] = 1.0 / lengths[owner].float()
-        return weights
-
-    def padded(self) -> Tensor:
-        """(Q, longest, k) float64, shorter queries filled up with zeros."""
-        lengths = self.ptr.diff()
-        place = torch.arange(self.longest, device=lengths.device)
-        index = (self.ptr[:-1, None] + place).clamp(max=len(self.tokens) - 1)
-        tokens = self.tokens.double()[index]
-        return tokens.masked_fill((place >= lengths[:, None])[..., None], 0.0)
-
-
-class RaggedRows(NamedTuple):
-    """The vectors of posts as they stand in the store."""
-
-    rows: Tensor
-    """(P, k)"""
-    ptr: Tensor
-    """(N + 1,) int64."""
-
-    def __len__(self) -> int:
-        return len(self.ptr) - 1
 
 
 class _Block(NamedTuple):
@@ -113,35 +43,45 @@ class _Block(NamedTuple):
     last: int
 
 
-class PackedPosts:
-    """Posts in blocks, ready to be scanned."""
+class TorchScanner:
+    """Posts in blocks, ready to be scanned.
+
+    Args:
+        posts: on the device that scans.
+        dtype: of the blocks.
+        columns: vectors in a block.
+    """
 
     def __init__(
-        self, posts: RaggedRows, dtype: ScanType = "float32", columns: int = COLUMNS
+        self,
+        posts: RaggedVectors[Tensor],
+        dtype: ScanType = "float32",
+        columns: int = _COLUMNS,
     ) -> None:
+        self.posts = posts
         self.dtype: torch.dtype = getattr(torch, dtype)
-        lengths = posts.ptr.diff()
+        lengths = posts.lengths
         self.order = torch.argsort(lengths, stable=True)
         """(N,) the post at each place of the scores."""
         rising = lengths[self.order].cpu().numpy()
         cuts = list(_cut_blocks(rising, columns))
-        self._blocks = [self._pack(posts, lengths, a, b) for a, b in cuts]
+        self._blocks = [self._pack(lengths, a, b) for a, b in cuts]
         self._room = max((b.matrix.shape[1] for b in self._blocks), default=0)
 
-    def _pack(
-        self, posts: RaggedRows, lengths: Tensor, first: int, last: int
-    ) -> _Block:
+    def _pack(self, lengths: Tensor, first: int, last: int) -> _Block:
         chosen = self.order[first:last]
         longest = int(lengths[chosen[-1]])
         turn = torch.arange(longest, device=chosen.device)[:, None]
-        index = posts.ptr[chosen] + torch.minimum(turn, lengths[chosen] - 1)
-        vectors = posts.rows[index.flatten()].to(self.dtype)  # (longest * posts, k)
+        index = self.posts.ptr[chosen] + torch.minimum(turn, lengths[chosen] - 1)
+        vectors = self.posts.vectors[index.flatten()].to(
+            self.dtype
+        )  # (longest * posts, k)
         return _Block(vectors.T.contiguous(), longest, first, last)
 
-    def scan(self, queries: QueryBatch) -> Tensor:
+    def scan(self, queries: RaggedVectors[Tensor]) -> Tensor:
         """(Q, N) scores of all posts, in the order of :attr:`order`."""
-        weights = queries.weights()
-        tokens = queries.tokens.to(self.dtype)
+        weights = _share_weights(queries)
+        tokens = queries.vectors.to(self.dtype)
         scores = weights.new_zeros(len(queries), len(self.order))
         room = tokens.new_empty(min(len(tokens), _TOKENS) * self._room)
         for block in self._blocks:
@@ -152,15 +92,34 @@ class PackedPosts:
                 out.addmm_(weights[:, a : a + _TOKENS], best.float())
         return scores
 
-    def slack(self, queries: QueryBatch) -> float:
+    def slack(self, queries: RaggedVectors[Tensor]) -> float:
         """Return how far a score may be from the true one, at most.
 
         A sum of n products of vectors of length 1 in single precision is off by at
         most n 2^-24; bfloat16 rounds query, post and product to 8 bits besides.
         """
-        terms = queries.tokens.shape[1] + queries.longest + 4
+        terms = queries.vectors.shape[1] + queries.longest + 4
         rounding = 0.0 if self.dtype == torch.float32 else 3.1 * 2.0**-9
         return terms * 2.0**-24 + rounding
+
+    def score_pairs(
+        self, queries: RaggedVectors[Tensor], which: Tensor, chosen: Tensor
+    ) -> Tensor:
+        """(M,) float64 scores of single pairs of query and post.
+
+        Args:
+            queries: the queries.
+            which: (M,) query of each pair, rising.
+            chosen: (M,) post of each pair.
+        """
+        posts = self.posts.take(chosen)
+        tokens, _ = queries.padded()
+        similar = _multiply(
+            posts.vectors.double(), which[posts.owners()], tokens.double()
+        )
+        lengths = posts.lengths
+        best = torch.segment_reduce(similar, "max", lengths=lengths, unsafe=True)
+        return best.sum(1) / queries.lengths[which]
 
     def num_bytes(self) -> int:
         """Return the memory that the blocks take."""
@@ -189,25 +148,13 @@ def _best_products(tokens: Tensor, block: _Block, room: Tensor) -> Tensor:
     return products.view(count, block.longest, block.last - block.first).amax(1)
 
 
-def score_pairs(
-    queries: QueryBatch, posts: RaggedRows, which: Tensor, chosen: Tensor
-) -> Tensor:
-    """(M,) float64 scores of single pairs of query and post.
-
-    Args:
-        queries: the queries.
-        posts: the posts.
-        which: (M,) query of each pair, rising.
-        chosen: (M,) post of each pair.
-    """
-    lengths = posts.ptr[chosen + 1] - posts.ptr[chosen]
-    pair = torch.repeat_interleave(lengths)
-    starts = posts.ptr[chosen] - (lengths.cumsum(0) - lengths)
-    index = torch.arange(len(pair), device=pair.device) + starts[pair]
-    rows = posts.rows[index].double()
-    similar = _multiply(rows, which[pair], queries.padded())
-    best = torch.segment_reduce(similar, "max", lengths=lengths, unsafe=True)
-    return best.sum(1) / queries.ptr.diff()[which]
+def _share_weights(queries: RaggedVectors[Tensor]) -> Tensor:
+    """(Q, T) 1/|q| where the vector belongs to the query, else 0."""
+    owner = queries.owners()
+    weights = queries.vectors.new_zeros(len(queries), len(owner))
+    columns = torch.arange(len(owner), device=owner.device)
+    weights[owner, columns] = 1.0 / queries.lengths[owner].float()
+    return weights
 
 
 def _multiply(rows: Tensor, query: Tensor, tokens: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from mathamr_kedro.search.engines.scan_torch import QueryBatch, RaggedRows
+from mathamr_kedro.ragged import RaggedVectors
 
 _GROUP = 16
 """Query vectors whose maxima are summed at once: the smallest side of a product."""
@@ -30,7 +30,7 @@ _TURNS = 8
 """Vectors of a post in a program of pairs at once."""
 
 
-class Tiling(NamedTuple):
+class _Tiling(NamedTuple):
     """How the work is cut for the device."""
 
     groups: int = 8
@@ -42,7 +42,7 @@ class Tiling(NamedTuple):
 
 
 @triton.jit
-def maxsim_kernel(
+def _maxsim_kernel(
     tokens,
     share,
     blocks,
@@ -87,7 +87,7 @@ def maxsim_kernel(
 
 
 @triton.jit
-def pair_kernel(
+def _pair_kernel(
     tokens,
     token_ptr,
     rows,
@@ -125,27 +125,21 @@ def pair_kernel(
     tl.store(out + pair, tl.sum(total, 0) / num_tokens)
 
 
-def score_pairs(
-    queries: QueryBatch, posts: RaggedRows, which: Tensor, chosen: Tensor
-) -> Tensor:
-    """(M,) float64, as :func:`mathamr_kedro.search.engines.scan_torch.score_pairs`."""
-    which, chosen = which.contiguous(), chosen.contiguous()
-    scores = torch.empty(len(which), dtype=torch.float64, device=which.device)
-    if len(which):
-        pair_kernel[(len(which),)](
-            queries.tokens, queries.ptr, posts.rows, posts.ptr, which, chosen, scores,
-            posts.rows.shape[1], _GROUP, _TURNS, num_warps=4,
-        )  # fmt: skip
-    return scores
+class TritonScanner:
+    """Posts in blocks on a device, ready to be scanned.
 
+    Args:
+        posts: on that device.
+        tiling: how the work is cut.
+    """
 
-class BlockedPosts:
-    """Posts on a device, ready to be scanned."""
-
-    def __init__(self, posts: RaggedRows, tiling: Tiling | None = None) -> None:
-        self._tiling = tiling or Tiling()
+    def __init__(
+        self, posts: RaggedVectors[Tensor], tiling: _Tiling | None = None
+    ) -> None:
+        self.posts = posts
+        self._tiling = tiling or _Tiling()
         size = self._tiling.posts
-        lengths = posts.ptr.diff()
+        lengths = posts.lengths
         self.order = torch.argsort(lengths, stable=True)
         """(N,) the post at each place of the scores."""
         count = -(-len(posts) // size)
@@ -155,35 +149,36 @@ class BlockedPosts:
         self._longest = lengths[by_block[:, -1]].to(torch.int32)
         self._starts = (self._longest.long() * size).cumsum(0)
         self._starts -= self._longest.long() * size
-        self._blocks = self._fill(posts, lengths, by_block)
+        self._blocks = self._fill(lengths, by_block)
 
-    def _fill(self, posts: RaggedRows, lengths: Tensor, by_block: Tensor) -> Tensor:
+    def _fill(self, lengths: Tensor, by_block: Tensor) -> Tensor:
         """(vectors of all blocks, k), block after block, turn after turn."""
+        posts = self.posts
         size, device = by_block.shape[1], by_block.device
         turns = self._longest.long()
         block = torch.repeat_interleave(turns)
         turn = torch.arange(len(block), device=device) - (self._starts // size)[block]
-        blocks = posts.rows.new_empty(len(block) * size, posts.rows.shape[1])
+        blocks = posts.vectors.new_empty(len(block) * size, posts.vectors.shape[1])
         step = max(1, (1 << 26) // size)  # rows whose numbers are in memory at once
         for a in range(0, len(block), step):
             chosen = by_block[block[a : a + step]]
             nth = torch.minimum(turn[a : a + step, None], lengths[chosen] - 1)
             rows = (posts.ptr[chosen] + nth).flatten()
-            blocks[a * size : a * size + len(rows)] = posts.rows[rows]
+            blocks[a * size : a * size + len(rows)] = posts.vectors[rows]
         return blocks
 
-    def scan(self, queries: QueryBatch) -> Tensor:
+    def scan(self, queries: RaggedVectors[Tensor]) -> Tensor:
         """(Q, N) scores of all posts, in the order of :attr:`order`."""
         tokens, owner = _group_tokens(queries, self._blocks.dtype)
         columns = len(self._longest) * self._tiling.posts
-        share = 1.0 / queries.ptr.diff()[owner].float()
+        share = 1.0 / queries.lengths[owner].float()
         partial = torch.empty(
             len(owner), columns, dtype=torch.float32, device=tokens.device
         )
         groups = min(self._tiling.groups, triton.next_power_of_2(len(owner)))
         is_half = self._blocks.dtype == torch.float16
         tiles = triton.cdiv(len(owner), groups)
-        maxsim_kernel[(tiles * len(self._longest),)](
+        _maxsim_kernel[(tiles * len(self._longest),)](
             tokens, share, self._blocks, self._starts, self._longest, partial,
             len(owner), columns, tiles, tokens.shape[1], groups, _GROUP,
             self._tiling.posts, "ieee" if is_half else "tf32x3",
@@ -195,28 +190,44 @@ class BlockedPosts:
         counts = torch.bincount(owner, minlength=len(queries))
         return torch.segment_reduce(partial, "sum", lengths=counts, unsafe=True)
 
-    def slack(self, queries: QueryBatch) -> float:
+    def slack(self, queries: RaggedVectors[Tensor]) -> float:
         """Return how far a score may be from the true one, at most.
 
         Tensor cores add up with a rounding that is up to four times coarser than that
         of single precision.
         """
-        terms = queries.tokens.shape[1] + queries.longest + 4
+        terms = queries.vectors.shape[1] + queries.longest + 4
         return 4 * terms * 2.0**-24
+
+    def score_pairs(
+        self, queries: RaggedVectors[Tensor], which: Tensor, chosen: Tensor
+    ) -> Tensor:
+        """(M,) float64 scores of single pairs of query ``which`` and post."""
+        posts = self.posts
+        which, chosen = which.contiguous(), chosen.contiguous()
+        scores = torch.empty(len(which), dtype=torch.float64, device=which.device)
+        if len(which):
+            _pair_kernel[(len(which),)](
+                queries.vectors, queries.ptr, posts.vectors, posts.ptr, which, chosen,
+                scores, posts.vectors.shape[1], _GROUP, _TURNS, num_warps=4,
+            )  # fmt: skip
+        return scores
 
     def num_bytes(self) -> int:
         """Return the memory that the blocks take."""
         return self._blocks.nbytes
 
 
-def _group_tokens(queries: QueryBatch, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+def _group_tokens(
+    queries: RaggedVectors[Tensor], dtype: torch.dtype
+) -> tuple[Tensor, Tensor]:
     """Put the vectors of each query into groups, the last one filled with zeros.
 
     Returns:
         (groups * 16, k) vectors, and the query of each group.
     """
     # On the host: a dozen tiny steps on the device would each wait for the one before.
-    ptr = queries.bounds
+    ptr = queries.host_ptr
     lengths = np.diff(ptr)
     counts = -(-lengths // _GROUP)
     first = np.cumsum(counts) - counts
@@ -226,8 +237,8 @@ def _group_tokens(queries: QueryBatch, dtype: torch.dtype) -> tuple[Tensor, Tens
         torch.from_numpy(a).to(queries.ptr.device, non_blocking=True)
         for a in (shift + np.arange(ptr[-1]), owner)
     )
-    tokens = queries.tokens.new_zeros(
-        (len(owner) * _GROUP, queries.tokens.shape[1]), dtype=dtype
+    tokens = queries.vectors.new_zeros(
+        (len(owner) * _GROUP, queries.vectors.shape[1]), dtype=dtype
     )
-    tokens[place] = queries.tokens.to(dtype)
+    tokens[place] = queries.vectors.to(dtype)
     return tokens, group_owner

@@ -8,8 +8,7 @@
 
 A build grows under names of its own; when it is complete and checked, both aliases are
 switched in one request and what they named before is deleted. Searches go through the
-aliases, so nobody ever sees half an index. The collection of posts notes how far it is:
-a killed build goes on where it stopped, a living index applies what it lacks again.
+aliases, so nobody ever sees half an index. The collection of posts holds the note.
 """
 
 from __future__ import annotations
@@ -23,25 +22,16 @@ from typing import Any
 from qdrant_client import QdrantClient, models
 
 from mathamr_kedro.errors import MissingInputError, WorkerError
-from mathamr_kedro.files import fingerprint
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.search.engines.following import apply_changes, verify_collections
-from mathamr_kedro.search.engines.protocol import HnswParameters, ServerParameters
-from mathamr_kedro.search.engines.qdrant import Collections, QdrantIndex
-from mathamr_kedro.search.engines.retrying import Retry
-from mathamr_kedro.search.engines.server_collection import (
-    ServerCollection,
-    formula_spaces,
-    is_temporary,
-    post_spaces,
-)
+from mathamr_kedro.search.engines.following import Follower, Note
+from mathamr_kedro.search.engines.points import SPACES, Collections
+from mathamr_kedro.search.engines.protocol import HnswConfig, ServerConfig
+from mathamr_kedro.search.engines.qdrant import QdrantIndex
+from mathamr_kedro.search.engines.server_collection import Retry, ServerCollection
 from mathamr_kedro.search.store import VectorStore
 
 logger = logging.getLogger(__name__)
 
-_KINDS = ("posts", "formulas")
-_NOTE_EVERY = 32
-"""Batches between two notes of progress."""
 _LONGEST_WAIT = 24 * 3600.0
 """Seconds that graphs may take to be built."""
 
@@ -64,159 +54,184 @@ class ServerIndex(QdrantIndex):
 
     ::
 
-        build_server_index(client, store, "mine")       # once, and after each commit
+        ServerIndex.build(client, store, "mine")        # once, and after each commit
         index = ServerIndex(client, "mine")             # anywhere
     """
 
     def __init__(
         self, client: QdrantClient, name: str, retry: Retry | None = None
     ) -> None:
-        retry = retry or Retry(is_temporary=is_temporary)
+        retry = retry or Retry()
         note = retry("Looking for the index", lambda: _read_note(client, name))
-        if note is None:
+        if not note:
             raise MissingInputError(
                 f"Expected an index {name!r} on the server; run the stage 'indexing'"
             )
         posts, formulas = (
-            ServerCollection(client, f"{name}_{kind}", retry) for kind in _KINDS
+            ServerCollection(client, f"{name}_{kind}", retry) for kind in SPACES
         )
-        hnsw = read_parameters(HnswParameters, note["hnsw"], "indexing.hnsw")
+        hnsw = read_parameters(HnswConfig, note["hnsw"], "indexing.hnsw")
         super().__init__(
             Collections(posts, formulas), note["encoder"], note["dtype"], hnsw
         )
 
+    @classmethod
+    def build(
+        cls,
+        client: QdrantClient,
+        store: VectorStore,
+        name: str,
+        hnsw: HnswConfig | None = None,
+        config: ServerConfig | None = None,
+        retry: Retry | None = None,
+    ) -> ServerIndex:
+        """Make or update the index of a store on a server, and open it.
 
-def build_server_index(
+        Args:
+            client: connection to the server.
+            store: the vectors.
+            name: of the index, first part of its aliases.
+            hnsw: graphs to build.
+            config: how the server keeps the collections.
+            retry: how to repeat failed requests.
+        """
+        config = config or ServerConfig()
+        retry = retry or Retry(config.attempts)
+        hnsw = hnsw or HnswConfig()
+        _make_follower(client, store, name, hnsw, config, retry).open()
+        return cls(client, name, retry)
+
+    @staticmethod
+    def reached(
+        client: QdrantClient,
+        store: VectorStore,
+        name: str,
+        hnsw: HnswConfig,
+        config: ServerConfig,
+    ) -> int | None:
+        """Return the generation of an index; ``None`` if it must be built."""
+        retry = Retry(config.attempts)
+        return _make_follower(client, store, name, hnsw, config, retry).reached()
+
+
+def _make_follower(
     client: QdrantClient,
     store: VectorStore,
     name: str,
-    hnsw: HnswParameters | None = None,
-    parameters: ServerParameters | None = None,
-    retry: Retry | None = None,
-) -> ServerIndex:
-    """Make or update the index of a store on a server.
-
-    Args:
-        client: connection to the server.
-        store: the vectors.
-        name: of the index, first part of its aliases.
-        hnsw: graphs to build.
-        parameters: how the server keeps the collections.
-        retry: how to repeat failed requests.
-    """
-    parameters = parameters or ServerParameters()
-    retry = retry or Retry(parameters.attempts, is_temporary=is_temporary)
-    builder = _Builder(client, store, name, hnsw or HnswParameters(), parameters, retry)
-    note = retry("Looking for the index", lambda: _read_note(client, name))
-    if note is not None and builder.can_follow(note):
-        builder.follow(note)
-    else:
-        builder.build()
-    return ServerIndex(client, name, retry)
+    hnsw: HnswConfig,
+    config: ServerConfig,
+    retry: Retry,
+) -> Follower:
+    builds = _ServerBuilds(client, store, name, hnsw, config, retry)
+    kept = asdict(config) | {"attempts": None}
+    return Follower(builds, store, asdict(hnsw), kept)
 
 
-class _Builder:
+class _ServerBuilds:
+    """The builds of an index as collections of a server."""
+
     def __init__(
         self,
         client: QdrantClient,
         store: VectorStore,
         name: str,
-        hnsw: HnswParameters,
-        parameters: ServerParameters,
+        hnsw: HnswConfig,
+        config: ServerConfig,
         retry: Retry,
     ) -> None:
         self._client, self._store, self._name = client, store, name
-        self._hnsw, self._parameters, self._retry = hnsw, parameters, retry
-        state = store.state
-        kept = asdict(parameters) | {"attempts": None}
-        self._config = fingerprint(
-            state.identity, state.encoder, state.width, asdict(hnsw), kept
-        )
-        self._use(fingerprint(self._config, store.generation))
+        self._hnsw, self._config, self._retry = hnsw, config, retry
 
-    def _use(self, build: str) -> None:
-        self._build = build
-        self._names = {kind: f"{self._name}_{kind}_{build}" for kind in _KINDS}
+    def _names(self, note: Note) -> dict[str, str]:
+        return {kind: f"{self._name}_{kind}_{note.build}" for kind in SPACES}
+
+    def read_note(self) -> Note | None:
+        found = self._retry(
+            "Looking for the index", lambda: _read_note(self._client, self._name)
+        )
+        if not found:
+            return None
+        return Note(found["config"], found["build"], found["generation"])
+
+    def write_note(self, collections: Collections, note: Note) -> None:
+        self._write(note, None)
+
+    def _write(self, note: Note, progress: int | None) -> None:
+        content, name = self._describe(note, progress), self._names(note)["posts"]
+        self._retry(
+            "Writing a note",
+            lambda: self._client.update_collection(name, metadata=content),
+        )
+
+    def _describe(self, note: Note, progress: int | None) -> dict[str, Any]:
+        return asdict(note) | {
+            "encoder": self._store.encoder,
+            "dtype": self._store.state.dtype,
+            "hnsw": asdict(self._hnsw),
+            "progress": progress,
+        }
+
+    def load(self, note: Note) -> Collections:
         posts, formulas = (
             ServerCollection(self._client, name, self._retry)
-            for name in self._names.values()
+            for name in self._names(note).values()
         )
-        self._collections = Collections(posts, formulas)
+        return Collections(posts, formulas)
 
-    def can_follow(self, note: dict[str, Any]) -> bool:
-        generation = note["generation"]
-        return (
-            note["config"] == self._config
-            and generation <= self._store.generation
-            and not self._store.has_forgotten(generation)
-        )
-
-    def follow(self, note: dict[str, Any]) -> None:
-        if note["generation"] == self._store.generation:
-            return
-        self._use(note["build"])
-        changes = self._store.changes_since(note["generation"])
-        for _ in apply_changes(self._collections, changes):
-            pass
-        self._write_note(changes.generation)
-
-    def build(self) -> None:
-        changes = self._store.changes_since(0)
-        done = self._begin(changes.generation)
-        for number in apply_changes(self._collections, changes, done):
-            if number % _NOTE_EVERY == 0:
-                self._write_note(changes.generation, number)
-        self._finish_graphs()
-        verify_collections(self._collections, self._store)
-        self._write_note(changes.generation)
-        self._switch()
-
-    def _begin(self, generation: int) -> int:
-        """Make the collections, or find how far a killed build came."""
-        note = _read_metadata(self._client, self._names["posts"])
-        exists = all(map(self._client.collection_exists, self._names.values()))
-        if exists and note.get("generation") == generation:
-            return int(note.get("progress") or 0)
-        width, on_disk = self._store.width, self._parameters.on_disk
-        spaces = {
-            "posts": post_spaces(width, self._hnsw, on_disk),
-            "formulas": formula_spaces(width, self._hnsw, on_disk),
-        }
-        for kind in reversed(_KINDS):  # the one with the note last
-            name = self._names[kind]
+    def discard(self, note: Note) -> None:
+        for name in self._names(note).values():
             self._delete(name)
-            create = partial(
-                self._client.create_collection,
-                name,
-                vectors_config=spaces[kind],
-                shard_number=self._parameters.shard_number,
-                replication_factor=self._parameters.replication_factor,
-                write_consistency_factor=self._parameters.write_consistency_factor,
-                # Graphs are built once, when everything is there.
-                optimizers_config=models.OptimizersConfigDiff(indexing_threshold=0),
-                metadata=self._note(generation, 0) if kind == "posts" else None,
-            )
-            self._retry("Making a collection", create)
+
+    def begin(self, note: Note) -> tuple[Collections, int]:
+        names = self._names(note)
+        left = _read_metadata(self._client, names["posts"])
+        exists = all(map(self._client.collection_exists, names.values()))
+        if exists and left.get("generation") == note.generation:
+            return self.load(note), int(left.get("progress") or 0)
+        for kind, name in reversed(names.items()):  # the one with the note last
+            self._delete(name)
+            self._create(kind, name, self._describe(note, 0))
         self._client.create_payload_index(
-            self._names["posts"], "type", models.PayloadSchemaType.KEYWORD, wait=True
+            names["posts"], "type", models.PayloadSchemaType.KEYWORD, wait=True
         )
-        return 0
+        return self.load(note), 0
+
+    def _create(self, kind: str, name: str, about: dict[str, Any]) -> None:
+        config = self._config
+        create = partial(
+            self._client.create_collection,
+            name,
+            vectors_config=ServerCollection.make_spaces(
+                kind, self._store.width, self._hnsw, config.on_disk
+            ),
+            shard_number=config.shard_number,
+            replication_factor=config.replication_factor,
+            write_consistency_factor=config.write_consistency_factor,
+            # Graphs are built once, when everything is there.
+            optimizers_config=models.OptimizersConfigDiff(indexing_threshold=0),
+            metadata=about if kind == "posts" else None,
+        )
+        self._retry("Making a collection", create)
 
     def _delete(self, name: str) -> None:
         delete = partial(self._client.delete_collection, name)
         self._retry("Deleting a collection", delete)
 
-    def _finish_graphs(self) -> None:
+    def save_progress(self, collections: Collections, note: Note, done: int) -> None:
+        self._write(note, done)
+
+    def finish(self, collections: Collections) -> None:
         threshold = models.OptimizersConfigDiff(
-            indexing_threshold=self._parameters.indexing_threshold
+            indexing_threshold=self._config.indexing_threshold
         )
-        for name in self._names.values():
+        names = [c.name for c in collections if isinstance(c, ServerCollection)]
+        for name in names:
             start = partial(
                 self._client.update_collection, name, optimizers_config=threshold
             )
             self._retry("Starting the graphs", start)
         started, wait = time.monotonic(), 0.05
-        for name in self._names.values():
+        for name in names:
             while self._status(name) != models.CollectionStatus.GREEN:
                 if time.monotonic() - started > _LONGEST_WAIT:
                     raise WorkerError(f"The graphs of {name!r} are not finished")
@@ -228,9 +243,11 @@ class _Builder:
             "Reading the status", lambda: self._client.get_collection(name).status
         )
 
-    def _switch(self) -> None:
-        """Put the new collections into use in one request, delete the old ones."""
-        aliases = {f"{self._name}_{kind}": self._names[kind] for kind in _KINDS}
+    def put_into_use(self, collections: Collections, note: Note) -> None:
+        """Switch both aliases in one request, delete the old collections."""
+        self.write_note(collections, note)
+        names = self._names(note)
+        aliases = {f"{self._name}_{kind}": name for kind, name in names.items()}
         old = {
             a.alias_name: a.collection_name
             for a in self._client.get_aliases().aliases
@@ -257,25 +274,7 @@ class _Builder:
         )
         for name in set(old.values()).difference(aliases.values()):
             self._delete(name)
-        logger.info("The index %s is now build %s", self._name, self._build)
-
-    def _note(self, generation: int, progress: int | None) -> dict[str, Any]:
-        return {
-            "config": self._config,
-            "build": self._build,
-            "encoder": self._store.encoder,
-            "dtype": self._store.state.dtype,
-            "hnsw": asdict(self._hnsw),
-            "generation": generation,
-            "progress": progress,
-        }
-
-    def _write_note(self, generation: int, progress: int | None = None) -> None:
-        note = self._note(generation, progress)
-        self._retry(
-            "Writing a note",
-            lambda: self._client.update_collection(self._names["posts"], metadata=note),
-        )
+        logger.info("The index %s is now build %s", self._name, note.build)
 
 
 def _read_note(client: QdrantClient, name: str) -> dict[str, Any] | None:

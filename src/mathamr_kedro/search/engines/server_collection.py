@@ -1,9 +1,13 @@
-"""A collection of a Qdrant server, reached through qdrant-client."""
+"""A collection of a Qdrant server, reached through qdrant-client; requests repeat."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import logging
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -13,21 +17,64 @@ from qdrant_client.http.exceptions import (
     UnexpectedResponse,
 )
 
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.search.engines.points import FirstStep, Found, Point, PointId
-from mathamr_kedro.search.engines.protocol import HnswParameters, PostTypes, SearchMode
-from mathamr_kedro.search.engines.retrying import Retry
+from mathamr_kedro.errors import ConfigurationError, MissingInputError, WorkerError
+from mathamr_kedro.search.engines.points import SPACES, FirstStep, Point, PointId
+from mathamr_kedro.search.engines.protocol import HnswConfig, PostTypes, SearchMode
 from mathamr_kedro.search.post_vectors import Vectors
+
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
 
 _TOO_MANY_REQUESTS, _SERVER_ERROR = 429, 500
 
 
-def is_temporary(error: Exception) -> bool:
+def _is_temporary(error: Exception) -> bool:
     """Tell whether a request may work when it is sent again."""
     if isinstance(error, UnexpectedResponse):
         code = error.status_code or 0
         return code >= _SERVER_ERROR or code == _TOO_MANY_REQUESTS
     return isinstance(error, ResponseHandlingException | ConnectionError | TimeoutError)
+
+
+@dataclass(frozen=True)
+class Retry:
+    """How often to try, and how long to wait: 0.5, 1, 2, ... seconds, a bit shorter.
+
+    Waits are shortened by chance, so that many writers do not come back at once.
+    """
+
+    attempts: int = 6
+    first_wait: float = 0.5
+    sleep: Callable[[float], None] = time.sleep
+
+    def __post_init__(self) -> None:
+        if self.attempts < 1:
+            raise ConfigurationError(
+                f"Expected attempts of at least 1 (got {self.attempts!r})"
+            )
+
+    def __call__(self, what: str, call: Callable[[], T]) -> T:
+        """Call until it works.
+
+        Raises:
+            WorkerError: it never did; the cause is chained. Errors that are not
+                temporary are raised as they come.
+        """
+        for attempt in range(self.attempts):
+            try:
+                return call()
+            except Exception as exc:
+                if not _is_temporary(exc):
+                    raise
+                if attempt + 1 == self.attempts:
+                    raise WorkerError(
+                        f"{what} failed {self.attempts} times ({exc}); is the server "
+                        "up, and are its URL and key right?"
+                    ) from exc
+                wait = self.first_wait * 2**attempt * random.uniform(0.5, 1.0)
+                logger.warning("%s failed (%s); again in %.1f s", what, exc, wait)
+                self.sleep(wait)
+        raise AssertionError  # pragma: no cover
 
 
 class ServerCollection:
@@ -45,42 +92,31 @@ class ServerCollection:
         mode: SearchMode,
         types: PostTypes = None,
         only: Sequence[PointId] | None = None,
-    ) -> list[Found]:
+        first: FirstStep | None = None,
+    ) -> list[Point]:
         """Find points near a vector, or near a matrix by MaxSim."""
-        return self._query(
-            query=query.tolist(),
-            using=space,
-            limit=limit,
-            search_params=_parameters(mode),
-            query_filter=_filter(types, only),
-        )
-
-    def search_candidates(
-        self,
-        query: Vectors,
-        first: FirstStep,
-        limit: int,
-        mode: SearchMode,
-        types: PostTypes,
-    ) -> list[Found]:
-        """Find candidates in one space, order them by exact MaxSim."""
-        nearest = models.Prefetch(
-            query=first.query.tolist(),
-            using=first.space,
-            limit=first.limit,
-            params=_parameters(mode),
-            filter=_filter(types, None),
-        )
-        return self._query(
-            prefetch=nearest, query=query.tolist(), using="all", limit=limit
-        )
-
-    def _query(self, **request: Any) -> list[Found]:
+        params = models.SearchParams(exact=mode.exact, hnsw_ef=mode.hnsw_ef)
+        chosen = _filter(types, only)
+        how: dict[str, Any] = {"search_params": params, "query_filter": chosen}
+        if first is not None:
+            step = models.Prefetch(
+                query=first.query.tolist(),
+                using=first.space,
+                limit=first.limit,
+                params=params,
+                filter=chosen,
+            )
+            how = {"prefetch": step}
         answer = self._retry(
             "A search",
-            lambda: self._client.query_points(self.name, with_payload=True, **request),
-        )
-        return [Found(_plain(p.id), p.score, p.payload or {}) for p in answer.points]
+            lambda: self._client.query_points(
+                self.name, query.tolist(), using=space, limit=limit, with_payload=True,
+                **how,
+            ),
+        )  # fmt: skip
+        return [
+            Point(_plain(p.id), p.payload or {}, {}, p.score) for p in answer.points
+        ]
 
     def fetch(self, point_ids: Sequence[PointId], space: str) -> list[Vectors]:
         """Return the vectors of points, in the given order."""
@@ -102,8 +138,10 @@ class ServerCollection:
         """Write points and wait; those that are there are replaced."""
         # Values are ours and plain; checking each number again costs most of the time.
         written = [
-            models.PointStruct.model_construct(id=i, vector=v, payload=p)
-            for i, v, p in points
+            models.PointStruct.model_construct(
+                id=p.point_id, vector=p.vectors, payload=p.payload
+            )
+            for p in points
         ]
         self._retry(
             "Writing points",
@@ -128,48 +166,28 @@ class ServerCollection:
     def close(self) -> None:
         """Do nothing: the connection belongs to who made it."""
 
-
-def post_spaces(
-    width: int, hnsw: HnswParameters, on_disk: bool
-) -> dict[str, models.VectorParams]:
-    """Return the vector spaces of posts: ``doc`` and ``all``."""
-    several = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
-    return {
-        "doc": _space(width, hnsw, hnsw.doc_m, on_disk),
-        "all": _space(width, hnsw, hnsw.all_m, on_disk, several),
-    }
-
-
-def formula_spaces(
-    width: int, hnsw: HnswParameters, on_disk: bool
-) -> dict[str, models.VectorParams]:
-    """Return the vector space of formulas."""
-    return {"formula": _space(width, hnsw, hnsw.formula_m, on_disk)}
-
-
-def _space(
-    width: int,
-    hnsw: HnswParameters,
-    m: int,
-    on_disk: bool,
-    several: models.MultiVectorConfig | None = None,
-) -> models.VectorParams:
-    graph = models.HnswConfigDiff(
-        m=m,
-        ef_construct=hnsw.ef_construct,
-        full_scan_threshold=hnsw.full_scan_threshold,
-    )
-    return models.VectorParams(
-        size=width,
-        distance=models.Distance.DOT,
-        on_disk=on_disk,
-        hnsw_config=graph,
-        multivector_config=several,
-    )
-
-
-def _parameters(mode: SearchMode) -> models.SearchParams:
-    return models.SearchParams(exact=mode.exact, hnsw_ef=mode.hnsw_ef)
+    @staticmethod
+    def make_spaces(
+        collection: str, width: int, hnsw: HnswConfig, on_disk: bool
+    ) -> dict[str, models.VectorParams]:
+        """Return the vector spaces of ``posts`` or ``formulas``."""
+        several = models.MultiVectorConfig(
+            comparator=models.MultiVectorComparator.MAX_SIM
+        )
+        return {
+            space: models.VectorParams(
+                size=width,
+                distance=models.Distance.DOT,
+                on_disk=on_disk,
+                hnsw_config=models.HnswConfigDiff(
+                    m=getattr(hnsw, f"{space}_m"),
+                    ef_construct=hnsw.ef_construct,
+                    full_scan_threshold=hnsw.full_scan_threshold,
+                ),
+                multivector_config=several if space == "all" else None,
+            )
+            for space in SPACES[collection]
+        }
 
 
 def _filter(types: PostTypes, only: Sequence[PointId] | None) -> models.Filter | None:

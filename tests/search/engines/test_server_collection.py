@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
+from qdrant_client.http.exceptions import UnexpectedResponse
 
 from mathamr_kedro.errors import ConfigurationError, WorkerError
-from mathamr_kedro.search.engines.retrying import Retry
+from mathamr_kedro.search.engines.server_collection import Retry, _is_temporary
 
 
 class Flaky:
@@ -40,12 +42,18 @@ def test_call_that_never_works_names_the_cause():
 
 def test_lasting_error_is_raised_at_once():
     call = Flaky(9, ValueError("wrong"))
-    retry = Retry(is_temporary=lambda e: not isinstance(e, ValueError))
     with pytest.raises(ValueError, match="wrong"):
-        retry("Asking", call)
+        Retry()("Asking", call)
     assert call.calls == 1
 
 
 def test_no_attempts_are_refused():
     with pytest.raises(ConfigurationError, match="at least 1"):
         Retry(attempts=0)
+
+
+@pytest.mark.parametrize(("code", "again"), [(503, True), (429, True), (400, False)])
+def test_only_errors_of_the_server_are_temporary(code, again):
+    error = UnexpectedResponse(code, "reason", b"", httpx.Headers())
+    assert _is_temporary(error) is again
+    assert not _is_temporary(ValueError("mine"))

@@ -1,0 +1,166 @@
+"""``mathamr index``: add posts to the index, delete them, look at it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mathamr_kedro.corpus.extraction import PostCleaner
+from mathamr_kedro.corpus.own_files import OwnCollection
+from mathamr_kedro.corpus.raw import RawPost
+from mathamr_kedro.records import Failure, Post
+
+if TYPE_CHECKING:
+    from mathamr_kedro.search import LivingIndex
+
+_MAX_SHOWN = 10
+
+
+def _options(command: Callable[..., Any]) -> Callable[..., Any]:
+    env = click.option("--env", help="Environment of conf/ (default: the sample).")
+    root = click.option("--data-root", help="Another folder for what the stages wrote.")
+    return env(root(command))
+
+
+@click.group(name="index")
+def command() -> None:
+    r"""Add posts to the index, delete them, look at it.
+
+    \b
+      mathamr index add notes/primes.md faq.jsonl
+      mathamr index delete primes.md#2
+      mathamr index status
+    """
+
+
+@command.command()
+@click.argument(
+    "files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)
+)
+@click.option(
+    "--root",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder that ids start from (default: the folder of each file).",
+)
+@_options
+def add(
+    files: tuple[Path, ...], root: Path | None, env: str | None, data_root: str | None
+) -> None:
+    """Add Markdown, HTML, LaTeX, text or JSONL FILES, or folders of them.
+
+    The id of a document is its path below its folder, with #n for the n-th section, or
+    the "id" of a JSONL record. A post with an id that exists is replaced.
+    """
+    posts = list(_read(files, root))
+    found = _open(env, data_root).add(posts)
+    for failure in found.failures:
+        where = " ".join(filter(None, (failure.source, failure.place)))
+        click.echo(
+            f"skipped {where or failure.record_id}: {failure.detail} "
+            f"({failure.reason})",
+            err=True,
+        )
+    old = found.replaced
+    new = tuple(key for key in found.added if key not in set(old))
+    for verb, keys in (("added", new), ("replaced", old)):
+        if keys:
+            click.echo(f"{verb} {_count(keys, 'post')}: {_list(keys)}")
+    if not found.added:
+        click.echo("Nothing was added.", err=True)
+        sys.exit(1)
+    click.echo(f"{found.formulas} formulas in them")
+
+
+@command.command()
+@click.argument("ids", nargs=-1, required=True)
+@_options
+def delete(ids: tuple[str, ...], env: str | None, data_root: str | None) -> None:
+    """Delete the posts with these IDS."""
+    _open(env, data_root).delete(ids)
+    click.echo(f"deleted {_count(ids, 'post')}")
+
+
+@command.command()
+@_options
+def compact(env: str | None, data_root: str | None) -> None:
+    """Free the room of posts that were replaced or deleted."""
+    before, after = _open(env, data_root).compact()
+    click.echo(f"{before:,} bytes before, {after:,} after")
+
+
+@command.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_options
+def status(as_json: bool, env: str | None, data_root: str | None) -> None:
+    """Say how store and index stand."""
+    found = _open(env, data_root).status()
+    if as_json:
+        click.echo(json.dumps(found._asdict(), indent=2))
+        return
+    reached, generation = found.index_generation, found.generation
+    if reached is None:
+        index = "to be built: the next search does it"
+    elif reached == generation:
+        index = "up to date"
+    else:
+        lag = _count(range(reached, generation), "commit")
+        index = f"{lag} behind: the next search catches up"
+    origin = f"{found.posts - found.added:,} collection, {found.added:,} added"
+    dead = _count(range(found.dead), "dead post")
+    for name, value in (
+        ("engine", found.engine),
+        ("encoder", found.encoder),
+        ("posts", f"{found.posts:,} ({origin})"),
+        ("formulas", f"{found.formulas:,}"),
+        ("vectors", f"{found.vectors:,}, {found.bytes:,} bytes"),
+        ("segments", f"{found.segments:,}, with {dead}"),
+        ("generation", f"{generation:,}"),
+        ("index", index),
+    ):
+        click.echo(f"{name:<11} {value}")
+
+
+def _open(env: str | None, data_root: str | None) -> LivingIndex:
+    # Loaded here: wrong options are refused at once.
+    from mathamr_kedro.project_search import open_living_index  # noqa: PLC0415
+
+    return open_living_index(env, data_root)
+
+
+def _read(files: Iterable[Path], root: Path | None) -> Iterator[Post | Failure]:
+    """Read files as the environment ``own`` does."""
+    clean = PostCleaner(lambda formula_id: None, has_index=False)
+    for path in files:
+        for raw in _read_raw(path, root):
+            if isinstance(raw, Failure):
+                yield raw
+                continue
+            post, problems = clean(raw)
+            yield from (p for p in problems if not p.kept)
+            if post is not None:
+                yield post
+
+
+def _read_raw(path: Path, root: Path | None) -> Iterator[RawPost | Failure]:
+    path = path.resolve()
+    folder = path if path.is_dir() else path.parent
+    base = folder if root is None else root.resolve()
+    if not path.is_relative_to(base):
+        raise click.UsageError(f"{str(path)!r} is not below --root {str(base)!r}")
+    for file in OwnCollection(path).check_layout() if path.is_dir() else [path]:
+        yield from OwnCollection(base).read_file(file)
+
+
+def _count(things: Any, name: str) -> str:
+    return f"{len(things):,} {name}{'' if len(things) == 1 else 's'}"
+
+
+def _list(ids: Iterable[str]) -> str:
+    shown = list(ids)
+    more = f" and {len(shown) - _MAX_SHOWN:,} more" if len(shown) > _MAX_SHOWN else ""
+    return ", ".join(shown[:_MAX_SHOWN]) + more

@@ -1,0 +1,121 @@
+"""Pictures of an explanation: PNG for a paper, HTML for a browser.
+
+matplotlib is loaded here and nowhere else in this package.
+"""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from mathamr_kedro.files import replace_file
+from mathamr_kedro.search.explanation import Explanation
+
+_MAX_LABEL = 32
+_LETTER = 0.1
+"""Inches that a letter of a label takes at most."""
+_MAX_NUMBERS = 900
+"""Cells of a picture that still have room for their numbers."""
+
+
+def _draw_heatmap(explanation: Explanation) -> Figure:
+    """Draw the similarities, the best partner of each query node framed."""
+    rows, columns = explanation.similarity.shape
+    mine, theirs = (
+        [_shorten(label) for label in labels]
+        for labels in (explanation.query_labels, explanation.post_labels)
+    )
+    wide, high = (_LETTER * max(map(len, labels)) for labels in (mine, theirs))
+    size = (2.2 + wide + 0.42 * columns, 1.4 + high + 0.42 * rows)
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.add_subplot()
+    image = axes.imshow(explanation.similarity, cmap="viridis", vmin=-1.0, vmax=1.0)
+    figure.colorbar(image, ax=axes, label="cosine", shrink=0.8)
+    axes.set_xticks(range(columns), theirs, rotation=90)
+    axes.set_yticks(range(rows), mine)
+    title = axes.set_title(f"query {explanation.query_key}: {explanation.score:.3f}")
+    axes.set_xlabel(f"post {explanation.post_key}").set_parse_math(False)
+    for text in (*axes.get_xticklabels(), *axes.get_yticklabels(), title):
+        text.set_parse_math(False)  # captions are LaTeX, not matplotlib's dialect
+    for row, column in enumerate(explanation.best.tolist()):
+        corner = (column - 0.5, row - 0.5)
+        axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor="red", lw=1.5))
+    if rows * columns <= _MAX_NUMBERS:
+        for (row, column), value in np.ndenumerate(explanation.similarity):
+            colour = "black" if value > 0.4 else "white"
+            axes.text(
+                column, row, f"{value:.2f}", ha="center", va="center", color=colour,
+                fontsize=6,
+            )  # fmt: skip
+    return figure
+
+
+def save_heatmap(explanation: Explanation, path: Path) -> None:
+    """Write the heatmap as PNG."""
+    canvas = FigureCanvasAgg(_draw_heatmap(explanation))
+    with replace_file(path) as part:
+        canvas.print_png(str(part))
+
+
+def write_html(explanation: Explanation) -> str:
+    """Return the heatmap and the matches as one page that needs nothing else."""
+    best = explanation.best
+    head = "".join(
+        f'<th class="c" title="{_escape(label)}"><span>{_escape(_shorten(label))}'
+        "</span></th>"
+        for label in explanation.post_labels
+    )
+    rows = []
+    for i, label in enumerate(explanation.query_labels):
+        cells = "".join(
+            f'<td{" class=best" if best[i] == j else ""} style="{_colour(value)}">'
+            f"{value:.2f}</td>"
+            for j, value in enumerate(explanation.similarity[i].tolist())
+        )
+        name = f'<th title="{_escape(label)}">{_escape(_shorten(label))}</th>'
+        rows.append(f"<tr>{name}{cells}</tr>")
+    matches = "".join(
+        f"<li><b>{m.similarity:.3f}</b> {_escape(m.query)} → {_escape(m.post)}</li>"
+        for m in explanation.matches()
+    )
+    title = _escape(f"Query {explanation.query_key}, post {explanation.post_key}")
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
+        f"<style>{_STYLE}</style><h1>{title}</h1>"
+        f"<p>MaxSim {explanation.score:.3f}: the mean of the framed cells, the best "
+        "partner of each query node (rows) among the nodes of the post (columns); "
+        "F formula, S sentence, D document.</p>"
+        f"<table><tr><th></th>{head}</tr>{''.join(rows)}</table>"
+        f"<h2>Matches</h2><ol>{matches}</ol></html>\n"
+    )
+
+
+_STYLE = (
+    "body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}"
+    "td{width:3em;height:2em;text-align:center;border:1px solid #fff}"
+    "td.best{border:3px solid #c00;font-weight:bold}"
+    "th{text-align:left;font-weight:normal;padding:0 .5em}"
+    "th.c{vertical-align:bottom}th.c span{writing-mode:vertical-rl}"
+)
+
+
+def _colour(value: float) -> str:
+    """From white (-1 to 0) to dark blue (1), text readable on it."""
+    share = min(1.0, max(0.0, value))
+    red, green = round(255 - 225 * share), round(255 - 165 * share)
+    text = "#fff" if share > 0.6 else "#000"
+    return f"background:rgb({red},{green},255);color:{text}"
+
+
+def _shorten(label: str) -> str:
+    too_long = len(label) > _MAX_LABEL
+    return label[: _MAX_LABEL - 1] + "…" if too_long else label
+
+
+def _escape(text: str) -> str:
+    return html.escape(text, quote=True)

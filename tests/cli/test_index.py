@@ -1,0 +1,219 @@
+"""Adding to an index, deleting from it, and how it stands, from the terminal."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from mathamr_kedro.cli import index, search
+from mathamr_kedro.errors import LockedError, MissingInputError
+from mathamr_kedro.project_search import open_living_index, open_searcher
+from mathamr_kedro.search import VectorStore
+from tests.pipelines.graph_world import PROJECT
+from tests.pipelines.search_world import TEXTS, build_index
+
+NOTE = """# Cubes
+
+Why is $\\sqrt[3]{5}$ irrational?
+
+# Sums
+
+The sum of the first $n$ odd numbers is $n^2$.
+"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    build_index(folder)
+    return folder
+
+
+@pytest.fixture
+def data(built: Path, tmp_path: Path) -> Path:
+    """A copy: every test starts from the same six posts."""
+    return Path(shutil.copytree(built, tmp_path / "data"))
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "note.md").write_text(NOTE, encoding="utf-8")
+    records = [
+        {"id": "1", "text": "Is $x^2$ even?"},
+        {"id": "faq", "question": "What is $e$?", "answer": "A number, $2.718$."},
+    ]
+    lines = "\n".join(map(json.dumps, records))
+    (folder / "faq.jsonl").write_text(lines, encoding="utf-8")
+    (folder / "picture.png").write_bytes(b"PNG")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def in_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(PROJECT)
+
+
+def run(data: Path, *arguments: str, command=index.command):
+    options = ["--env", "test", "--data-root", str(data)]
+    return CliRunner().invoke(command, [*arguments, *options], catch_exceptions=False)
+
+
+def read_status(data: Path) -> dict:
+    return json.loads(run(data, "status", "--json").stdout)
+
+
+def find(data: Path, text: str) -> list[dict]:
+    found = run(data, text, "--json", "--top", "20", command=search.command)
+    return json.loads(found.stdout[found.stdout.index("[\n") :])  # behind the log
+
+
+def store_of(data: Path) -> VectorStore:
+    (folder,) = data.rglob("post_vectors/*/store.json")
+    return VectorStore(folder.parent)
+
+
+def test_added_files_are_found_with_their_texts(data: Path, notes: Path) -> None:
+    result = run(data, "add", str(notes / "note.md"), str(notes / "faq.jsonl"))
+    assert result.exit_code == 0, result.output
+    assert "added 4 posts: note.md#1, note.md#2, faq, faq/answer" in result.stdout
+    assert "replaced 1 post: 1" in result.stdout
+    assert "6 formulas" in result.stdout
+    (first, *_) = find(data, "Cubes\n\nWhy is $\\sqrt[3]{5}$ irrational?")
+    assert (first["post_id"], first["title"]) == ("note.md#1", "Cubes")
+    assert r"Why is $\sqrt[3]{5}$ irrational?" in first["snippet"]
+    assert first["score"] == pytest.approx(1.0, abs=1e-5)
+    status = read_status(data)
+    assert (status["posts"], status["added"], status["dead"]) == (10, 5, 1)
+    assert status["generation"] == status["index_generation"]
+
+
+def test_a_post_is_encoded_as_the_collection_was(data: Path, tmp_path: Path) -> None:
+    record = {"id": "copy", "text": TEXTS["2"], "format": "text"}
+    file = tmp_path / "copy.jsonl"
+    file.write_text(json.dumps(record), encoding="utf-8")
+    assert run(data, "add", str(file)).exit_code == 0
+    mine, theirs = store_of(data).read(["copy", "2"]).entries()
+    assert mine.kinds == theirs.kinds
+    assert mine.visual_ids == theirs.visual_ids
+    assert mine.formula_ids == ["copy:0", "copy:1", "copy:2"]
+    np.testing.assert_allclose(mine.vectors, theirs.vectors, atol=1e-6)
+
+
+def test_a_folder_is_added_and_what_cannot_be_read_is_named(
+    data: Path, notes: Path
+) -> None:
+    (notes / "deep").mkdir()
+    (notes / "note.md").rename(notes / "deep" / "note.md")
+    result = run(data, "add", str(notes))
+    assert result.exit_code == 0
+    assert "deep/note.md#1, deep/note.md#2" in result.stdout
+    assert "skipped picture.png: expected .md" in result.stderr
+    root = run(data, "add", str(notes / "deep"), "--root", str(notes))
+    assert "replaced 2 posts: deep/note.md#1, deep/note.md#2" in root.stdout
+    wrong = run(data, "add", str(notes), "--root", str(notes / "deep"))
+    assert "is not below --root" in wrong.output
+
+
+def test_nothing_added_is_a_failure(data: Path, notes: Path) -> None:
+    (notes / "empty.txt").write_text("  \n", encoding="utf-8")
+    before = read_status(data)
+    result = run(data, "add", str(notes / "picture.png"), str(notes / "empty.txt"))
+    assert result.exit_code == 1
+    assert "skipped picture.png" in result.stderr
+    assert "skipped empty.txt: Expected words or formulas" in result.stderr
+    assert "Nothing was added." in result.stderr
+    assert read_status(data) == before
+
+
+def test_deleted_posts_are_found_no_more(data: Path, notes: Path) -> None:
+    run(data, "add", str(notes / "note.md"))
+    result = run(data, "delete", "2", "note.md#1")
+    assert "deleted 2 posts" in result.stdout
+    found = {r["post_id"] for r in find(data, "irrational")}
+    assert found.isdisjoint({"2", "note.md#1"})
+    assert "note.md#2" in found
+    status = read_status(data)
+    assert (status["posts"], status["added"], status["dead"]) == (6, 1, 2)
+
+
+def test_an_unknown_id_is_refused_with_the_nearest_name(
+    data: Path, notes: Path
+) -> None:
+    run(data, "add", str(notes / "note.md"))
+    before = read_status(data)
+    message = "No post 'note.md#3' among the 8 of the index; did you mean 'note.md#"
+    with pytest.raises(MissingInputError, match=message):
+        run(data, "delete", "1", "note.md#3")
+    assert read_status(data) == before
+
+
+def test_compaction_frees_room_and_keeps_every_post(data: Path, notes: Path) -> None:
+    run(data, "add", str(notes))
+    run(data, "delete", "3", "4")
+    asked = "sum of odd numbers $n^2$"
+    expected, old = find(data, asked), read_status(data)
+    result = run(data, "compact")
+    words = result.stdout.splitlines()[-1].replace(",", "").split()
+    before, after = (int(word) for word in words if word.isdigit())
+    assert (before, after) == (old["bytes"], read_status(data)["bytes"])
+    assert after < before
+    new = read_status(data)
+    assert (new["segments"], new["dead"]) == (1, 0)
+    assert new["posts"] == old["posts"]
+    assert new["index_generation"] == new["generation"]
+    assert find(data, asked) == expected
+
+
+def test_status_says_when_the_index_is_behind(data: Path) -> None:
+    assert "index       up to date" in run(data, "status").stdout
+    store = store_of(data)
+    with VectorStore.open(store.folder, store.encoder, store.width) as writer:
+        writer.commit(delete=["6"])
+    shown = run(data, "status").stdout
+    assert "posts       5 (5 collection, 0 added)" in shown
+    assert "index       1 commit behind: the next search catches up" in shown
+    next(data.rglob("edge.json")).unlink()
+    assert "to be built" in run(data, "status").stdout
+    find(data, "primes")
+    assert "index       up to date" in run(data, "status").stdout
+
+
+def test_nothing_changes_while_another_process_has_the_index(
+    data: Path, notes: Path
+) -> None:
+    before = read_status(data)
+    searcher = open_searcher("test", str(data))
+    with pytest.raises(LockedError, match="belongs to one process"):
+        run(data, "add", str(notes / "note.md"))
+    with pytest.raises(LockedError, match="belongs to one process"):
+        run(data, "delete", "1")
+    searcher.close()
+    assert read_status(data) == before
+    assert not list(data.rglob("added_posts.jsonl"))
+
+
+def test_a_killed_addition_leaves_a_whole_index(
+    data: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Texts come first: a text without vectors is no post."""
+
+    def kill(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    before = read_status(data)
+    living = open_living_index("test", str(data))
+    posts = list(index._read([notes / "note.md"], None))
+    with monkeypatch.context() as patch:
+        patch.setattr(VectorStore, "commit", kill)
+        with pytest.raises(KeyboardInterrupt):
+            living.add(posts)
+    assert read_status(data) == before
+    assert list(data.rglob("added_posts.jsonl"))
+    assert living.add(posts).added == ("note.md#1", "note.md#2")
