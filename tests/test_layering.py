@@ -13,7 +13,7 @@ import mathamr_kedro
 DOMAIN = {
     "amr", "corpus", "sample", "formula", "experiments",
     "graph", "learning", "metrics", "model", "search",
-    "stats", "errors", "parameters", "records", "shards", "types",
+    "stats", "trec", "errors", "parameters", "records", "shards", "types",
 }  # fmt: skip
 BARE_GPU = {"learning", "model"}
 PRESENT = {m.name for m in pkgutil.iter_modules(mathamr_kedro.__path__)}

@@ -12,7 +12,6 @@ from mathamr_kedro.records import Topic
 from mathamr_kedro.runs.topic_search import (
     NamedStrategy,
     Queries,
-    name_strategy,
     run_search,
     search_posts,
 )
@@ -116,7 +115,7 @@ def test_batches_change_nothing():
         return [Hits([q] * depth, np.zeros(depth)) for q in queries]
 
     run = run_search(1, "x", ["A.1", "A.2", "A.3"], ["a", "b", "c"], search, 2, 2)
-    assert {t: found.ids for t, found in run.lists.items()} == {
+    assert {t: found.keys for t, found in run.lists.items()} == {
         "A.1": ["a", "a"], "A.2": ["b", "b"], "A.3": ["c", "c"],
     }  # fmt: skip
 
@@ -147,7 +146,7 @@ def test_names_of_strategies():
     assert NamedStrategy(sentence_weight=0.3).name == "maxsim-exact-sentence-0.3"
     assert NamedStrategy(name="mine").name == "mine"
     plain = Strategy("single", depth=7, post_types=("document",))
-    named = name_strategy(plain)
+    named = NamedStrategy.of(plain)
     assert (named.name, named.depth, named.post_types) == (
         "single-exact", 7, ("document",),
     )  # fmt: skip

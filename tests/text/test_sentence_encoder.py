@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from mathamr_kedro.arrays import write_arrays
-from mathamr_kedro.runs.baselines import find_minilm
+from mathamr_kedro.runs import find_minilm
 from mathamr_kedro.text.bert import SentenceEncoder
 from mathamr_kedro.text.wordpiece import WordPieces, split_words
 

@@ -20,7 +20,7 @@ from mathamr_kedro.cli._scoring import (
     score_files,
     scoring_options,
 )
-from mathamr_kedro.metrics.evaluation import Evaluation
+from mathamr_kedro.metrics import Evaluation
 from mathamr_kedro.stats.comparisons import Comparison, TestSettings
 from mathamr_kedro.stats.result_tables import Layout, best_seed_table
 from mathamr_kedro.stats.seeds import SeedResult

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,8 +21,7 @@ from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.datasets.vector_stores import IndexPlaces, VectorStores
 from mathamr_kedro.formula.tree import BothTrees
 from mathamr_kedro.formula.tree_store import TreeStore, find_trees
-from mathamr_kedro.metrics.evaluation import evaluate_run
-from mathamr_kedro.metrics.runs import Run
+from mathamr_kedro.metrics import evaluate_run
 from mathamr_kedro.model.mathamr_plus import count_parameters
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.pipelines.evaluation.figure import draw_scores
@@ -33,20 +33,25 @@ from mathamr_kedro.pipelines.evaluation.report import (
     write_report,
 )
 from mathamr_kedro.records import Topic
-from mathamr_kedro.runs.baselines import (
+from mathamr_kedro.runs import (
     FORMULA_SYSTEMS,
     POST_SYSTEMS,
     TASK_1_TYPES,
+    TASKS,
     FormulaInstance,
     PostSources,
+    Queries,
+    TopicSet,
+    add_fusions,
     build_formula_ranker,
     build_post_ranker,
+    list_topic_sets,
+    run_search,
+    search_posts,
 )
-from mathamr_kedro.runs.system_runs import SystemRun, add_fusions, split_run
-from mathamr_kedro.runs.topic_search import Queries, run_search, search_posts
-from mathamr_kedro.runs.topic_sets import TASKS, TopicSet, list_topic_sets
 from mathamr_kedro.search.engines.opening import EngineParameters, open_index
 from mathamr_kedro.search.strategies import Strategy, find_formulas
+from mathamr_kedro.trec import Run
 from mathamr_kedro.types import PostId
 
 logger = logging.getLogger(__name__)
@@ -63,7 +68,7 @@ def search_by_vectors(
     indexes: IndexPlaces,
     indexing: Values,
     parameters: Values,
-) -> list[SystemRun]:
+) -> list[Run]:
     """Search the index for all topics: posts by each strategy, formulas by one."""
     settings = EvaluationParameters.read(parameters)
     encoder, store = str(index["encoder"]), post_vectors.read(str(index["encoder"]))
@@ -109,7 +114,7 @@ def search_by_baselines(
     math_graphs: PenmanShards,
     topic_math_graphs: PenmanShards,
     parameters: Values,
-) -> list[SystemRun]:
+) -> list[Run]:
     """Search by each baseline that is asked for."""
     settings = EvaluationParameters.read(parameters)
     by_task = _list_topics(topics)
@@ -152,26 +157,26 @@ def search_by_baselines(
 
 
 def fuse_systems(
-    vector_runs: Sequence[SystemRun],
-    baseline_runs: Sequence[SystemRun],
+    vector_runs: Sequence[Run],
+    baseline_runs: Sequence[Run],
     parameters: Values,
-) -> list[SystemRun]:
+) -> list[Run]:
     """Return all systems: our vectors, the baselines, and fusions of them."""
     settings = EvaluationParameters.read(parameters)
     return add_fusions([*vector_runs, *baseline_runs], settings.list_fusions())
 
 
 def split_runs(
-    system_runs: Sequence[SystemRun],
+    system_runs: Sequence[Run],
     topics: ShardedTable,
     judgments: ShardedTable,
     visual_index: VisualIndex,
     parameters: Values,
-) -> list[SystemRun]:
+) -> list[Run]:
     """Return a run for each system and topic set."""
     settings = EvaluationParameters.read(parameters)
     sets = _list_sets(topics, judgments, visual_index, settings)
-    return [part for run in system_runs for part in split_run(run, sets)]
+    return [s.choose(run) for run in system_runs for s in sets if s.task == run.task]
 
 
 def score_runs(
@@ -201,18 +206,18 @@ def score_runs(
                 "task %d, %s: no judgments, no scores", entry.task, entry.topic_set
             )
             continue
-        judged = {t: run.results[t] for t in chosen.qrels.grades if t in run.results}
-        returned = {i for results in judged.values() for i in results.ids}
+        judged = {t: run.lists[t] for t in chosen.qrels.grades if t in run.lists}
+        returned = {i for topic in judged for i in run.documents(topic).keys}
         known = corpora[entry.task, entry.topic_set]
         corpus = None if known is None else known | returned
         evaluation = evaluate_run(
-            Run(run.name, judged, run.source),
+            replace(run, lists=judged),
             chosen.qrels,
             settings.protocol(entry.task),
             corpus_ids=corpus,
         )
         scored.append(
-            ScoredRun(entry, evaluation, tuple(evaluation.break_down(chosen.info)))
+            ScoredRun(entry, evaluation, tuple(evaluation.break_down(chosen.notes)))
         )
     return list_scores(scored), list_metrics(scored), scored
 
@@ -222,7 +227,7 @@ def measure_efficiency(
     encoder: Values,
     training_history: Sequence[Values],
     index: Values,
-    system_runs: Sequence[SystemRun],
+    system_runs: Sequence[Run],
 ) -> dict[str, Any]:
     """Return time, memory and size of training, index and search."""
     counts = count_parameters(encoders.open(str(encoder["folder"])))
@@ -242,7 +247,7 @@ def measure_efficiency(
         "search": [
             {
                 "task": run.task,
-                "system": run.system,
+                "system": run.name,
                 "queries": len(run.lists),
                 "seconds": run.seconds,
                 "queries_per_second": len(run.lists) / max(run.seconds, 1e-9),

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.metrics.protocols import Averaging, Protocol, protocol_of
+from mathamr_kedro.metrics import Averaging, Protocol, protocol_of
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.runs.baselines import (
+from mathamr_kedro.runs import (
     MINILM_INSTALL,
     FormulaSystem,
+    NamedFusion,
+    NamedStrategy,
     PostSystem,
     has_minilm,
 )
-from mathamr_kedro.runs.system_runs import NamedFusion
-from mathamr_kedro.runs.topic_search import NamedStrategy, name_strategy
 from mathamr_kedro.search.strategies import Strategy
 
 logger = logging.getLogger(__name__)
@@ -76,7 +76,7 @@ class EvaluationParameters:
         """
         chosen = [
             replace(s, depth=min(s.depth, self.depth))
-            for s in self.strategies or (name_strategy(default),)
+            for s in self.strategies or (NamedStrategy.of(default),)
         ]
         if len(chosen) == 1:
             return {SYSTEM: chosen[0]}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from mathamr_kedro.datasets.run_folder import RunEntry
-from mathamr_kedro.metrics.evaluation import Evaluation, Group, Summary
+from mathamr_kedro.metrics import Evaluation, Group, Summary
 from mathamr_kedro.stats.tables import Column, Figure, Row, Table, render_markdown
 
 COLUMNS = {

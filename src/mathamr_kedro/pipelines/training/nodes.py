@@ -37,7 +37,7 @@ from mathamr_kedro.pipelines.training.report import (
 from mathamr_kedro.pipelines.training.tracking import check_tracking, track_training
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import MinedNegatives
-from mathamr_kedro.runs.baselines import find_minilm
+from mathamr_kedro.runs import find_minilm
 from mathamr_kedro.shards import EndOfShards, Shard
 from mathamr_kedro.text.bert import SentenceEncoder
 from mathamr_kedro.text.terms import restore_latex, split_text
