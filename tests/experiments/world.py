@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr_kedro.cli._grids import GridRun
-from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.experiments.grid import merge
 from mathamr_kedro.formula.tree_building import TreeBatch
 from mathamr_kedro.formula.tree_rows import TreeRow

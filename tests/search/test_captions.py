@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mathamr_kedro.corpus.extraction import clean_text
+from mathamr_kedro.corpus import clean_text
 from mathamr_kedro.search.captions import caption_nodes
 
 CLEAN, _ = clean_text(

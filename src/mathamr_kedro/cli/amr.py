@@ -10,7 +10,7 @@ import click
 from mathamr_kedro.amr.documents import ParsedDocument, parse_document
 from mathamr_kedro.amr.parsers import ParserName, ParserSettings, make_parser
 from mathamr_kedro.amr.penman_io import format_graph
-from mathamr_kedro.corpus.extraction import clean_text
+from mathamr_kedro.corpus import clean_text
 from mathamr_kedro.errors import MalformedInputError
 
 

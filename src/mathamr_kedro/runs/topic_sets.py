@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from mathamr_kedro.corpus.topics import year_of_topic
+from mathamr_kedro.corpus import year_of_topic
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.records import Judgment, Topic
 from mathamr_kedro.trec import Qrels, Run, TopicNotes

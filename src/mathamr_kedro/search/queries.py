@@ -25,9 +25,7 @@ from mathamr_kedro import formula
 from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS
 from mathamr_kedro.amr.graphs import ParseFailure
 from mathamr_kedro.amr.texts import ParsedText
-from mathamr_kedro.corpus.extraction import clean_text
-from mathamr_kedro.corpus.html_text import FoundFormula, mark_formula
-from mathamr_kedro.corpus.placeholders import place_formulas
+from mathamr_kedro.corpus import FormulaMarks, clean_text
 from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.graph.batches import batch_graph
 from mathamr_kedro.graph.penman_records import GraphRecord
@@ -89,9 +87,8 @@ class QueryEncoder:
         Raises:
             MalformedInputError: it is empty.
         """
-        found: list[FoundFormula] = []
-        flat = mark_formula(found, FoundFormula(None, latex))
-        clean = place_formulas(flat, found, QUERY)
+        marks = FormulaMarks()
+        clean = marks.place(marks.mark(latex), QUERY)
         if not clean.formula_map:
             raise MalformedInputError(f"Expected LaTeX to search for (got {latex!r})")
         return self._encode(clean, latex)

@@ -128,7 +128,7 @@ def read_qrels(
 
 
 def iter_judgments(
-    path: Path, task: str, source: str, scale: GradeScale, names: Names = "nfc"
+    path: Path, task: str, source: str, scale: GradeScale, topic_prefix: str = ""
 ) -> Iterator[Judgment | Failure]:
     """Yield the judgments of a file, and failures for its other lines, in order.
 
@@ -137,13 +137,13 @@ def iter_judgments(
         task: what the judgments are about, see :class:`Judgment`.
         source: name of the file in records.
         scale: the grades of the test collection.
-        names: how to read names beyond ASCII.
+        topic_prefix: start of the topics of this task; others are failures.
 
     Raises:
         MissingInputError: there is no such file.
         MalformedInputError: it is not UTF-8 text.
     """
-    lines = _read_lines(path, scale, names)
+    lines = _read_lines(path, scale, topic_prefix=topic_prefix)
     topics, _, documents, _ = lines.columns.cells
     rows = zip(topics, documents, strict=True)
     judged = dict(zip(lines.columns.line_numbers, rows, strict=True))
@@ -165,7 +165,9 @@ class _Lines(NamedTuple):
     """By line number, in order."""
 
 
-def _read_lines(path: Path, scale: GradeScale, names: Names) -> _Lines:
+def _read_lines(
+    path: Path, scale: GradeScale, names: Names = "nfc", topic_prefix: str = ""
+) -> _Lines:
     columns = Columns.read(path, bad_lines="skip", names=names, width=4)
     topics, _, documents, cells = columns.cells
     meaning = {cell: _read_grade(cell, scale) for cell in set(cells)}
@@ -179,6 +181,10 @@ def _read_lines(path: Path, scale: GradeScale, names: Names) -> _Lines:
         grade = meaning[cell]
         if isinstance(grade, tuple):
             problems[number] = (document, *grade)
+            continue
+        if not topic.startswith(topic_prefix):
+            detail = f"Expected a topic {topic_prefix}x (got {topic!r})"
+            problems[number] = (topic, "other_topic", detail)
             continue
         by_id = grades.setdefault(topic, {})
         if document in by_id:

@@ -95,8 +95,11 @@ def _find_problem(
             f"Expected {len(header)} columns ({' '.join(header)}), got {len(cells)}"
         )
         return "too_few_columns", detail
+    text = "\t".join(cells)
+    if text.isascii():
+        return None
     try:
-        "\t".join(cells).encode()
+        text.encode()
     except UnicodeEncodeError:  # bytes that were escaped on reading
         return "bad_encoding", "Expected UTF-8; convert the file"
     return None

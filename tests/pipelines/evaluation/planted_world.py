@@ -19,7 +19,7 @@ import pyarrow as pa
 import torch
 from kedro.io import CatalogProtocol
 
-from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.formula.tree_building import TreeBatch
 from mathamr_kedro.formula.tree_rows import TreeRow
 from mathamr_kedro.graph.penman_records import GraphRecord

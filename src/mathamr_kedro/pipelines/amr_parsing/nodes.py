@@ -20,7 +20,7 @@ from mathamr_kedro.amr.statistics import (
     describe_outcomes,
 )
 from mathamr_kedro.amr.texts import ParseTexts
-from mathamr_kedro.corpus.tables import rows_of
+from mathamr_kedro.corpus import RecordTables
 from mathamr_kedro.datasets.penman_shards import PenmanShards
 from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.errors import MissingInputError
@@ -117,7 +117,7 @@ def _make_partitions(
     pieces: Sequence[Piece], record: type, waiting: dict[str, list[Any]]
 ) -> Iterator[Partition]:
     for piece, table in read_pieces(pieces):
-        rows: list[Any] = list(rows_of(record, table))
+        rows: list[Any] = list(RecordTables(record).read(table))
         waiting[piece.name] = rows
         yield Partition(piece.name, [row.text for row in rows])
 
@@ -142,7 +142,8 @@ def _describe(
     id_column = texts.empty().column_names[0]
     pieces = list(cut_table(texts, settings.posts_per_shard))
     for piece, table in read_pieces(pieces, [id_column]):
-        failed = list(rows_of(Failure, pq.read_table(failed_files[piece.name])))
+        table_of_failed = pq.read_table(failed_files[piece.name])
+        failed = list(RecordTables(Failure).read(table_of_failed))
         lost = [failure for failure in failed if not failure.kept]
         parsed = _count_graphs(files[piece.name], statistics)
         ids = table[id_column].to_pylist()

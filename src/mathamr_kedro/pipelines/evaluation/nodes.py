@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mathamr_kedro.corpus.visual_index import VisualIndex, mark_retrievable
+from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets.encoders import EncoderStore
 from mathamr_kedro.datasets.penman_shards import PenmanShards
 from mathamr_kedro.datasets.run_folder import RunFolder
@@ -298,7 +298,7 @@ def _list_formulas(
     """Yield what Task 2 may return: the formula index, or else the posts' formulas."""
     if formulas.counts.get("written"):
         for table in formulas.tables(["issue", *FormulaInstance._fields]):
-            kept = table.filter(mark_retrievable(table["issue"]))
+            kept = table.filter(VisualIndex.mark_retrievable(table["issue"]))
             columns = (kept[name].to_pylist() for name in FormulaInstance._fields)
             yield from map(FormulaInstance._make, zip(*columns, strict=True))
         return
@@ -323,7 +323,7 @@ def _find_in_corpus(
         if chosen.task == 1:
             is_allowed = pc.is_in(table["post_type"], value_set=pa.array(TASK_1_TYPES))
         else:
-            is_allowed = mark_retrievable(table["issue"])
+            is_allowed = VisualIndex.mark_retrievable(table["issue"])
         is_judged = pc.is_in(table[column], value_set=judged)
         kept = table[column].filter(pc.and_(is_judged, is_allowed))
         found.update(kept.to_pylist())

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets.encoders import EncoderStore
 from mathamr_kedro.datasets.penman_shards import PenmanShards
 from mathamr_kedro.datasets.vector_stores import IndexPlaces, VectorStores

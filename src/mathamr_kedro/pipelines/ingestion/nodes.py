@@ -16,29 +16,25 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from mathamr_kedro.corpus.extraction import (
+from mathamr_kedro.corpus import (
+    Answers,
+    Collection,
+    Part,
     PostCleaner,
+    Threads,
+    VisualIndex,
+    check_accounts,
+    check_formula_ids,
     clean_comment,
     clean_in_batches,
     clean_topic,
-    keep,
-)
-from mathamr_kedro.corpus.judgment_check import (
-    FirstJudgments,
-    check_formula_ids,
-    unknown_posts,
-)
-from mathamr_kedro.corpus.raw import Collection, Part
-from mathamr_kedro.corpus.report import draw_formulas_per_post, write_report
-from mathamr_kedro.corpus.statistics import (
-    check_accounts,
     count_failures,
     describe_formulas,
     describe_judgments,
     describe_posts,
+    unknown_posts,
 )
-from mathamr_kedro.corpus.threads import Answers, PostHead, Threads
-from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.corpus.report import draw_formulas_per_post, write_report
 from mathamr_kedro.datasets.formula_trees import TreesSoFar
 from mathamr_kedro.datasets.sharded_table import ShardedTable
 from mathamr_kedro.files import fingerprint
@@ -91,7 +87,7 @@ def extract_formulas(
     done = finished(made_from)
     for table, read in collection.formula_tables():
         name = f"formulas-{table.zfill(4)}"
-        yield from _extract(name, read(), keep, size, made_from, done)
+        yield from _extract(name, read(), None, size, made_from, done)
     yield _end(made_from)
 
 
@@ -132,7 +128,7 @@ def extract_links(
 ) -> Shards:
     """Yield the links between posts."""
     raw = collection.links()
-    yield from _extract_all("post_links", collection, raw, keep, finished, parameters)
+    yield from _extract_all("post_links", collection, raw, None, finished, parameters)
 
 
 def extract_tags(
@@ -140,7 +136,7 @@ def extract_tags(
 ) -> Shards:
     """Yield the tags."""
     raw = collection.tags()
-    yield from _extract_all("tags", collection, raw, keep, finished, parameters)
+    yield from _extract_all("tags", collection, raw, None, finished, parameters)
 
 
 def extract_votes(
@@ -148,7 +144,7 @@ def extract_votes(
 ) -> Shards:
     """Yield the votes."""
     raw = collection.votes()
-    yield from _extract_all("votes", collection, raw, keep, finished, parameters)
+    yield from _extract_all("votes", collection, raw, None, finished, parameters)
 
 
 def extract_topics(
@@ -168,7 +164,7 @@ def extract_topic_formulas(
     """Yield the formulas of the topics; ``post_id`` holds the topic."""
     raw = collection.topic_formulas()
     yield from _extract_all(
-        "topic_formulas", collection, raw, keep, finished, parameters
+        "topic_formulas", collection, raw, None, finished, parameters
     )
 
 
@@ -177,10 +173,7 @@ def extract_judgments(
 ) -> Shards:
     """Yield the judgments, each document once per topic and file."""
     raw = collection.judgments()
-    # A repeated judgment is known by those before it: never resume in the middle.
-    yield from _extract_all(
-        "judgments", collection, raw, FirstJudgments(), _nothing_finished, parameters
-    )
+    yield from _extract_all("judgments", collection, raw, None, finished, parameters)
 
 
 def build_formula_trees(
@@ -233,13 +226,13 @@ def _list_formulas(
 def pair_posts(posts: ShardedTable, parameters: Mapping[str, Any]) -> Shards:
     """Yield the training pairs, and the threads that are not whole."""
     settings = _read(parameters)
-    columns = list(PostHead._fields)
-    heads = (
-        PostHead(*values)
-        for table in posts.tables(columns)
-        for values in zip(*(table[c].to_pylist() for c in columns), strict=True)
+    threads = Threads(
+        values
+        for table in posts.tables(Threads.COLUMNS)
+        for values in zip(
+            *(table[c].to_pylist() for c in Threads.COLUMNS), strict=True
+        )
     )
-    threads = Threads(heads)
     pairs = list(threads.pairs(settings.pairs))
     made_from = fingerprint("pairs", posts.fingerprint, settings.pairs)
     yield (
@@ -316,15 +309,11 @@ def _read(parameters: Mapping[str, Any]) -> IngestionParameters:
     return read_parameters(IngestionParameters, parameters, where="ingestion")
 
 
-def _nothing_finished(made_from: str) -> frozenset[str]:
-    return frozenset()
-
-
 def _extract_all(
     name: str,
     collection: Collection,
     raw: Iterable[Any],
-    clean: Callable[..., Any],
+    clean: Callable[..., Any] | None,
     finished: Finished,
     parameters: Mapping[str, Any],
 ) -> Shards:
@@ -337,7 +326,7 @@ def _extract_all(
 def _extract(
     name: str,
     raw: Iterable[Any],
-    clean: Callable[..., Any],
+    clean: Callable[..., Any] | None,
     size: int,
     made_from: str,
     done: frozenset[str],
