@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from mathamr_kedro.stats.seeds import SeedResult, select_best_seed
+from mathamr_kedro.stats import SeedResult, select_best_seed
 
 Results = Mapping[str, Sequence[SeedResult]]
 

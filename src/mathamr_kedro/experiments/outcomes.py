@@ -24,8 +24,7 @@ from mathamr_kedro.experiments.results import (
     strategy_of,
 )
 from mathamr_kedro.experiments.versions import describe_result
-from mathamr_kedro.stats.comparisons import TestSettings
-from mathamr_kedro.stats.seeds import SeedResult
+from mathamr_kedro.stats import SeedResult, TestConfig
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +55,7 @@ class Outcome:
 
 
 def summarise_experiment(
-    grid: GridResults, settings: TestSettings, topic_set: str | None
+    grid: GridResults, settings: TestConfig, topic_set: str | None
 ) -> Outcome:
     """Return the outcome of an experiment's finished cells."""
     experiment = grid.experiment
@@ -94,7 +93,7 @@ def describe_missing(grid: GridResults) -> str:
 
 
 def summarise_evaluation(
-    cell: FinishedCell, settings: TestSettings, published: bool
+    cell: FinishedCell, settings: TestConfig, published: bool
 ) -> Outcome:
     """Return the outcome of one evaluation: its systems against one another."""
     scores: dict[tuple[int, str], dict[str, TopicScores]] = {

@@ -13,16 +13,22 @@ from mathamr_kedro.experiments.results import (
     read_figures,
     strategy_of,
 )
-from mathamr_kedro.stats.comparisons import Comparison, TestSettings
-from mathamr_kedro.stats.result_tables import Layout, best_seed_table, mean_table
-from mathamr_kedro.stats.seeds import SeedResult
-from mathamr_kedro.stats.tables import Column, Figure, Row, Table
-from mathamr_kedro.stats.thesis_tables import (
+from mathamr_kedro.stats import (
     EFFECTIVENESS,
     EFFICIENCY,
     LAYOUTS,
+    Column,
+    Comparison,
+    Figure,
+    Layout,
+    Row,
+    SeedResult,
+    Table,
+    TestConfig,
     benchmark_table,
+    best_seed_table,
     efficiency_table,
+    mean_table,
 )
 
 Results = Mapping[str, Sequence[SeedResult]]
@@ -39,7 +45,7 @@ class Report(NamedTuple):
 
 
 def write_tables(
-    experiment: Experiment, results: Results, settings: TestSettings
+    experiment: Experiment, results: Results, settings: TestConfig
 ) -> Report:
     """Return the tables of an experiment: the thesis' ones, or three plain ones.
 
@@ -67,7 +73,7 @@ def write_system_tables(
     scores: Mapping[tuple[int, str], Mapping[str, TopicScores]],
     metrics: Sequence[Mapping[str, Any]],
     efficiency: Mapping[str, Any],
-    settings: TestSettings,
+    settings: TestConfig,
     published: bool = False,
 ) -> Report:
     """Return the tables of one evaluation: our systems beside the baselines.
@@ -127,7 +133,7 @@ def _compare_systems(
     task: int,
     topic_set: str,
     systems: Mapping[str, TopicScores],
-    settings: TestSettings,
+    settings: TestConfig,
 ) -> tuple[Table, list[Comparison]]:
     names = sorted(systems, key=lambda name: strategy_of(name) is None)
     first = systems[names[0]]

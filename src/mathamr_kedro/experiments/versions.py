@@ -8,8 +8,15 @@ from typing import Any
 
 from mathamr_kedro.experiments.reports import Report
 from mathamr_kedro.experiments.results import GridResults
-from mathamr_kedro.stats.seeds import SeedResult, select_best_seed, summarise_seeds
-from mathamr_kedro.stats.tables import Column, Figure, Row, Table, render_markdown
+from mathamr_kedro.stats import (
+    Column,
+    Figure,
+    Row,
+    SeedResult,
+    Table,
+    select_best_seed,
+    summarise_seeds,
+)
 
 Results = Mapping[str, Sequence[SeedResult]]
 Values = Mapping[str, Any]
@@ -44,7 +51,7 @@ def describe_result(
             table: [{**t._asdict(), "interval": list(t.interval)} for t in tests]
             for table, tests in report.tests.items()
         },
-        "tables": {key: render_markdown(t) for key, t in report.tables.items()},
+        "tables": {key: t.to_markdown() for key, t in report.tables.items()},
     }
 
 

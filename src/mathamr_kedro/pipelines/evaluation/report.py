@@ -10,7 +10,7 @@ import pandas as pd
 
 from mathamr_kedro.datasets.run_folder import RunEntry
 from mathamr_kedro.metrics import Evaluation, Group, Summary
-from mathamr_kedro.stats.tables import Column, Figure, Row, Table, render_markdown
+from mathamr_kedro.stats import Column, Figure, Row, Table
 
 COLUMNS = {
     "task": "int64",
@@ -78,7 +78,7 @@ def write_report(runs: Sequence[ScoredRun], efficiency: Mapping[str, Any]) -> st
     ordered = sorted(runs, key=lambda run: run.topic_set)
     for (task, name), group in groupby(ordered, key=lambda run: run.topic_set):
         members = list(group)
-        parts += [f"## {TITLES[task]}, {name}\n", render_markdown(_compare(members))]
+        parts += [f"## {TITLES[task]}, {name}\n", _compare(members).to_markdown()]
         parts += _break_down(members)
         parts += _list_findings(members)
     parts += ["## Efficiency\n", *_describe_efficiency(efficiency)]
@@ -132,7 +132,7 @@ def _break_down(runs: Sequence[ScoredRun]) -> Iterator[str]:
     ]
     labels = ("Kind of topic", "Topics", "System")
     table = Table("By kind of topic", labels, _columns(names), tuple(rows))
-    yield render_markdown(table)
+    yield table.to_markdown()
 
 
 def _list_findings(runs: Sequence[ScoredRun]) -> Iterator[str]:
@@ -183,4 +183,4 @@ def _describe_efficiency(efficiency: Mapping[str, Any]) -> Iterator[str]:
         )
         for row in efficiency["search"]
     ]
-    yield render_markdown(Table("Searches", ("Task", "System"), columns, tuple(rows)))
+    yield Table("Searches", ("Task", "System"), columns, tuple(rows)).to_markdown()
