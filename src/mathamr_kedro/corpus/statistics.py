@@ -113,7 +113,7 @@ def describe_judgments(table: pa.Table) -> dict[str, dict[str, Any]]:
 
 
 def count_failures(tables: Iterable[pa.Table]) -> dict[str, dict[str, int]]:
-    """Count failures by reason: how many records went on, how many were left out."""
+    """Count failures by reason: records that went on, records that were dropped."""
     counts: dict[str, dict[str, int]] = {}
     for table in tables:
         pairs = zip(table["reason"].to_pylist(), table["kept"].to_pylist(), strict=True)

@@ -21,7 +21,7 @@ from kedro.io import AbstractVersionedDataset, DatasetError, Version
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.metrics import count_ties
-from mathamr_kedro.trec import Run, read_run, write_run
+from mathamr_kedro.trec import Run, RunForm, read_run, write_run
 
 LIST_NAME = "runs.json"
 
@@ -136,7 +136,7 @@ def _write_run(folder: Path, stem: str, run: Run) -> RunEntry:
     trec, submission = f"{stem}.trec", f"{stem}.tsv"
     named = replace(run, name=stem.rpartition("/")[2])
     write_run(folder / trec, named, depth=None)
-    form = "arqmath1" if run.task == 1 else "arqmath2"
+    form: RunForm = "arqmath1" if run.task == 1 else "arqmath2"
     write_run(folder / submission, named, form, depth=None)
     lists = run.lists.values()
     return RunEntry(

@@ -39,7 +39,7 @@ Scores: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Fusion:
-    """How runs are put together."""
+    """How runs are fused."""
 
     method: FusionMethod = "rrf"
     weights: tuple[float, ...] = ()
@@ -83,7 +83,7 @@ class NamedFusion(Fusion):
 
 
 def fuse_runs(runs: Sequence[Run], fusion: Fusion, name: str) -> Run:
-    """Put runs together; topics are those of any of them.
+    """Fuse runs; topics are those of any of them.
 
     Formulas are fused by their visual ids; the first run that returned a visual id
     names its formula.

@@ -24,7 +24,7 @@ from mathamr_kedro.trec.qrels import (
     read_qrels,
 )
 from mathamr_kedro.trec.run_files import read_run, write_run
-from mathamr_kedro.trec.run_forms import RUN_FORMS
+from mathamr_kedro.trec.run_forms import RUN_FORMS, RunForm
 from mathamr_kedro.trec.runs import Run
 from mathamr_kedro.trec.tables import read_table
 from mathamr_kedro.trec.topic_notes import DIMENSIONS, TopicNotes, read_topic_notes
@@ -40,6 +40,7 @@ __all__ = [
     "Names",
     "Qrels",
     "Run",
+    "RunForm",
     "TopicNotes",
     "VisualIds",
     "iter_judgments",
