@@ -65,9 +65,7 @@ def test_a_header_may_be_missing_where_that_is_allowed(tmp_path):
     columns = ("id|formula_id", "visual_id")
     rows = list(read_table(path, columns, ("issue",), needs_header=False))
     assert rows == [(1, ["1", "70", ""]), (2, ["2", "71", ""])]
-    with pytest.raises(
-        MalformedInputError, match=r"1\.tsv', line 1: expected"
-    ):
+    with pytest.raises(MalformedInputError, match=r"1\.tsv', line 1: expected"):
         list(read_table(path, columns))
 
 
