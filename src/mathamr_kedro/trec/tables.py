@@ -56,6 +56,7 @@ def read_table(
             header = [name.partition("|")[0] for name in columns]
     places = _find_columns(path, header, columns)
     extra = [_find_column(header, name) for name in optional]
+    places += [-1 if place is None else place for place in extra]
     for line, cells in rows:
         if not cells:
             continue
@@ -63,9 +64,8 @@ def read_table(
         if problem:
             yield Failure("ingestion", path.name, f"line {line}", cells[0], *problem)
         else:
-            chosen = [cells[place] for place in places]
-            chosen += ["" if place is None else cells[place] for place in extra]
-            yield line, chosen
+            cells.append("")  # where a column is missing
+            yield line, [cells[place] for place in places]
 
 
 def _find_column(header: Sequence[str], name: str) -> int | None:
