@@ -17,23 +17,21 @@ from pathlib import Path
 
 import numpy as np
 
-from mathamr_kedro.metrics import (
-    Qrels,
-    Run,
-    evaluate_run,
-    protocol_of,
-    read_qrels,
-    read_run,
-    write_qrels,
-    write_run,
-)
-from mathamr_kedro.metrics.runs import Results
-from mathamr_kedro.metrics.visual_ids import VisualIds
+from mathamr_kedro.hits import Hits
+from mathamr_kedro.metrics import evaluate_run, protocol_of
 from mathamr_kedro.stats import (
-    bonferroni,
-    holm,
+    correct_p_values,
     paired_t_test,
     randomisation_test,
+)
+from mathamr_kedro.trec import (
+    NTCIR12,
+    Qrels,
+    Run,
+    VisualIds,
+    read_qrels,
+    read_run,
+    write_run,
 )
 
 OFFICIAL = {"nDCG'": "ndcg", "MAP'": "map", "P'@10": "P_10", "Bpref": "bpref"}
@@ -78,7 +76,7 @@ def check_ntcir(folder: Path) -> bool:
         found = []
         for names, bad_lines in (("as_written", "as_trec_eval"), ("nfc", "skip")):
             run = read_run(folder / row["file"], bad_lines=bad_lines, names=names)
-            evaluation = evaluate_run(run, read_qrels(path, 4, names), protocol)
+            evaluation = evaluate_run(run, read_qrels(path, NTCIR12, names), protocol)
             found += [
                 f"{evaluation.mean(f'Bpref {x}'):.4f}" for x in ("full", "partial")
             ]
@@ -112,10 +110,9 @@ def as_run(lines: dict, rename: dict[str, str]) -> Run:
     return Run(
         "r",
         {
-            topic: Results(
-                tuple(rename.get(f"{n} {i}", i) for n, (i, _) in enumerate(rows)),
+            topic: Hits(
+                [rename.get(f"{n} {i}", i) for n, (i, _) in enumerate(rows)],
                 np.array([score for _, score in rows], dtype=float),
-                np.arange(len(rows)),
             )
             for topic, rows in lines.items()
         },
@@ -199,8 +196,12 @@ def check_p_values(count: int, seed: int) -> bool:
         gap = randomisation_test(a[:few], b[:few]).p_value - exact
         worst["randomisation"] = max(worst["randomisation"], abs(gap))
         p_values = rng.random(int(rng.integers(1, 20))) ** 3
-        for name, ours in (("bonferroni", bonferroni), ("holm", holm)):
-            gap = np.abs(ours(p_values) - multipletests(p_values, method=name)[1]).max()
+        for name in ("bonferroni", "holm"):
+            ours, theirs = (
+                correct_p_values(p_values, name),
+                multipletests(p_values, method=name)[1],
+            )
+            gap = np.abs(ours - theirs).max()
             worst[name] = max(worst[name], float(gap))
     print(f"\n{count:,} draws against scipy and statsmodels: largest difference")
     for name, gap in worst.items():
@@ -215,12 +216,12 @@ def measure_speed(seed: int) -> bool:
     results, grades = {}, {}
     for topic in topics:
         ids = rng.choice(3_000_000, 1400, replace=False).astype(str)
-        results[topic] = [(i, float(s)) for i, s in zip(ids, rng.random(1000))]  # noqa: B905
+        results[topic] = {i: float(s) for i, s in zip(ids, rng.random(1000))}  # noqa: B905
         grades[topic] = {i: int(g) for i, g in zip(ids[900:], rng.integers(0, 4, 500))}  # noqa: B905
     with tempfile.TemporaryDirectory() as folder:
         run_path, qrels_path = Path(folder) / "run.tsv", Path(folder) / "qrels.tsv"
-        write_run(run_path, results, "synthetic", "arqmath1")
-        write_qrels(qrels_path, Qrels(grades))
+        write_run(run_path, Run.from_scores("synthetic", results), "arqmath1")
+        Qrels(grades).write(qrels_path)
         times = []
         for _ in range(5):
             start = time.process_time(), time.perf_counter()
@@ -247,7 +248,7 @@ def main() -> int:
     if collection.is_dir():
         good += [check_arqmath(collection), check_ntcir(collection / "ntcir12")]
     else:
-        print(f"no folder {collection}; real runs are left out")
+        print(f"no folder {collection}; real runs are skipped")
     good.append(check_random_runs(arguments.random_runs, arguments.seed))
     good.append(check_p_values(arguments.draws, arguments.seed))
     good.append(measure_speed(arguments.seed))

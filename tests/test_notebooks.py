@@ -14,7 +14,7 @@ from nbclient import NotebookClient
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults
-from mathamr_kedro.stats import TestSettings
+from mathamr_kedro.stats import TestConfig
 from tests.experiments.cells import PARAMETERS, fill_store
 from tests.experiments.test_outcomes import MEANS, MODES
 
@@ -39,7 +39,7 @@ def two_versions(tmp_path_factory):
         store = CellStore(tmp_path_factory.mktemp(f"cells{number}"))
         fill_store(store, MODES, MEANS | {"both": mean})
         grid = GridResults.find(MODES, PARAMETERS, store)
-        outcome = summarise_experiment(grid, TestSettings(num_samples=100), None)
+        outcome = summarise_experiment(grid, TestConfig(num_samples=100), None)
         bootstrap_project(PROJECT)
         with KedroSession.create(PROJECT, env="test+formula_modes") as session:
             session.load_context().catalog.save("experiment_result", outcome.describe())

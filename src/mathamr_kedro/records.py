@@ -163,7 +163,7 @@ class Failure(NamedTuple):
     """Something wrong with an input record. Nothing is lost silently.
 
     ``kept`` tells whether the record went on all the same (``True``: a defect worth
-    knowing) or was left out (``False``): records read = written + left out.
+    knowing) or was dropped (``False``): records read = written + dropped.
     """
 
     stage: str

@@ -19,7 +19,7 @@ from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.files import FolderLock
 from mathamr_kedro.project import list_versions, open_catalog
-from mathamr_kedro.stats import TestSettings
+from mathamr_kedro.stats import TestConfig
 from tests.experiments.cells import PARAMETERS, fill_store
 from tests.experiments.test_outcomes import MEANS, MODES
 
@@ -34,7 +34,7 @@ def data(tmp_path_factory) -> Path:
         store = CellStore(folder / f"cells{number}")
         fill_store(store, MODES, MEANS | {"both": mean})
         grid = GridResults.find(MODES, PARAMETERS, store)
-        outcome = summarise_experiment(grid, TestSettings(num_samples=100), None)
+        outcome = summarise_experiment(grid, TestConfig(num_samples=100), None)
         with KedroSession.create(
             PROJECT, env="formula_modes", runtime_params={"data_root": str(folder)}
         ) as session:

@@ -4,9 +4,8 @@ from mathamr_kedro.corpus.extraction import (
     PostCleaner,
     clean_in_batches,
     clean_topic,
-    keep,
 )
-from mathamr_kedro.corpus.raw import RawPost, RawTopic, TopicNotes
+from mathamr_kedro.corpus.raw import RawPost, RawTopic
 from mathamr_kedro.records import Failure
 
 
@@ -65,7 +64,7 @@ def test_second_post_with_an_id_is_left_out(post_id):
 def test_batches_balance_their_accounts():
     note = Failure("ingestion", "f", "", "x", "no_slt_row", "", kept=True)
     bad = Failure("ingestion", "f", "", "x", "too_few_columns", "")
-    batches = list(clean_in_batches(["a", note, bad, "b", "c"], keep, size=3))
+    batches = list(clean_in_batches(["a", note, bad, "b", "c"], None, size=3))
     assert [b.records for b in batches] == [["a"], ["b", "c"]]
     assert [b.counts for b in batches] == [
         {"read": 2, "written": 1, "dropped": 1},
@@ -85,9 +84,13 @@ def test_finished_batches_are_not_cleaned_again():
     assert seen == ["a", "b", "e", "f"]
 
 
-def test_topic_takes_the_notes_of_its_question():
+def test_topic_takes_its_notes():
     raw = RawTopic("t.xml", "B.7", "task2", 2020, "", "<p>hm</p>", (), "q_1", "x")
-    notes = {"A.7": TopicNotes("Proof", "Low", "Both")}
+    notes = {"B.7": {"category": "Proof", "difficulty": "Low", "dependency": ""}}
     topic, failures = clean_topic(raw, notes, lambda formula_id: None)
-    assert (topic.category, topic.difficulty, topic.dependency) == notes["A.7"]
+    assert (topic.category, topic.difficulty, topic.dependency) == (
+        "Proof",
+        "Low",
+        None,
+    )
     assert [f.reason for f in failures] == ["query_formula_not_in_text"]

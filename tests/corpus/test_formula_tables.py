@@ -2,10 +2,7 @@ import gzip
 
 import pytest
 
-from mathamr_kedro.corpus.formula_tables import (
-    list_tables,
-    read_table,
-)
+from mathamr_kedro.corpus.formula_tables import FormulaTables, _Join
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.records import Failure, Formula
 
@@ -30,7 +27,7 @@ def row(formula_id, formula, visual_id="5", issue=""):
 
 
 def read(files):
-    found = list(read_table(files))
+    found = list(_Join(files).join())
     return (
         [x for x in found if isinstance(x, Formula)],
         [x for x in found if isinstance(x, Failure)],
@@ -119,7 +116,7 @@ def test_wrong_header_is_refused(tmp_path):
 
 
 def test_quote_that_is_never_closed_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("mathamr_kedro.corpus.formula_tables._MAX_CELL", 1000)
+    monkeypatch.setattr("mathamr_kedro.trec.tables._MAX_CELL", 1000)
     rows = [row(1, '"<math>')] + [row(i, "x" * 50) for i in range(2, 60)]
     file = write(tmp_path / "latex", "1.tsv", V3, *rows)
     with pytest.raises(MalformedInputError, match="never closed"):
@@ -136,15 +133,17 @@ def test_id_that_is_no_number_is_a_failure(tmp_path):
 def test_tables_are_listed_in_numeric_order(tmp_path):
     for name in ("10.tsv", "2.tsv", "1.tsv.gz"):
         write(tmp_path / "latex", name, V3)
-    names = [name for name, _ in list_tables({"latex": tmp_path / "latex"})]
-    assert names == ["1", "2", "10"]
+    tables = FormulaTables({"latex": tmp_path / "latex"})
+    assert tables.names == ["1", "2", "10"]
+    assert [file.name for file in tables.files] == ["1.tsv.gz", "2.tsv", "10.tsv"]
+    assert list(tables.read("10")) == []
 
 
 def test_missing_family_is_named_with_a_remedy(tmp_path):
     write(tmp_path / "latex", "1.tsv", V3)
     folders = {"latex": tmp_path / "latex", "slt": tmp_path / "slt"}
     with pytest.raises(MissingInputError, match=r"'slt'.*unpack"):
-        list_tables(folders)
+        FormulaTables(folders)
 
 
 def test_table_missing_in_one_family_is_named(tmp_path):
@@ -153,4 +152,4 @@ def test_table_missing_in_one_family_is_named(tmp_path):
     write(tmp_path / "slt", "1.tsv", V3)
     folders = {"latex": tmp_path / "latex", "slt": tmp_path / "slt"}
     with pytest.raises(MissingInputError, match="table '2'"):
-        list_tables(folders)
+        FormulaTables(folders)

@@ -2,12 +2,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from mathamr_kedro.corpus.judgment_check import (
-    FirstJudgments,
+from mathamr_kedro.corpus.judgments import (
     check_formula_ids,
+    read_judgments,
     unknown_posts,
 )
-from mathamr_kedro.corpus.judgments import read_judgments
 from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.records import Failure, Judgment
@@ -32,7 +31,9 @@ def test_grades_are_read_as_integers(tmp_path):
     [
         ("A.1 0 12", "bad_judgment"),
         ("A.1 0 12 x", "bad_grade"),
+        ("A.1 0 12 4", "bad_grade"),
         ("A.1 0 12 7", "bad_grade"),
+        ("A.1 0 12 5", "no_judgment"),
         ("A.1 0 12 1.5", "bad_grade"),
     ],
 )
@@ -43,17 +44,22 @@ def test_bad_line_is_a_failure_with_its_place(tmp_path, line, reason):
 
 
 def test_topics_of_another_task_are_refused(tmp_path):
-    with pytest.raises(MalformedInputError, match=r"topic 'A\.1'.*'task2'"):
-        read(tmp_path, "A.1\t0\t12\t3\n", task="task2")
+    with pytest.raises(MalformedInputError, match=r"line 2: topic 'A\.1'.*'task2'"):
+        read(tmp_path, "\nA.1\t0\t12\t3\n", task="task2")
 
 
-def test_second_judgment_of_a_document_is_reported():
-    first = FirstJudgments()
-    judgments = [Judgment("A.1", "5", grade, "task1", "f") for grade in (3, 3, 1)]
-    kept, failures = zip(*(first(j) for j in judgments), strict=True)
-    assert kept == (judgments[0], None, None)
-    reasons = [[f.reason for f in found] for found in failures]
-    assert reasons == [[], ["repeated_judgment"], ["conflicting_judgment"]]
+def test_grades_of_ntcir_go_to_four(tmp_path):
+    (found,) = read(tmp_path, "NTCIR12-MathWiki-1 xxx Zeta:7 4.0\n", task="ntcir12")
+    assert found.grade == 4
+
+
+def test_second_judgment_of_a_document_is_reported(tmp_path):
+    found = read(tmp_path, "A.1 0 5 3\nA.1 0 5 3\nA.1 0 5 1\n")
+    assert found[0] == Judgment("A.1", "5", 3, "task1", "qrel.tsv")
+    assert [(f.reason, f.place) for f in found[1:]] == [
+        ("repeated_judgment", "line 2"),
+        ("conflicting_judgment", "line 3"),
+    ]
 
 
 def test_judged_post_that_is_not_here_is_noted():

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mathamr_kedro.corpus.html_text import flatten_html
+from mathamr_kedro.corpus.markup import flatten_markup
 from mathamr_kedro.corpus.placeholders import (
-    place_formulas,
+    FormulaMarks,
     split_punctuation,
     strip_delimiters,
     visual_id_of_latex,
@@ -12,8 +12,8 @@ from mathamr_kedro.corpus.placeholders import (
 
 
 def clean(markup, find=lambda formula_id: None):
-    formulas = []
-    return place_formulas(flatten_html(markup, formulas), formulas, "12", find)
+    marks = FormulaMarks()
+    return marks.place(flatten_markup(markup, marks, "html"), "12", find)
 
 
 def latex_of(markup):

@@ -1,14 +1,14 @@
-from mathamr_kedro.corpus.threads import PostHead, Threads
+from mathamr_kedro.corpus.threads import Threads
 
 HEADS = [
-    PostHead("1", "question", None, "2"),
-    PostHead("2", "answer", "1", None),
-    PostHead("3", "answer", "1", None),
-    PostHead("4", "question", None, "99"),
-    PostHead("5", "answer", "77", None),
-    PostHead("6", "answer", None, None),
-    PostHead("7", "question", None, "3"),
-    PostHead("8", "document", None, None),
+    ("1", "question", None, "2"),
+    ("2", "answer", "1", None),
+    ("3", "answer", "1", None),
+    ("4", "question", None, "99"),
+    ("5", "answer", "77", None),
+    ("6", "answer", None, None),
+    ("7", "question", None, "3"),
+    ("8", "document", None, None),
 ]
 
 
@@ -33,8 +33,8 @@ def test_examples_pair_by_their_parent() -> None:
     """A text to learn from is a reply exactly when it names a parent."""
     threads = Threads(
         [
-            PostHead("e1", "example", None, "e1/answer"),
-            PostHead("e1/answer", "example", "e1", None),
+            ("e1", "example", None, "e1/answer"),
+            ("e1/answer", "example", "e1", None),
         ]
     )
     assert list(threads.pairs()) == [("e1", "e1/answer")]

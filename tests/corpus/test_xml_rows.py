@@ -12,7 +12,7 @@ DUMP = (
 
 
 def rows(path):
-    return [(row.line, dict(row.values)) for row in read_rows(path)]
+    return [(line, dict(values)) for line, values in read_rows(path)]
 
 
 def test_rows_come_with_their_lines(tmp_path):
@@ -40,8 +40,8 @@ def test_truncated_dump_yields_its_rows_then_says_what_to_do(tmp_path):
     file.write_text(DUMP[: DUMP.index('<row Id="2"') + 12], encoding="utf-8")
     found = []
     with pytest.raises(MalformedInputError, match=r"line \d+.*fetch it again"):
-        for row in read_rows(file):
-            found.append(row.values["Id"])
+        for _, values in read_rows(file):
+            found.append(values["Id"])
     assert found == ["1"]
 
 

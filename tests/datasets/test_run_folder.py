@@ -8,13 +8,15 @@ from kedro.io import DatasetError, Version
 
 from mathamr_kedro.datasets.run_folder import RunFolderDataset
 from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
-from mathamr_kedro.runs.system_runs import RankedList, SystemRun
+from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.trec import Run
 
-POSTS = RankedList(["9", "17"], np.array([0.5, 0.5]))
-FORMULAS = RankedList(["70", "71"], np.array([2.0, 1.0]), ["f1", "f2"], ["3", "4"])
+POSTS = Hits(["9", "17"], np.array([0.5, 0.5]))
+FORMULAS = FormulaHits(["f1", "f2"], np.array([2.0, 1.0]), ["70", "71"], ["3", "4"])
+LISTS = {"A.1": POSTS, "A.2": Hits([], np.zeros(0))}
 RUNS = [
-    SystemRun(1, "a/b", {"A.1": POSTS, "A.2": RankedList([], np.zeros(0))}, 0, "mine"),
-    SystemRun(2, "a/b", {"B.1": FORMULAS}, 0, "mine"),
+    Run("a/b", LISTS, task=1, topic_set="mine"),
+    Run("a/b", {"B.1": FORMULAS}, task=2, topic_set="mine"),
 ]
 
 
@@ -26,10 +28,10 @@ def test_save_and_load(tmp_path):
     assert (first.system, first.topics, first.results, first.ties) == ("a/b", 2, 2, 1)
     assert first.trec == "task1/mine/a-b.trec"
     # Ties are separated in the order of the system: '9' before '17'.
-    assert list(posts.results["A.1"].ids) == ["9", "17"]
-    assert np.all(np.diff(posts.results["A.1"].scores) < 0)
+    assert posts.lists["A.1"].ids == ["9", "17"]
+    assert np.all(np.diff(posts.lists["A.1"].scores) < 0)
     assert (posts.name, formulas.holds_instances) == ("a/b", False)
-    assert list(formulas.results["B.1"].ids) == ["70", "71"]
+    assert formulas.lists["B.1"].ids == ["70", "71"]
     submitted = (folder.folder / second.submission).read_text().split("\n")[0]
     assert submitted.split("\t") == ["B.1", "f1", "3", "1", "2.0", "a-b"]
 
@@ -62,7 +64,7 @@ def test_load_missing_file(tmp_path):
 
 
 def test_systems_that_want_one_file_are_refused(tmp_path):
-    twins = [RUNS[0], SystemRun(1, "a-b", {"A.1": POSTS}, 0, "mine")]
+    twins = [RUNS[0], Run("a-b", {"A.1": POSTS}, task=1, topic_set="mine")]
     with pytest.raises(DatasetError) as caught:
         RunFolderDataset(filepath=str(tmp_path / "runs")).save(twins)
     assert isinstance(find_cause(caught.value), ConfigurationError)

@@ -20,8 +20,7 @@ from mathamr_kedro.experiments.outcomes import (
 )
 from mathamr_kedro.experiments.results import GridResults, choose_topic_set
 from mathamr_kedro.experiments.versions import compare_versions
-from mathamr_kedro.stats.comparisons import TestSettings
-from mathamr_kedro.stats.tables import render_markdown
+from mathamr_kedro.stats import TestConfig
 from tests.experiments.cells import (
     PARAMETERS,
     fill_store,
@@ -40,7 +39,7 @@ MODES = Experiment(
     seeds=(1, 2, 3),
 )
 MEANS = {"both": 0.50, "opt": 0.45, "slt": 0.4003, "none": 0.40}
-QUICK = TestSettings(num_samples=200)
+QUICK = TestConfig(num_samples=200)
 
 
 @pytest.fixture
@@ -245,7 +244,7 @@ def test_two_versions_are_compared(store, outcome):
     table = compare_versions(old, new, "nDCG'")
     changes = [row.figures[2].value for row in table.rows]
     assert changes == pytest.approx([0.1, 0, 0, 0], abs=0.005)
-    assert "different collections" not in render_markdown(table)
+    assert "different collections" not in table.to_markdown()
     other = compare_versions(old, {**new, "collection": "x"})
     assert other.notes == ("The two ran on different collections.",)
 

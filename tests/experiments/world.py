@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr_kedro.cli._grids import GridRun
-from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.formula import TreeBatch, TreeRow
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.parameters import merge_parameters

@@ -6,15 +6,15 @@ import csv
 
 import pytest
 
-from mathamr_kedro.metrics import (
-    evaluate_run,
-    make_run,
-    protocol_of,
+from mathamr_kedro.metrics import evaluate_run, protocol_of
+from mathamr_kedro.trec import (
+    NTCIR12,
+    Run,
+    VisualIds,
     read_qrels,
     read_run,
-    read_visual_ids,
+    read_topic_notes,
 )
-from mathamr_kedro.metrics.topic_info import read_topic_info
 
 pytestmark = pytest.mark.shared
 
@@ -49,7 +49,7 @@ def test_ntcir_run_scores_as_published(shared, number):
     folder = shared / "collection" / "ntcir12"
     row = list(rows(folder / "expected_bpref.tsv"))[number]
     qrels = read_qrels(
-        folder / "qrels.ntcir12-math-browsing-concrete.txt", 4, "as_written"
+        folder / "qrels.ntcir12-math-browsing-concrete.txt", NTCIR12, "as_written"
     )
     run = read_run(folder / row["file"], bad_lines="as_trec_eval", names="as_written")
     evaluation = evaluate_run(run, qrels, protocol_of("ntcir"))
@@ -59,7 +59,7 @@ def test_ntcir_run_scores_as_published(shared, number):
 
 def test_nfc_finds_two_more_judged_formulas_in_the_tangent_cft_run(shared):
     folder = shared / "collection" / "ntcir12"
-    qrels = read_qrels(folder / "qrels.ntcir12-math-browsing-concrete.txt", 4)
+    qrels = read_qrels(folder / "qrels.ntcir12-math-browsing-concrete.txt", NTCIR12)
     run = read_run(folder / "runs" / "tangent_cft.res.gz")
     evaluation = evaluate_run(run, qrels, protocol_of("ntcir"))
     assert f"{evaluation.mean('Bpref full'):.4f}" == "0.5963"
@@ -80,7 +80,7 @@ def test_floors_agree_with_twenty_random_orders(
 ):
     qrels = read_qrels(next((shared / "collection" / "qrels").rglob(name)))
     summaries = evaluate_run(
-        make_run("empty", {}), qrels, protocol_of(task)
+        Run.from_scores("empty", {}), qrels, protocol_of(task)
     ).summarise()
     found = [summaries[m].floor for m in ("nDCG'", "MAP'", "P'@10", "Bpref")]
     assert found == pytest.approx(floors, abs=0.005)  # the error of twenty draws
@@ -102,14 +102,14 @@ def test_formula_index_gives_the_judged_instances_their_judged_visual_ids(shared
     qrels = collection / "qrels" / "ARQMath-2"
     instances = read_qrels(qrels / "qrel_task2_2021_formula_id_all.pool.tsv")
     visuals = read_qrels(qrels / "qrel_task2_2021_official_visual_v3.tsv")
-    index = read_visual_ids([collection / "arqmath_pool" / "latex_representation_v3"])
+    index = VisualIds.read([collection / "arqmath_pool" / "latex_representation_v3"])
     scores = {
         topic: {i: float(grade) for i, grade in by_id.items()}
         for topic, by_id in instances.grades.items()
         if topic in visuals.grades
     }
     evaluation = evaluate_run(
-        make_run("grades as scores", scores), visuals, protocol_of("2"), index
+        Run.from_scores("grades as scores", scores), visuals, protocol_of("2"), index
     )
     codes = {finding.code for finding in evaluation.findings}
     assert "unknown_formulas" not in codes
@@ -128,11 +128,11 @@ def test_formula_index_gives_the_judged_instances_their_judged_visual_ids(shared
 def test_every_judged_topic_of_2021_has_a_kind(shared):
     collection = shared / "collection"
     qrels = read_qrels(collection / "qrels/ARQMath-2/qrel_task1_2021_official.tsv")
-    info = read_topic_info(
+    info = read_topic_notes(
         collection / "topics/ARQMath-2/Task1_ARQMath2_Topic_Information.csv"
     )
-    groups = evaluate_run(make_run("empty", {}), qrels, protocol_of("1")).break_down(
-        info
-    )
+    groups = evaluate_run(
+        Run.from_scores("empty", {}), qrels, protocol_of("1")
+    ).break_down(info)
     for dimension in ("category", "difficulty", "dependency"):
         assert sum(g.num_topics for g in groups if g.dimension == dimension) == 71

@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mathamr_kedro.metrics import Qrels, Run, evaluate_run, make_run, protocol_of
-from mathamr_kedro.metrics.runs import Results
+from mathamr_kedro.hits import Hits
+from mathamr_kedro.metrics import evaluate_run, protocol_of
+from mathamr_kedro.metrics.diagnostics import _count_rounding_ties
+from mathamr_kedro.trec import Qrels, Run
 
 TASK1 = protocol_of("1")
 QRELS = Qrels({"A.1": {"1": 3, "2": 0, "3": 2}, "A.2": {"1": 2, "4": 0}})
@@ -16,13 +18,13 @@ QRELS = Qrels({"A.1": {"1": 3, "2": 0, "3": 2}, "A.2": {"1": 2, "4": 0}})
 
 def run_of(**topics):
     """Topics as A_1=[(id, rank, score), ...]."""
-    results = {}
-    for topic, lines in topics.items():
+    lists, all_ranks = {}, {}
+    for name, lines in topics.items():
+        topic = name.replace("_", ".")
         ids, ranks, scores = zip(*lines, strict=True)
-        results[topic.replace("_", ".")] = Results(
-            ids, np.array(scores, dtype=float), np.array(ranks)
-        )
-    return Run("r", results)
+        lists[topic] = Hits(list(ids), np.array(scores, dtype=float))
+        all_ranks[topic] = np.array(ranks)
+    return Run("r", lists, all_ranks)
 
 
 def findings(run, qrels=QRELS, protocol=TASK1):
@@ -35,19 +37,21 @@ def test_a_clean_run_over_the_corpus_has_no_findings():
 
 
 def test_missing_topics_count_zero_and_are_named():
-    found = findings(make_run("r", {"A.1": {"1": 1.0, "x": 0.5}}))
+    found = findings(Run.from_scores("r", {"A.1": {"1": 1.0, "x": 0.5}}))
     assert found["missing_topics"].examples == ("A.2",)
     assert found["missing_topics"].level == "warning"
 
 
 def test_topics_nobody_judged_are_named():
     both = {"1": 1.0, "x": 0.5}
-    found = findings(make_run("r", {"A.1": both, "A.2": both, "A.7": both}))
+    found = findings(Run.from_scores("r", {"A.1": both, "A.2": both, "A.7": both}))
     assert found["unjudged_topics"].examples == ("A.7",)
 
 
 def test_topics_with_unjudged_results_only_are_named():
-    found = findings(make_run("r", {"A.1": {"1": 1.0}, "A.2": {"x": 1.0, "y": 0.5}}))
+    found = findings(
+        Run.from_scores("r", {"A.1": {"1": 1.0}, "A.2": {"x": 1.0, "y": 0.5}})
+    )
     assert found["topics_without_judged_result"].examples == ("A.2",)
 
 
@@ -64,6 +68,10 @@ def test_ties_are_counted_in_all_and_among_judged_results():
     assert found["ties"].count == 2
     assert "1 among judged" in found["ties"].message
     assert found["rounding_ties"].count == 1
+
+
+def test_ties_of_rounding_are_counted_without_those_of_the_file():
+    assert _count_rounding_ties(np.array([1.0, 1.0 + 1e-12, 1.0])) == 1
 
 
 def test_effect_of_the_rank_column_is_stated():
@@ -84,12 +92,14 @@ def test_distances_given_as_scores_are_noticed():
 
 
 def test_a_run_of_the_judged_pool_is_labelled():
-    run = make_run("r", {"A.1": {"1": 3, "2": 2, "3": 1}, "A.2": {"1": 2, "4": 1}})
+    run = Run.from_scores(
+        "r", {"A.1": {"1": 3, "2": 2, "3": 1}, "A.2": {"1": 2, "4": 1}}
+    )
     assert "5 of 5 results are judged" in findings(run)["pool_only"].message
 
 
 def test_left_out_lines_are_reported():
-    run = replace(make_run("r", {"A.1": {"1": 3, "x": 2}}), num_bad_lines=4)
+    run = replace(Run.from_scores("r", {"A.1": {"1": 3, "x": 2}}), num_bad_lines=4)
     assert findings(run)["bad_lines"].count == 4
     qrels = replace(QRELS, num_unjudged_lines=7)
     assert findings(run, qrels)["lines_without_judgment"].count == 7
@@ -104,6 +114,6 @@ def test_warnings_come_before_notes():
 
 @pytest.mark.parametrize("topics", [{}, {"A.1": {}, "A.2": {}}])
 def test_an_empty_run_scores_zero(topics):
-    evaluation = evaluate_run(make_run("r", topics), QRELS, TASK1)
+    evaluation = evaluate_run(Run.from_scores("r", topics), QRELS, TASK1)
     assert evaluation.mean("nDCG'") == 0.0
     assert evaluation.summarise()["nDCG'"].floor > 0

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.metrics import Qrels, Run, evaluate_run, make_run, protocol_of
-from mathamr_kedro.metrics.runs import Results
+from mathamr_kedro.hits import Hits
+from mathamr_kedro.metrics import evaluate_run, protocol_of
+from mathamr_kedro.trec import Qrels, Run
 
 TASK1 = protocol_of("1")
 TREC = {
@@ -47,10 +48,9 @@ def as_run(lines) -> Run:
     return Run(
         "r",
         {
-            topic: Results(
-                tuple(i for i, _ in rows),
+            topic: Hits(
+                [i for i, _ in rows],
                 np.array([score for _, score in rows], dtype=float),
-                np.arange(len(rows)),
             )
             for topic, rows in lines.items()
         },
@@ -138,14 +138,14 @@ def test_random_runs_score_as_ir_measures_says():
             for t in grades
         }
         expected = ir_measures.calc_aggregate(wanted.values(), grades, scores)
-        evaluation = evaluate_run(make_run("r", scores), Qrels(grades), protocol)
+        evaluation = evaluate_run(Run.from_scores("r", scores), Qrels(grades), protocol)
         for name, measure in wanted.items():
             assert evaluation.mean(name) == pytest.approx(expected[measure], abs=1e-9)
 
 
 def test_example_of_the_documentation_holds():
     qrels = Qrels({"A.1": {"17": 3, "90": 1, "2": 2, "55": 0}})
-    run = make_run("r", {"A.1": {"17": 5, "4": 4, "90": 3, "2": 2, "33": 1}})
+    run = Run.from_scores("r", {"A.1": {"17": 5, "4": 4, "90": 3, "2": 2, "33": 1}})
     expected = {"P'@10": 0.2, "MAP'": 0.8333, "nDCG'": 0.9725, "Bpref": 0.75,
                 "judged@5": 0.6, "recall@1": 0.5}  # fmt: skip
     evaluation = evaluate_run(run, qrels, TASK1.with_measures(expected))
@@ -155,7 +155,7 @@ def test_example_of_the_documentation_holds():
 
 def test_all_judged_topics_count_or_those_with_a_relevant_document():
     qrels = Qrels({"A.1": {"1": 3}, "A.2": {"1": 2}, "A.3": {"1": 1}})
-    run = make_run("r", {"A.1": {"1": 1.0}, "A.3": {"1": 1.0}})
+    run = Run.from_scores("r", {"A.1": {"1": 1.0}, "A.3": {"1": 1.0}})
     assert evaluate_run(run, qrels, TASK1).mean("MAP'") == pytest.approx(1 / 3)
     relevant = replace(TASK1, average="relevant")
     assert evaluate_run(run, qrels, relevant).mean("MAP'") == pytest.approx(1 / 2)
@@ -163,7 +163,7 @@ def test_all_judged_topics_count_or_those_with_a_relevant_document():
 
 def test_each_level_of_relevance_has_its_own_topics():
     qrels = Qrels({"NTCIR12-MathWiki-1": {"a:1": 4}, "NTCIR12-MathWiki-2": {"a:1": 1}})
-    run = make_run("r", {"NTCIR12-MathWiki-1": {"a:1": 1.0}})
+    run = Run.from_scores("r", {"NTCIR12-MathWiki-1": {"a:1": 1.0}})
     protocol = replace(protocol_of("ntcir"), average="relevant")
     evaluation = evaluate_run(run, qrels, protocol)
     assert evaluation.mean("Bpref full") == 1.0
@@ -173,8 +173,10 @@ def test_each_level_of_relevance_has_its_own_topics():
 def test_scores_stand_between_their_anchors():
     qrels = Qrels({"A.1": {str(i): i % 4 for i in range(40)}})
     ideal = sorted(qrels.grades["A.1"], key=lambda i: qrels.grades["A.1"][i])
-    best = make_run("best", {"A.1": {i: float(s) for s, i in enumerate(ideal)}})
-    worst = make_run("worst", {"A.1": {i: -float(s) for s, i in enumerate(ideal)}})
+    best = Run.from_scores("best", {"A.1": {i: float(s) for s, i in enumerate(ideal)}})
+    worst = Run.from_scores(
+        "worst", {"A.1": {i: -float(s) for s, i in enumerate(ideal)}}
+    )
     top = evaluate_run(best, qrels, TASK1).summarise()
     low = evaluate_run(worst, qrels, TASK1).summarise()
     for name in ("nDCG'", "MAP'", "P'@10", "Bpref"):
@@ -190,20 +192,20 @@ def test_anchors_are_means_over_random_orders_of_the_pool():
     qrels = Qrels({"A.1": grades})
     protocol = replace(TASK1, depth=12)
     runs = (
-        make_run(
+        Run.from_scores(
             "r", {"A.1": dict(zip(grades, rng.permutation(30) + 1.0, strict=True))}
         )
         for _ in range(800)
     )
     drawn = np.array([evaluate_run(run, qrels, protocol).scores[0] for run in runs])
-    floors = evaluate_run(make_run("r", {}), qrels, protocol).floors[0]
+    floors = evaluate_run(Run.from_scores("r", {}), qrels, protocol).floors[0]
     error = drawn.std(axis=0) / np.sqrt(len(drawn))
     assert (np.abs(drawn.mean(axis=0) - floors) <= 4.5 * error + 1e-12).all()
 
 
 def test_topics_are_broken_down_by_kind():
     qrels = Qrels({f"A.{t}": {"1": 3, "2": 0} for t in range(1, 5)})
-    run = make_run("r", {"A.1": {"1": 1.0}, "A.2": {"1": 1.0}})
+    run = Run.from_scores("r", {"A.1": {"1": 1.0}, "A.2": {"1": 1.0}})
     info = {
         "A.1": {"category": "Proof", "difficulty": "High"},
         "A.2": {"category": "Concept", "difficulty": "Low"},
@@ -220,13 +222,13 @@ def test_topics_are_broken_down_by_kind():
 
 def test_one_column_has_one_score_per_topic():
     qrels = Qrels({"A.2": {"1": 3}, "A.1": {"1": 2}})
-    evaluation = evaluate_run(make_run("r", {"A.1": {"1": 1.0}}), qrels, TASK1)
+    evaluation = evaluate_run(Run.from_scores("r", {"A.1": {"1": 1.0}}), qrels, TASK1)
     assert evaluation.topics == ("A.2", "A.1")
     assert evaluation.column("MAP'").tolist() == [0.0, 1.0]
 
 
 def test_formula_instances_need_visual_ids():
-    run = replace(make_run("r", {"B.1": {"501": 1.0}}), holds_instances=True)
+    run = replace(Run.from_scores("r", {"B.1": {"501": 1.0}}), holds_instances=True)
     with pytest.raises(ConfigurationError, match=r"formula ids.*--visual-ids"):
         evaluate_run(run, Qrels({"B.1": {"7": 3}}), protocol_of("2"))
 
@@ -244,6 +246,6 @@ def test_run_and_qrels_of_different_tasks_or_years_are_refused(
 ):
     with pytest.raises(MalformedInputError, match=message):
         evaluate_run(
-            make_run("r", {topic: {"1": 1.0}}), Qrels({judged: {"1": 3}}),
+            Run.from_scores("r", {topic: {"1": 1.0}}), Qrels({judged: {"1": 3}}),
             protocol_of(task),
         )  # fmt: skip

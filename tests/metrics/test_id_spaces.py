@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mathamr_kedro.metrics import Qrels, evaluate_run, make_run, protocol_of
-from mathamr_kedro.metrics.visual_ids import VisualIds
+from mathamr_kedro.metrics import evaluate_run, protocol_of
+from mathamr_kedro.trec import Qrels, Run, VisualIds
 
 TASK1, TASK2, NTCIR = (protocol_of(task) for task in ("1", "2", "ntcir"))
 
@@ -19,7 +19,9 @@ def topics(prefix, ids_of, count=5):
 
 def test_hits_on_no_topic_look_like_another_numbering():
     qrels = Qrels(topics("B.", lambda t: [str(100 * t + i) for i in range(20)]))
-    run = make_run("r", topics("B.", lambda t: [str(9000 + i) for i in range(10)]))
+    run = Run.from_scores(
+        "r", topics("B.", lambda t: [str(9000 + i) for i in range(10)])
+    )
     found = codes(run, qrels, TASK2)["id_space"]
     assert found.level == "warning"
     assert "only 0 of the 50 results" in found.message
@@ -29,7 +31,7 @@ def test_hits_on_no_topic_look_like_another_numbering():
 def test_hits_on_any_topic_alike_look_like_another_numbering():
     qrels = Qrels(topics("A.", lambda t: [str(100 * t + i) for i in range(20)]))
     # every list holds one document that is judged, but for the next topic
-    run = make_run(
+    run = Run.from_scores(
         "r",
         topics(
             "A.", lambda t: [str(100 * ((t + 1) % 5)), *map(str, range(9000, 9009))]
@@ -41,7 +43,7 @@ def test_hits_on_any_topic_alike_look_like_another_numbering():
 
 def test_few_hits_on_the_own_topic_are_no_reason_to_worry():
     qrels = Qrels(topics("A.", lambda t: [str(100 * t + i) for i in range(20)]))
-    run = make_run(
+    run = Run.from_scores(
         "r",
         {
             f"A.{t}": {i: 1.0 for i in [*map(str, range(9000, 9009)), str(100 * t)]}
@@ -53,7 +55,7 @@ def test_few_hits_on_the_own_topic_are_no_reason_to_worry():
 
 def test_qrels_stripped_of_unicode_are_noticed():
     qrels = Qrels({"NTCIR12-MathWiki-1": {"RiemannSiegel:9": 4, "Golden_ratio:1": 0}})
-    run = make_run(
+    run = Run.from_scores(
         "r", {"NTCIR12-MathWiki-1": {"Riemann–Siegel:9": 2.0, "Golden_ratio:1": 1.0}}
     )
     found = codes(run, qrels, NTCIR)["stripped_names"]
@@ -62,17 +64,17 @@ def test_qrels_stripped_of_unicode_are_noticed():
 
 def test_size_of_the_2020_files_is_known():
     grades = {"B.1": {str(i): 2 for i in range(6437)}}
-    run = make_run("r", {"B.1": {"5": 1.0}})
+    run = Run.from_scores("r", {"B.1": {"5": 1.0}})
     assert "numbering_of_2020" in codes(run, Qrels(grades), TASK2)
     assert "numbering_of_2020" not in codes(
-        make_run("r", {"A.1": {"5": 1.0}}), Qrels({"A.1": grades["B.1"]}), TASK1
+        Run.from_scores("r", {"A.1": {"5": 1.0}}), Qrels({"A.1": grades["B.1"]}), TASK1
     )
 
 
 def test_formulas_outside_the_index_and_outside_the_posts_are_reported():
     index = VisualIds({"f1": "v1", "f2": "v2"}, frozenset({"v1"}), frozenset({"f2"}))
     qrels = Qrels({"B.1": {"v1": 3, "v7": 0, "v8": 0}})
-    run = make_run("r", {"B.1": {"f1": 0.9, "f2": 0.8, "f3": 0.7}})
+    run = Run.from_scores("r", {"B.1": {"f1": 0.9, "f2": 0.8, "f3": 0.7}})
     found = codes(run, qrels, TASK2, visual_ids=index)
     assert found["unknown_formulas"].examples == ("f3",)
     assert found["not_retrievable"].examples == ("f2",)
@@ -84,14 +86,14 @@ def test_formulas_outside_the_index_and_outside_the_posts_are_reported():
 def test_a_run_of_visual_ids_does_not_want_the_index():
     index = VisualIds({"v1": "x"}, frozenset({"v1", "v2"}), frozenset())
     qrels = Qrels({"B.1": {"v1": 3, "v2": 0}})
-    run = make_run("r", {"B.1": {"v1": 0.9, "v2": 0.8}})
+    run = Run.from_scores("r", {"B.1": {"v1": 0.9, "v2": 0.8}})
     found = codes(run, qrels, TASK2, visual_ids=index)
     assert "leave out --visual-ids" in found["already_visual"].message
 
 
 def test_corpus_tells_what_nobody_could_return():
     qrels = Qrels({"A.1": {"1": 3, "2": 0, "3": 2}})
-    run = make_run("r", {"A.1": {"1": 0.9, "9": 0.8}})
+    run = Run.from_scores("r", {"A.1": {"1": 0.9, "9": 0.8}})
     found = codes(run, qrels, TASK1, corpus_ids=["1", "2"])
     assert found["unknown_ids"].examples == ("9",)
     assert found["judged_not_in_corpus"].examples == ("3",)

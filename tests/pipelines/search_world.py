@@ -7,9 +7,7 @@ from pathlib import Path
 import torch
 from kedro.io import CatalogProtocol
 
-from mathamr_kedro.corpus.extraction import PostCleaner
-from mathamr_kedro.corpus.raw import RawPost
-from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.corpus import PostCleaner, RawPost, VisualIndex
 from mathamr_kedro.formula import TreeBatch
 from mathamr_kedro.graph import PreprocessingConfig
 from mathamr_kedro.learning.trainer import MODEL

@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.metrics.runs import Run, make_run
+from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.runs.fusion import Fusion, fuse_runs
+from mathamr_kedro.runs.fusion import Fusion, NamedFusion, add_fusions, fuse_runs
+from mathamr_kedro.trec import Run
 
-A = make_run("a", {"A.1": {"17": 1.0, "4": 0.5, "90": 0.0}, "A.2": {"5": 3.0}})
-B = make_run("b", {"A.1": {"4": 20.0, "90": 10.0}})
+A = Run.from_scores("a", {"A.1": {"17": 1.0, "4": 0.5, "90": 0.0}, "A.2": {"5": 3.0}})
+B = Run.from_scores("b", {"A.1": {"4": 20.0, "90": 10.0}})
 
 
 def scores(run, topic="A.1"):
-    results = run.results[topic]
-    return dict(zip(results.ids, results.scores.tolist(), strict=True))
+    hits = run.lists[topic]
+    return dict(zip(hits.ids, hits.scores.tolist(), strict=True))
 
 
 def approx(values):
@@ -27,7 +28,7 @@ def test_reciprocal_ranks_are_added():
     fused = fuse_runs([A, B], Fusion("rrf"), "ab")
     expected = {"4": 1 / 62 + 1 / 61, "90": 1 / 63 + 1 / 62, "17": 1 / 61}
     assert scores(fused) == approx(expected)
-    assert list(fused.results["A.1"].ids) == ["4", "90", "17"]
+    assert fused.lists["A.1"].ids == ["4", "90", "17"]
     assert scores(fused, "A.2") == approx({"5": 1 / 61})
 
 
@@ -53,30 +54,21 @@ def test_scores_are_put_together(fusion, expected):
 
 def test_ties_go_to_the_shorter_id_and_depth_cuts():
     fused = fuse_runs([A, B], Fusion("max", depth=2), "ab")
-    assert list(fused.results["A.1"].ids) == ["4", "17"]
+    assert fused.lists["A.1"].ids == ["4", "17"]
 
 
 def test_one_run_alone_keeps_its_order():
     rng = np.random.default_rng(0)
     ids = [str(i) for i in rng.permutation(50)]
-    run = make_run("r", {"A.1": dict(zip(ids, -np.arange(50.0), strict=True))})
+    run = Run.from_scores("r", {"A.1": dict(zip(ids, -np.arange(50.0), strict=True))})
     for method in ("rrf", "mean", "max", "f1", "weighted"):
-        fused = fuse_runs([run], Fusion(method), "one").results["A.1"]
-        assert list(fused.ids)[:49] == ids[:49]
+        fused = fuse_runs([run], Fusion(method), "one").lists["A.1"]
+        assert fused.ids[:49] == ids[:49]
 
 
 def test_repeats_in_a_run_count_once():
-    results = A.results["A.1"]
-    doubled = Run(
-        "d",
-        {
-            "A.1": results._replace(
-                ids=[*results.ids, "4"],
-                scores=np.append(results.scores, 0.2),
-                ranks=np.arange(1, 5),
-            )
-        },
-    )
+    ids, values = A.lists["A.1"]
+    doubled = Run("d", {"A.1": Hits([*ids, "4"], np.append(values, 0.2))})
     assert scores(fuse_runs([doubled, B], Fusion("rrf"), "x")) == approx(
         scores(fuse_runs([A, B], Fusion("rrf"), "y"))
     )
@@ -102,6 +94,75 @@ def test_runs_that_do_not_fit_are_refused():
         fuse_runs([], Fusion(), "x")
     with pytest.raises(ConfigurationError, match="2 weights"):
         fuse_runs([A, B], Fusion(weights=(1.0, 2.0, 3.0)), "x")
-    instances = Run("i", B.results, holds_instances=True)
+    instances = Run("i", B.lists, holds_instances=True)
     with pytest.raises(ConfigurationError, match="one kind of id"):
         fuse_runs([A, instances], Fusion(), "x")
+
+
+def posts(ids):
+    return Hits(list(ids), np.arange(len(ids), 0, -1, dtype=np.float64))
+
+
+def formulas(visual_ids, formula_ids, post_ids):
+    scores = posts(visual_ids).scores
+    return FormulaHits(list(formula_ids), scores, list(visual_ids), list(post_ids))
+
+
+POSTS_A = Run("a", {"A.1": posts("987"), "A.2": posts("1")}, task=1, seconds=2.0)
+POSTS_B = Run("b", {"A.1": posts("86")}, task=1, seconds=3.0)
+FORMULAS_A = Run("a", {"B.1": formulas("xy", "12", "pq")}, task=2)
+FORMULAS_B = Run("b", {"B.1": formulas("zy", "34", "rs")}, task=2)
+
+
+def test_fusions_follow_the_systems_of_each_task():
+    runs = add_fusions(
+        [POSTS_A, POSTS_B, FORMULAS_A, FORMULAS_B],
+        [NamedFusion("rrf", name="ab", of=("a", "b"))],
+    )
+    assert [(r.task, r.name) for r in runs] == [
+        (1, "a"), (1, "b"), (1, "ab"), (2, "a"), (2, "b"), (2, "ab"),
+    ]  # fmt: skip
+    assert runs[2].lists["A.1"].ids == ["8", "9", "6", "7"]
+    assert runs[2].lists["A.2"].ids == ["1"]
+    assert runs[2].seconds == 5.0
+
+
+def test_a_visual_id_is_named_by_the_first_system_that_has_it():
+    fusion = NamedFusion("rrf", name="ab", of=("b", "a"))
+    *_, fused = add_fusions([FORMULAS_A, FORMULAS_B], [fusion])
+    found = fused.lists["B.1"]
+    named = zip(found.visual_ids, found.ids, found.post_ids, strict=True)
+    assert set(named) == {("x", "1", "p"), ("y", "4", "s"), ("z", "3", "r")}
+
+
+def test_fusions_may_be_fused_and_skip_tasks_that_lack_a_part():
+    runs = add_fusions(
+        [POSTS_A, POSTS_B, FORMULAS_A],
+        [
+            NamedFusion("max", name="ab", of=("a", "b")),
+            NamedFusion("mean", name="again", of=("ab", "a")),
+        ],
+    )
+    assert [r.name for r in runs if r.task == 1] == ["a", "b", "ab", "again"]
+    assert [r.name for r in runs if r.task == 2] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("fusion", "message"),
+    [
+        (NamedFusion(name="x", of=("aa",)), "no system is named 'aa'; did you mean"),
+        (NamedFusion(name="b", of=("a",)), "Two systems are named 'b'"),
+        (NamedFusion(name="x", of=("a", "c")), "no task has all of"),
+    ],
+)
+def test_wrong_fusions_say_what_is_wrong(fusion, message):
+    only_c = Run("c", {}, task=2)
+    with pytest.raises(ConfigurationError, match=message):
+        add_fusions([POSTS_A, POSTS_B, only_c], [fusion])
+
+
+def test_fusion_without_name_or_parts_is_refused():
+    with pytest.raises(ConfigurationError, match="name and the systems"):
+        NamedFusion(of=("a",))
+    with pytest.raises(ConfigurationError, match="name and the systems"):
+        NamedFusion(name="x")

@@ -12,7 +12,6 @@ from mathamr_kedro.records import Topic
 from mathamr_kedro.runs.topic_search import (
     NamedStrategy,
     Queries,
-    name_strategy,
     run_search,
     search_posts,
 )
@@ -147,7 +146,7 @@ def test_names_of_strategies():
     assert NamedStrategy(sentence_weight=0.3).name == "maxsim-exact-sentence-0.3"
     assert NamedStrategy(name="mine").name == "mine"
     plain = Strategy("single", depth=7, post_types=("document",))
-    named = name_strategy(plain)
+    named = NamedStrategy.of(plain)
     assert (named.name, named.depth, named.post_types) == (
         "single-exact", 7, ("document",),
     )  # fmt: skip

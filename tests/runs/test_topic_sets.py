@@ -36,7 +36,7 @@ def test_topics_belong_to_their_edition():
     ]  # fmt: skip
     assert sets[1, "ARQMath-2"].qrels.grades == {"A.250": {"7": 2}}
     assert sets[2, "ARQMath-1"].qrels.grades == {}
-    assert sets[1, "ARQMath-1"].info["A.1"]["category"] == "Proof"
+    assert sets[1, "ARQMath-1"].notes["A.1"]["category"] == "Proof"
 
 
 def test_judged_topics_count_where_their_set_has_topics():

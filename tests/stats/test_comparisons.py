@@ -8,9 +8,9 @@ from scipy import stats
 
 from mathamr_kedro.errors import ConfigurationError, InputError
 from mathamr_kedro.stats.comparisons import (
-    TestSettings,
+    TestConfig,
+    _count_wins,
     compare_with_baseline,
-    count_wins,
 )
 
 RNG = np.random.default_rng(7)
@@ -44,7 +44,7 @@ def test_all_tests_of_the_experiment_are_one_family():
 
 def test_correction_and_level_decide():
     def marks(**settings):
-        tests = compare_with_baseline(SCORES, "none", TestSettings(**settings))
+        tests = compare_with_baseline(SCORES, "none", TestConfig(**settings))
         return sum(test.significant for test in tests)
 
     strict, holm, raw = (marks(correction=c) for c in ("bonferroni", "holm", "none"))
@@ -54,15 +54,15 @@ def test_correction_and_level_decide():
 
 
 def test_randomisation_may_decide():
-    settings = TestSettings(test="randomisation", num_samples=2000, seed=3)
-    tests = compare_with_baseline(SCORES, "none", settings)
+    config = TestConfig(test="randomisation", num_samples=2000, seed=3)
+    tests = compare_with_baseline(SCORES, "none", config)
     for test in tests:
         assert test.p_bonferroni == min(1.0, 4 * test.p_randomisation)
 
 
 def test_wins_ties_and_losses_add_up():
     a, b = np.array([0.5, 0.5, 0.2, 0.9]), np.array([0.4, 0.5 + 1e-12, 0.6, 0.1])
-    assert count_wins(a, b) == (2, 1, 1)
+    assert _count_wins(a - b) == (2, 1, 1)
 
 
 def test_a_measure_that_a_condition_lacks_is_not_tested():

@@ -7,13 +7,13 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.stats.corrections import bonferroni, correct, holm
+from mathamr_kedro.stats.corrections import _bonferroni, _holm, correct_p_values
 
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("count", [1, 4, 12])
 @pytest.mark.parametrize(
-    ("ours", "theirs"), [(bonferroni, "bonferroni"), (holm, "holm")]
+    ("ours", "theirs"), [(_bonferroni, "bonferroni"), (_holm, "holm")]
 )
 def test_corrected_p_values_are_those_of_statsmodels(seed, count, ours, theirs):
     rng = np.random.default_rng(seed)
@@ -24,18 +24,18 @@ def test_corrected_p_values_are_those_of_statsmodels(seed, count, ours, theirs):
 
 def test_holm_is_never_stricter_than_bonferroni():
     p_values = np.random.default_rng(1).random(50) ** 4
-    assert (holm(p_values) <= bonferroni(p_values)).all()
-    assert (holm(p_values) < bonferroni(p_values)).any()
+    assert (_holm(p_values) <= _bonferroni(p_values)).all()
+    assert (_holm(p_values) < _bonferroni(p_values)).any()
 
 
 def test_correction_by_name():
     p_values = np.array([0.01, 0.04])
-    assert correct(p_values, "bonferroni").tolist() == [0.02, 0.08]
-    assert correct(p_values, "holm").tolist() == [0.02, 0.04]
-    assert correct(p_values, "none").tolist() == [0.01, 0.04]
+    assert correct_p_values(p_values, "bonferroni").tolist() == [0.02, 0.08]
+    assert correct_p_values(p_values, "holm").tolist() == [0.02, 0.04]
+    assert correct_p_values(p_values, "none").tolist() == [0.01, 0.04]
     with pytest.raises(ConfigurationError, match="did you mean 'holm'"):
-        correct(p_values, "hulm")
+        correct_p_values(p_values, "hulm")
 
 
 def test_no_tests_need_no_correction():
-    assert holm(np.array([])).size == 0
+    assert _holm(np.array([])).size == 0

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.stats.comparisons import TestSettings
+from mathamr_kedro.stats.comparisons import TestConfig
 from mathamr_kedro.stats.result_tables import Layout, best_seed_table, mean_table
 from mathamr_kedro.stats.seeds import SeedResult
 from mathamr_kedro.stats.tables import Column, Figure
@@ -82,7 +82,7 @@ def test_one_seed_for_all_conditions_that_share_models():
 def test_without_significance_the_note_says_so():
     results = make_results()
     _, tests = best_seed_table(LAYOUT, results)
-    table, _ = best_seed_table(LAYOUT, results, TestSettings(alpha=0.0))
+    table, _ = best_seed_table(LAYOUT, results, TestConfig(alpha=0.0))
     assert any(test.significant for test in tests)
     assert table.notes[-1].startswith("† Baseline. No condition differs")
 

@@ -12,10 +12,7 @@ from mathamr_kedro.stats.tables import (
     Figure,
     Row,
     Table,
-    format_figure,
-    render_csv,
-    render_latex,
-    render_markdown,
+    _format_figure,
 )
 
 NDCG, MAP = Column("nDCG'", "nDCG'"), Column("MAP'", "MAP'")
@@ -38,7 +35,7 @@ MEANS = Table(
 
 
 def test_markdown_is_aligned_and_marked():
-    assert render_markdown(BEST).splitlines() == [
+    assert BEST.to_markdown().splitlines() == [
         "**Best seed**",
         "",
         "| Formula Mode   |  nDCG' |  MAP' |",
@@ -52,28 +49,28 @@ def test_markdown_is_aligned_and_marked():
 
 def test_bars_in_cells_do_not_break_markdown():
     table = Table("t", ("Run",), (NDCG,), (Row(("a|b",), (Figure(0.5),)),))
-    assert r"a\|b" in render_markdown(table)
+    assert r"a\|b" in table.to_markdown()
 
 
 def test_csv_has_full_precision_and_extra_columns():
-    rows = list(csv.DictReader(io.StringIO(render_csv(BEST))))
+    rows = list(csv.DictReader(io.StringIO(BEST.to_csv())))
     assert rows == [
         {"Formula Mode": "Both (OPT+SLT)", "baseline": "0", "nDCG'": "0.4971",
          "nDCG' significant": "1", "MAP'": "0.15"},
         {"Formula Mode": "None", "baseline": "1", "nDCG'": "0.404",
          "nDCG' significant": "0", "MAP'": ""},
     ]  # fmt: skip
-    [row] = csv.DictReader(io.StringIO(render_csv(MEANS)))
+    [row] = csv.DictReader(io.StringIO(MEANS.to_csv()))
     assert (row["nDCG'"], row["nDCG' std"]) == ("0.494", "0.0021")
     assert (float(row["Time (min)"]), float(row["Time (min) std"])) == (10, 0.1)
 
 
 def test_latex_escapes_what_latex_reads():
-    text = render_latex(MEANS)
+    text = MEANS.to_latex()
     assert r"Zero & 50 \% \& more\_less & 0.494 $\pm$ 0.002 & 10.0 $\pm$ 0.1 \\" in text
     assert r"\begin{tabular}{llrr}" in text
-    assert r"Both (OPT+SLT) & 0.497$^{*}$ & 0.150 \\" in render_latex(BEST)
-    assert r"None$^{\dagger}$ & 0.404 & -- \\" in render_latex(BEST)
+    assert r"Both (OPT+SLT) & 0.497$^{*}$ & 0.150 \\" in BEST.to_latex()
+    assert r"None$^{\dagger}$ & 0.404 & -- \\" in BEST.to_latex()
 
 
 def test_groups_of_columns_have_a_heading():
@@ -84,9 +81,9 @@ def test_groups_of_columns_have_a_heading():
     )
     row = Row(("β = 1",), (Figure(0.454), Figure(0.209), Figure(0.33)))
     table = Table("Loss", ("Weight",), columns, (row,))
-    assert "| MaxSim nDCG' | MaxSim P'@10 | Single nDCG' |" in render_markdown(table)
-    assert "Weight,baseline,MaxSim / nDCG',MaxSim / P'@10" in render_csv(table)
-    latex = render_latex(table)
+    assert "| MaxSim nDCG' | MaxSim P'@10 | Single nDCG' |" in table.to_markdown()
+    assert "Weight,baseline,MaxSim / nDCG',MaxSim / P'@10" in table.to_csv()
+    latex = table.to_latex()
     assert r" & \multicolumn{2}{c}{MaxSim} & \multicolumn{1}{c}{Single} \\" in latex
     assert r"\cmidrule(lr){2-3}\cmidrule(lr){4-4}" in latex
     assert r"$\beta$ = 1 & 0.454" in latex
@@ -104,10 +101,10 @@ def test_groups_of_columns_have_a_heading():
     ],
 )
 def test_figures_are_written_as_in_the_thesis(figure, column, text):
-    assert format_figure(figure, column) == text
+    assert _format_figure(figure, column) == text
 
 
 def test_unit_of_a_cell_does_not_scale_the_csv():
     column = Column("p", "Params", scale=1e-6, unit="M")
     table = Table("t", ("Init",), (column,), (Row(("Zero",), (Figure(7_917_123),)),))
-    assert render_csv(table).splitlines()[1] == "Zero,0,7917123.0"
+    assert table.to_csv().splitlines()[1] == "Zero,0,7917123.0"

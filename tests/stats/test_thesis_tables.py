@@ -7,11 +7,6 @@ import pytest
 
 from mathamr_kedro.stats.result_tables import best_seed_table, mean_table
 from mathamr_kedro.stats.seeds import SeedResult
-from mathamr_kedro.stats.tables import (
-    render_csv,
-    render_latex,
-    render_markdown,
-)
 from mathamr_kedro.stats.thesis_tables import (
     LAYOUTS,
     benchmark_table,
@@ -48,12 +43,12 @@ def test_every_table_is_built_and_rendered(number):
     else:
         table = mean_table(layout, results)
     assert all(f is not None for row in table.rows for f in row.figures)
-    for text in (render_markdown(table), render_csv(table)):
+    for text in (table.to_markdown(), table.to_csv()):
         assert all(label in text for row in table.rows for label in row.labels)
-    body = render_latex(table).partition(r"\midrule")[2].partition(r"\bottomrule")[0]
+    body = table.to_latex().partition(r"\midrule")[2].partition(r"\bottomrule")[0]
     assert body.count(r"\\") == len(table.rows)
     assert body.isascii()
-    assert f"Table {number}:" in render_markdown(table)
+    assert f"Table {number}:" in table.to_markdown()
 
 
 @pytest.mark.parametrize(
@@ -78,7 +73,7 @@ def test_headers_and_rows_are_those_of_the_thesis(number, header, first, last):
     build = best_seed_table if number in BEST_SEED else mean_table
     built = build(LAYOUTS[number], results_of(number))
     table = built[0] if isinstance(built, tuple) else built
-    lines = render_markdown(table).splitlines()[2:]
+    lines = table.to_markdown().splitlines()[2:]
     cells = [[c.strip() for c in line.strip("| ").split("|")] for line in lines]
     assert "|".join(cells[0]) == header
     body = cells[2 : 2 + len(table.rows)]
@@ -96,7 +91,7 @@ def test_auxiliary_loss_compares_three_strategies_within_one_family():
 
 def test_benchmark_sets_ours_below_the_published_systems():
     table = benchmark_table("1", {"MathAMR+": {"nDCG'": 0.35, "MAP'": 0.11}})
-    text = render_markdown(table)
+    text = table.to_markdown()
     assert text.startswith("**Table 4.19:")
     assert [c.key for c in table.columns] == ["nDCG'", "MAP'", "P'@10", "Bpref"]
     assert len(table.rows) == 8

@@ -12,12 +12,17 @@ import click
 from rich.console import Console
 
 from mathamr_kedro.metrics import Evaluation, Protocol, evaluate_run, protocol_of
-from mathamr_kedro.metrics.qrels_files import judge_visual_ids, read_qrels
-from mathamr_kedro.metrics.run_files import read_run
-from mathamr_kedro.metrics.run_formats import RUN_FORMS
-from mathamr_kedro.metrics.runs import Qrels, Run
-from mathamr_kedro.metrics.text_files import BadLines, Names, read_text
-from mathamr_kedro.metrics.visual_ids import VisualIds, read_visual_ids
+from mathamr_kedro.trec import (
+    RUN_FORMS,
+    BadLines,
+    Names,
+    Qrels,
+    Run,
+    VisualIds,
+    read_qrels,
+    read_run,
+    read_text,
+)
 
 _FILE = click.Path(path_type=Path)
 
@@ -115,14 +120,14 @@ def score_files(
     """Read run files and score them by the same judgments."""
     names: Names = "nfc" if request.names == "nfc" else "as_written"
     bad_lines: BadLines = request.bad_lines.replace("-", "_")  # type: ignore[assignment]
-    qrels = read_qrels(request.qrels, protocol.highest_grade, names)
+    qrels = read_qrels(request.qrels, protocol.grades, names)
     judged_ids = frozenset(chain.from_iterable(qrels.grades.values()))
     runs = [read_run(p, request.form, judged_ids, bad_lines, names) for p in paths]
     visual_ids = None
     if request.visual_ids:
         visual_ids = _look_up(runs, qrels, request)
         if request.formula_qrels:
-            qrels, _ = judge_visual_ids(qrels, visual_ids.of_formula)
+            qrels, _ = qrels.judge_visual_ids(visual_ids.of_formula)
     elif request.formula_qrels:
         raise click.UsageError("--formula-qrels needs the formula index (--visual-ids)")
     corpus_ids = _read_ids(request.corpus_ids, names) if request.corpus_ids else None
@@ -136,12 +141,12 @@ def make_console() -> Console:
 
 
 def _look_up(runs: Sequence[Run], qrels: Qrels, request: Request) -> VisualIds:
-    results = chain.from_iterable(run.results.values() for run in runs)
-    formula_ids = set(chain.from_iterable(result.ids for result in results))
+    lists = (run.documents(topic) for run in runs for topic in run.lists)
+    formula_ids = set(chain.from_iterable(hits.ids for hits in lists))
     judged = set(chain.from_iterable(qrels.grades.values()))
     if not request.formula_qrels:
-        return read_visual_ids(request.visual_ids, formula_ids, judged)
-    return read_visual_ids(request.visual_ids, formula_ids | judged)
+        return VisualIds.read(request.visual_ids, formula_ids, judged)
+    return VisualIds.read(request.visual_ids, formula_ids | judged)
 
 
 def _read_ids(path: Path, names: Names) -> frozenset[str]:

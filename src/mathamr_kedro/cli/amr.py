@@ -15,7 +15,7 @@ from mathamr_kedro.amr import (
     make_parser,
     parse_documents,
 )
-from mathamr_kedro.corpus.extraction import clean_text
+from mathamr_kedro.corpus import clean_text
 from mathamr_kedro.errors import MalformedInputError
 
 

@@ -20,12 +20,16 @@ from mathamr_kedro.cli._scoring import (
     score_files,
     scoring_options,
 )
-from mathamr_kedro.metrics.evaluation import Evaluation
-from mathamr_kedro.stats.comparisons import Comparison, TestSettings
-from mathamr_kedro.stats.result_tables import Layout, best_seed_table
-from mathamr_kedro.stats.seeds import SeedResult
-from mathamr_kedro.stats.tables import Column, render_latex, render_markdown
-from mathamr_kedro.stats.tables import Table as ResultTable
+from mathamr_kedro.metrics import Evaluation
+from mathamr_kedro.stats import (
+    Column,
+    Comparison,
+    Layout,
+    SeedResult,
+    TestConfig,
+    best_seed_table,
+)
+from mathamr_kedro.stats import Table as ResultTable
 
 _NUM_MEASURES = {"1": 4, "2": 4, "ntcir": 2}
 _EXAMPLE = """\b
@@ -90,10 +94,10 @@ def command(
             f"expected one of {', '.join(evaluations)} (got {chosen!r})",
             param_hint="--baseline",
         )
-    settings = TestSettings(
+    config = TestConfig(
         alpha=alpha, test=test, correction=correction, num_samples=samples, seed=seed
     )
-    table, tests = _compare(evaluations, chosen, settings)
+    table, tests = _compare(evaluations, chosen, config)
     _write(output, table, tests)
 
 
@@ -110,7 +114,7 @@ def _names_of(paths: Sequence[Path], scored: Sequence[Evaluation]) -> list[str]:
 
 
 def _compare(
-    evaluations: dict[str, Evaluation], baseline: str, settings: TestSettings
+    evaluations: dict[str, Evaluation], baseline: str, config: TestConfig
 ) -> tuple[ResultTable, list[Comparison]]:
     first = next(iter(evaluations.values()))
     layout = Layout(
@@ -125,7 +129,7 @@ def _compare(
         name: [SeedResult(seed=0, per_topic=_counted_scores(evaluation))]
         for name, evaluation in evaluations.items()
     }
-    return best_seed_table(layout, results, settings)
+    return best_seed_table(layout, results, config)
 
 
 def _counted_scores(evaluation: Evaluation) -> dict[str, Any]:
@@ -143,9 +147,9 @@ def _write(output: str, table: ResultTable, tests: list[Comparison]) -> None:
         case "csv":
             click.echo(_as_csv(tests), nl=False)
         case "markdown":
-            click.echo(render_markdown(table), nl=False)
+            click.echo(table.to_markdown(), nl=False)
         case "latex":
-            click.echo(render_latex(table), nl=False)
+            click.echo(table.to_latex(), nl=False)
         case _:
             _show(table, tests, make_console())
 

@@ -21,8 +21,8 @@ from mathamr_kedro.cli._scoring import (
     score_files,
     scoring_options,
 )
-from mathamr_kedro.metrics.evaluation import Evaluation, Group, Summary
-from mathamr_kedro.metrics.topic_info import read_topic_info
+from mathamr_kedro.metrics import Evaluation, Group, Summary
+from mathamr_kedro.trec import read_topic_notes
 
 _ANCHORS = ("score", "floor", "shuffled", "ceiling")
 _EXAMPLES = """\b
@@ -37,7 +37,7 @@ Examples:
 @scoring_options
 @click.option(
     "--topics-info", type=click.Path(path_type=Path), metavar="CSV",
-    help="Topic information: break down by category, difficulty and dependency.",
+    help="Notes about topics: break down by category, difficulty and dependency.",
 )  # fmt: skip
 @click.option("--per-topic", is_flag=True, help="Show the scores of each topic.")
 @click.option(
@@ -54,7 +54,7 @@ def command(
     """
     request = Request(**options)
     [evaluation] = score_files([run], request, request.protocol())
-    groups = evaluation.break_down(read_topic_info(topics_info)) if topics_info else []
+    groups = evaluation.break_down(read_topic_notes(topics_info)) if topics_info else []
     if output == "json":
         click.echo(_as_json(evaluation, groups, per_topic))
     elif output == "csv":

@@ -30,7 +30,6 @@ from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.experiments.tracking import log_cells
 from mathamr_kedro.experiments.versions import compare_versions
 from mathamr_kedro.project import find_project, list_versions, open_catalog
-from mathamr_kedro.stats.tables import render_csv, render_markdown
 
 _ENV = click.option(
     "--env", help="Environment of the data, e.g. pool (default: the embedded sample)."
@@ -163,8 +162,8 @@ def _compare(
     before = _read_result(name, old, env, data_root)
     after = _read_result(name, new, env, data_root)
     table = compare_versions(before, after, measure)
-    render = render_csv if output == "csv" else render_markdown
-    click.echo(render(table), nl=False)
+    text = table.to_csv() if output == "csv" else table.to_markdown()
+    click.echo(text, nl=False)
 
 
 @command.command("track")

@@ -9,8 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mathamr_kedro.corpus.extraction import PostCleaner
-from mathamr_kedro.corpus.own_files import OwnCollection
+from mathamr_kedro.corpus import OwnCollection, PostCleaner
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.records import Failure, Post

@@ -1,1 +1,75 @@
-"""Readers of test collections and of own corpora."""
+"""Collections read, cleaned and described: raw files to the records of all stages.
+
+```
+arqmath, formula_pool, ntcir12, own_files     kinds of Collection (raw)
+   │ xml_rows, topics, formula_tables, judgments
+   ▼ raw records and failures
+extraction ──► Post, Comment, Topic           markup: to flat text
+   │                                          placeholders: FORMULA_0, FORMULA_1, ...
+   ▼
+tables (Arrow), threads (training pairs), visual_index, statistics, report
+```
+
+Files that others publish too (qrels, notes about topics, TSV tables) are read by
+:mod:`mathamr_kedro.trec`. The report draws with Plotly; import it by its module.
+"""
+
+from mathamr_kedro.corpus.arqmath import ArqmathCollection, ArqmathFiles, ExampleFiles
+from mathamr_kedro.corpus.extraction import (
+    PostCleaner,
+    clean_comment,
+    clean_in_batches,
+    clean_text,
+    clean_topic,
+)
+from mathamr_kedro.corpus.formula_pool import FormulaPool, FormulaPoolFiles
+from mathamr_kedro.corpus.judgments import check_formula_ids, unknown_posts
+from mathamr_kedro.corpus.ntcir12 import Ntcir12Collection, Ntcir12Files
+from mathamr_kedro.corpus.own_files import OwnCollection
+from mathamr_kedro.corpus.placeholders import FormulaMarks
+from mathamr_kedro.corpus.raw import Collection, Part, RawComment, RawPost, RawTopic
+from mathamr_kedro.corpus.statistics import (
+    check_accounts,
+    count_failures,
+    describe_formulas,
+    describe_judgments,
+    describe_posts,
+)
+from mathamr_kedro.corpus.tables import RecordTables
+from mathamr_kedro.corpus.threads import Answers, Threads
+from mathamr_kedro.corpus.topics import year_of_topic
+from mathamr_kedro.corpus.visual_index import VisualIndex
+
+__all__ = [
+    "Answers",
+    "ArqmathCollection",
+    "ArqmathFiles",
+    "Collection",
+    "ExampleFiles",
+    "FormulaMarks",
+    "FormulaPool",
+    "FormulaPoolFiles",
+    "Ntcir12Collection",
+    "Ntcir12Files",
+    "OwnCollection",
+    "Part",
+    "PostCleaner",
+    "RawComment",
+    "RawPost",
+    "RawTopic",
+    "RecordTables",
+    "Threads",
+    "VisualIndex",
+    "check_accounts",
+    "check_formula_ids",
+    "clean_comment",
+    "clean_in_batches",
+    "clean_text",
+    "clean_topic",
+    "count_failures",
+    "describe_formulas",
+    "describe_judgments",
+    "describe_posts",
+    "unknown_posts",
+    "year_of_topic",
+]

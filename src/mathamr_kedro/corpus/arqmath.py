@@ -6,31 +6,30 @@ embedded sample and any subset are read by the same code.
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TypeVar, get_args
 
-from mathamr_kedro.corpus.file_patterns import find_files
-from mathamr_kedro.corpus.formula_tables import list_tables, read_table
+from mathamr_kedro.corpus.formula_tables import FormulaTables
 from mathamr_kedro.corpus.judgments import read_judgments
 from mathamr_kedro.corpus.own_files import read_examples
 from mathamr_kedro.corpus.raw import (
+    Collection,
     Markup,
     Part,
     RawComment,
     RawPost,
     RawTopic,
-    TopicNotes,
 )
 from mathamr_kedro.corpus.topics import read_topic_formulas, read_topics
-from mathamr_kedro.corpus.xml_rows import Row, read_rows
+from mathamr_kedro.corpus.xml_rows import read_rows
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
+from mathamr_kedro.trec import TopicNotes, read_topic_notes
 from mathamr_kedro.types import PostType
 
 T = TypeVar("T")
@@ -75,12 +74,11 @@ class ArqmathFiles:
     """They come after the posts, and are never returned by a search."""
 
 
-class ArqmathCollection:
+class ArqmathCollection(Collection):
     """Lazy reader of everything in an ARQMath folder."""
 
     def __init__(self, root: str | Path, files: ArqmathFiles) -> None:
-        self.root = Path(root)
-        self.name = self.root.name
+        super().__init__(root)
         self._files = files
 
     def check_layout(self) -> list[Path]:
@@ -98,17 +96,16 @@ class ArqmathCollection:
 
     def _list_files(self, part: Part) -> list[Path]:
         if part == "formulas":
-            tables = list_tables(self._formula_folders())
-            return [file for _, families in tables for file in families.values()]
+            return self._formula_tables().files
         wanted = getattr(self._files, part)
         if part == "posts":  # examples are posts to everything behind the reader
             examples = [file for file, _ in self._example_files()]
-            return [*self._find((wanted,), part), *examples]
+            return [*self._find_files((wanted,), part), *examples]
         if isinstance(wanted, str):
             wanted = (wanted,)
         elif isinstance(wanted, Mapping):
             wanted = [pattern for patterns in wanted.values() for pattern in patterns]
-        return self._find(wanted, part)
+        return self._find_files(wanted, part)
 
     def fingerprint(self, *parts: Part) -> str:
         """Return a digest of names, sizes and times of the raw files of some parts."""
@@ -120,7 +117,7 @@ class ArqmathCollection:
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield questions and answers; rows of other types are failures."""
-        for path in self._find((self._files.posts,), "posts"):
+        for path in self._find_files((self._files.posts,), "posts"):
             source = self._relative(path)
             for row in read_rows(path):
                 yield _post(row, source)
@@ -131,7 +128,9 @@ class ArqmathCollection:
 
     def _example_files(self) -> list[tuple[Path, ExampleFiles]]:
         kinds = self._files.examples
-        return [(file, k) for k in kinds for file in self._find(k.files, "examples")]
+        return [
+            (file, k) for k in kinds for file in self._find_files(k.files, "examples")
+        ]
 
     def comments(self) -> Iterator[RawComment | Failure]:
         """Yield the comments."""
@@ -159,7 +158,7 @@ class ArqmathCollection:
         convert: Callable[[str, int, Mapping[str, str]], T],
     ) -> Iterator[T | Failure]:
         """Yield the converted rows of a dump; rows that lack something are failures."""
-        for path in self._find((pattern,), part):
+        for path in self._find_files((pattern,), part):
             source = self._relative(path)
             for line, values in read_rows(path):
                 if all(values.get(name) for name in needed):
@@ -171,51 +170,44 @@ class ArqmathCollection:
         self,
     ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
         """Yield name and reader of each table of the formula index."""
-        for name, files in list_tables(self._formula_folders()):
-            yield name, partial(read_table, files)
+        tables = self._formula_tables()
+        for name in tables.names:
+            yield name, partial(tables.read, name)
 
     def topics(self) -> Iterator[RawTopic | Failure]:
         """Yield the topics of both tasks."""
-        for path in self._find(self._files.topics, "topics"):
+        for path in self._find_files(self._files.topics, "topics"):
             yield from read_topics(path, self._relative(path))
 
     def topic_formulas(self) -> Iterator[Formula | Failure]:
         """Yield the formulas of the topics, their families joined by id and topic."""
         patterns = self._files.topic_formulas
-        files = {f: self._find(p, "topic_formulas") for f, p in patterns.items()}
+        files = {f: self._find_files(p, "topic_formulas") for f, p in patterns.items()}
         yield from read_topic_formulas(files)
 
-    def topic_notes(self) -> dict[str, TopicNotes]:
+    def topic_notes(self) -> TopicNotes:
         """Return category, difficulty and dependency by topic id."""
-        notes: dict[str, TopicNotes] = {}
-        for path in self._find(self._files.topic_notes, "topic_notes"):
-            with path.open(encoding="utf-8-sig", newline="") as stream:
-                for row in csv.DictReader(stream):
-                    topic = row.get("Topic") or row.get("Topic_Id") or ""
-                    names = ("Category", "Difficulty", "Dependency")
-                    notes[topic] = TopicNotes(
-                        *(row.get(name) or None for name in names)
-                    )
+        notes: TopicNotes = {}
+        for path in self._find_files(self._files.topic_notes, "topic_notes"):
+            notes |= read_topic_notes(path)
         return notes
 
     def judgments(self) -> Iterator[Judgment | Failure]:
         """Yield the judgments of all tasks."""
         for task, patterns in self._files.qrels.items():
-            for path in self._find(patterns, "qrels"):
+            for path in self._find_files(patterns, "qrels"):
                 yield from read_judgments(path, self._relative(path), task)
 
-    def _formula_folders(self) -> dict[str, Path]:
-        return {f: self.root / folder for f, folder in self._files.formulas.items()}
+    def _formula_tables(self) -> FormulaTables:
+        folders = self._files.formulas.items()
+        return FormulaTables({family: self.root / folder for family, folder in folders})
 
     def _relative(self, path: Path) -> str:
         inside = path.is_relative_to(self.root)
         return (path.relative_to(self.root) if inside else path).as_posix()
 
-    def _find(self, patterns: Iterable[str], part: str) -> list[Path]:
-        return find_files(self.root, patterns, part)
 
-
-def _post(row: Row, source: str) -> RawPost | Failure:
+def _post(row: tuple[int, Mapping[str, str]], source: str) -> RawPost | Failure:
     line, values = row
     post_id, kind = values.get("Id"), values.get("PostTypeId")
     if not post_id or not kind:

@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from mathamr_kedro.corpus.html_text import FoundFormula, remove_marks
 from mathamr_kedro.corpus.markup import flatten_markup
-from mathamr_kedro.corpus.placeholders import VisualLookup, place_formulas
-from mathamr_kedro.corpus.raw import RawComment, RawPost, RawTopic, TopicNotes
+from mathamr_kedro.corpus.placeholders import FormulaMarks, VisualLookup
+from mathamr_kedro.corpus.raw import RawComment, RawPost, RawTopic
 from mathamr_kedro.errors import MathAMRError
 from mathamr_kedro.records import CleanText, Comment, Failure, Post, Topic
+from mathamr_kedro.trec import TopicNotes
 
 Raw = TypeVar("Raw")
 Clean = TypeVar("Clean")
 
 
-class Batch(NamedTuple, Generic[Clean]):
+class _Batch(NamedTuple, Generic[Clean]):
     """Clean records of one shard, what went wrong, and the account."""
 
     number: int
@@ -38,10 +38,10 @@ class Batch(NamedTuple, Generic[Clean]):
 
 def clean_in_batches(
     raw: Iterable[Raw | Failure],
-    clean: Callable[[Raw], tuple[Clean | None, list[Failure]]],
+    clean: Callable[[Raw], tuple[Clean | None, list[Failure]]] | None,
     size: int,
     is_finished: Callable[[int], bool] = lambda number: False,
-) -> Iterator[Batch[Clean]]:
+) -> Iterator[_Batch[Clean]]:
     """Clean the records in batches of ``size``; finished batches are skipped.
 
     Raw records are always read (their order numbers the batches), but those of a
@@ -49,7 +49,8 @@ def clean_in_batches(
 
     Args:
         raw: raw records and failures of the reader.
-        clean: returns the clean record (``None``: left out) and what was wrong.
+        clean: returns the clean record (``None``: dropped) and what was wrong; absent:
+            records are as they should be.
         size: raw records per batch.
         is_finished: tells by number whether a batch was written by an earlier run.
     """
@@ -61,38 +62,43 @@ def clean_in_batches(
         number += 1
 
 
-def keep(record: Clean) -> tuple[Clean, list[Failure]]:
-    """Clean nothing: the record is as it should be."""
-    return record, []
-
-
-def _clean_batch(number: int, rows: list[Any], clean: Callable[..., Any]) -> Batch:
+def _clean_batch(
+    number: int, rows: list[Any], clean: Callable[..., Any] | None
+) -> _Batch:
     records: list[Any] = []
     failures: list[Failure] = []
     for row in rows:
         if isinstance(row, Failure):
             failures.append(row)
             continue
-        record, problems = clean(row)
+        record, problems = (row, []) if clean is None else clean(row)
         failures += problems
         if record is not None:
             records.append(record)
     # A failure of the reader with kept=True belongs to a record that follows it.
     notes = sum(isinstance(row, Failure) and row.kept for row in rows)
-    return Batch(number, records, failures, len(rows) - notes)
+    return _Batch(number, records, failures, len(rows) - notes)
 
 
 def clean_text(
     title: str, body: str, owner: str, find: VisualLookup, markup: str = "html"
-) -> tuple[CleanText, list[FoundFormula]]:
-    """Return title and body as one clean text, and the formulas that were found."""
-    formulas: list[FoundFormula] = []
+) -> tuple[CleanText, list[str]]:
+    """Return title and body as one clean text, and the LaTeX that was marked in them.
+
+    Args:
+        title: may be empty.
+        body: the text below it.
+        owner: id of the post or topic, for formulas without an id.
+        find: looks a formula id up in the formula index.
+        markup: ``html``, ``markdown``, ``latex`` or ``text``.
+    """
+    marks = FormulaMarks()
     parts = [
-        flatten_markup(remove_marks(title), formulas, markup) if title else "",
-        flatten_markup(remove_marks(body), formulas, markup),
+        flatten_markup(marks.clear(title), marks, markup) if title else "",
+        flatten_markup(marks.clear(body), marks, markup),
     ]
     flat = "\n\n".join(part for part in parts if part)
-    return place_formulas(flat, formulas, owner, find), formulas
+    return marks.place(flat, owner, find), marks.latex
 
 
 class PostCleaner:
@@ -141,11 +147,11 @@ class PostCleaner:
         return post, list(self._problems(raw, clean, found))
 
     def _problems(
-        self, raw: RawPost, clean: CleanText, found: list[FoundFormula]
+        self, raw: RawPost, clean: CleanText, found: list[str]
     ) -> Iterator[Failure]:
         if not clean.text:
             yield _failure(raw, "empty_text", "neither title nor body has text")
-        empty = sum(not formula.latex.strip(" $") for formula in found)
+        empty = sum(not latex.strip(" $") for latex in found)
         if empty:
             yield _failure(raw, "empty_formula", f"{empty} formulas without LaTeX")
         if raw.post_type == "answer" and raw.parent_id is None:
@@ -170,13 +176,12 @@ def clean_comment(raw: RawComment, find: VisualLookup) -> tuple[Comment, list[Fa
 
 
 def clean_topic(
-    raw: RawTopic, notes: dict[str, TopicNotes], find: VisualLookup
+    raw: RawTopic, notes: TopicNotes, find: VisualLookup
 ) -> tuple[Topic, list[Failure]]:
     """Clean one topic; a query formula that its text lacks is reported."""
     clean, _ = clean_text(raw.title, raw.question, raw.topic_id, find)
     title = clean_text(raw.title, "", raw.topic_id, find)[0].text
-    # Notes are kept for the Task 1 topic; "B.x" asks about a formula of "A.x".
-    note = notes.get(raw.topic_id) or notes.get("A" + raw.topic_id[1:])
+    note = notes.get(raw.topic_id, {})
     problems = []
     ids = {mention.formula_id for mention in clean.formula_map}
     if raw.formula_id is not None and raw.formula_id not in ids:
@@ -197,7 +202,9 @@ def clean_topic(
         clean.formula_map,
         raw.formula_id,
         raw.latex,
-        *(note or TopicNotes(None, None, None)),
+        note.get("category") or None,
+        note.get("difficulty") or None,
+        note.get("dependency") or None,
     )
     return topic, problems
 

@@ -21,19 +21,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from mathamr_kedro.corpus.file_patterns import find_files
-from mathamr_kedro.corpus.formula_tables import is_utf8, read_tsv
 from mathamr_kedro.corpus.judgments import read_judgments
 from mathamr_kedro.corpus.placeholders import (
     split_punctuation,
     strip_delimiters,
     visual_id_of_latex,
 )
-from mathamr_kedro.corpus.raw import Part, PostsAlone, RawPost, RawTopic
+from mathamr_kedro.corpus.raw import Collection, Part, RawPost, RawTopic
 from mathamr_kedro.corpus.topics import year_of_topic
-from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure, Formula, Judgment
+from mathamr_kedro.trec import read_table
 
 _FORMULA_COLUMNS = ("visual_id", "latex", "slt", "opt")
 _TOPIC_COLUMNS = ("topic", "formula_id", "latex", "slt", "opt")
@@ -76,12 +74,11 @@ class _Row(NamedTuple):
         )
 
 
-class FormulaPool(PostsAlone):
+class FormulaPool(Collection):
     """Lazy reader of formulas, topics that ask for formulas, and judgments."""
 
     def __init__(self, root: str | Path, files: FormulaPoolFiles) -> None:
-        self.root = Path(root)
-        self.name = self.root.name
+        super().__init__(root)
         self._files = files
 
     def check_layout(self) -> list[Path]:
@@ -153,7 +150,7 @@ class FormulaPool(PostsAlone):
         }
         if part not in kinds:
             return []
-        return find_files(self.root, getattr(self._files, kinds[part]), kinds[part])
+        return self._find_files(getattr(self._files, kinds[part]), kinds[part])
 
     def _formula_rows(self) -> Iterator[_Row | Failure]:
         for path in self._find("formulas"):
@@ -182,28 +179,14 @@ def _read_rows(path: Path, columns: tuple[str, ...]) -> Iterator[_Row | Failure]
     Raises:
         MalformedInputError: a column is missing.
     """
-    lines = read_tsv(path)
-    _, header = next(lines, (1, []))
-    missing = [name for name in columns if name not in header]
-    if missing:
-        raise MalformedInputError(
-            f"{str(path)!r}, line 1: expected a header with the columns "
-            f"{' '.join(columns)!r}, found no {missing[0]!r} in "
-            f"{' '.join(header)[:200]!r}"
-        )
-    places = [header.index(name) for name in columns]
-    for number, cells in lines:
-        if not cells:
+    for found in read_table(path, columns):
+        if isinstance(found, Failure):
+            yield found
             continue
-        place = f"line {number}"
-        if len(cells) < len(header) or not is_utf8(cells):
-            reason = "too_few_columns" if len(cells) < len(header) else "bad_encoding"
-            detail = f"expected {len(header)} UTF-8 columns, got {len(cells)}"
-            yield Failure("ingestion", path.name, place, cells[0], reason, detail)
-            continue
-        owner, *formula_id, latex, slt, opt = (cells[n].strip() for n in places)
+        number, cells = found
+        owner, *formula_id, latex, slt, opt = (cell.strip() for cell in cells)
         name = formula_id[0] if formula_id else owner
-        row = _Row(path.name, place, owner, name, latex, slt, opt)
+        row = _Row(path.name, f"line {number}", owner, name, latex, slt, opt)
         if not owner or not row.formula_id or not row.spelling:
             detail = f"expected an id and a formula in {' '.join(columns)!r}"
             yield _failure(row, "empty_cells", detail)

@@ -1,61 +1,100 @@
-"""Judgments (qrels): ``topic  0  document  grade``, one per line."""
+"""Judgments of a collection: read by task, and checked against its ids.
+
+Three numberings of formulas are easily confused: formula ids (instances), visual ids of
+the index, and the small visual numbering of the 2020 lab, which the index does not know
+and which would silently pair wrong formulas.
+"""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
-from mathamr_kedro.corpus.xml_rows import open_binary
+from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.records import Failure, Judgment
+from mathamr_kedro.trec import ARQMATH, NTCIR12, iter_judgments
 
 _TOPIC_PREFIX = {"task1": "A.", "task2": "B.", "task2_formulas": "B."}
-_MAX_GRADE = 4  # NTCIR-12 adds two assessors' grades of 0 to 2
+# Chance alone makes a few ids match in the wrong space.
+_CLEAR_MATCHES = 20
+_CLEARLY_MORE = 3
+# The 2020 numbering fills 1..n almost without gaps; visual ids spread over millions.
+_DENSE = 0.5
+_DENSE_FROM = 500
 
 
 def read_judgments(path: Path, source: str, task: str) -> Iterator[Judgment | Failure]:
-    """Yield the judgments of one file; a line that is none is a failure.
+    """Yield the judgments of one file; lines that are none are failures.
+
+    See :mod:`mathamr_kedro.trec.qrels` for the rule; the grades are those of ARQMath,
+    or of NTCIR-12 for the task ``ntcir12``.
 
     Raises:
         MalformedInputError: the file judges topics of another task.
     """
-    with open_binary(path) as stream:
-        lines = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape")
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                yield _judgment(line.split(), number, source, task, path)
-
-
-def _judgment(
-    cells: list[str], number: int, source: str, task: str, path: Path
-) -> Judgment | Failure:
-    place = f"line {number}"
-    if len(cells) != 4:
-        detail = f"expected 'topic 0 document grade', got {len(cells)} columns"
-        return Failure(
-            "ingestion", source, place, " ".join(cells)[:80], "bad_judgment", detail
-        )
-    topic, _, document, grade_text = cells
+    scale = NTCIR12 if task == "ntcir12" else ARQMATH
     prefix = _TOPIC_PREFIX.get(task, "")
-    if not topic.startswith(prefix):
-        raise MalformedInputError(
-            f"{str(path)!r}, line {number}: topic {topic!r} in a file listed under "
-            f"{task!r}, whose topics start with {prefix!r}; list the file under the "
-            "right task in 'qrels' of conf/<env>/catalog.yml"
-        )
-    grade = _grade(grade_text)
-    if grade is None:
-        detail = f"expected a grade from 0 to {_MAX_GRADE}, got {grade_text!r}"
-        return Failure("ingestion", source, place, document, "bad_grade", detail)
-    return Judgment(topic, document, grade, task, source)
+    for found in iter_judgments(path, task, source, scale, prefix):
+        if isinstance(found, Failure) and found.reason == "other_topic":
+            raise MalformedInputError(
+                f"{str(path)!r}, {found.place}: topic {found.record_id!r} in a file "
+                f"listed under {task!r}, whose topics start with {prefix!r}; list the "
+                "file under the right task in 'qrels' of "
+                "conf/<env>/catalog/ingestion.yml"
+            )
+        yield found
 
 
-def _grade(text: str) -> int | None:
-    """Read ``2`` or ``2.0``."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    is_grade = value.is_integer() and 0 <= value <= _MAX_GRADE
-    return int(value) if is_grade else None
+def unknown_posts(
+    judgments: Iterable[Judgment], known: Set[str], task: str
+) -> Iterator[Failure]:
+    """Yield a note for each judgment whose document is not in the collection."""
+    for judgment in judgments:
+        if judgment.task == task and judgment.doc_id not in known:
+            yield Failure(
+                "ingestion",
+                judgment.source,
+                f"topic {judgment.topic_id}",
+                judgment.doc_id,
+                "judged_document_unknown",
+                f"judged {judgment.grade} for {judgment.topic_id}, but not here",
+                kept=True,
+            )
+
+
+def check_formula_ids(judgments: Iterable[Judgment], index: VisualIndex) -> None:
+    """Refuse Task 2 judgments that are not written in visual ids of the index.
+
+    Raises:
+        MalformedInputError: names the file, what its ids look like, and the remedy.
+    """
+    by_source: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for judgment in judgments:
+        if judgment.task in ("task2", "task2_formulas"):
+            by_source[judgment.source, judgment.task].add(judgment.doc_id)
+    for (source, task), ids in by_source.items():
+        numbers = [int(i) for i in ids if i.isdigit()]
+        as_visual = index.count_visual_ids(ids)
+        as_formula = index.count_formula_ids(ids)
+        if len(numbers) >= _DENSE_FROM and len(numbers) / max(numbers) > _DENSE:
+            raise MalformedInputError(
+                f"{source!r}: its {len(numbers):,} ids fill 1 to {max(numbers):,}: the "
+                "lab's own numbering of 2020, which no formula index knows; use the "
+                "judgments re-keyed to v3 visual ids"
+            )
+        wrong, right = as_formula, as_visual
+        if task == "task2_formulas":
+            wrong, right = right, wrong
+        if wrong >= _CLEAR_MATCHES and wrong > _CLEARLY_MORE * right:
+            seems, other = (
+                ("formula ids", "task2_formulas")
+                if task == "task2"
+                else ("visual ids", "task2")
+            )
+            raise MalformedInputError(
+                f"{source!r}: {wrong} of its {len(ids)} ids are {seems} of the index, "
+                f"only {right} are what {task!r} expects; list it under {other!r} in "
+                "'qrels' of conf/<env>/catalog/ingestion.yml"
+            )

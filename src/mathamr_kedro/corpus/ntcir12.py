@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,11 +19,11 @@ from lxml import etree
 
 from mathamr_kedro.corpus.judgments import read_judgments
 from mathamr_kedro.corpus.placeholders import visual_id_of_latex
-from mathamr_kedro.corpus.raw import Part, PostsAlone, RawPost, RawTopic
-from mathamr_kedro.corpus.xml_rows import open_binary
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.corpus.raw import Collection, Part, RawPost, RawTopic
+from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure, Formula, Judgment
+from mathamr_kedro.trec import open_binary
 
 _MATH = re.compile(r"<(?:\w+:)?math\b([^<>]*)>(.*?)</(?:\w+:)?math\s*>", re.DOTALL)
 _ID = re.compile(r"""\bid\s*=\s*["']([^"']+)["']""")
@@ -46,7 +46,7 @@ class Ntcir12Files:
     qrels: tuple[str, ...] = ()
 
 
-class MathElement(NamedTuple):
+class _MathElement(NamedTuple):
     """One ``<math>`` element of an article."""
 
     formula_id: str
@@ -55,41 +55,45 @@ class MathElement(NamedTuple):
     span: tuple[int, int]
 
 
-def normal_name(name: str) -> str:
+def _normal_name(name: str) -> str:
     """Return a document name as NFC Unicode, so that equal names compare equal."""
     return unicodedata.normalize("NFC", name)
 
 
-class Ntcir12Collection(PostsAlone):
+class Ntcir12Collection(Collection):
     """Lazy reader of an NTCIR-12 MathWiki folder."""
 
     def __init__(self, root: str | Path, files: Ntcir12Files) -> None:
-        self.root = Path(root)
-        self.name = self.root.name
+        super().__init__(root)
         self._files = files
 
     def check_layout(self) -> list[Path]:
         """Return all raw files; refuse a folder that lacks one."""
         files = self._files
         return [
-            file
-            for patterns in (files.articles, files.topics, files.qrels)
-            for file in self._find(patterns)
+            *self._find_files(files.articles, "articles"),
+            *self._find_files(files.topics, "topics"),
+            *self._find_files(files.qrels, "qrels"),
         ]
 
     def fingerprint(self, *parts: Part) -> str:
         """Return a digest of names, sizes and times of the raw files of some parts."""
         self.check_layout()
         files = self._files
-        kinds = {"topics": files.topics, "topic_formulas": files.topics,
-                 "topic_notes": (), "qrels": files.qrels}  # fmt: skip
-        chosen = dict.fromkeys(kinds.get(part, files.articles) for part in parts)
-        stats = [(f, f.stat()) for kind in chosen for f in self._find(kind)]
+        kinds = {"topics": "topics", "topic_formulas": "topics", "topic_notes": "",
+                 "qrels": "qrels"}  # fmt: skip
+        chosen = dict.fromkeys(kinds.get(part, "articles") for part in parts)
+        stats = [
+            (f, f.stat())
+            for kind in chosen
+            if kind
+            for f in self._find_files(getattr(files, kind), kind)
+        ]
         return fingerprint(*((f.name, s.st_size, s.st_mtime_ns) for f, s in stats))
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield the articles as documents."""
-        for path in self._find(self._files.articles):
+        for path in self._find_files(self._files.articles, "articles"):
             text = _read_text(path)
             if isinstance(text, Failure):
                 yield text
@@ -106,12 +110,12 @@ class Ntcir12Collection(PostsAlone):
         yield "1", partial(self._formulas)
 
     def _formulas(self) -> Iterator[Formula | Failure]:
-        for path in self._find(self._files.articles):
+        for path in self._find_files(self._files.articles, "articles"):
             text = _read_text(path)
             if isinstance(text, Failure):
                 continue  # reported with the posts
             name = _article_name(path)
-            for math in find_math(text, name):
+            for math in _find_math(text, name):
                 yield Formula(
                     math.formula_id, name, name, "body", None, None,
                     visual_id_of_latex(math.latex), "", math.latex, math.markup,
@@ -120,38 +124,22 @@ class Ntcir12Collection(PostsAlone):
 
     def topics(self) -> Iterator[RawTopic | Failure]:
         """Yield the queries; each is a formula alone."""
-        for path in self._find(self._files.topics):
+        for path in self._find_files(self._files.topics, "topics"):
             yield from _read_queries(path)
 
     def topic_formulas(self) -> Iterator[Formula | Failure]:
         """Yield the formulas of the queries with their MathML, where given."""
-        for path in self._find(self._files.topics):
+        for path in self._find_files(self._files.topics, "topics"):
             if path.suffix == ".xml":
                 yield from _read_query_formulas(path)
 
     def judgments(self) -> Iterator[Judgment | Failure]:
         """Yield the judgments, document names as NFC Unicode."""
-        for path in self._find(self._files.qrels):
-            for found in read_judgments(path, path.name, "ntcir12"):
-                if isinstance(found, Failure):
-                    yield found
-                else:
-                    yield found._replace(doc_id=normal_name(found.doc_id))
-
-    def _find(self, patterns: Iterable[str]) -> list[Path]:
-        found: list[Path] = []
-        for pattern in patterns:
-            files = sorted(self.root.glob(pattern))
-            if not files:
-                raise MissingInputError(
-                    f"Expected files at {str(self.root / pattern)!r}; set raw_root in "
-                    "conf/<env>/globals.yml to the NTCIR-12 MathWiki folder"
-                )
-            found += files
-        return found
+        for path in self._find_files(self._files.qrels, "qrels"):
+            yield from read_judgments(path, path.name, "ntcir12")
 
 
-def find_math(text: str, article: str) -> Iterator[MathElement]:
+def _find_math(text: str, article: str) -> Iterator[_MathElement]:
     """Yield the ``<math>`` elements of an article with their names."""
     for number, match in enumerate(_MATH.finditer(text)):
         attributes, content = match[1], match[2]
@@ -160,13 +148,13 @@ def find_math(text: str, article: str) -> Iterator[MathElement]:
         formula_id = found[1] if found and has_name else f"{article}:{number}"
         tex = _TEX.search(content) or _ALTTEXT.search(attributes)
         latex = html.unescape(tex[1]).strip() if tex else ""
-        yield MathElement(normal_name(formula_id), latex, match[0], match.span())
+        yield _MathElement(_normal_name(formula_id), latex, match[0], match.span())
 
 
 def _mark_math(text: str, path: Path) -> str:
     """Write the formulas of an article in the way of Stack Exchange posts."""
     pieces, position = [], 0
-    for math in find_math(text, _article_name(path)):
+    for math in _find_math(text, _article_name(path)):
         start, end = math.span
         pieces += [
             text[position:start],
@@ -182,7 +170,7 @@ def _mark_math(text: str, path: Path) -> str:
 
 
 def _article_name(path: Path) -> str:
-    return normal_name(path.name.removesuffix(".gz").rpartition(".")[0])
+    return _normal_name(path.name.removesuffix(".gz").rpartition(".")[0])
 
 
 def _read_text(path: Path) -> str | Failure:

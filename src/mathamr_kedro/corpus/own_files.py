@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from mathamr_kedro.corpus.raw import Markup, Part, PostsAlone, RawPost
+from mathamr_kedro.corpus.raw import Collection, Markup, Part, RawPost
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure
@@ -51,12 +51,11 @@ _FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.DOTALL | re.MULTILINE)
 _BODY_KEYS = ("text", "body", "question", "answer")
 
 
-class OwnCollection(PostsAlone):
+class OwnCollection(Collection):
     """Lazy reader of a folder of files."""
 
     def __init__(self, root: str | Path, unit: Unit = "section") -> None:
-        self.root = Path(root)
-        self.name = self.root.name
+        super().__init__(root)
         self._unit = unit
 
     def check_layout(self) -> list[Path]:

@@ -6,45 +6,41 @@ clean text     Let FORMULA_0 satisfy FORMULA_1. Then FORMULA_2 th powers ...
 formula_map    FORMULA_1 → id "12:1", LaTeX "x^2=2", offsets in the clean text
 ```
 
-Besides the marked formulas, those written as ``$..$``, ``$$..$$``, ``\(..\)``,
-``\[..\]`` or as a bare environment in the text are found.
+``⟦0⟧`` stands for two private-use characters around a number, so that no text of a
+post can be taken for a formula. Besides the marked formulas, those written as ``$..$``,
+``$$..$$``, ``\(..\)``, ``\[..\]`` or as a bare environment in the text are found.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import NamedTuple
 
-from mathamr_kedro.corpus.html_text import (
-    CLOSE,
-    LITERAL_BACKSLASH,
-    LITERAL_DOLLAR,
-    OPEN,
-    FoundFormula,
-    mark_formula,
-    remove_marks,
-)
 from mathamr_kedro.records import CleanText, FormulaMention
 
 VisualLookup = Callable[[str], str | None]
 """Formula id to visual id, ``None`` where the formula index does not know it."""
 
+_OPEN, _CLOSE = "\ue001", "\ue002"  # around the number of a formula in a flat text
+_LITERAL_DOLLAR, _LITERAL_BACKSLASH = "\ue003", "\ue004"  # of code: start no formula
+_PRIVATE = re.compile("[\ue001-\ue004]")
 _ENVIRONMENTS = (
     "align|aligned|alignat|eqnarray|equation|gather|gathered|multline|flalign|split"
     "|displaymath|math|cases|[pbvBV]?matrix|smallmatrix|array|IEEEeqnarray"
 )
-_MARK = re.compile(f"{OPEN}(\\d+){CLOSE}")
+_MARK = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 # Pandoc's rule for single dollars keeps prices apart: no blank after the first
 # dollar or before the second, no digit after the second.
 _FORMULA = re.compile(
-    rf"{OPEN}(?P<mark>\d+){CLOSE}"
-    rf"|(?<!\\)\$\$(?P<display>[^{OPEN}]+?)(?<!\\)\$\$"
-    rf"|(?<!\\)\$(?=[^\s$])(?P<inline>(?:[^$\\{OPEN}\n]|\\.|\n(?!\n))*?)(?<!\s)\$(?!\d)"
-    rf"|(?<!\\)\\\((?P<round>[^{OPEN}]+?)\\\)"
-    rf"|(?<!\\)\\\[(?P<square>[^{OPEN}]+?)\\\]"
+    rf"{_OPEN}(?P<mark>\d+){_CLOSE}"
+    rf"|(?<!\\)\$\$(?P<display>[^{_OPEN}]+?)(?<!\\)\$\$"
+    rf"|(?<!\\)\$(?=[^\s$])(?P<inline>(?:[^$\\{_OPEN}\n]|\\.|\n(?!\n))*?)(?<!\s)\$(?!\d)"
+    rf"|(?<!\\)\\\((?P<round>[^{_OPEN}]+?)\\\)"
+    rf"|(?<!\\)\\\[(?P<square>[^{_OPEN}]+?)\\\]"
     rf"|(?P<environment>\\begin\{{(?P<name>(?:{_ENVIRONMENTS})\*?)\}}"
-    rf"[^{OPEN}]+?\\end\{{(?P=name)\}})",
+    rf"[^{_OPEN}]+?\\end\{{(?P=name)\}})",
     re.DOTALL,
 )
 _WRAPPED = re.compile(r"\$\$(.*)\$\$|\$(.*)\$|\\\[(.*)\\\]|\\\((.*)\\\)", re.DOTALL)
@@ -102,81 +98,117 @@ def visual_id_of_latex(latex: str) -> str:
     return "x" + hashlib.blake2b(squeezed, digest_size=8).hexdigest()
 
 
-def mark_formulas(text: str, formulas: list[FoundFormula]) -> str:
-    """Replace the delimited formulas of a plain text by marks (Markdown, LaTeX)."""
+class _Found(NamedTuple):
+    """A formula as it was found; the id is missing where the source gave none."""
 
-    def mark(match: re.Match[str]) -> str:
-        if match["mark"] is not None:
-            return match[0]
-        return mark_formula(formulas, _formula_of(match, formulas))
-
-    return _FORMULA.sub(mark, text)
+    formula_id: str | None
+    latex: str
 
 
-def place_formulas(
-    flat: str,
-    formulas: Sequence[FoundFormula],
-    owner: str,
-    find_visual_id: VisualLookup = lambda formula_id: None,
-) -> CleanText:
-    """Number the formulas of a flat text and map each placeholder to its formula.
+class FormulaMarks:
+    """The formulas of a text, and the marks that stand for them in its flat form.
 
-    Args:
-        flat: text with marks, from :func:`.html_text.flatten_html`.
-        formulas: the marked formulas.
-        owner: id of the post or topic; formulas without an id get ``owner:n``.
-        find_visual_id: looks a formula id up in the formula index.
+    >>> marks = FormulaMarks()
+    >>> flat = marks.mark_delimited("so $x^2$ and ") + marks.mark("y", formula_id="7")
+    >>> marks.place(flat, owner="12").text
+    'so FORMULA_0 and FORMULA_1'
     """
-    if "FORMULA_" in flat:
-        flat = _LITERAL_PLACEHOLDER.sub("FORMULA-", flat)
-    pattern = _FORMULA if "$" in flat or "\\" in flat else _MARK
-    text = _Text()
-    mentions: list[FormulaMention] = []
-    position = 0
-    for match in pattern.finditer(flat):
-        found = _formula_of(match, formulas)
-        latex = strip_delimiters(remove_marks(found.latex))
-        if not latex:
-            continue
-        text.add(_plain(flat[position : match.start()]))
-        position = match.end()
-        body, punctuation = split_punctuation(latex)
-        number = len(mentions)
-        formula_id = found.formula_id or f"{owner}:{number}"
-        start = text.add_placeholder(f"FORMULA_{number}")
-        mentions.append(
-            FormulaMention(
-                f"FORMULA_{number}",
-                formula_id,
-                find_visual_id(formula_id) or visual_id_of_latex(body),
-                body,
-                start,
-                text.length,
+
+    def __init__(self) -> None:
+        self._formulas: list[_Found] = []
+
+    @property
+    def latex(self) -> list[str]:
+        """LaTeX of the marked formulas, as it was found."""
+        return [formula.latex for formula in self._formulas]
+
+    def mark(self, latex: str, formula_id: str | None = None) -> str:
+        """Take a formula up and return its mark for a flat text."""
+        self._formulas.append(_Found(formula_id, latex))
+        return f"{_OPEN}{len(self._formulas) - 1}{_CLOSE}"
+
+    def mark_delimited(self, text: str) -> str:
+        """Replace the delimited formulas of a plain text (Markdown, LaTeX) by marks."""
+
+        def mark(match: re.Match[str]) -> str:
+            if match["mark"] is not None:
+                return match[0]
+            return self.mark(self._formula_of(match).latex)
+
+        return _FORMULA.sub(mark, text)
+
+    @staticmethod
+    def clear(text: str) -> str:
+        """Drop private-use characters that a source brought along."""
+        return _PRIVATE.sub("", text) if _PRIVATE.search(text) else text
+
+    @staticmethod
+    def protect_code(text: str) -> str:
+        """Hide the dollars and backslashes of code from the search for formulas."""
+        return text.replace("$", _LITERAL_DOLLAR).replace("\\", _LITERAL_BACKSLASH)
+
+    def place(
+        self,
+        flat: str,
+        owner: str,
+        find_visual_id: VisualLookup = lambda formula_id: None,
+    ) -> CleanText:
+        """Number the formulas of a flat text and map each placeholder to its formula.
+
+        Args:
+            flat: text with marks.
+            owner: id of the post or topic; formulas without an id get ``owner:n``.
+            find_visual_id: looks a formula id up in the formula index.
+        """
+        if "FORMULA_" in flat:
+            flat = _LITERAL_PLACEHOLDER.sub("FORMULA-", flat)
+        pattern = _FORMULA if "$" in flat or "\\" in flat else _MARK
+        text = _Text()
+        mentions: list[FormulaMention] = []
+        position = 0
+        for match in pattern.finditer(flat):
+            found = self._formula_of(match)
+            latex = strip_delimiters(self.clear(found.latex))
+            if not latex:
+                continue
+            text.add(_plain(flat[position : match.start()]))
+            position = match.end()
+            body, punctuation = split_punctuation(latex)
+            number = len(mentions)
+            formula_id = found.formula_id or f"{owner}:{number}"
+            start = text.add_placeholder(f"FORMULA_{number}")
+            mentions.append(
+                FormulaMention(
+                    f"FORMULA_{number}",
+                    formula_id,
+                    find_visual_id(formula_id) or visual_id_of_latex(body),
+                    body,
+                    start,
+                    text.length,
+                )
             )
-        )
-        if punctuation and flat[position : position + 1] != punctuation:
-            text.add_punctuation(punctuation)
-    text.add(_plain(flat[position:]))
-    return CleanText(text.value, tuple(mentions))
+            if punctuation and flat[position : position + 1] != punctuation:
+                text.add_punctuation(punctuation)
+        text.add(_plain(flat[position:]))
+        return CleanText(text.value, tuple(mentions))
 
-
-def _formula_of(match: re.Match[str], formulas: Sequence[FoundFormula]) -> FoundFormula:
-    if match.re is _MARK:
-        return formulas[int(match[1])]
-    groups = match.groupdict()
-    if groups["mark"] is not None:
-        return formulas[int(groups["mark"])]
-    kinds = ("display", "inline", "round", "square", "environment")
-    return FoundFormula(None, next(groups[k] for k in kinds if groups[k] is not None))
+    def _formula_of(self, match: re.Match[str]) -> _Found:
+        if match.re is _MARK:
+            return self._formulas[int(match[1])]
+        groups = match.groupdict()
+        if groups["mark"] is not None:
+            return self._formulas[int(groups["mark"])]
+        kinds = ("display", "inline", "round", "square", "environment")
+        return _Found(None, next(groups[k] for k in kinds if groups[k] is not None))
 
 
 def _plain(text: str) -> str:
     """Give escaped dollars and the characters of code back; drop empty marks."""
     if "\\$" in text:
         text = text.replace("\\$", "$")
-    if OPEN in text:
+    if _OPEN in text:
         text = _MARK.sub("", text)
-    return text.replace(LITERAL_DOLLAR, "$").replace(LITERAL_BACKSLASH, "\\")
+    return text.replace(_LITERAL_DOLLAR, "$").replace(_LITERAL_BACKSLASH, "\\")
 
 
 class _Text:

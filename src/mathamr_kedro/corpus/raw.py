@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
 
+from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
+from mathamr_kedro.trec import TopicNotes
 from mathamr_kedro.types import PostType
 
 Markup = Literal["html", "markdown", "latex", "text"]
@@ -57,23 +61,27 @@ class RawTopic(NamedTuple):
     latex: str | None
 
 
-class TopicNotes(NamedTuple):
-    """What the organisers noted about a topic."""
-
-    category: str | None
-    difficulty: str | None
-    dependency: str | None
-
-
-class Collection(Protocol):
-    """A test collection or an own corpus.
+class Collection(ABC):
+    """A test collection or an own corpus: a folder of raw files.
 
     Every reader is lazy and yields in file order; a record that cannot be used is
-    yielded as a :class:`~mathamr_kedro.records.Failure` instead.
+    yielded as a :class:`~mathamr_kedro.records.Failure` instead. All parts but the
+    posts may be missing; a kind of collection says which it has.
     """
 
-    name: str
+    def __init__(self, root: str | Path) -> None:
+        self.root = Path(root)
+        self.name = self.root.name
 
+    @abstractmethod
+    def check_layout(self) -> list[Path]:
+        """Return all raw files; refuse a folder that lacks one.
+
+        Raises:
+            MissingInputError: names the missing part, the place and the remedy.
+        """
+
+    @abstractmethod
     def fingerprint(self, *parts: Part) -> str:
         """Return a digest of the raw files of some parts (names, sizes, times).
 
@@ -81,80 +89,75 @@ class Collection(Protocol):
         judgments leave the posts alone.
         """
 
+    @abstractmethod
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield questions, answers and documents."""
 
     def comments(self) -> Iterator[RawComment | Failure]:
         """Yield comments."""
+        return iter(())
 
     def links(self) -> Iterator[PostLink | Failure]:
         """Yield links between posts."""
+        return iter(())
 
     def tags(self) -> Iterator[Tag | Failure]:
         """Yield tags."""
+        return iter(())
 
     def votes(self) -> Iterator[Vote | Failure]:
         """Yield votes."""
+        return iter(())
 
     def formula_tables(
         self,
     ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
-        """Yield the formula index, table by table: a name and a reader."""
+        """Yield the formula index, table by table: a name and a reader.
+
+        Without one, formulas are found in the texts alone.
+        """
+        return iter(())
 
     def topics(self) -> Iterator[RawTopic | Failure]:
         """Yield the topics of all tasks."""
+        return iter(())
 
     def topic_formulas(self) -> Iterator[Formula | Failure]:
         """Yield the formulas of the topics."""
-
-    def topic_notes(self) -> dict[str, TopicNotes]:
-        """Return what is known about topics, by topic id."""
-
-    def judgments(self) -> Iterator[Judgment | Failure]:
-        """Yield the judgments of all tasks."""
-
-
-class PostsAlone:
-    """The parts of a collection that has posts and nothing else.
-
-    Readers of a :class:`Collection` that lacks most parts start from it and say what
-    theirs has.
-    """
-
-    def comments(self) -> Iterator[RawComment | Failure]:
-        """No comments."""
         return iter(())
 
-    def links(self) -> Iterator[PostLink | Failure]:
-        """No links between posts."""
-        return iter(())
-
-    def tags(self) -> Iterator[Tag | Failure]:
-        """No tags of this kind."""
-        return iter(())
-
-    def votes(self) -> Iterator[Vote | Failure]:
-        """No votes."""
-        return iter(())
-
-    def formula_tables(
-        self,
-    ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
-        """No formula index; formulas are found in the texts."""
-        return iter(())
-
-    def topics(self) -> Iterator[RawTopic | Failure]:
-        """No topics."""
-        return iter(())
-
-    def topic_formulas(self) -> Iterator[Formula | Failure]:
-        """No formulas of topics."""
-        return iter(())
-
-    def topic_notes(self) -> dict[str, TopicNotes]:
-        """Nothing is noted about topics."""
+    def topic_notes(self) -> TopicNotes:
+        """Return what the organisers noted about topics, by topic id."""
         return {}
 
     def judgments(self) -> Iterator[Judgment | Failure]:
-        """No judgments."""
+        """Yield the judgments of all tasks."""
         return iter(())
+
+    def _find_files(self, patterns: Iterable[str], part: str) -> list[Path]:
+        """Return the files of one part, in order.
+
+        Args:
+            patterns: relative to the root or absolute; they may hold ``*``. An empty
+                one means that the collection has no such part.
+            part: its name in the catalog.
+
+        Raises:
+            MissingInputError: nothing is there.
+        """
+        found: list[Path] = []
+        for pattern in patterns:
+            if not pattern:
+                continue
+            base, wanted = self.root, Path(pattern).expanduser()
+            if wanted.is_absolute():  # topics and qrels may lie elsewhere
+                base, wanted = Path(wanted.anchor), wanted.relative_to(wanted.anchor)
+            files = sorted(base.glob(str(wanted)))
+            if not files:
+                raise MissingInputError(
+                    f"Expected {part} at {str(self.root / pattern)!r}; put the file "
+                    f"there or change '{part}' of the dataset 'collection' in "
+                    "conf/<env>/catalog/ingestion.yml (an empty value: no such part)"
+                )
+            found += files
+        return found

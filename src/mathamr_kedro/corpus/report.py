@@ -10,29 +10,10 @@ import plotly.graph_objects as go
 
 def write_report(statistics: Mapping[str, Any]) -> str:
     """Return the statistics as a Markdown page in the order of Tables 4.2 and 4.3."""
-    posts, formulas = statistics["posts"], statistics["formulas"]
-    rows = [
-        ("Posts", posts["total"]),
-        *(
-            (f"{kind.capitalize()} posts", posts[kind])
-            for kind in posts
-            if kind != "total"
-        ),
-        ("Comments", statistics["comments"]),
-        ("Links between posts", statistics["links"]),
-        ("Tags", statistics["tags"]),
-        ("Votes", statistics["votes"]),
-        ("Formulas in the index", formulas["rows"]),
-        ("Formulas that may be returned", formulas["retrievable"]),
-        ("Visually distinct formulas", formulas["visual_ids"]),
-        ("… that may be returned", formulas["retrievable_visual_ids"]),
-        ("Formulas found in the texts", statistics["formulas_in_texts"]),
-        ("Training pairs", statistics["training_pairs"]),
-        *((f"Topics, {task}", n) for task, n in statistics["topics"].items()),
-    ]
+    formulas = statistics["formulas"]
     parts = [
         f"# Ingestion of `{statistics['collection']}`",
-        _table(("Statistic", "Value"), rows),
+        _table(("Statistic", "Value"), _list_counts(statistics)),
         "## Formulas per post",
         _spread_table(statistics["formulas_per_post"]),
         "## Representations in the formula index",
@@ -61,6 +42,29 @@ def write_report(statistics: Mapping[str, Any]) -> str:
         ),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _list_counts(statistics: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    posts, formulas = statistics["posts"], statistics["formulas"]
+    return [
+        ("Posts", posts["total"]),
+        *(
+            (f"{kind.capitalize()} posts", posts[kind])
+            for kind in posts
+            if kind != "total"
+        ),
+        ("Comments", statistics["comments"]),
+        ("Links between posts", statistics["links"]),
+        ("Tags", statistics["tags"]),
+        ("Votes", statistics["votes"]),
+        ("Formulas in the index", formulas["rows"]),
+        ("Formulas that may be returned", formulas["retrievable"]),
+        ("Visually distinct formulas", formulas["visual_ids"]),
+        ("… that may be returned", formulas["retrievable_visual_ids"]),
+        ("Formulas found in the texts", statistics["formulas_in_texts"]),
+        ("Training pairs", statistics["training_pairs"]),
+        *((f"Topics, {task}", n) for task, n in statistics["topics"].items()),
+    ]
 
 
 def draw_formulas_per_post(statistics: Mapping[str, Any]) -> go.Figure:

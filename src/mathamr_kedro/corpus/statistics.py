@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mathamr_kedro.corpus.visual_index import mark_retrievable
+from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.errors import MalformedInputError
 
 Account = Mapping[str, int]
@@ -27,7 +27,7 @@ def check_accounts(accounts: Mapping[str, Account]) -> None:
         if read != written + dropped:
             raise MalformedInputError(
                 f"The account of {name!r} does not balance: {read:,} read, {written:,} "
-                f"written, {dropped:,} left out; delete its folder and run again"
+                f"written, {dropped:,} dropped; delete its folder and run again"
             )
 
 
@@ -79,7 +79,7 @@ def describe_formulas(tables: Iterable[pa.Table]) -> dict[str, int]:
                 pc.utf8_length(pc.utf8_trim_whitespace(table[column])), 0
             )
             counts[f"with_{column}"] += pc.sum(filled).as_py() or 0
-        is_open = mark_retrievable(table["issue"])
+        is_open = VisualIndex.mark_retrievable(table["issue"])
         counts["retrievable"] += pc.sum(is_open).as_py() or 0
         visual_ids.add(table["visual_id"])
         retrievable.add(table.filter(is_open)["visual_id"])
@@ -113,7 +113,7 @@ def describe_judgments(table: pa.Table) -> dict[str, dict[str, Any]]:
 
 
 def count_failures(tables: Iterable[pa.Table]) -> dict[str, dict[str, int]]:
-    """Count failures by reason: how many records went on, how many were left out."""
+    """Count failures by reason: records that went on, records that were dropped."""
     counts: dict[str, dict[str, int]] = {}
     for table in tables:
         pairs = zip(table["reason"].to_pylist(), table["kept"].to_pylist(), strict=True)

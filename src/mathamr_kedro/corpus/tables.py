@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, Generic, TypeVar, get_type_hints
 
 import pyarrow as pa
 
@@ -12,7 +12,7 @@ from mathamr_kedro.types import PostType
 
 R = TypeVar("R", bound=tuple)
 
-MENTION = pa.struct(
+_MENTION = pa.struct(
     [
         ("placeholder", pa.string()),
         ("formula_id", pa.string()),
@@ -31,30 +31,49 @@ _ARROW_TYPES: dict[Any, pa.DataType] = {
     bool: pa.bool_(),
     float: pa.float64(),
     tuple[str, ...]: pa.list_(pa.string()),
-    tuple[FormulaMention, ...]: pa.list_(MENTION),
+    tuple[FormulaMention, ...]: pa.list_(_MENTION),
 }
 
 
-def schema_of(record: type[R]) -> pa.Schema:
-    """Return the Arrow schema of a record class."""
-    hints = get_type_hints(record)
-    return pa.schema([(name, _ARROW_TYPES[hint]) for name, hint in hints.items()])
+class RecordTables(Generic[R]):
+    """Arrow tables of one record class.
 
+    Args:
+        record: the class; its annotations make the schema.
+    """
 
-def table_of(record: type[R], rows: Sequence[R]) -> pa.Table:
-    """Return the rows as an Arrow table with the schema of their class."""
-    schema = schema_of(record)
-    columns: Iterable[Sequence[Any]] = (
-        zip(*rows, strict=True) if rows else [()] * len(schema)
-    )
-    arrays = [
-        _array(field, values) for field, values in zip(schema, columns, strict=True)
-    ]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    def __init__(self, record: type[R]) -> None:
+        self._record = record
+        self._hints = get_type_hints(record)
+        self.schema = pa.schema(
+            [(name, _ARROW_TYPES[hint]) for name, hint in self._hints.items()]
+        )
+
+    def write(self, rows: Sequence[R]) -> pa.Table:
+        """Return the records as a table."""
+        columns: Iterable[Sequence[Any]] = (
+            zip(*rows, strict=True) if rows else [()] * len(self.schema)
+        )
+        arrays = [
+            _array(field, values)
+            for field, values in zip(self.schema, columns, strict=True)
+        ]
+        return pa.Table.from_arrays(arrays, schema=self.schema)
+
+    def read(self, table: pa.Table) -> Iterator[R]:
+        """Yield the rows of a table as records; the inverse of :meth:`write`."""
+        for row in table.select(list(self._hints)).to_pylist():
+            for name, hint in self._hints.items():
+                if hint == tuple[str, ...]:
+                    row[name] = tuple(row[name])
+                elif hint == tuple[FormulaMention, ...]:
+                    mentions = (FormulaMention(**mention) for mention in row[name])
+                    row[name] = tuple(mentions)
+            yield self._record(**row)
 
 
 def _array(field: pa.Field, values: Sequence[Any]) -> pa.Array:
-    if field.type != pa.list_(MENTION):
+    if field.type != pa.list_(_MENTION):
         return pa.array(values, type=field.type)
     offsets = [0]
     for mentions in values:
@@ -63,19 +82,7 @@ def _array(field: pa.Field, values: Sequence[Any]) -> pa.Array:
     columns: Iterable[Sequence[Any]] = zip(*flat, strict=True) if flat else [()] * 6
     parts = [
         pa.array(column, type=part.type)
-        for part, column in zip(MENTION, columns, strict=True)
+        for part, column in zip(_MENTION, columns, strict=True)
     ]
-    items = pa.StructArray.from_arrays(parts, fields=list(MENTION))
+    items = pa.StructArray.from_arrays(parts, fields=list(_MENTION))
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items)
-
-
-def rows_of(record: type[R], table: pa.Table) -> Iterator[R]:
-    """Yield the rows of a table as records; the inverse of :func:`table_of`."""
-    hints = get_type_hints(record)
-    for row in table.select(list(hints)).to_pylist():
-        for name, hint in hints.items():
-            if hint == tuple[str, ...]:
-                row[name] = tuple(row[name])
-            elif hint == tuple[FormulaMention, ...]:
-                row[name] = tuple(FormulaMention(**mention) for mention in row[name])
-        yield record(**row)

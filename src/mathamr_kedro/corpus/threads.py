@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from mathamr_kedro.records import Failure, TrainingPair
 
 Answers = Literal["accepted", "all"]
 
 
-class PostHead(NamedTuple):
-    """What a thread needs to know of a post."""
-
-    post_id: str
-    post_type: str
-    parent_id: str | None
-    accepted_answer_id: str | None
-
-
 class Threads:
-    """Questions and answers of a whole collection, by id."""
+    """Questions and answers of a whole collection, by id.
 
-    def __init__(self, heads: Iterable[PostHead]) -> None:
+    Args:
+        posts: of each post the values of :attr:`COLUMNS`.
+    """
+
+    COLUMNS = ("post_id", "post_type", "parent_id", "accepted_answer_id")
+
+    def __init__(
+        self, posts: Iterable[tuple[str, str, str | None, str | None]]
+    ) -> None:
         self._accepted: dict[str, str | None] = {}
         self._parents: dict[str, str | None] = {}
-        for head in heads:
-            is_example = head.post_type == "example"
-            is_reply = is_example and head.parent_id is not None
-            if head.post_type == "question" or (is_example and not is_reply):
-                self._accepted[head.post_id] = head.accepted_answer_id
-            elif head.post_type == "answer" or is_reply:
-                self._parents[head.post_id] = head.parent_id
+        for post_id, post_type, parent_id, accepted in posts:
+            is_example = post_type == "example"
+            is_reply = is_example and parent_id is not None
+            if post_type == "question" or (is_example and not is_reply):
+                self._accepted[post_id] = accepted
+            elif post_type == "answer" or is_reply:
+                self._parents[post_id] = parent_id
 
     def pairs(self, answers: Answers = "accepted") -> Iterator[TrainingPair]:
         """Yield question and accepted answer (thesis 3.4), or every answer of it."""

@@ -7,15 +7,14 @@ from pathlib import Path
 
 from lxml import etree
 
-from mathamr_kedro.corpus.formula_tables import is_utf8, read_tsv
 from mathamr_kedro.corpus.placeholders import strip_delimiters, visual_id_of_latex
 from mathamr_kedro.corpus.raw import RawTopic
-from mathamr_kedro.corpus.xml_rows import open_binary
 from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.records import Failure, Formula
+from mathamr_kedro.trec import open_binary, read_table
 
-_COLUMNS = ["id", "topic_id", "thread_id", "type"]
-"""The fifth column is named ``formula``, or after the family in 2020."""
+_COLUMNS = ("id", "topic_id", "thread_id", "type", "formula|opt|slt")
+"""The last column is named after its family in 2020."""
 
 
 def year_of_topic(topic_id: str) -> int:
@@ -91,18 +90,19 @@ def read_topic_formulas(
 
     The tables are small; ids restart every year, so the topic is part of the key.
     """
-    found: dict[tuple[str, str], dict[str, str]] = {}
+    texts: dict[tuple[str, str], dict[str, str]] = {}
     rows: dict[tuple[str, str], list[str]] = {}
     for family, paths in files.items():
         for path in paths:
-            for row in _read_formula_rows(path):
-                if isinstance(row, Failure):
-                    yield row
+            for found in read_table(path, _COLUMNS):
+                if isinstance(found, Failure):
+                    yield found
                     continue
+                _, row = found
                 key = (row[1], row[0])
                 rows.setdefault(key, row)
-                found.setdefault(key, {})[family] = row[4]
-    for (topic_id, formula_id), cells in found.items():
+                texts.setdefault(key, {})[family] = row[4]
+    for (topic_id, formula_id), cells in texts.items():
         _, _, thread_id, place, *_ = rows[topic_id, formula_id]
         latex = strip_delimiters(cells.get("latex", ""))
         yield Formula(
@@ -118,22 +118,3 @@ def read_topic_formulas(
             cells.get("slt", ""),
             cells.get("opt", ""),
         )
-
-
-def _read_formula_rows(path: Path) -> Iterator[list[str] | Failure]:
-    rows = read_tsv(path)
-    _, header = next(rows, (1, []))
-    if header[:4] != _COLUMNS:
-        raise MalformedInputError(
-            f"{str(path)!r}, line 1: expected the header 'id topic_id thread_id type "
-            f"formula', got {' '.join(header)[:200]!r}"
-        )
-    for number, cells in rows:
-        if len(cells) >= 5 and is_utf8(cells):
-            yield cells
-        elif cells:
-            reason = "too_few_columns" if len(cells) < 5 else "bad_encoding"
-            detail = f"expected 5 UTF-8 columns, got {len(cells)}"
-            yield Failure(
-                "ingestion", path.name, f"line {number}", cells[0], reason, detail
-            )

@@ -53,11 +53,16 @@ class VisualIndex:
         place = self._find(formula_id)
         return place is None or not self._flags[place] & _DROPPED
 
-    def contains_visual_ids(self, visual_ids: Iterable[str]) -> int:
+    @staticmethod
+    def mark_retrievable(issues: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Mark the formulas that a Task 2 search may return, by their issues."""
+        return pc.invert(pc.match_substring(issues, "d"))
+
+    def count_visual_ids(self, visual_ids: Iterable[str]) -> int:
         """Count how many of the ids are visual ids of this index."""
         return _count_known(visual_ids, np.unique(self._visual_ids))
 
-    def contains_formula_ids(self, formula_ids: Iterable[str]) -> int:
+    def count_formula_ids(self, formula_ids: Iterable[str]) -> int:
         """Count how many of the ids are formula ids of this index."""
         return _count_known(formula_ids, self._ids)
 
@@ -84,11 +89,6 @@ class VisualIndex:
         if place == len(self._ids) or self._ids[place] != number:
             return None
         return place
-
-
-def mark_retrievable(issues: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Mark the formulas that a Task 2 search may return, by their issues."""
-    return pc.invert(pc.match_substring(issues, "d"))
 
 
 def _numbers(table: pa.Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -9,33 +9,15 @@ import gzip
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, NamedTuple
 
 from lxml import etree
 
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.trec import open_binary
 
 
-class Row(NamedTuple):
-    """The attributes of one row and the line on which it ends."""
-
-    line: int
-    values: Mapping[str, str]
-
-
-def open_binary(path: Path) -> IO[bytes]:
-    """Open a file, unpacking ``.gz``; say what was expected where it is missing."""
-    if not path.is_file():
-        raise MissingInputError(
-            f"Expected a file at {str(path)!r}; check conf/<env>/globals.yml"
-        )
-    if path.suffix == ".gz":
-        return gzip.open(path, "rb")  # type: ignore[return-value]
-    return path.open("rb")
-
-
-def read_rows(path: Path) -> Iterator[Row]:
-    """Yield the rows of a dump in file order.
+def read_rows(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
+    """Yield the rows of a dump in file order: the line of its end, its attributes.
 
     Raises:
         MalformedInputError: the file is cut short, not UTF-8, or not a dump; the
@@ -49,7 +31,7 @@ def read_rows(path: Path) -> Iterator[Row]:
                 stream, events=("end",), tag="row", huge_tree=True
             ):
                 line = element.sourceline or line
-                yield Row(line, element.attrib)
+                yield line, element.attrib
                 element.clear()
                 while element.getprevious() is not None:
                     del element.getparent()[0]

@@ -7,11 +7,16 @@ from typing import Any, Literal, get_args
 
 from kedro.io import AbstractDataset
 
-from mathamr_kedro.corpus.arqmath import ArqmathCollection, ArqmathFiles
-from mathamr_kedro.corpus.formula_pool import FormulaPool, FormulaPoolFiles
-from mathamr_kedro.corpus.ntcir12 import Ntcir12Collection, Ntcir12Files
-from mathamr_kedro.corpus.own_files import OwnCollection
-from mathamr_kedro.corpus.raw import Collection
+from mathamr_kedro.corpus import (
+    ArqmathCollection,
+    ArqmathFiles,
+    Collection,
+    FormulaPool,
+    FormulaPoolFiles,
+    Ntcir12Collection,
+    Ntcir12Files,
+    OwnCollection,
+)
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.parameters import read_parameters
 
@@ -56,9 +61,7 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         collection.check_layout()
         return collection
 
-    def _reader(
-        self,
-    ) -> ArqmathCollection | FormulaPool | Ntcir12Collection | OwnCollection:
+    def _reader(self) -> Collection:
         where = "ingestion.collection.files"
         if self._kind == "arqmath":
             files = read_parameters(ArqmathFiles, self._files, where)

@@ -12,19 +12,16 @@ task2/ARQMath-1/bm25.tsv           topic formula post rank score run
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from kedro.io import AbstractVersionedDataset, DatasetError, Version
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.metrics.rankings import count_ties
-from mathamr_kedro.metrics.run_files import read_run, write_run
-from mathamr_kedro.metrics.runs import Run
-from mathamr_kedro.runs.system_runs import RankedList, SystemRun
-from mathamr_kedro.types import TopicId
+from mathamr_kedro.metrics import count_ties
+from mathamr_kedro.trec import Run, RunForm, read_run, write_run
 
 _LIST_NAME = "runs.json"
 
@@ -65,13 +62,19 @@ class RunFolder:
     def read(self, entry: RunEntry) -> Run:
         """Read one run; documents of Task 2 are visual ids."""
         run = read_run(self.folder / entry.trec, form="trec")
-        return Run(entry.system, run.results, source=entry.trec)
+        return replace(
+            run,
+            name=entry.system,
+            source=entry.trec,
+            task=entry.task,
+            topic_set=entry.topic_set,
+        )
 
     def __iter__(self) -> Iterator[tuple[RunEntry, Run]]:
         return ((entry, self.read(entry)) for entry in self.entries)
 
 
-class RunFolderDataset(AbstractVersionedDataset[Sequence[SystemRun], RunFolder]):
+class RunFolderDataset(AbstractVersionedDataset[Sequence[Run], RunFolder]):
     """Saves runs of topic sets; loads a :class:`RunFolder`.
 
     Example of a catalog entry::
@@ -99,16 +102,16 @@ class RunFolderDataset(AbstractVersionedDataset[Sequence[SystemRun], RunFolder])
         """Return the runs without reading them."""
         return RunFolder(Path(self._get_load_path()))
 
-    def save(self, data: Sequence[SystemRun]) -> None:
+    def save(self, data: Sequence[Run]) -> None:
         """Write the files; the list comes last."""
         folder = Path(self._get_save_path())
         runs = {_name_file(run): run for run in data}
         if len(runs) < len(data):
             raise ConfigurationError(
                 "Two systems want one file: names that differ in '/' and '-' alone, in "
-                f"{sorted({run.system for run in data})}"
+                f"{sorted({run.name for run in data})}"
             )
-        entries = [_write_system_run(folder, stem, run) for stem, run in runs.items()]
+        entries = [_write_run(folder, stem, run) for stem, run in runs.items()]
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps([asdict(entry) for entry in entries], indent=1)
         (folder / _LIST_NAME).write_text(text + "\n", encoding="utf-8")
@@ -123,49 +126,26 @@ class RunFolderDataset(AbstractVersionedDataset[Sequence[SystemRun], RunFolder])
         return {"filepath": str(self._filepath), "version": self._version}
 
 
-def _name_file(run: SystemRun) -> str:
+def _name_file(run: Run) -> str:
     """Return the name of a run's files, without their ending."""
-    return f"task{run.task}/{run.topic_set}/{run.system.replace('/', '-')}"
+    return f"task{run.task}/{run.topic_set}/{run.name.replace('/', '-')}"
 
 
-def _write_system_run(folder: Path, stem: str, run: SystemRun) -> RunEntry:
+def _write_run(folder: Path, stem: str, run: Run) -> RunEntry:
     """Write both forms of a run of one topic set."""
-    trec, submission, name = f"{stem}.trec", f"{stem}.tsv", stem.rpartition("/")[2]
-    (folder / trec).parent.mkdir(parents=True, exist_ok=True)
-    write_run(folder / trec, _pairs(run.lists, formulas=False), name, depth=None)
-    if run.task == 1:
-        pairs = _pairs(run.lists, formulas=False)
-        write_run(folder / submission, pairs, name, "arqmath1", depth=None)
-    else:
-        posts = {
-            formula: post
-            for found in run.lists.values()
-            for formula, post in zip(found.formula_ids, found.post_ids, strict=True)
-        }
-        pairs = _pairs(run.lists, formulas=True)
-        write_run(folder / submission, pairs, name, "arqmath2", None, posts)
+    trec, submission = f"{stem}.trec", f"{stem}.tsv"
+    named = replace(run, name=stem.rpartition("/")[2])
+    write_run(folder / trec, named, depth=None)
+    form: RunForm = "arqmath1" if run.task == 1 else "arqmath2"
+    write_run(folder / submission, named, form, depth=None)
+    lists = run.lists.values()
     return RunEntry(
         run.task,
         run.topic_set,
-        run.system,
+        run.name,
         trec,
         submission,
-        topics=len(run.lists),
-        results=sum(len(found.ids) for found in run.lists.values()),
-        ties=sum(count_ties(found.scores) for found in run.lists.values()),
+        topics=len(lists),
+        results=sum(len(hits.scores) for hits in lists),
+        ties=sum(count_ties(hits.scores) for hits in lists),
     )
-
-
-def _pairs(
-    lists: Mapping[TopicId, RankedList], formulas: bool
-) -> dict[TopicId, list[tuple[str, float]]]:
-    return {
-        topic: list(
-            zip(
-                found.formula_ids if formulas else found.ids,
-                found.scores.tolist(),
-                strict=True,
-            )
-        )
-        for topic, found in lists.items()
-    }

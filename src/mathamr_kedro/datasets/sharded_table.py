@@ -14,7 +14,7 @@ from kedro.io import AbstractDataset
 from kedro_datasets._typing import TablePreview
 
 from mathamr_kedro import records
-from mathamr_kedro.corpus.tables import rows_of, schema_of, table_of
+from mathamr_kedro.corpus import RecordTables
 from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.shards import Shard, ShardFolder, ShardItem
 
@@ -42,7 +42,7 @@ class ShardedTable:
 
     def empty(self) -> pa.Table:
         """Return a table of the same columns without rows."""
-        return schema_of(self.record).empty_table()
+        return RecordTables(self.record).schema.empty_table()
 
     def files(self) -> list[Path]:
         """Return the files of the shards, in order."""
@@ -57,7 +57,8 @@ class ShardedTable:
         if places is not None and not places:
             return
         table = self.read_file(file)
-        yield from rows_of(self.record, table if places is None else table.take(places))
+        chosen = table if places is None else table.take(places)
+        yield from RecordTables(self.record).read(chosen)
 
     def tables(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Yield the shards as Arrow tables, with the asked columns alone."""
@@ -74,7 +75,7 @@ class ShardedTable:
         for file in self.files():
             found = pq.read_table(file, filters=[(column, "=", value)])
             if found.num_rows:
-                return next(rows_of(self.record, found.slice(0, 1)))
+                return next(RecordTables(self.record).read(found.slice(0, 1)))
         return None
 
     def to_pandas(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
@@ -145,7 +146,8 @@ class ShardedTableDataset(AbstractDataset[ShardItem, ShardedTable]):
             self._folder.mark(data)
             return
         rows = data.take_rows()
-        table = rows if isinstance(rows, pa.Table) else table_of(self._record, rows)
+        is_table = isinstance(rows, pa.Table)
+        table = rows if is_table else RecordTables(self._record).write(rows)
         self._folder.write(
             data.name,
             data.made_from,

@@ -7,7 +7,7 @@ from typing import Any
 
 from kedro.io import AbstractDataset
 
-from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.errors import MissingInputError
 
 

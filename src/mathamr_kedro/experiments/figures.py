@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from mathamr_kedro.experiments.outcomes import Outcome
-from mathamr_kedro.stats.seeds import SeedResult, select_best_seed
+from mathamr_kedro.stats import SeedResult, select_best_seed
 
 _Results = Mapping[str, Sequence[SeedResult]]
 

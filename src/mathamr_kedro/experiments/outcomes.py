@@ -19,9 +19,7 @@ from mathamr_kedro.experiments.results import (
     choose_topic_set,
     strategy_of,
 )
-from mathamr_kedro.stats.comparisons import TestSettings
-from mathamr_kedro.stats.seeds import SeedResult
-from mathamr_kedro.stats.tables import render_markdown
+from mathamr_kedro.stats import SeedResult, TestConfig
 
 logger = logging.getLogger(__name__)
 
@@ -62,14 +60,13 @@ class Outcome:
                 for table, found in tests.items()
             },
             "tables": {
-                name: render_markdown(table)
-                for name, table in self.report.tables.items()
+                name: table.to_markdown() for name, table in self.report.tables.items()
             },
         }
 
 
 def summarise_experiment(
-    grid: GridResults, settings: TestSettings, topic_set: str | None
+    grid: GridResults, settings: TestConfig, topic_set: str | None
 ) -> Outcome:
     """Return the outcome of an experiment's finished cells."""
     experiment = grid.experiment
@@ -98,7 +95,7 @@ def summarise_experiment(
 
 
 def summarise_evaluation(
-    cell: FinishedCell, settings: TestSettings, published: bool
+    cell: FinishedCell, settings: TestConfig, published: bool
 ) -> Outcome:
     """Return the outcome of one evaluation: its systems against one another."""
     scores: dict[tuple[int, str], dict[str, TopicScores]] = {

@@ -9,16 +9,22 @@ from typing import Any, NamedTuple
 from mathamr_kedro.experiments.cells import FinishedCell, TopicScores
 from mathamr_kedro.experiments.grid import Experiment
 from mathamr_kedro.experiments.results import SYSTEM, strategy_of
-from mathamr_kedro.stats.comparisons import Comparison, TestSettings
-from mathamr_kedro.stats.result_tables import Layout, best_seed_table, mean_table
-from mathamr_kedro.stats.seeds import SeedResult
-from mathamr_kedro.stats.tables import Column, Figure, Row, Table
-from mathamr_kedro.stats.thesis_tables import (
+from mathamr_kedro.stats import (
     EFFECTIVENESS,
     EFFICIENCY,
     LAYOUTS,
+    Column,
+    Comparison,
+    Figure,
+    Layout,
+    Row,
+    SeedResult,
+    Table,
+    TestConfig,
     benchmark_table,
+    best_seed_table,
     efficiency_table,
+    mean_table,
 )
 
 Results = Mapping[str, Sequence[SeedResult]]
@@ -35,7 +41,7 @@ class Report(NamedTuple):
 
 
 def write_tables(
-    experiment: Experiment, results: Results, settings: TestSettings
+    experiment: Experiment, results: Results, settings: TestConfig
 ) -> Report:
     """Return the tables of an experiment: the thesis' ones, or three plain ones.
 
@@ -62,7 +68,7 @@ def write_tables(
 def write_system_tables(
     cell: FinishedCell,
     scores: Mapping[tuple[int, str], Mapping[str, TopicScores]],
-    settings: TestSettings,
+    settings: TestConfig,
     published: bool = False,
 ) -> Report:
     """Return the tables of one evaluation: our systems beside the baselines.
@@ -121,7 +127,7 @@ def _compare_systems(
     task: int,
     topic_set: str,
     systems: Mapping[str, TopicScores],
-    settings: TestSettings,
+    settings: TestConfig,
 ) -> tuple[Table, list[Comparison]]:
     names = sorted(systems, key=lambda name: strategy_of(name) is None)
     first = systems[names[0]]

@@ -9,8 +9,7 @@ from typing import Any
 from mathamr_kedro.errors import InputError, MissingInputError
 from mathamr_kedro.experiments.cells import CellStore, FinishedCell, TopicScores
 from mathamr_kedro.experiments.grid import Cell, Experiment, list_cells
-from mathamr_kedro.stats.paired_tests import FloatArray
-from mathamr_kedro.stats.seeds import SeedResult
+from mathamr_kedro.stats import FloatArray, SeedResult
 
 SYSTEM = "mathamr_plus"
 """The trained system; with several strategies, ``mathamr_plus/<strategy>``."""

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mathamr_kedro.stats.seeds import SeedResult, summarise_seeds
-from mathamr_kedro.stats.tables import Column, Figure, Row, Table
+from mathamr_kedro.stats import (
+    Column,
+    Figure,
+    Row,
+    SeedResult,
+    Table,
+    summarise_seeds,
+)
 
 Values = Mapping[str, Any]
 

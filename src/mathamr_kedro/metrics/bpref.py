@@ -71,8 +71,8 @@ def _preferences(
     others_above: npt.NDArray[np.int64], num_relevant: int, num_others: int
 ) -> npt.NDArray[np.float64]:
     # Without judged non-relevant documents nothing stands above: every term is 1.
-    most = max(min(num_relevant, num_others), 1)
-    return 1.0 - np.minimum(others_above, num_relevant) / most
+    max_others = max(min(num_relevant, num_others), 1)
+    return 1.0 - np.minimum(others_above, num_relevant) / max_others
 
 
 def _weights_of_cut_list(r: int, n: int, depth: int) -> npt.NDArray[np.float64]:

@@ -6,15 +6,13 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
+from mathamr_kedro.hits import Hits
 from mathamr_kedro.metrics.findings import Finding, find
 from mathamr_kedro.metrics.id_spaces import check_ids
 from mathamr_kedro.metrics.protocols import Protocol
-from mathamr_kedro.metrics.rankings import Ranking, count_rounding_ties, count_ties
-from mathamr_kedro.metrics.runs import FloatArray, Qrels, Results, Run
-from mathamr_kedro.metrics.visual_ids import VisualIds
+from mathamr_kedro.metrics.rankings import FloatArray, Rankings, count_ties
+from mathamr_kedro.trec import Qrels, Run, VisualIds
 from mathamr_kedro.types import TopicId
-
-Rankings = Mapping[TopicId, Ranking]
 
 _POOL_ONLY = 0.95
 """Share of judged results above which a run only re-ranks the judged pool."""
@@ -49,12 +47,12 @@ def diagnose(
 
 
 def _check_topics(run: Run, qrels: Qrels, rankings: Rankings) -> list[Finding]:
-    missing = [t for t in qrels.grades if t not in run.results]
-    unknown = [t for t in run.results if t not in qrels.grades]
+    missing = [t for t in qrels.grades if t not in run.lists]
+    unknown = [t for t in run.lists if t not in qrels.grades]
     fruitless = [
         topic
-        for topic, ranking in rankings.items()
-        if qrels.grades[topic].keys().isdisjoint(ranking.ids)
+        for topic, hits in rankings.lists.items()
+        if qrels.grades[topic].keys().isdisjoint(hits.ids)
     ]
     return [
         *find(
@@ -75,8 +73,6 @@ def _check_topics(run: Run, qrels: Qrels, rankings: Rankings) -> list[Finding]:
 def _check_lines(
     run: Run, qrels: Qrels, protocol: Protocol, rankings: Rankings
 ) -> list[Finding]:
-    repeats = sum(r.num_repeats for r in rankings.values())
-    too_deep = sum(r.num_too_deep for r in rankings.values())
     if run.holds_instances:
         repeated = (
             "{count} results look like a better one of their topic and are dropped"
@@ -86,19 +82,19 @@ def _check_lines(
     return [
         *find(
             "repeats", "note" if run.holds_instances else "warning", repeated,
-            count=repeats,
+            count=rankings.num_repeats,
         ),
         *find(
             "bad_lines", "warning", "{count} lines of the run have a wrong form and "
-            "are left out or cut", count=run.num_bad_lines,
+            "were skipped or cut", count=run.num_bad_lines,
         ),
         *find(
             "too_deep", "note", f"{{count}} results stand below depth {protocol.depth} "
-            "and are dropped", count=too_deep,
+            "and are dropped", count=rankings.num_too_deep,
         ),
         *find(
             "lines_without_judgment", "note", "{count} lines of the qrels state that "
-            "there is no judgment (-1, 5 or 6) and are left out",
+            "there is no judgment (-1, 5 or 6) and are skipped",
             count=qrels.num_unjudged_lines,
         ),
     ]  # fmt: skip
@@ -107,20 +103,21 @@ def _check_lines(
 def _check_scores(
     run: Run, qrels: Qrels, protocol: Protocol, rankings: Rankings
 ) -> list[Finding]:
-    rising = [t for t in rankings if _rises_with_rank(run.results[t])]
+    rising = [t for t in rankings.lists if _rises_with_rank(run, t)]
     findings = []
-    if len(rising) * 2 > len(rankings):
+    if len(rising) * 2 > len(rankings.lists):
         findings += find(
             "rising_scores", "warning", "in {count} topics the scores rise with the "
             "rank: a higher score must be better (are they distances?)", rising,
         )  # fmt: skip
     if protocol.use_rank:
         return findings
-    ties = sum(count_ties(r.scores) for r in rankings.values())
+    lists = rankings.lists
+    ties = sum(count_ties(hits.scores) for hits in lists.values())
     judged_ties = sum(
-        count_ties(_judged_scores(r, qrels.grades[t])) for t, r in rankings.items()
+        count_ties(_judged_scores(hits, qrels.grades[t])) for t, hits in lists.items()
     )
-    rounded = sum(count_rounding_ties(r.scores) for r in rankings.values())
+    rounded = sum(_count_rounding_ties(hits.scores) for hits in lists.values())
     findings += find(
         "ties", "note", f"{{count}} results share their score with another, "
         f"{judged_ties:,} among judged ones; ties are broken by id, as trec_eval does",
@@ -133,8 +130,9 @@ def _check_scores(
 
 
 def _check_pool(qrels: Qrels, rankings: Rankings) -> list[Finding]:
-    returned = sum(len(r.ids) for r in rankings.values())
-    judged = sum(len(qrels.grades[t].keys() & r.ids) for t, r in rankings.items())
+    lists = rankings.lists
+    returned = sum(len(hits.ids) for hits in lists.values())
+    judged = sum(len(qrels.grades[t].keys() & hits.ids) for t, hits in lists.items())
     if not returned or judged < _POOL_ONLY * returned:
         return []
     return find(
@@ -144,13 +142,22 @@ def _check_pool(qrels: Qrels, rankings: Rankings) -> list[Finding]:
     )  # fmt: skip
 
 
-def _rises_with_rank(results: Results) -> bool:
-    if len(results.ids) < 3:
+def _rises_with_rank(run: Run, topic: TopicId) -> bool:
+    scores = run.lists[topic].scores
+    if scores.size < 3:
         return False
-    scores = results.scores[np.argsort(results.ranks, kind="stable")]
-    steps = np.diff(scores)
+    steps = np.diff(scores[np.argsort(run.ranks_of(topic), kind="stable")])
     return bool(np.all(steps >= 0) and np.any(steps > 0))
 
 
-def _judged_scores(ranking: Ranking, judged: Mapping[str, int]) -> FloatArray:
-    return ranking.scores[[i in judged for i in ranking.ids]]
+def _judged_scores(hits: Hits, judged: Mapping[str, int]) -> FloatArray:
+    return hits.scores[[i in judged for i in hits.ids]]
+
+
+def _count_rounding_ties(scores: FloatArray) -> int:
+    """Return how many results are tied only because scores are rounded.
+
+    >>> _count_rounding_ties(np.array([1.0, 1.0 + 1e-12, 0.5, 0.5]))
+    1
+    """
+    return count_ties(scores) - int(scores.size - np.unique(scores).size)

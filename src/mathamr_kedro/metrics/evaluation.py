@@ -25,14 +25,8 @@ from mathamr_kedro.metrics.findings import Finding, find
 from mathamr_kedro.metrics.grades import GradeArray, look_up_grades, sort_ideally
 from mathamr_kedro.metrics.measures import Measure
 from mathamr_kedro.metrics.protocols import Protocol
-from mathamr_kedro.metrics.rankings import (
-    Ranking,
-    rank_documents,
-    rank_visual_ids,
-)
-from mathamr_kedro.metrics.runs import FloatArray, Qrels, Run
-from mathamr_kedro.metrics.topic_info import DIMENSIONS, TopicInfo, info_of
-from mathamr_kedro.metrics.visual_ids import VisualIds
+from mathamr_kedro.metrics.rankings import FloatArray, Rankings
+from mathamr_kedro.trec import DIMENSIONS, Qrels, Run, VisualIds
 from mathamr_kedro.types import TopicId
 
 
@@ -95,11 +89,11 @@ class Evaluation:
         """Return one score per topic, by name of the measure."""
         return self.scores[:, [m.name for m in self.measures].index(measure)]
 
-    def break_down(self, info: TopicInfo) -> list[Group]:
-        """Return means by kind of topic, where ``info`` knows it."""
+    def break_down(self, notes: Mapping[TopicId, Mapping[str, str]]) -> list[Group]:
+        """Return means by kind of topic, where the notes about topics name it."""
         groups = []
         for dimension in DIMENSIONS:
-            values = [info_of(t, info).get(dimension, "") for t in self.topics]
+            values = [notes.get(t, {}).get(dimension, "") for t in self.topics]
             for value in sorted(set(values) - {""}, key=_by_size):
                 rows = np.array([v == value for v in values])
                 means = self.summarise(rows)
@@ -136,53 +130,37 @@ def evaluate_run(
             "ids (an ARQMath Task 2 submission), while visual ids are judged; give the "
             "formula index (--visual-ids), or say that it is in TREC form (--format)"
         )
-    rankings = rank_topics(run, qrels, protocol, visual_ids)
+    rankings = Rankings.of(run, qrels.grades, protocol, visual_ids)
     tables = _score(rankings, qrels, protocol)
     findings = diagnose(run, qrels, protocol, rankings, visual_ids, corpus_ids)
     evaluation = Evaluation(run.name, protocol, tuple(qrels.grades), *tables, findings)
     if protocol.use_rank:
         return evaluation
-    by_rank = rank_topics(run, qrels, replace(protocol, use_rank=True), visual_ids)
-    if all(by_rank[topic].ids == rankings[topic].ids for topic in rankings):
-        return evaluation
-    other = replace(
-        evaluation, scores=score_rankings(by_rank, qrels, protocol.measures)
+    by_rank = Rankings.of(
+        run, qrels.grades, replace(protocol, use_rank=True), visual_ids
     )
+    if all(by_rank.lists[t].ids == rankings.lists[t].ids for t in rankings.lists):
+        return evaluation
+    scores = _score_lists(by_rank, qrels, protocol.measures)
+    other = replace(evaluation, scores=scores)
     found = _find_rank_effect(evaluation, other)
     return replace(evaluation, findings=findings + tuple(found))
 
 
-def rank_topics(
-    run: Run, qrels: Qrels, protocol: Protocol, visual_ids: VisualIds | None = None
-) -> dict[TopicId, Ranking]:
-    """Return the run's judged topics, each in the order in which it is scored."""
-    depth, use_rank = protocol.depth, protocol.use_rank
-    of_formula = visual_ids.of_formula if visual_ids is not None else None
-    return {
-        topic: (
-            rank_visual_ids(run.results[topic], of_formula, depth, use_rank)
-            if protocol.task == "2"
-            else rank_documents(run.results[topic], depth, use_rank)
-        )
-        for topic in qrels.grades
-        if topic in run.results
-    }
-
-
-def score_rankings(
-    rankings: Mapping[TopicId, Ranking], qrels: Qrels, measures: tuple[Measure, ...]
+def _score_lists(
+    rankings: Rankings, qrels: Qrels, measures: tuple[Measure, ...]
 ) -> FloatArray:
     """Return the scores alone, shape (topics, measures); a missing topic has 0."""
     scores = np.zeros((len(qrels.grades), len(measures)))
     for row, (topic, by_id) in enumerate(qrels.grades.items()):
-        if topic in rankings:
-            own, judged = look_up_grades(rankings[topic].ids, by_id), _all_grades(by_id)
-            scores[row] = [m.score(own, judged) for m in measures]
+        if topic in rankings.lists:
+            own = look_up_grades(rankings.lists[topic].ids, by_id)
+            scores[row] = [m.score(own, _all_grades(by_id)) for m in measures]
     return scores
 
 
 def _score(
-    rankings: Mapping[TopicId, Ranking], qrels: Qrels, protocol: Protocol
+    rankings: Rankings, qrels: Qrels, protocol: Protocol
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, npt.NDArray[np.bool_]]:
     measures, depth = protocol.measures, protocol.depth
     shape = (len(qrels.grades), len(measures))
@@ -193,8 +171,8 @@ def _score(
         ideal = sort_ideally(judged)[:depth]
         floors[row] = [m.expect(judged, judged, depth) for m in measures]
         ceilings[row] = [m.score(ideal, judged) for m in measures]
-        if topic in rankings:
-            own = look_up_grades(rankings[topic].ids, by_id)
+        if topic in rankings.lists:
+            own = look_up_grades(rankings.lists[topic].ids, by_id)
             scores[row] = [m.score(own, judged) for m in measures]
             shuffled[row] = [m.expect(own, judged) for m in measures]
         if protocol.average == "relevant":
@@ -235,10 +213,10 @@ def _check_topics(run: Run, qrels: Qrels, protocol: Protocol) -> None:
             f"Expected qrels of task {protocol.task}, topics {protocol.topic_prefix}x "
             f"(got {next(iter(qrels.grades))!r} in {qrels.source or 'the qrels'})"
         )
-    if run.results and not run.results.keys() & qrels.grades.keys():
+    if run.lists and not run.lists.keys() & qrels.grades.keys():
         raise MalformedInputError(
             f"No topic of {run.source or run.name} is judged: it has "
-            f"{_span(run.results)}, {qrels.source or 'the qrels'} "
+            f"{_span(run.lists)}, {qrels.source or 'the qrels'} "
             f"{_span(qrels.grades)}; ARQMath-1 has x.1 to x.100, ARQMath-2 x.201 to "
             "x.300, ARQMath-3 x.301 to x.400"
         )

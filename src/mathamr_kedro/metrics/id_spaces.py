@@ -8,17 +8,13 @@ fall on any topic's documents alike.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from itertools import chain
 
 from mathamr_kedro.metrics.findings import Finding, Level, find
 from mathamr_kedro.metrics.protocols import Protocol
-from mathamr_kedro.metrics.rankings import Ranking
-from mathamr_kedro.metrics.runs import Qrels, Run
-from mathamr_kedro.metrics.visual_ids import VisualIds
-from mathamr_kedro.types import TopicId
-
-Rankings = Mapping[TopicId, Ranking]
+from mathamr_kedro.metrics.rankings import Rankings
+from mathamr_kedro.trec import Qrels, Run, VisualIds
 
 _TOP = 10
 _FEW_JUDGED = 0.1
@@ -55,13 +51,14 @@ def _check_overlap(
     qrels: Qrels, protocol: Protocol, rankings: Rankings
 ) -> list[Finding]:
     anywhere = frozenset(chain.from_iterable(qrels.grades.values()))
-    slots = own = hits = 0
-    for topic, ranking in rankings.items():
-        top = ranking.ids[:_TOP]
+    slots = own = anyone = 0
+    for topic, hits in rankings.lists.items():
+        top = hits.ids[:_TOP]
         slots += len(top)
         own += sum(i in qrels.grades[topic] for i in top)
-        hits += sum(i in anywhere for i in top)
-    if slots < _TOP or own >= _FEW_JUDGED * slots or (hits and own > _OWN_SHARE * hits):
+        anyone += sum(i in anywhere for i in top)
+    has_own_hits = anyone and own > _OWN_SHARE * anyone
+    if slots < _TOP or own >= _FEW_JUDGED * slots or has_own_hits:
         return []
     causes = {
         "1": "post ids of another collection",
@@ -71,7 +68,7 @@ def _check_overlap(
     }
     message = (
         f"only {own} of the {slots:,} results in the top {_TOP} are judged for their "
-        f"topic ({hits} for any topic): run and qrels seem to name documents "
+        f"topic ({anyone} for any topic): run and qrels seem to name documents "
         f"differently ({causes[protocol.task]}), or the run is no better than chance"
     )
     return find("id_space", "warning", message, count=slots - own)
@@ -79,11 +76,11 @@ def _check_overlap(
 
 def _check_stripped_names(qrels: Qrels, rankings: Rankings) -> list[Finding]:
     lost: list[str] = []
-    for topic, ranking in rankings.items():
-        if "".join(ranking.ids).isascii():
+    for topic, hits in rankings.lists.items():
+        if "".join(hits.ids).isascii():
             continue
         judged = qrels.grades[topic]
-        names = [i for i in ranking.ids if not i.isascii() and i not in judged]
+        names = [i for i in hits.ids if not i.isascii() and i not in judged]
         lost += [i for i in names if i.encode("ascii", "ignore").decode() in judged]
     return find(
         "stripped_names", "warning", "{count} results would be judged if their "
@@ -95,15 +92,14 @@ def _check_stripped_names(qrels: Qrels, rankings: Rankings) -> list[Finding]:
 def _check_formulas(
     run: Run, qrels: Qrels, rankings: Rankings, visual_ids: VisualIds
 ) -> list[Finding]:
-    unknown = [i for ranking in rankings.values() for i in ranking.unknown_ids]
     findings = find(
         "unknown_formulas", "warning", "{count} results are formulas that the index "
-        "does not know; they are dropped", unknown,
+        "does not know; they are dropped", rankings.unknown_ids,
     )  # fmt: skip
     hidden = [
         i
-        for topic in rankings
-        for i in run.results[topic].ids
+        for topic in rankings.lists
+        for i in run.documents(topic).ids
         if i in visual_ids.not_retrievable
     ]
     findings += find(
@@ -111,10 +107,10 @@ def _check_formulas(
         "'d', which stand in no post and must not be returned", hidden,
     )  # fmt: skip
     as_they_are = mapped = 0
-    for topic, ranking in rankings.items():
+    for topic, hits in rankings.lists.items():
         judged = qrels.grades[topic]
-        as_they_are += sum(i in judged for i in set(run.results[topic].ids))
-        mapped += sum(i in judged for i in ranking.ids)
+        as_they_are += sum(i in judged for i in set(run.documents(topic).ids))
+        mapped += sum(i in judged for i in hits.ids)
     if as_they_are > mapped:
         findings += find(
             "already_visual", "warning", f"{{count}} results are judged as they are, "
@@ -133,7 +129,7 @@ def _check_formulas(
 def _check_corpus(
     qrels: Qrels, rankings: Rankings, corpus_ids: frozenset[str]
 ) -> list[Finding]:
-    unknown = [i for r in rankings.values() for i in r.ids if i not in corpus_ids]
+    unknown = [i for r in rankings.lists.values() for i in r.ids if i not in corpus_ids]
     judged_ids = dict.fromkeys(chain.from_iterable(qrels.grades.values()))
     absent = [i for i in judged_ids if i not in corpus_ids]
     return [

@@ -15,6 +15,7 @@ from typing import Literal, get_args
 
 from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.metrics.measures import Measure, parse_measure
+from mathamr_kedro.trec import ARQMATH, NTCIR12, GradeScale
 
 Task = Literal["1", "2", "ntcir"]
 """ARQMath Task 1 (answers), Task 2 (formulas), NTCIR-12 formula browsing."""
@@ -31,7 +32,8 @@ class Protocol:
     """How a run of one task is scored."""
 
     task: Task
-    highest_grade: int
+    grades: GradeScale
+    """Grades of its qrels."""
     topic_prefix: str
     """Start of this task's topic ids."""
     measures: tuple[Measure, ...]
@@ -55,10 +57,10 @@ _NTCIR = tuple(
 )
 
 _PROTOCOLS = {
-    "1": Protocol("1", 3, "A.", tuple(map(parse_measure, _ARQMATH))),
-    "2": Protocol("2", 3, "B.", tuple(map(parse_measure, _ARQMATH))),
+    "1": Protocol("1", ARQMATH, "A.", tuple(map(parse_measure, _ARQMATH))),
+    "2": Protocol("2", ARQMATH, "B.", tuple(map(parse_measure, _ARQMATH))),
     "ntcir": Protocol(
-        "ntcir", 4, "NTCIR", tuple(map(parse_measure, (*_NTCIR, "judged@10")))
+        "ntcir", NTCIR12, "NTCIR", tuple(map(parse_measure, (*_NTCIR, "judged@10")))
     ),
 }
 

@@ -13,87 +13,81 @@ A.1 Q0 4  3 0.1     A.1  4   0.1
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from mathamr_kedro.metrics.runs import FloatArray, IntArray, Results
-from mathamr_kedro.types import FormulaId, VisualId
+from mathamr_kedro.hits import Hits
+from mathamr_kedro.metrics.protocols import Protocol
+from mathamr_kedro.trec import Run, VisualIds
+from mathamr_kedro.types import FormulaId, TopicId, VisualId
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 
-class Ranking(NamedTuple):
-    """One topic's documents in the order of scoring, and what was lost."""
+class Rankings(NamedTuple):
+    """Topics of a run, each in the order in which it is scored, and what was lost."""
 
-    ids: list[str]
-    scores: FloatArray
-    num_repeats: int = 0
+    lists: dict[TopicId, Hits]
+    num_repeats: int
     """Results dropped because their document came before."""
-    num_too_deep: int = 0
+    num_too_deep: int
     """Results dropped because they stand below the depth."""
-    unknown_ids: tuple[str, ...] = ()
+    unknown_ids: list[FormulaId]
     """Formula ids dropped because the index does not know them."""
 
+    @classmethod
+    def of(
+        cls,
+        run: Run,
+        topics: Iterable[TopicId],
+        protocol: Protocol,
+        visual_ids: VisualIds | None = None,
+    ) -> Rankings:
+        """Order those of the topics that the run has.
 
-def rank_documents(
-    results: Results, depth: int | None = 1000, use_rank: bool = False
-) -> Ranking:
-    """Rank answers or formulas: a repeat loses against the earlier line of the file.
+        In Task 2 each visual id has the place and score of its best instance. The depth
+        counts formula instances, as in the organisers' script, so that 1000 results may
+        be far fewer visual ids.
 
-    Args:
-        results: one topic's results.
-        depth: how many count.
-        use_rank: order by the rank column instead of trec_eval's rule.
+        Args:
+            run: what the system returned.
+            topics: the judged ones.
+            protocol: task, depth, and whether the rank column decides.
+            visual_ids: Task 2: visual ids of formulas; absent when the run already
+                holds visual ids.
+        """
+        ranked: dict[TopicId, _Ranked] = {}
+        for topic in topics:
+            if topic not in run.lists:
+                continue
+            hits = run.documents(topic)
+            ranks = run.ranks_of(topic) if protocol.use_rank else None
+            if protocol.task == "2":
+                of_formula = visual_ids.of_formula if visual_ids is not None else None
+                ranked[topic] = _rank_visual_ids(
+                    hits, of_formula, protocol.depth, ranks
+                )
+            else:
+                ranked[topic] = _rank_documents(hits, protocol.depth, ranks)
+        return cls(
+            {topic: found.hits for topic, found in ranked.items()},
+            sum(found.num_repeats for found in ranked.values()),
+            sum(found.num_too_deep for found in ranked.values()),
+            [i for found in ranked.values() for i in found.unknown_ids],
+        )
+
+
+def sort_as_trec_eval(hits: Hits) -> Hits:
+    """Order documents as trec_eval does; a repeat loses against the earlier line.
+
+    >>> sort_as_trec_eval(Hits(["17", "9", "4"], np.array([0.5, 0.5, 0.7]))).ids
+    ['4', '9', '17']
     """
-    kept = _drop_repeats(results)
-    order = _order(kept, use_rank)[:depth]
-    return Ranking(
-        ids=[kept.ids[i] for i in order.tolist()],
-        scores=kept.scores[order],
-        num_repeats=len(results.ids) - len(kept.ids),
-        num_too_deep=len(kept.ids) - order.size,
-    )
-
-
-def rank_visual_ids(
-    results: Results,
-    visual_ids: Mapping[FormulaId, VisualId] | None,
-    depth: int | None = 1000,
-    use_rank: bool = False,
-) -> Ranking:
-    """Rank visual ids: each has the place and score of its best instance.
-
-    The depth counts formula instances, as in the organisers' script, so that 1000
-    results may be far fewer visual ids.
-
-    Args:
-        results: one topic's results, formula ids or visual ids.
-        visual_ids: visual id of each formula; absent when the results already hold
-            visual ids.
-        depth: how many instances count.
-        use_rank: order by the rank column instead of the scores.
-    """
-    by_file = np.argsort(
-        results.ranks if use_rank else -_single_precision(results.scores), kind="stable"
-    )
-    instances = _take(results, by_file[:depth])
-    names: Sequence[str] = instances.ids
-    unknown: tuple[str, ...] = ()
-    if visual_ids is not None:
-        unknown = tuple(i for i in instances.ids if i not in visual_ids)
-        known = [n for n, i in enumerate(instances.ids) if i in visual_ids]
-        instances = _take(instances, np.array(known, dtype=np.int64))
-        names = [visual_ids[i] for i in instances.ids]
-    visuals = _drop_repeats(instances._replace(ids=names))
-    order = _order(visuals, use_rank)
-    return Ranking(
-        ids=[visuals.ids[i] for i in order.tolist()],
-        scores=visuals.scores[order],
-        num_repeats=len(names) - len(visuals.ids),
-        num_too_deep=len(results.ids) - by_file[:depth].size,
-        unknown_ids=unknown,
-    )
+    return _rank_documents(hits).hits
 
 
 def count_ties(scores: FloatArray) -> int:
@@ -107,24 +101,62 @@ def count_ties(scores: FloatArray) -> int:
     return int(scores.size - np.unique(_single_precision(scores)).size)
 
 
-def count_rounding_ties(scores: FloatArray) -> int:
-    """Return how many results are tied only because scores are rounded.
+class _Ranked(NamedTuple):
+    """One topic in the order of scoring; see :class:`Rankings`."""
 
-    >>> count_rounding_ties(np.array([1.0, 1.0 + 1e-12, 0.5, 0.5]))
-    1
-    """
-    return count_ties(scores) - int(scores.size - np.unique(scores).size)
+    hits: Hits
+    num_repeats: int = 0
+    num_too_deep: int = 0
+    unknown_ids: tuple[str, ...] = ()
 
 
-def _order(results: Results, use_rank: bool) -> IntArray:
-    if use_rank:
-        return np.argsort(results.ranks, kind="stable")
-    keys = -_single_precision(results.scores)
+def _rank_documents(
+    hits: Hits, depth: int | None = None, ranks: IntArray | None = None
+) -> _Ranked:
+    """Rank documents by trec_eval's rule, or by their ranks where these are given."""
+    kept = _first_places(hits.ids)
+    ids = _take(hits.ids, kept)
+    scores = hits.scores if kept is None else hits.scores[kept]
+    if kept is not None and ranks is not None:
+        ranks = ranks[kept]
+    order = _order(ids, scores, ranks)[:depth]
+    return _Ranked(
+        Hits([ids[i] for i in order.tolist()], scores[order]),
+        num_repeats=len(hits.ids) - len(ids),
+        num_too_deep=len(ids) - order.size,
+    )
+
+
+def _rank_visual_ids(
+    hits: Hits,
+    visual_ids: Mapping[FormulaId, VisualId] | None,
+    depth: int | None = None,
+    ranks: IntArray | None = None,
+) -> _Ranked:
+    """Rank visual ids of formula instances, or visual ids as they are."""
+    keys = -_single_precision(hits.scores) if ranks is None else ranks
+    places = np.argsort(keys, kind="stable")[:depth]
+    too_deep = len(hits.ids) - places.size
+    names: Sequence[str] = [hits.ids[i] for i in places.tolist()]
+    unknown: tuple[str, ...] = ()
+    if visual_ids is not None:
+        unknown = tuple(i for i in names if i not in visual_ids)
+        known = np.array([i in visual_ids for i in names], dtype=np.bool_)
+        places = places[known]
+        names = [visual_ids[i] for i in names if i in visual_ids]
+    instances = Hits(list(names), hits.scores[places])
+    found = _rank_documents(instances, None, None if ranks is None else ranks[places])
+    return found._replace(num_too_deep=too_deep, unknown_ids=unknown)
+
+
+def _order(ids: Sequence[str], scores: FloatArray, ranks: IntArray | None) -> IntArray:
+    if ranks is not None:
+        return np.argsort(ranks, kind="stable")
+    keys = -_single_precision(scores)
     order = np.argsort(keys, kind="stable")
     in_order = keys[order]
     if not np.any(in_order[1:] == in_order[:-1]):
         return order
-    ids = results.ids
     by_id = np.array(sorted(range(len(ids)), key=ids.__getitem__, reverse=True))
     return by_id[np.argsort(keys[by_id], kind="stable")]
 
@@ -134,18 +166,15 @@ def _single_precision(scores: FloatArray) -> npt.NDArray[np.float32]:
         return scores.astype(np.float32)
 
 
-def _drop_repeats(results: Results) -> Results:
-    if len(set(results.ids)) == len(results.ids):
-        return results
+def _first_places(ids: Sequence[str]) -> IntArray | None:
+    """Return where each id stands for the first time; None: there are no repeats."""
+    if len(set(ids)) == len(ids):
+        return None
     first: dict[str, int] = {}
-    for place, i in enumerate(results.ids):
+    for place, i in enumerate(ids):
         first.setdefault(i, place)
-    return _take(results, np.fromiter(first.values(), dtype=np.int64))
+    return np.fromiter(first.values(), dtype=np.int64)
 
 
-def _take(results: Results, places: IntArray) -> Results:
-    return Results(
-        ids=[results.ids[i] for i in places.tolist()],
-        scores=results.scores[places],
-        ranks=results.ranks[places],
-    )
+def _take(ids: Sequence[str], places: IntArray | None) -> Sequence[str]:
+    return ids if places is None else [ids[i] for i in places.tolist()]

@@ -1,1 +1,54 @@
-"""What systems return for topics: topic sets, searches, baselines, fusions."""
+"""Systems and their runs: topics in, ranked lists out.
+
+```
+topic_search   topics by vectors: strategies, batches, time ──┐
+baselines      BM25 and sentence encoders as systems          ├─► Run (trec)
+fusion         several runs fused into one                  ──┘     │
+topic_sets     topics with their judgments, edition by edition ─────┴─► metrics
+```
+"""
+
+from mathamr_kedro.runs.baselines import (
+    FORMULA_SYSTEMS,
+    POST_SYSTEMS,
+    TASK_1_TYPES,
+    FormulaInstance,
+    FormulaSystem,
+    PostSources,
+    PostSystem,
+    build_formula_ranker,
+    build_post_ranker,
+    name_text_model,
+)
+from mathamr_kedro.runs.fusion import Fusion, NamedFusion, add_fusions, fuse_runs
+from mathamr_kedro.runs.topic_search import (
+    NamedStrategy,
+    Queries,
+    run_search,
+    search_posts,
+)
+from mathamr_kedro.runs.topic_sets import TASKS, TopicSet, list_topic_sets
+
+__all__ = [
+    "FORMULA_SYSTEMS",
+    "POST_SYSTEMS",
+    "TASKS",
+    "TASK_1_TYPES",
+    "FormulaInstance",
+    "FormulaSystem",
+    "Fusion",
+    "NamedFusion",
+    "NamedStrategy",
+    "PostSources",
+    "PostSystem",
+    "Queries",
+    "TopicSet",
+    "add_fusions",
+    "build_formula_ranker",
+    "build_post_ranker",
+    "fuse_runs",
+    "list_topic_sets",
+    "name_text_model",
+    "run_search",
+    "search_posts",
+]

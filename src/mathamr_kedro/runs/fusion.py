@@ -1,4 +1,4 @@
-r"""Several runs put together to one.
+r"""Several runs fused into one.
 
 Two runs for a topic, and what each fusion makes of them (scores scaled to 0 ... 1)::
 
@@ -20,17 +20,18 @@ scaling (``"none"``) it counts as much as the last that the run did return.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.hits import Hits
-from mathamr_kedro.metrics.rankings import Ranking, rank_documents
-from mathamr_kedro.metrics.runs import Run, make_run
+from mathamr_kedro.errors import ConfigurationError, suggest
+from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.metrics import sort_as_trec_eval
+from mathamr_kedro.trec import Run
+from mathamr_kedro.types import FormulaId, PostId, TopicId
 
 FusionMethod: TypeAlias = Literal["rrf", "weighted", "mean", "max", "f1"]
 Scores: TypeAlias = NDArray[np.float64]
@@ -38,7 +39,7 @@ Scores: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Fusion:
-    """How runs are put together."""
+    """How runs are fused."""
 
     method: FusionMethod = "rrf"
     weights: tuple[float, ...] = ()
@@ -65,28 +66,120 @@ class Fusion:
             )
 
 
+@dataclass(frozen=True)
+class NamedFusion(Fusion):
+    """A system made of others."""
+
+    name: str = ""
+    of: tuple[str, ...] = ()
+    """Systems, or fusions before this one."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.name or not self.of:
+            raise ConfigurationError(
+                f"Expected a name and the systems ('of') of a fusion (got {self!r})"
+            )
+
+
 def fuse_runs(runs: Sequence[Run], fusion: Fusion, name: str) -> Run:
-    """Put runs together; topics are those of any of them.
+    """Fuse runs; topics are those of any of them.
+
+    Formulas are fused by their visual ids; the first run that returned a visual id
+    names its formula.
 
     Raises:
         ConfigurationError: there is no run, weights do not fit, or runs of formula
             instances and of other ids are mixed.
     """
     weights = _check_weights(runs, fusion)
-    topics = dict.fromkeys(topic for run in runs for topic in run.results)
-    fused: dict[str, dict[str, float]] = {}
-    for topic in topics:
+    fused: dict[TopicId, Hits | FormulaHits] = {}
+    for topic in dict.fromkeys(topic for run in runs for topic in run.lists):
         rankings = [
-            rank_documents(run.results[topic], depth=None)
-            if topic in run.results
-            else Ranking([], np.zeros(0))
+            sort_as_trec_eval(run.documents(topic))
+            if topic in run.lists
+            else Hits([], np.zeros(0))
             for run in runs
         ]
-        ids = list(dict.fromkeys(i for r in rankings for i in r.ids))
+        ids = list(dict.fromkeys(i for hits in rankings for i in hits.ids))
         scores = _FUSE[fusion.method](rankings, ids, weights, fusion)
-        fused[topic] = dict(Hits.rank(ids, scores.tolist()).top(fusion.depth))
-    made = make_run(name, fused)
-    return Run(name, made.results, holds_instances=runs[0].holds_instances)
+        hits = Hits.rank(ids, scores).top(fusion.depth)
+        fused[topic] = _name_formulas(hits, topic, runs)
+    return Run(
+        name,
+        fused,
+        holds_instances=runs[0].holds_instances,
+        task=runs[0].task,
+        seconds=sum(run.seconds for run in runs),
+    )
+
+
+def add_fusions(runs: Sequence[Run], fusions: Sequence[NamedFusion]) -> list[Run]:
+    """Return the runs and, behind them, the fusions of each task that has all parts.
+
+    Raises:
+        ConfigurationError: a fusion names a system that no task has, or two systems
+            have one name.
+    """
+    known: dict[int, dict[str, Run]] = {}
+    for run in runs:
+        _add(known, run)
+    for fusion in fusions:
+        fused = [
+            fuse_runs([of_task[name] for name in fusion.of], fusion, fusion.name)
+            for of_task in known.values()
+            if all(name in of_task for name in fusion.of)
+        ]
+        if not fused and known:
+            raise _unknown_part(fusion, known)
+        for run in fused:
+            _add(known, run)
+    return [run for of_task in known.values() for run in of_task.values()]
+
+
+def _add(known: dict[int, dict[str, Run]], run: Run) -> None:
+    if known.setdefault(run.task, {}).setdefault(run.name, run) is not run:
+        raise ConfigurationError(
+            f"Two systems are named {run.name!r}; give each strategy and fusion a "
+            "name of its own (conf/<env>/parameters/evaluation.yml)"
+        )
+
+
+def _unknown_part(
+    fusion: NamedFusion, known: Mapping[int, Mapping[str, Run]]
+) -> ConfigurationError:
+    systems = sorted({name for of_task in known.values() for name in of_task})
+    wrong = next((name for name in fusion.of if name not in systems), None)
+    if wrong is None:
+        reason = f"no task has all of {list(fusion.of)}"
+    else:
+        reason = f"no system is named {wrong!r}{suggest(wrong, systems)}"
+    return ConfigurationError(
+        f"Fusion {fusion.name!r}: {reason} Known: {', '.join(systems)} "
+        "(evaluation.fusions)"
+    )
+
+
+def _name_formulas(
+    hits: Hits, topic: TopicId, runs: Sequence[Run]
+) -> Hits | FormulaHits:
+    """Let the first run that returned a visual id name its formula."""
+    parts = [run.lists[topic] for run in runs if topic in run.lists]
+    if not all(isinstance(part, FormulaHits) for part in parts):
+        return hits
+    named: dict[str, tuple[FormulaId, PostId]] = {}
+    for part in parts:
+        if isinstance(part, FormulaHits):
+            instances = zip(part.ids, part.post_ids, strict=True)
+            for visual_id, instance in zip(part.visual_ids, instances, strict=True):
+                named.setdefault(visual_id, instance)
+    formulas = [named[visual_id] for visual_id in hits.ids]
+    return FormulaHits(
+        [formula for formula, _ in formulas],
+        hits.scores,
+        hits.ids,
+        [post for _, post in formulas],
+    )
 
 
 def _check_weights(runs: Sequence[Run], fusion: Fusion) -> Scores:
@@ -105,7 +198,7 @@ def _check_weights(runs: Sequence[Run], fusion: Fusion) -> Scores:
 
 
 def _fuse_ranks(
-    rankings: list[Ranking], ids: list[str], weights: Scores, fusion: Fusion
+    rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
 ) -> Scores:
     place = {i: n for n, i in enumerate(ids)}
     total = np.zeros(len(ids))
@@ -115,7 +208,7 @@ def _fuse_ranks(
     return total
 
 
-def _score_table(rankings: list[Ranking], ids: list[str], fusion: Fusion) -> Scores:
+def _score_table(rankings: list[Hits], ids: list[str], fusion: Fusion) -> Scores:
     """(runs, ids) scores, scaled."""
     place = {i: n for n, i in enumerate(ids)}
     table = np.zeros((len(rankings), len(ids)))
@@ -134,26 +227,26 @@ def _score_table(rankings: list[Ranking], ids: list[str], fusion: Fusion) -> Sco
 
 
 def _fuse_weighted(
-    rankings: list[Ranking], ids: list[str], weights: Scores, fusion: Fusion
+    rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
 ) -> Scores:
     return weights @ _score_table(rankings, ids, fusion) / weights.sum()
 
 
 def _fuse_max(
-    rankings: list[Ranking], ids: list[str], weights: Scores, fusion: Fusion
+    rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
 ) -> Scores:
     return _score_table(rankings, ids, fusion).max(0, initial=-np.inf)
 
 
 def _fuse_f1(
-    rankings: list[Ranking], ids: list[str], weights: Scores, fusion: Fusion
+    rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
 ) -> Scores:
     table = np.clip(_score_table(rankings, ids, fusion), 0.0, None)
     with np.errstate(divide="ignore"):
         return len(table) / (1.0 / table).sum(0)
 
 
-_FUSE: dict[str, Callable[[list[Ranking], list[str], Scores, Fusion], Scores]] = {
+_FUSE: dict[str, Callable[[list[Hits], list[str], Scores, Fusion], Scores]] = {
     "rrf": _fuse_ranks,
     "weighted": _fuse_weighted,
     "mean": _fuse_weighted,

@@ -16,7 +16,6 @@ from mathamr_kedro.graph import SENTENCE
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.records import Topic
 from mathamr_kedro.runs.baselines import TASK_1_TYPES
-from mathamr_kedro.runs.system_runs import RankedList, SystemRun
 from mathamr_kedro.search import (
     PostEntry,
     Strategy,
@@ -25,6 +24,7 @@ from mathamr_kedro.search import (
     VectorStore,
     find_posts,
 )
+from mathamr_kedro.trec import Run
 from mathamr_kedro.types import PostId, TopicId
 
 logger = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class NamedStrategy(Strategy):
     with_question: float = 0.0
     """Beyond the thesis: share of MaxSim over an answer and its question together."""
     with_document: float = 0.0
-    """Beyond the thesis: weight of the likeness of document vectors beside MaxSim."""
+    """Beyond the thesis: weight of the similarity of document vectors beside MaxSim."""
     sentence_weight: float = 1.0
     """Beyond the thesis: of a query's sentences in the mean of MaxSim; formulas and
     the document have 1."""
@@ -78,17 +78,17 @@ class NamedStrategy(Strategy):
                 "with_document and sentence_weight (got 'single'): they change MaxSim"
             )
 
+    @classmethod
+    def of(cls, strategy: Strategy) -> NamedStrategy:
+        """Return a plain strategy as a system."""
+        names = Strategy.__dataclass_fields__
+        return cls(**{name: getattr(strategy, name) for name in names})
+
     @property
     def mixes(self) -> bool:
         """Whether scores are more than MaxSim."""
         is_weighted = self.sentence_weight != 1
         return self.with_question > 0 or self.with_document > 0 or is_weighted
-
-
-def name_strategy(strategy: Strategy) -> NamedStrategy:
-    """Return a plain strategy as a system."""
-    values = {name: getattr(strategy, name) for name in Strategy.__dataclass_fields__}
-    return NamedStrategy(**values)
 
 
 class Queries(NamedTuple):
@@ -99,7 +99,7 @@ class Queries(NamedTuple):
 
     @classmethod
     def read(cls, topics: Sequence[Topic], store: VectorStore) -> Queries:
-        """Find the vectors of topics; those without a graph are left out, aloud."""
+        """Find the vectors of topics; topics without are skipped with a warning."""
         known = [t.topic_id for t in topics if t.topic_id in store.places]
         missing = [t.topic_id for t in topics if t.topic_id not in store.places]
         if missing:
@@ -111,7 +111,7 @@ class Queries(NamedTuple):
         return cls(known, list(store.read(known).entries()))
 
     def formulas(self, topics: Sequence[Topic]) -> tuple[list[TopicId], list[Vectors]]:
-        """Return the vectors of the query formulas; the others are left out, aloud."""
+        """Return vectors of the query formulas; others are skipped with a warning."""
         wanted = {t.topic_id: t.formula_id or "" for t in topics}
         found: dict[TopicId, Vectors] = {}
         for topic, post in zip(self.topics, self.posts, strict=True):
@@ -130,25 +130,21 @@ def run_search(
     search: Search[Q],
     depth: int,
     batch_size: int,
-) -> SystemRun:
+) -> Run:
     """Search for all topics, ``batch_size`` at once; only searches are timed."""
-    lists: dict[TopicId, RankedList] = {}
+    lists: dict[TopicId, Hits | FormulaHits] = {}
     seconds = 0.0
     for start in range(0, len(queries), batch_size):
         batch = slice(start, start + batch_size)
         started = time.perf_counter()
         found = search(queries[batch], depth)
         seconds += time.perf_counter() - started
-        names = topics[batch]
-        lists.update(
-            (topic, RankedList.of(hits))
-            for topic, hits in zip(names, found, strict=True)
-        )
+        lists.update(zip(topics[batch], found, strict=True))
     logger.info(
         "task %d, %s: %s topics, %s/s", task, system, len(lists),
         f"{len(lists) / max(seconds, 1e-9):,.1f}",
     )  # fmt: skip
-    return SystemRun(task, system, lists, seconds)
+    return Run(system, lists, task=task, seconds=seconds)
 
 
 def search_posts(
@@ -173,14 +169,14 @@ def search_posts(
     if not strategy.mixes:
         return find_posts(index, queries, strategy)
     results = []
-    candidates = list_candidates(index, strategy, question_of, queries)
+    candidates = _list_candidates(index, strategy, question_of, queries)
     for query, keys in zip(queries, candidates, strict=True):
-        scores = mix_scores(query, keys, store, strategy, question_of)
+        scores = _mix_scores(query, keys, store, strategy, question_of)
         results.append(Hits.rank(keys, scores).top(depth))
     return results
 
 
-def list_candidates(
+def _list_candidates(
     index: VectorIndex,
     strategy: NamedStrategy,
     question_of: Mapping[PostId, PostId],
@@ -203,7 +199,7 @@ def list_candidates(
     ]
 
 
-def mix_scores(
+def _mix_scores(
     query: PostEntry,
     keys: Sequence[PostId],
     store: VectorStore,
@@ -231,8 +227,8 @@ def mix_scores(
     asked = {k: question_of.get(k, k) if share else k for k in keys}
     places = {k: n for n, k in enumerate(dict.fromkeys([*keys, *asked.values()]))}
     posts = store.read(list(places))
-    likeness = query.vectors.astype(np.float64) @ posts.vectors.T.astype(np.float64)
-    nearest = np.maximum.reduceat(likeness, posts.ptr[:-1], axis=1)
+    similarity = query.vectors.astype(np.float64) @ posts.vectors.T.astype(np.float64)
+    nearest = np.maximum.reduceat(similarity, posts.ptr[:-1], axis=1)
     answer = np.array([places[k] for k in keys], dtype=np.int64)
     question = np.array([places[asked[k]] for k in keys], dtype=np.int64)
     is_sentence = np.asarray(query.kinds) == SENTENCE
@@ -247,8 +243,8 @@ def mix_scores(
             raise ConfigurationError(
                 "Expected a document vector for every post for with_document (got "
                 "posts without); prepare graphs with preprocessing.graph.structure "
-                "'hierarchy' or 'global_maxsim', or leave with_document out"
+                "'hierarchy' or 'global_maxsim', or drop with_document"
             )
-        alike = posts.vectors[posts.document_rows].astype(np.float64) @ whole
-        scores += weight * ((1 - share) * alike[answer] + share * alike[question])
+        similar = posts.vectors[posts.document_rows].astype(np.float64) @ whole
+        scores += weight * ((1 - share) * similar[answer] + share * similar[question])
     return scores

@@ -9,15 +9,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from mathamr_kedro.corpus.topics import year_of_topic
+from mathamr_kedro.corpus import year_of_topic
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.metrics.qrels_files import judge_visual_ids
-from mathamr_kedro.metrics.runs import Qrels
-from mathamr_kedro.metrics.topic_info import TopicInfo
 from mathamr_kedro.records import Judgment, Topic
+from mathamr_kedro.trec import Qrels, Run, TopicNotes
 from mathamr_kedro.types import FormulaId, Grade, TopicId, VisualId
 
 EDITIONS = {2020: "ARQMath-1", 2021: "ARQMath-2", 2022: "ARQMath-3"}
@@ -42,7 +40,7 @@ class TopicSet:
     """Empty where nothing is judged: then there are runs, but no scores."""
 
     @property
-    def info(self) -> TopicInfo:
+    def notes(self) -> TopicNotes:
         """What the organisers noted about the topics."""
         return {
             t.topic_id: {
@@ -52,6 +50,15 @@ class TopicSet:
             }
             for t in self.topics
         }
+
+    def choose(self, run: Run) -> Run:
+        """Return the part of a run that is about these topics."""
+        chosen = {
+            t.topic_id: run.lists[t.topic_id]
+            for t in self.topics
+            if t.topic_id in run.lists
+        }
+        return replace(run, lists=chosen, topic_set=self.name, seconds=0.0)
 
 
 def list_topic_sets(
@@ -142,7 +149,7 @@ def _read_grades(
         if (visual := visual_id_of(formula)) is not None
     }
     # Judgments of visual ids are the official ones; those of formulas fill the gaps.
-    by_formula = judge_visual_ids(Qrels(instances), visuals)[0].grades
+    by_formula = Qrels(instances).judge_visual_ids(visuals)[0].grades
     return {
         1: found.get("task1", {}),
         2: {t: dict(g) for t, g in by_formula.items()} | found.get("task2", {}),

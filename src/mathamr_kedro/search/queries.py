@@ -23,9 +23,7 @@ import torch
 
 from mathamr_kedro import formula
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS, ParsedText, ParseFailure
-from mathamr_kedro.corpus.extraction import clean_text
-from mathamr_kedro.corpus.html_text import FoundFormula, mark_formula
-from mathamr_kedro.corpus.placeholders import place_formulas
+from mathamr_kedro.corpus import FormulaMarks, clean_text
 from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.graph import (
     FORMULA,
@@ -91,9 +89,8 @@ class QueryEncoder:
         Raises:
             MalformedInputError: it is empty.
         """
-        found: list[FoundFormula] = []
-        flat = mark_formula(found, FoundFormula(None, latex))
-        clean = place_formulas(flat, found, _QUERY)
+        marks = FormulaMarks()
+        clean = marks.place(marks.mark(latex), _QUERY)
         if not clean.formula_map:
             raise MalformedInputError(f"Expected LaTeX to search for (got {latex!r})")
         return self._encode(clean, latex)

@@ -13,43 +13,61 @@ result_tables ──► Table ──► Markdown, CSV, LaTeX        layouts: the
 from mathamr_kedro.stats.bootstrap import Interval, bootstrap_interval
 from mathamr_kedro.stats.comparisons import (
     Comparison,
-    TestSettings,
+    TestConfig,
     compare_with_baseline,
 )
-from mathamr_kedro.stats.corrections import bonferroni, holm
+from mathamr_kedro.stats.corrections import correct_p_values
 from mathamr_kedro.stats.paired_tests import (
+    FloatArray,
     PairedTest,
     paired_t_test,
     randomisation_test,
 )
 from mathamr_kedro.stats.result_tables import Layout, best_seed_table, mean_table
 from mathamr_kedro.stats.seeds import SeedResult, select_best_seed, summarise_seeds
-from mathamr_kedro.stats.tables import (
-    Table,
-    render_csv,
-    render_latex,
-    render_markdown,
+from mathamr_kedro.stats.tables import Column, Figure, Row, Table
+from mathamr_kedro.stats.thesis_tables import (
+    BPREF,
+    EFFECTIVENESS,
+    EFFICIENCY,
+    LAYOUTS,
+    MAP,
+    NDCG,
+    P10,
+    QPS,
+    benchmark_table,
+    efficiency_table,
 )
 
 __all__ = [
+    "BPREF",
+    "EFFECTIVENESS",
+    "EFFICIENCY",
+    "LAYOUTS",
+    "MAP",
+    "NDCG",
+    "P10",
+    "QPS",
+    "Column",
     "Comparison",
+    "Figure",
+    "FloatArray",
     "Interval",
     "Layout",
     "PairedTest",
+    "Row",
     "SeedResult",
     "Table",
-    "TestSettings",
+    "TestConfig",
+    "benchmark_table",
     "best_seed_table",
-    "bonferroni",
     "bootstrap_interval",
     "compare_with_baseline",
-    "holm",
+    "correct_p_values",
+    "efficiency_table",
     "mean_table",
     "paired_t_test",
     "randomisation_test",
-    "render_csv",
-    "render_latex",
-    "render_markdown",
     "select_best_seed",
     "summarise_seeds",
 ]

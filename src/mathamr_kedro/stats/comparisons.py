@@ -14,10 +14,9 @@ import numpy as np
 
 from mathamr_kedro.errors import ConfigurationError, InputError, suggest
 from mathamr_kedro.stats.bootstrap import Interval, bootstrap_interval
-from mathamr_kedro.stats.corrections import Correction, bonferroni, correct, holm
+from mathamr_kedro.stats.corrections import Correction, correct_p_values
 from mathamr_kedro.stats.paired_tests import (
     FloatArray,
-    differences,
     paired_t_test,
     randomisation_test,
 )
@@ -27,7 +26,7 @@ TopicScores = Mapping[str, Mapping[str, FloatArray]]
 
 
 @dataclass(frozen=True)
-class TestSettings:
+class TestConfig:
     """How differences are tested; the defaults are those of thesis section 4.2."""
 
     __test__ = False  # not a test class for pytest
@@ -71,7 +70,7 @@ class Comparison(NamedTuple):
 
 
 def compare_with_baseline(
-    scores: TopicScores, baseline: str, settings: TestSettings | None = None
+    scores: TopicScores, baseline: str, config: TestConfig | None = None
 ) -> list[Comparison]:
     """Test every other condition against the baseline on every measure.
 
@@ -79,36 +78,26 @@ def compare_with_baseline(
         scores: scores by condition and measure; a measure that the baseline has and a
             condition lacks is not tested for it.
         baseline: one of the conditions.
-        settings: how to test.
+        config: how to test.
 
     Raises:
         ConfigurationError: the baseline is not among the conditions.
         InputError: two conditions have different numbers of topics.
     """
-    settings = settings or TestSettings()
+    config = config or TestConfig()
     if baseline not in scores:
         raise ConfigurationError(
             f"Expected one of {list(scores)} as baseline (got {baseline!r})"
             f"{suggest(baseline, scores)}"
         )
     found = [
-        _compare(condition, baseline, measure, (values[measure], base), settings)
+        _compare(condition, baseline, measure, (values[measure], base), config)
         for condition, values in scores.items()
         if condition != baseline
         for measure, base in scores[baseline].items()
         if measure in values
     ]
-    return _correct(found, settings)
-
-
-def count_wins(a: FloatArray, b: FloatArray) -> tuple[int, int, int]:
-    """Return on how many topics ``a`` is better than, equal to and worse than ``b``.
-
-    Differences up to 1e-9 are ties.
-    """
-    d = differences(a, b)
-    wins, losses = int(np.sum(d > 1e-9)), int(np.sum(d < -1e-9))
-    return wins, d.size - wins - losses, losses
+    return _correct(found, config)
 
 
 def _compare(
@@ -116,18 +105,16 @@ def _compare(
     baseline: str,
     measure: str,
     pair: tuple[FloatArray, FloatArray],
-    settings: TestSettings,
+    config: TestConfig,
 ) -> Comparison:
     try:
-        d = differences(*pair)
+        t, p_t = paired_t_test(*pair)
     except InputError as exc:
         raise InputError(f"{condition} against {baseline}, {measure}: {exc}") from exc
-    t, p_t = paired_t_test(*pair)
-    drawn = randomisation_test(*pair, settings.num_samples, settings.seed)
-    interval = bootstrap_interval(
-        d, settings.confidence, settings.num_samples, settings.seed
-    )
-    wins, ties, losses = count_wins(*pair)
+    d = pair[0] - pair[1]
+    drawn = randomisation_test(*pair, config.num_samples, config.seed)
+    interval = bootstrap_interval(d, config.confidence, config.num_samples, config.seed)
+    wins, ties, losses = _count_wins(d)
     return Comparison(
         condition, baseline, measure, float(pair[0].mean()), float(pair[1].mean()),
         float(d.mean()), interval, t, p_t, drawn.p_value, 1.0, 1.0, wins, ties, losses,
@@ -135,22 +122,30 @@ def _compare(
     )  # fmt: skip
 
 
-def _correct(found: list[Comparison], settings: TestSettings) -> list[Comparison]:
-    raw = np.array(
-        [c.p_t if settings.test == "t" else c.p_randomisation for c in found]
-    )
+def _count_wins(d: FloatArray) -> tuple[int, int, int]:
+    """Return how many differences are above, at and below 0; up to 1e-9 is a tie.
+
+    >>> _count_wins(np.array([0.1, 1e-12, -0.2, 0.3]))
+    (2, 1, 1)
+    """
+    wins, losses = int(np.sum(d > 1e-9)), int(np.sum(d < -1e-9))
+    return wins, d.size - wins - losses, losses
+
+
+def _correct(found: list[Comparison], config: TestConfig) -> list[Comparison]:
+    raw = np.array([c.p_t if config.test == "t" else c.p_randomisation for c in found])
     columns = zip(
         found,
-        bonferroni(raw),
-        holm(raw),
-        correct(raw, settings.correction),
+        correct_p_values(raw, "bonferroni"),
+        correct_p_values(raw, "holm"),
+        correct_p_values(raw, config.correction),
         strict=True,
     )
     return [
         comparison._replace(
             p_bonferroni=float(by_bonferroni),
             p_holm=float(by_holm),
-            significant=bool(deciding < settings.alpha),
+            significant=bool(deciding < config.alpha),
         )
         for comparison, by_bonferroni, by_holm, deciding in columns
     ]

@@ -42,7 +42,7 @@ def paired_t_test(a: FloatArray, b: FloatArray) -> PairedTest:
     """
     from scipy.special import stdtr  # noqa: PLC0415 -- the only need of scipy here
 
-    d = differences(a, b)
+    d = _differences(a, b)
     if not d.any():
         return PairedTest(0.0, 1.0)
     mean, error = d.mean(), d.std(ddof=1) / np.sqrt(d.size)
@@ -76,7 +76,7 @@ def randomisation_test(
     Raises:
         InputError: fewer than two topics, or arrays of different length.
     """
-    d = differences(a, b)
+    d = _differences(a, b)
     observed = float(d.mean())
     moving = d[d != 0]  # a zero stays zero under either sign
     bound = abs(moving.sum()) * (1 - _TOLERANCE)
@@ -87,7 +87,7 @@ def randomisation_test(
     return PairedTest(observed, (hits + 1) / (num_samples + 1))
 
 
-def differences(a: FloatArray, b: FloatArray) -> FloatArray:
+def _differences(a: FloatArray, b: FloatArray) -> FloatArray:
     """Return ``a - b`` for two arrays with one score per topic.
 
     Raises:

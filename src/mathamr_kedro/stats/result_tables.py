@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.stats.comparisons import (
     Comparison,
-    TestSettings,
+    TestConfig,
     compare_with_baseline,
 )
 from mathamr_kedro.stats.seeds import SeedResult, select_best_seed, summarise_seeds
@@ -37,7 +37,7 @@ class Layout:
 
 
 def best_seed_table(
-    layout: Layout, results: Results, settings: TestSettings | None = None
+    layout: Layout, results: Results, config: TestConfig | None = None
 ) -> tuple[Table, list[Comparison]]:
     """Return the table of each condition's best seed, with asterisks, and the tests.
 
@@ -47,12 +47,12 @@ def best_seed_table(
     Args:
         layout: rows and columns; a condition without results gets an empty row.
         results: results over seeds by condition.
-        settings: how to test.
+        config: how to test.
 
     Raises:
         ConfigurationError: there are results of a condition that has no row.
     """
-    settings = settings or TestSettings()
+    config = config or TestConfig()
     _check_conditions(layout, results)
     best = _select(layout, results)
     keys = [column.key for column in layout.columns]
@@ -62,7 +62,7 @@ def best_seed_table(
             name: {key: r.per_topic[key] for key in keys if key in r.per_topic}
             for name, r in best.items()
         }
-        tests = compare_with_baseline(scores, layout.baseline, settings)
+        tests = compare_with_baseline(scores, layout.baseline, config)
     marked = {(c.condition, c.measure) for c in tests if c.significant}
     rows = tuple(
         Row(
@@ -77,14 +77,14 @@ def best_seed_table(
         )
         for name, labels in layout.rows.items()
     )
-    notes = (*layout.notes, *_test_notes(tests, settings))
+    notes = (*layout.notes, *_test_notes(tests, config))
     return Table(layout.title, layout.label_titles, layout.columns, rows, notes), tests
 
 
 def mean_table(layout: Layout, results: Results) -> Table:
     """Return the table of means and standard deviations over seeds.
 
-    Seeds that lack a value are left out of its mean; a note says which rows rest on
+    Seeds without a value do not count in its mean; a note says which rows rest on
     fewer seeds than others.
 
     Raises:
@@ -130,18 +130,16 @@ def _check_conditions(layout: Layout, results: Results) -> None:
             )
 
 
-def _test_notes(tests: Sequence[Comparison], settings: TestSettings) -> list[str]:
+def _test_notes(tests: Sequence[Comparison], config: TestConfig) -> list[str]:
     if not tests:
         return []
-    name = {"t": "t-test", "randomisation": "randomisation test"}[settings.test]
+    name = {"t": "t-test", "randomisation": "randomisation test"}[config.test]
     correction = {
         "bonferroni": f"Bonferroni correction over {len(tests)} tests",
         "holm": f"Holm correction over {len(tests)} tests",
         "none": "not corrected",
-    }[settings.correction]
-    end = (
-        f"p < {settings.alpha:g} (two-tailed paired {name} over topics, {correction})."
-    )
+    }[config.correction]
+    end = f"p < {config.alpha:g} (two-tailed paired {name} over topics, {correction})."
     if any(c.significant for c in tests):
         return [f"† Baseline. * Differs from it with {end}"]
     return [f"† Baseline. No condition differs from it with {end}"]
@@ -149,9 +147,9 @@ def _test_notes(tests: Sequence[Comparison], settings: TestSettings) -> list[str
 
 def _seed_notes(layout: Layout, results: Results) -> list[str]:
     counts = {name: len(results[name]) for name in layout.rows if results.get(name)}
-    most = max(counts.values(), default=0)
+    max_count = max(counts.values(), default=0)
     return [
-        f"{' / '.join(layout.rows[name])}: {count} of {most} seeds."
+        f"{' / '.join(layout.rows[name])}: {count} of {max_count} seeds."
         for name, count in counts.items()
-        if count < most
+        if count < max_count
     ]

@@ -45,7 +45,7 @@ class SeedResult:
         return name in self.figures or name in self.per_topic
 
 
-class Spread(NamedTuple):
+class _Spread(NamedTuple):
     """Mean and standard deviation over seeds."""
 
     mean: float
@@ -64,12 +64,12 @@ def select_best_seed(results: Sequence[SeedResult], by: str = "nDCG'") -> SeedRe
     return min(results, key=lambda result: (-result.value(by), result.seed))
 
 
-def summarise_seeds(results: Sequence[SeedResult], name: str) -> Spread:
+def summarise_seeds(results: Sequence[SeedResult], name: str) -> _Spread:
     """Return mean and sample standard deviation (n - 1) over seeds; 0 for one seed.
 
     >>> summarise_seeds([SeedResult(s, {}, {"QPS": q}) for s, q in ((1, 9), (2, 11))],
     ...                 "QPS")
-    Spread(mean=10.0, std=1.4142135623730951, num_seeds=2)
+    _Spread(mean=10.0, std=1.4142135623730951, num_seeds=2)
 
     Raises:
         InputError: there is no result, or one lacks the value.
@@ -78,4 +78,4 @@ def summarise_seeds(results: Sequence[SeedResult], name: str) -> Spread:
         raise InputError("Expected the result of at least one seed (got none)")
     values = np.array([result.value(name) for result in results], dtype=np.float64)
     std = float(values.std(ddof=1)) if values.size > 1 else 0.0
-    return Spread(float(values.mean()), std, values.size)
+    return _Spread(float(values.mean()), std, values.size)

@@ -71,13 +71,79 @@ class Table:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
 
+    def to_markdown(self) -> str:
+        """Return the table as Markdown, columns aligned for reading as plain text."""
+        titles = [_full_title(column, " ") for column in self.columns]
+        lines = [[*self.label_titles, *titles], *_text_rows(self)]
+        lines = [[cell.replace("|", r"\|") for cell in line] for line in lines]
+        widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+        num_labels = len(self.label_titles)
+        rule = [
+            "-" * width if i < num_labels else "-" * (width - 1) + ":"
+            for i, width in enumerate(widths)
+        ]
+        aligned = [
+            [
+                cell.ljust(width) if i < num_labels else cell.rjust(width)
+                for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+            ]
+            for line in [lines[0], rule, *lines[1:]]
+        ]
+        body = "\n".join("| " + " | ".join(line) + " |" for line in aligned)
+        notes = "".join(f"\n\n{note}" for note in self.notes)
+        return f"**{self.title}**\n\n{body}{notes}\n"
 
-def format_figure(figure: Content, column: Column) -> str:
+    def to_csv(self) -> str:
+        """Return the table as CSV with full precision.
+
+        A column with deviations has a second one, ``... std``; a column with marks has
+        ``... significant`` (1 or 0).
+        """
+        header = [*self.label_titles, "baseline"]
+        for i, column in enumerate(self.columns):
+            title = _full_title(column, " / ")
+            header.append(title)
+            header += [f"{title} {extra}" for extra in _extras(self, i)]
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(header)
+        for row in self.rows:
+            cells: list[object] = [*row.labels, int(row.is_baseline)]
+            for i, figure in enumerate(row.figures):
+                cells.append(_csv_value(figure, self.columns[i]))
+                for extra in _extras(self, i):
+                    cells.append(_csv_extra(figure, self.columns[i], extra))
+            writer.writerow(cells)
+        return text.getvalue()
+
+    def to_latex(self) -> str:
+        """Return the table as LaTeX in the style of the package ``booktabs``."""
+        num_labels = len(self.label_titles)
+        lines = [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_latex(self.title)}}}",
+            rf"\begin{{tabular}}{{{'l' * num_labels}{'r' * len(self.columns)}}}",
+            r"\toprule",
+            *_latex_groups(self),
+            _latex_line([*self.label_titles, *(c.title for c in self.columns)]),
+            r"\midrule",
+            *(_latex_line(row) for row in _text_rows(self)),
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+        if self.notes:
+            notes = " ".join(_latex(note) for note in self.notes)
+            lines.append(rf"\par\smallskip{{\footnotesize {notes}}}")
+        return "\n".join([*lines, r"\end{table}", ""])
+
+
+def _format_figure(figure: Content, column: Column) -> str:
     """Return a figure as text.
 
-    >>> format_figure(Figure(0.4971, marked=True), Column("ndcg", "nDCG'"))
+    >>> _format_figure(Figure(0.4971, marked=True), Column("ndcg", "nDCG'"))
     '0.497*'
-    >>> format_figure(Figure(0.494, 0.0021), Column("ndcg", "nDCG'"))
+    >>> _format_figure(Figure(0.494, 0.0021), Column("ndcg", "nDCG'"))
     '0.494 ± 0.002'
     """
     if figure is None:
@@ -90,81 +156,12 @@ def format_figure(figure: Content, column: Column) -> str:
     return text + ("*" if figure.marked else "")
 
 
-def render_markdown(table: Table) -> str:
-    """Return a table as Markdown, columns aligned for reading as plain text."""
-    titles = [_full_title(column, " ") for column in table.columns]
-    lines = [[*table.label_titles, *titles], *_text_rows(table)]
-    lines = [[cell.replace("|", r"\|") for cell in line] for line in lines]
-    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    num_labels = len(table.label_titles)
-    rule = [
-        "-" * width if i < num_labels else "-" * (width - 1) + ":"
-        for i, width in enumerate(widths)
-    ]
-    aligned = [
-        [
-            cell.ljust(width) if i < num_labels else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        for line in [lines[0], rule, *lines[1:]]
-    ]
-    body = "\n".join("| " + " | ".join(line) + " |" for line in aligned)
-    notes = "".join(f"\n\n{note}" for note in table.notes)
-    return f"**{table.title}**\n\n{body}{notes}\n"
-
-
-def render_csv(table: Table) -> str:
-    """Return a table as CSV with full precision.
-
-    A column with deviations has a second one, ``... std``; a column with marks has
-    ``... significant`` (1 or 0).
-    """
-    header = [*table.label_titles, "baseline"]
-    for i, column in enumerate(table.columns):
-        title = _full_title(column, " / ")
-        header.append(title)
-        header += [f"{title} {extra}" for extra in _extras(table, i)]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    for row in table.rows:
-        cells: list[object] = [*row.labels, int(row.is_baseline)]
-        for i, figure in enumerate(row.figures):
-            cells.append(_csv_value(figure, table.columns[i]))
-            for extra in _extras(table, i):
-                cells.append(_csv_extra(figure, table.columns[i], extra))
-        writer.writerow(cells)
-    return text.getvalue()
-
-
-def render_latex(table: Table) -> str:
-    """Return a table as LaTeX in the style of the package ``booktabs``."""
-    num_labels = len(table.label_titles)
-    lines = [
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{_latex(table.title)}}}",
-        rf"\begin{{tabular}}{{{'l' * num_labels}{'r' * len(table.columns)}}}",
-        r"\toprule",
-        *_latex_groups(table),
-        _latex_line([*table.label_titles, *(c.title for c in table.columns)]),
-        r"\midrule",
-        *(_latex_line(row) for row in _text_rows(table)),
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    if table.notes:
-        notes = " ".join(_latex(note) for note in table.notes)
-        lines.append(rf"\par\smallskip{{\footnotesize {notes}}}")
-    return "\n".join([*lines, r"\end{table}", ""])
-
-
 def _text_rows(table: Table) -> list[list[str]]:
     rows = []
     for row in table.rows:
         first = row.labels[0] + ("†" if row.is_baseline else "")
         figures = [
-            format_figure(figure, column)
+            _format_figure(figure, column)
             for figure, column in zip(row.figures, table.columns, strict=True)
         ]
         rows.append([first, *row.labels[1:], *figures])

@@ -175,7 +175,7 @@ _TASK2: tuple[_Published, ...] = (
 )
 
 
-class Quantity(NamedTuple):
+class _Quantity(NamedTuple):
     """One line of an efficiency table."""
 
     key: str
@@ -184,23 +184,23 @@ class Quantity(NamedTuple):
     """Format of the value, e.g. ``"{:.2f} GB"``."""
 
 
-EFFICIENCY: dict[str, tuple[str, tuple[Quantity, ...]]] = {
+EFFICIENCY: dict[str, tuple[str, tuple[_Quantity, ...]]] = {
     "4.20": (
         "Table 4.20: Efficiency, Task 1",
         (
-            Quantity("minutes_per_epoch", "Training time", "{:.1f} min/epoch"),
-            Quantity("gpu_gigabytes", "GPU peak memory", "{:.2f} GB"),
-            Quantity("parameters", "Model parameters", "{:,.0f}"),
-            Quantity("index_gigabytes", "Index size", "{:.2f} GB"),
-            Quantity("vectors", "Number of vectors", "{:,.0f}"),
-            Quantity("QPS", "Query throughput", "{:.2f} queries/sec"),
+            _Quantity("minutes_per_epoch", "Training time", "{:.1f} min/epoch"),
+            _Quantity("gpu_gigabytes", "GPU peak memory", "{:.2f} GB"),
+            _Quantity("parameters", "Model parameters", "{:,.0f}"),
+            _Quantity("index_gigabytes", "Index size", "{:.2f} GB"),
+            _Quantity("vectors", "Number of vectors", "{:,.0f}"),
+            _Quantity("QPS", "Query throughput", "{:.2f} queries/sec"),
         ),
     ),
     "4.22": (
         "Table 4.22: Efficiency, Task 2",
         (
-            Quantity("formulas", "Number of indexed formulas", "{:,.0f}"),
-            Quantity("QPS", "Query throughput", "{:.2f} queries/sec"),
+            _Quantity("formulas", "Number of indexed formulas", "{:,.0f}"),
+            _Quantity("QPS", "Query throughput", "{:.2f} queries/sec"),
         ),
     ),
 }

@@ -19,7 +19,7 @@ import pyarrow as pa
 import torch
 from kedro.io import CatalogProtocol
 
-from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.formula import TreeBatch, TreeRow
 from mathamr_kedro.graph import DOCUMENT, FORMULA, GraphRecord, GraphSchema
 from mathamr_kedro.learning.trainer import MODEL

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.search.engines import open_index

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mathamr_kedro.corpus.arqmath import ArqmathCollection, ArqmathFiles
+from mathamr_kedro.corpus import ArqmathCollection, ArqmathFiles
 
 
 def times(catalog, name: str) -> dict[str, int]:

@@ -72,7 +72,7 @@ def raw(tmp_path_factory) -> Path:
         "Tags.V1.3.xml": "<tags></tags>",
         "Votes.V1.3.xml": "<votes></votes>",
         "Topics/Task1/Topics_Task1.xml": "<Topics></Topics>",
-        "Topics/Task1/Information.csv": "Topic\n",
+        "Topics/Task1/Information.csv": "Topic,Category\n",
         "Qrels/qrel_task1.tsv": "A.1\t0\t2\t3\n",
         "Qrels/qrel_task2.tsv": "B.1\t0\t1000\t3\n",
     }

@@ -13,7 +13,7 @@ import torch
 from click.testing import CliRunner
 
 from mathamr_kedro.cli import release
-from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
 from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
 from mathamr_kedro.learning.__main__ import main

@@ -22,7 +22,7 @@ from mathamr_kedro.amr import (
     draw_sizes,
     write_report,
 )
-from mathamr_kedro.corpus.tables import rows_of
+from mathamr_kedro.corpus import RecordTables
 from mathamr_kedro.datasets import PenmanShards, ShardedTable
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.files import fingerprint
@@ -95,7 +95,7 @@ def _make_partitions(
     pieces: Iterator[tuple[str, pa.Table]], record: type, waiting: dict[str, list[Any]]
 ) -> Iterator[Partition]:
     for name, table in pieces:
-        waiting[name] = list(rows_of(record, table))
+        waiting[name] = list(RecordTables(record).read(table))
         yield Partition(name, [row.text for row in waiting[name]])
 
 
@@ -119,7 +119,7 @@ def _describe(
     id_column = texts.empty().column_names[0]
     pieces = TextPieces(texts, config.posts_per_shard)
     for name, table in pieces.read([id_column]):
-        failed = list(rows_of(Failure, pq.read_table(failed_files[name])))
+        failed = list(RecordTables(Failure).read(pq.read_table(failed_files[name])))
         lost = [failure for failure in failed if not failure.kept]
         parsed = _count_graphs(files[name], statistics)
         ids = table[id_column].to_pylist()

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from mathamr_kedro.corpus.visual_index import VisualIndex, mark_retrievable
+from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import (
     EncoderStore,
     IndexPlaces,
@@ -25,18 +25,23 @@ from mathamr_kedro.pipelines.evaluation.parameters import SYSTEM, EvaluationConf
 from mathamr_kedro.pipelines.evaluation.report import Scoreboard
 from mathamr_kedro.pipelines.evaluation.scoring import score_folder
 from mathamr_kedro.records import Topic
-from mathamr_kedro.runs.baselines import (
+from mathamr_kedro.runs import (
     FORMULA_SYSTEMS,
     POST_SYSTEMS,
+    TASKS,
     FormulaInstance,
     PostSources,
+    Queries,
+    TopicSet,
+    add_fusions,
     build_formula_ranker,
     build_post_ranker,
+    list_topic_sets,
+    run_search,
+    search_posts,
 )
-from mathamr_kedro.runs.system_runs import SystemRun, add_fusions, split_run
-from mathamr_kedro.runs.topic_search import Queries, run_search, search_posts
-from mathamr_kedro.runs.topic_sets import TASKS, TopicSet, list_topic_sets
 from mathamr_kedro.search import EngineConfig, Strategy, find_formulas, open_index
+from mathamr_kedro.trec import Run
 from mathamr_kedro.types import PostId
 
 logger = logging.getLogger(__name__)
@@ -53,7 +58,7 @@ def search_by_vectors(
     indexes: IndexPlaces,
     indexing: Values,
     parameters: Values,
-) -> list[SystemRun]:
+) -> list[Run]:
     """Search the index for all topics: posts by each strategy, formulas by one."""
     config = EvaluationConfig.read(parameters)
     encoder, store = str(index["encoder"]), post_vectors.read(str(index["encoder"]))
@@ -87,7 +92,7 @@ def search_by_baselines(
     math_graphs: PenmanShards,
     topic_math_graphs: PenmanShards,
     parameters: Values,
-) -> list[SystemRun]:
+) -> list[Run]:
     """Search the collection for all topics by each baseline that is asked for."""
     config = EvaluationConfig.read(parameters)
     by_task = _list_topics(topics)
@@ -113,26 +118,26 @@ def search_by_baselines(
 
 
 def fuse_systems(
-    vector_runs: Sequence[SystemRun],
-    baseline_runs: Sequence[SystemRun],
+    vector_runs: Sequence[Run],
+    baseline_runs: Sequence[Run],
     parameters: Values,
-) -> list[SystemRun]:
+) -> list[Run]:
     """Fuse ranked lists of our vectors and of baselines; return all systems."""
     config = EvaluationConfig.read(parameters)
     return add_fusions([*vector_runs, *baseline_runs], config.list_fusions())
 
 
 def split_runs(
-    system_runs: Sequence[SystemRun],
+    system_runs: Sequence[Run],
     topics: ShardedTable,
     judgments: ShardedTable,
     visual_index: VisualIndex,
     parameters: Values,
-) -> list[SystemRun]:
+) -> list[Run]:
     """Split the ranked lists by topic set: one run for each system and set."""
     config = EvaluationConfig.read(parameters)
     sets = _list_sets(topics, judgments, visual_index, config)
-    return [part for run in system_runs for part in split_run(run, sets)]
+    return [s.choose(run) for run in system_runs for s in sets if s.task == run.task]
 
 
 def score_runs(
@@ -156,7 +161,7 @@ def measure_efficiency(
     encoder: Values,
     training_history: Sequence[Values],
     index: Values,
-    system_runs: Sequence[SystemRun],
+    system_runs: Sequence[Run],
 ) -> dict[str, Any]:
     """Measure time, memory and size of training, index and search."""
     counts = encoders.open(str(encoder["folder"])).count_parameters()
@@ -176,7 +181,7 @@ def measure_efficiency(
         "search": [
             {
                 "task": run.task,
-                "system": run.system,
+                "system": run.name,
                 "queries": len(run.lists),
                 "seconds": run.seconds,
                 "queries_per_second": len(run.lists) / max(run.seconds, 1e-9),
@@ -199,7 +204,7 @@ def _search(
     topics: Sequence[Topic],
     build_ranker: Callable[[], Any],
     config: EvaluationConfig,
-) -> SystemRun:
+) -> Run:
     logger.info("task %d, %s: reading the collection", task, system)
     names = [topic.topic_id for topic in topics]
     size = config.queries_per_batch
@@ -244,7 +249,7 @@ def _list_formulas(
     """Yield what Task 2 may return: the formula index, or else the posts' formulas."""
     if formulas.counts.get("written"):
         for table in formulas.tables(["issue", *FormulaInstance._fields]):
-            kept = table.filter(mark_retrievable(table["issue"]))
+            kept = table.filter(VisualIndex.mark_retrievable(table["issue"]))
             columns = (kept[name].to_pylist() for name in FormulaInstance._fields)
             yield from map(FormulaInstance._make, zip(*columns, strict=True))
         return

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.metrics.protocols import Averaging, Protocol, protocol_of
+from mathamr_kedro.metrics import Averaging, Protocol, protocol_of
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.runs.baselines import (
+from mathamr_kedro.runs import (
     FormulaSystem,
+    NamedFusion,
+    NamedStrategy,
     PostSystem,
     name_text_model,
 )
-from mathamr_kedro.runs.system_runs import NamedFusion
-from mathamr_kedro.runs.topic_search import NamedStrategy, name_strategy
 from mathamr_kedro.search import Strategy
 from mathamr_kedro.text import explain_absence
 
@@ -75,7 +75,7 @@ class EvaluationConfig:
         """
         chosen = [
             replace(s, depth=min(s.depth, self.depth))
-            for s in self.strategies or (name_strategy(default),)
+            for s in self.strategies or (NamedStrategy.of(default),)
         ]
         if len(chosen) == 1:
             return {SYSTEM: chosen[0]}

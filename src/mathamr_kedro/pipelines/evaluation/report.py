@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from mathamr_kedro.datasets import RunEntry
-from mathamr_kedro.metrics.evaluation import Evaluation, Group, Summary
-from mathamr_kedro.stats.tables import Column, Figure, Row, Table, render_markdown
+from mathamr_kedro.metrics import Evaluation, Group, Summary
+from mathamr_kedro.stats import Column, Figure, Row, Table
 
 _COLUMNS = {
     "task": "int64",
@@ -89,7 +89,7 @@ class Scoreboard:
         for (task, name), group in groupby(ordered, key=lambda run: run.topic_set):
             members = list(group)
             title = f"## {_TITLES[task]}, {name}\n"
-            parts += [title, render_markdown(_compare(members))]
+            parts += [title, _compare(members).to_markdown()]
             parts += _break_down(members)
             parts += _list_findings(members)
         parts += ["## Efficiency\n", *_describe_efficiency(efficiency)]
@@ -147,7 +147,7 @@ def _break_down(runs: Sequence[ScoredRun]) -> Iterator[str]:
     ]
     labels = ("Kind of topic", "Topics", "System")
     table = Table("By kind of topic", labels, _columns(names), tuple(rows))
-    yield render_markdown(table)
+    yield table.to_markdown()
 
 
 def _list_findings(runs: Sequence[ScoredRun]) -> Iterator[str]:
@@ -198,7 +198,7 @@ def _describe_efficiency(efficiency: Mapping[str, Any]) -> Iterator[str]:
         )
         for row in efficiency["search"]
     ]
-    yield render_markdown(Table("Searches", ("Task", "System"), columns, tuple(rows)))
+    yield Table("Searches", ("Task", "System"), columns, tuple(rows)).to_markdown()
 
 
 def _draw_scores(metrics: Sequence[Mapping[str, Any]]) -> go.Figure:

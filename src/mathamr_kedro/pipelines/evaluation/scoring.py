@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mathamr_kedro.corpus.visual_index import mark_retrievable
+from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import RunFolder, ShardedTable
-from mathamr_kedro.metrics.evaluation import evaluate_run
-from mathamr_kedro.metrics.protocols import Protocol
-from mathamr_kedro.metrics.runs import Run
+from mathamr_kedro.metrics import Protocol, evaluate_run
 from mathamr_kedro.pipelines.evaluation.report import ScoredRun
-from mathamr_kedro.runs.baselines import TASK_1_TYPES
-from mathamr_kedro.runs.topic_sets import TopicSet
+from mathamr_kedro.runs import TASK_1_TYPES, TopicSet
 
 logger = logging.getLogger(__name__)
 
@@ -45,15 +43,15 @@ def score_folder(
             logger.warning("task %d, %s: no judgments, no scores", *key)
             continue
         chosen, known = sets[key], corpora[key]
-        judged = {t: run.results[t] for t in chosen.qrels.grades if t in run.results}
-        returned = {i for results in judged.values() for i in results.ids}
+        judged = {t: run.lists[t] for t in chosen.qrels.grades if t in run.lists}
+        returned = {i for topic in judged for i in run.documents(topic).ids}
         evaluation = evaluate_run(
-            Run(run.name, judged, run.source),
+            replace(run, lists=judged),
             chosen.qrels,
             protocol_of(entry.task),
             corpus_ids=None if known is None else known | returned,
         )
-        groups = tuple(evaluation.break_down(chosen.info))
+        groups = tuple(evaluation.break_down(chosen.notes))
         scored.append(ScoredRun(entry, evaluation, groups))
     return scored
 
@@ -74,7 +72,7 @@ def _find_in_corpus(
         if chosen.task == 1:
             is_allowed = pc.is_in(table["post_type"], value_set=pa.array(TASK_1_TYPES))
         else:
-            is_allowed = mark_retrievable(table["issue"])
+            is_allowed = VisualIndex.mark_retrievable(table["issue"])
         is_judged = pc.is_in(table[column], value_set=judged)
         kept = table[column].filter(pc.and_(is_judged, is_allowed))
         found.update(kept.to_pylist())

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import EncoderStore, IndexPlaces, VectorStores
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from mathamr_kedro.corpus.extraction import clean_in_batches
+from mathamr_kedro.corpus import clean_in_batches
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs, StartOfShards
 
@@ -13,25 +13,22 @@ from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs, StartOfShards
 def extract_shards(
     made_from: str,
     sources: Iterable[tuple[str, Iterable[Any]]],
-    clean: Callable[..., Any],
+    clean: Callable[..., Any] | None,
     size: int,
-    *,
-    resume: bool = True,
 ) -> ShardPairs:
     """Yield shards as ``(failures, records)``.
 
     Args:
         made_from: fingerprint of the raw files and of what else decides the shards.
         sources: names of shards without their number, and raw records.
-        clean: returns the clean record and what was wrong with the raw one.
+        clean: returns the clean record and what was wrong with the raw one; ``None``
+            where records are as they should be.
         size: raw records per shard.
-        resume: whether shards of an earlier run are kept.
     """
     start = StartOfShards(made_from)
     yield StartOfShards(made_from), start
-    finished = start.finished if resume else frozenset()
     for name, raw in sources:
-        yield from _clean_shards(made_from, name, raw, clean, size, finished)
+        yield from _clean_shards(made_from, name, raw, clean, size, start.finished)
     yield EndOfShards(made_from), EndOfShards(made_from)
 
 
@@ -39,7 +36,7 @@ def _clean_shards(
     made_from: str,
     name: str,
     raw: Iterable[Any],
-    clean: Callable[..., Any],
+    clean: Callable[..., Any] | None,
     size: int,
     finished: frozenset[str],
 ) -> Iterator[tuple[Shard, Shard]]:

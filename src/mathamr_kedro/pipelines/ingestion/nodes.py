@@ -15,28 +15,23 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from mathamr_kedro.corpus.extraction import (
+from mathamr_kedro.corpus import (
+    Collection,
+    Part,
     PostCleaner,
+    Threads,
+    VisualIndex,
+    check_accounts,
+    check_formula_ids,
     clean_comment,
     clean_topic,
-    keep,
-)
-from mathamr_kedro.corpus.judgment_check import (
-    FirstJudgments,
-    check_formula_ids,
-    unknown_posts,
-)
-from mathamr_kedro.corpus.raw import Collection, Part
-from mathamr_kedro.corpus.report import draw_formulas_per_post, write_report
-from mathamr_kedro.corpus.statistics import (
-    check_accounts,
     count_failures,
     describe_formulas,
     describe_judgments,
     describe_posts,
+    unknown_posts,
 )
-from mathamr_kedro.corpus.threads import PostHead, Threads
-from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.corpus.report import draw_formulas_per_post, write_report
 from mathamr_kedro.datasets import ShardedTable, StartOfTrees
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.formula import (
@@ -76,7 +71,7 @@ def extract_formulas(
         (f"formulas-{table.zfill(4)}", read())
         for table, read in collection.formula_tables()
     )
-    yield from extract_shards(made_from, sources, keep, size)
+    yield from extract_shards(made_from, sources, None, size)
 
 
 def index_visual_ids(formulas: ShardedTable) -> VisualIndex:
@@ -108,17 +103,17 @@ def extract_comments(
 
 def extract_links(collection: Collection, parameters: Mapping[str, Any]) -> ShardPairs:
     """Read the links between posts: duplicate and related questions."""
-    yield from _extract("post_links", collection, collection.links(), keep, parameters)
+    yield from _extract("post_links", collection, collection.links(), None, parameters)
 
 
 def extract_tags(collection: Collection, parameters: Mapping[str, Any]) -> ShardPairs:
     """Read the tags and how often each is used."""
-    yield from _extract("tags", collection, collection.tags(), keep, parameters)
+    yield from _extract("tags", collection, collection.tags(), None, parameters)
 
 
 def extract_votes(collection: Collection, parameters: Mapping[str, Any]) -> ShardPairs:
     """Read the votes on posts."""
-    yield from _extract("votes", collection, collection.votes(), keep, parameters)
+    yield from _extract("votes", collection, collection.votes(), None, parameters)
 
 
 def extract_topics(collection: Collection, parameters: Mapping[str, Any]) -> ShardPairs:
@@ -134,16 +129,15 @@ def extract_topic_formulas(
 ) -> ShardPairs:
     """Read the formulas of the topics; ``post_id`` holds the topic."""
     raw = collection.topic_formulas()
-    yield from _extract("topic_formulas", collection, raw, keep, parameters)
+    yield from _extract("topic_formulas", collection, raw, None, parameters)
 
 
 def extract_judgments(
     collection: Collection, parameters: Mapping[str, Any]
 ) -> ShardPairs:
     """Read the relevance judgments, each document once per topic and file."""
-    raw, clean = collection.judgments(), FirstJudgments()
-    # A repeated judgment is known by those before it: never resume in the middle.
-    yield from _extract("judgments", collection, raw, clean, parameters, resume=False)
+    raw = collection.judgments()
+    yield from _extract("judgments", collection, raw, None, parameters)
 
 
 def build_formula_trees(
@@ -200,13 +194,12 @@ def _list_formulas(
 def pair_posts(posts: ShardedTable, parameters: Mapping[str, Any]) -> ShardPairs:
     """Pair questions with answers for training; note threads that are not whole."""
     answers = IngestionConfig.read(parameters).pairs
-    columns = list(PostHead._fields)
-    heads = (
-        PostHead(*values)
+    columns = Threads.COLUMNS
+    threads = Threads(
+        values
         for table in posts.tables(columns)
         for values in zip(*(table[c].to_pylist() for c in columns), strict=True)
     )
-    threads = Threads(heads)
     pairs = list(threads.pairs(answers))
     made_from = fingerprint("pairs", posts.fingerprint, answers)
     yield (
@@ -283,11 +276,9 @@ def _extract(
     table: str,
     collection: Collection,
     raw: Iterable[Any],
-    clean: Callable[..., Any],
+    clean: Callable[..., Any] | None,
     parameters: Mapping[str, Any],
-    *,
-    resume: bool = True,
 ) -> ShardPairs:
     size = IngestionConfig.read(parameters).records_per_shard
     made_from = fingerprint(table, collection.fingerprint(*_PARTS[table]), size)
-    yield from extract_shards(made_from, [(table, raw)], clean, size, resume=resume)
+    yield from extract_shards(made_from, [(table, raw)], clean, size)

@@ -18,7 +18,6 @@ from mathamr_kedro.experiments.outcomes import (
 )
 from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.pipelines.significance.parameters import SignificanceConfig
-from mathamr_kedro.stats.tables import render_csv, render_latex, render_markdown
 
 logger = logging.getLogger(__name__)
 
@@ -47,11 +46,11 @@ def write_tables(
     """Write the tables as Markdown, CSV and LaTeX, and the whole result."""
     tables = outcome.report.tables
     pages = [f"# {outcome.title}", *outcome.notes]
-    pages += [render_markdown(table) for table in tables.values()]
+    pages += [table.to_markdown() for table in tables.values()]
     return (
         "\n\n".join(pages),
-        {name: render_csv(table) for name, table in tables.items()},
-        {name: render_latex(table) for name, table in tables.items()},
+        {name: table.to_csv() for name, table in tables.items()},
+        {name: table.to_latex() for name, table in tables.items()},
         outcome.describe(),
     )
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.stats.comparisons import TestSettings
+from mathamr_kedro.stats import TestConfig
 
 
 @dataclass(frozen=True)
 class SignificanceConfig:
     """What the stage reads from ``conf/<env>/parameters/significance.yml``."""
 
-    tests: TestSettings = field(default_factory=TestSettings)
+    tests: TestConfig = field(default_factory=TestConfig)
     topic_set: str | None = None
     """Of an experiment's tables; ``None``: the last edition of ARQMath, or the only."""
     published: bool = False

@@ -1,11 +1,12 @@
 import pytest
 
-from mathamr_kedro.corpus.html_text import FoundFormula, flatten_html
+from mathamr_kedro.corpus.markup import flatten_markup
+from mathamr_kedro.corpus.placeholders import FormulaMarks
 
 
 def flatten(markup):
-    formulas = []
-    return flatten_html(markup, formulas), formulas
+    marks = FormulaMarks()
+    return flatten_markup(markup, marks, "html"), marks._formulas
 
 
 def test_paragraphs_are_separated_by_an_empty_line():
@@ -54,13 +55,13 @@ def test_formula_span_is_marked_with_its_id():
         'for <span class="math-container" id="7">a &lt; b</span>, and '
         '<span class="math-container">c</span>'
     )
-    assert formulas == [FoundFormula("7", "a < b"), FoundFormula(None, "c")]
+    assert formulas == [("7", "a < b"), (None, "c")]
     assert text == "for \ue0010\ue002, and \ue0011\ue002"
 
 
 def test_attributes_of_a_formula_span_come_in_any_order():
     _, formulas = flatten("<span id='q_1' class='math-container big'>$x$</span>")
-    assert formulas == [FoundFormula("q_1", "$x$")]
+    assert formulas == [("q_1", "$x$")]
 
 
 def test_stray_less_than_is_text():

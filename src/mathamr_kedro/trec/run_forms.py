@@ -20,12 +20,12 @@ from collections.abc import Collection
 from typing import Literal, get_args
 
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError, suggest
-from mathamr_kedro.metrics.text_files import Columns
+from mathamr_kedro.trec.columns import Columns
 
 RunForm = Literal["trec", "arqmath1", "arqmath2"]
 RUN_FORMS: tuple[RunForm, ...] = get_args(RunForm)
 
-WIDTHS: dict[RunForm, int] = {"trec": 6, "arqmath1": 5, "arqmath2": 6}
+_WIDTHS: dict[RunForm, int] = {"trec": 6, "arqmath1": 5, "arqmath2": 6}
 DOCUMENT_COLUMNS: dict[RunForm, int] = {"trec": 2, "arqmath1": 1, "arqmath2": 1}
 """Column of the document or formula id, from 0."""
 RANK_COLUMNS: dict[RunForm, int] = {"trec": 3, "arqmath1": 2, "arqmath2": 3}
@@ -34,38 +34,24 @@ RANK_COLUMNS: dict[RunForm, int] = {"trec": 3, "arqmath1": 2, "arqmath2": 3}
 _ASK = "say which it is: trec, arqmath1 or arqmath2 (--format on the command line)"
 
 
-def check_form(form: str, columns: Columns) -> RunForm:
-    """Check that a file has the number of columns of the form a person named.
-
-    Raises:
-        ConfigurationError: there is no such form.
-        MalformedInputError: the file has another number of columns.
-    """
-    known = next((f for f in RUN_FORMS if f == form), None)
-    if known is None:
-        raise ConfigurationError(
-            f"Expected one of {list(RUN_FORMS)} as form of the run (got {form!r})"
-            f"{suggest(form, RUN_FORMS)}"
-        )
-    if columns.width != WIDTHS[known]:
-        raise MalformedInputError(
-            f"Expected {WIDTHS[known]} columns in a run of the form {form!r} "
-            f"(got {columns.width}: {columns.row(0)!r}) ({columns.place(0)})"
-        )
-    return known
-
-
-def detect_form(columns: Columns, known_ids: Collection[str] = frozenset()) -> RunForm:
+def find_form(
+    columns: Columns, form: str | None = None, known_ids: Collection[str] = frozenset()
+) -> RunForm:
     """Return the form of a run file with at least one row.
 
     Args:
         columns: the rows of the file.
+        form: the form that a person named; found out when absent.
         known_ids: ids that documents may have (judged ones, say); they decide where
             the form of the columns does not.
 
     Raises:
-        MalformedInputError: it is no run, or could be either of two forms.
+        ConfigurationError: there is no such form.
+        MalformedInputError: it is no run, could be either of two forms, or has another
+            number of columns than the form that was named.
     """
+    if form is not None:
+        return _check_form(form, columns)
     match columns.width:
         case 5:
             return _detect_five(columns)
@@ -81,6 +67,21 @@ def detect_form(columns: Columns, known_ids: Collection[str] = frozenset()) -> R
                 f"Expected a run with 5 or 6 columns (got {width}: "
                 f"{columns.row(0)!r}) ({columns.place(0)})"
             )
+
+
+def _check_form(form: str, columns: Columns) -> RunForm:
+    known = next((f for f in RUN_FORMS if f == form), None)
+    if known is None:
+        raise ConfigurationError(
+            f"Expected one of {list(RUN_FORMS)} as form of the run (got {form!r})"
+            f"{suggest(form, RUN_FORMS)}"
+        )
+    if columns.width != _WIDTHS[known]:
+        raise MalformedInputError(
+            f"Expected {_WIDTHS[known]} columns in a run of the form {form!r} "
+            f"(got {columns.width}: {columns.row(0)!r}) ({columns.place(0)})"
+        )
+    return known
 
 
 def _detect_five(columns: Columns) -> RunForm:

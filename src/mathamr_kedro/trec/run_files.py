@@ -7,29 +7,26 @@ precision, so that no tie rule of any tool can change the order.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.metrics.run_formats import (
+from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.trec.columns import BadLines, Columns
+from mathamr_kedro.trec.files import Names, open_to_replace
+from mathamr_kedro.trec.run_forms import (
     DOCUMENT_COLUMNS,
     RANK_COLUMNS,
     RunForm,
-    check_form,
-    detect_form,
+    find_form,
 )
-from mathamr_kedro.metrics.runs import FloatArray, IntArray, Results, Run
-from mathamr_kedro.metrics.text_files import (
-    BadLines,
-    Columns,
-    Names,
-    open_to_replace,
-    read_columns,
-)
-from mathamr_kedro.types import FormulaId, PostId, TopicId
+from mathamr_kedro.trec.runs import IntArray, Run
+from mathamr_kedro.types import TopicId
 
 
 def read_run(
@@ -54,56 +51,57 @@ def read_run(
             message names file and line.
     """
     path = Path(path)
-    columns = read_columns(path, bad_lines, names)
-    name, source = _name_of(path), path.name
+    columns = Columns.read(path, bad_lines, names)
+    empty = Run(_name_of(path), {}, source=path.name)
     if not len(columns):
-        return Run(name, {}, source)
-    found = check_form(form, columns) if form else detect_form(columns, known_ids)
+        return empty
+    found = find_form(columns, form, known_ids)
     if bad_lines == "skip":
-        columns = _leave_out_unreadable(columns, found)
-    results = _group(columns, found, need_ranks=bad_lines != "as_trec_eval")
-    return Run(name, results, source, found == "arqmath2", columns.num_bad_lines)
+        columns = _skip_unreadable(columns, found)
+    lists, ranks = _group(columns, found, need_ranks=bad_lines != "as_trec_eval")
+    return replace(
+        empty,
+        lists=lists,
+        ranks=ranks,
+        holds_instances=found == "arqmath2",
+        num_bad_lines=columns.num_bad_lines,
+    )
 
 
 def write_run(
-    path: Path | str,
-    results: Mapping[TopicId, Iterable[tuple[str, float]]],
-    name: str,
-    form: RunForm = "trec",
-    depth: int | None = 1000,
-    post_ids: Mapping[FormulaId, PostId] | None = None,
+    path: Path | str, run: Run, form: RunForm = "trec", depth: int | None = 1000
 ) -> None:
-    """Write a run file, best result first.
+    """Write a run file, best result first; equal scores keep the order of the run.
 
     Args:
         path: the file; compressed where it ends in ``.gz``.
-        results: document (or formula) and score by topic; equal scores keep the order
-            in which they come.
-        name: name of the run, last column.
-        form: see :mod:`mathamr_kedro.metrics.run_formats`.
+        run: its name becomes the last column.
+        form: see :mod:`mathamr_kedro.trec.run_forms`; ``arqmath2`` writes formulas
+            with their posts, the others write posts or visual ids.
         depth: how many results per topic are written; ARQMath allows 1000.
-        post_ids: post of each formula, for the form ``arqmath2``.
 
     Raises:
-        ConfigurationError: the form needs post ids that are not given.
+        ConfigurationError: the form needs formulas, and the run has none.
         MalformedInputError: a score is not finite, or an id or name holds a blank.
     """
-    _check_word(name, "name of the run")
+    _check_word(run.name, "name of the run")
     with open_to_replace(Path(path)) as file:
-        for topic, scored in results.items():
-            best = sorted(scored, key=lambda pair: -pair[1])[:depth]
-            scores = separate_scores([score for _, score in best])
-            for rank, ((doc_id, _), score) in enumerate(zip(best, scores, strict=True)):
-                cells = _cells_of(form, topic, _check_word(doc_id, "id"), post_ids)
-                file.write("\t".join((*cells, str(rank + 1), str(score), name)) + "\n")
+        for topic in run.lists:
+            columns, values = _columns_of(run, topic, form)
+            best = np.argsort(-values, kind="stable")[:depth].tolist()
+            scores = _separate_scores(values[best].tolist())
+            for rank, (row, score) in enumerate(zip(best, scores, strict=True)):
+                cells = (_check_word(column[row], "id") for column in columns)
+                end = (str(rank + 1), str(score), run.name)
+                file.write("\t".join((topic, *cells, *end)) + "\n")
 
 
-def separate_scores(scores: Sequence[float]) -> list[np.float32]:
+def _separate_scores(scores: Sequence[float]) -> list[np.float32]:
     """Return falling scores as strictly falling numbers of single precision.
 
     A score is lowered, by as little as possible, only where it would tie.
 
-    >>> [float(s) for s in separate_scores([2.0, 1.0, 1.0])]
+    >>> [float(s) for s in _separate_scores([2.0, 1.0, 1.0])]
     [2.0, 1.0, 0.9999999403953552]
 
     Raises:
@@ -127,7 +125,9 @@ def _name_of(path: Path) -> str:
     return name
 
 
-def _group(columns: Columns, form: RunForm, need_ranks: bool) -> dict[TopicId, Results]:
+def _group(
+    columns: Columns, form: RunForm, need_ranks: bool
+) -> tuple[dict[TopicId, Hits], dict[TopicId, IntArray]]:
     rank_column = RANK_COLUMNS[form]
     topics = columns.cells[0]
     ids = columns.cells[DOCUMENT_COLUMNS[form]]
@@ -140,14 +140,18 @@ def _group(columns: Columns, form: RunForm, need_ranks: bool) -> dict[TopicId, R
     blocks: dict[TopicId, list[slice]] = {}
     for start, end in zip(starts, [*starts[1:], len(topics)], strict=True):
         blocks.setdefault(topics[start], []).append(slice(start, end))
-    return {
-        topic: Results(
-            tuple(chain.from_iterable(ids[s] for s in parts)),
+    lists = {
+        topic: Hits(
+            list(chain.from_iterable(ids[s] for s in parts)),
             np.concatenate([scores[s] for s in parts]),
-            np.concatenate([ranks[s] for s in parts]),
         )
         for topic, parts in blocks.items()
     }
+    by_topic = {
+        topic: np.concatenate([ranks[s] for s in parts])
+        for topic, parts in blocks.items()
+    }
+    return lists, by_topic
 
 
 def _read_ranks(columns: Columns, column: int) -> IntArray:
@@ -162,7 +166,7 @@ def _read_ranks(columns: Columns, column: int) -> IntArray:
         ) from exc
 
 
-def _read_scores(columns: Columns, column: int) -> FloatArray:
+def _read_scores(columns: Columns, column: int) -> npt.NDArray[np.float64]:
     cells = columns.cells[column]
     try:
         scores = np.array(list(map(float, cells)))
@@ -177,7 +181,7 @@ def _read_scores(columns: Columns, column: int) -> FloatArray:
     )
 
 
-def _leave_out_unreadable(columns: Columns, form: RunForm) -> Columns:
+def _skip_unreadable(columns: Columns, form: RunForm) -> Columns:
     ranks, scores = (columns.cells[RANK_COLUMNS[form] + i] for i in (0, 1))
     pairs = enumerate(zip(ranks, scores, strict=True))
     kept = [i for i, (rank, score) in pairs if _is_whole(rank) and _is_number(score)]
@@ -203,18 +207,23 @@ def _is_number(cell: str) -> bool:
         return False
 
 
-def _cells_of(
-    form: RunForm, topic: str, doc_id: str, post_ids: Mapping[FormulaId, PostId] | None
-) -> tuple[str, ...]:
-    if form == "trec":
-        return topic, "Q0", doc_id
-    if form == "arqmath1":
-        return topic, doc_id
-    if post_ids is None or doc_id not in post_ids:
-        raise ConfigurationError(
-            f"Expected the post of formula {doc_id!r} to write the form 'arqmath2'"
-        )
-    return topic, doc_id, post_ids[doc_id]
+def _columns_of(
+    run: Run, topic: TopicId, form: RunForm
+) -> tuple[list[Sequence[str]], npt.NDArray[np.float64]]:
+    """Return what stands between topic and rank, and the scores."""
+    hits = run.lists[topic]
+    if form == "arqmath2":
+        if not isinstance(hits, FormulaHits):
+            raise ConfigurationError(
+                f"Expected formulas with their posts to write the form 'arqmath2' "
+                f"(got documents for topic {topic!r} of {run.name!r})"
+            )
+        return [hits.ids, hits.post_ids], hits.scores
+    found = run.documents(topic)
+    names: list[Sequence[str]] = (
+        [found.ids] if form == "arqmath1" else [["Q0"] * len(found), found.ids]
+    )
+    return names, found.scores
 
 
 def _check_word(word: str, what: str) -> str:

@@ -6,10 +6,17 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.metrics.rankings import rank_documents
-from mathamr_kedro.metrics.run_files import read_run, separate_scores, write_run
+from mathamr_kedro.hits import FormulaHits
+from mathamr_kedro.metrics.rankings import sort_as_trec_eval
+from mathamr_kedro.trec import Run, read_run, write_run
+from mathamr_kedro.trec.run_files import _separate_scores
 
 RESULTS = {"A.1": [("17", 0.9), ("4", 0.5)], "A.2": [("9", 7.25)]}
+FORMULA = FormulaHits(["501"], np.array([0.5]), ["70"], ["17"])
+
+
+def run_of(results, name="me"):
+    return Run.from_scores(name, {t: dict(pairs) for t, pairs in results.items()})
 
 
 def written(tmp_path, text: str):
@@ -22,17 +29,17 @@ def test_lines_are_grouped_by_topic_in_file_order(tmp_path):
     run = read_run(
         written(tmp_path, "A.2 Q0 9 1 7.5 me\nA.1 Q0 4 2 .5 me\nA.2 Q0 3 2 1e1 me\n")
     )
-    assert list(run.results) == ["A.2", "A.1"]
-    assert run.results["A.2"].ids == ("9", "3")
-    assert run.results["A.2"].scores.tolist() == [7.5, 10.0]
-    assert run.results["A.2"].ranks.tolist() == [1, 2]
+    assert list(run.lists) == ["A.2", "A.1"]
+    assert run.lists["A.2"].ids == ["9", "3"]
+    assert run.lists["A.2"].scores.tolist() == [7.5, 10.0]
+    assert run.ranks["A.2"].tolist() == [1, 2]
     assert (run.name, run.source) == ("team-task1-mine", "team-task1-mine.tsv")
 
 
 def test_task1_submission_counts_ranks_from_zero_or_one(tmp_path):
     run = read_run(written(tmp_path, "A.1\t17\t0\t0.9\tme\nA.1\t4\t1\t0.5\tme\n"))
-    assert run.results["A.1"].ids == ("17", "4")
-    assert run.results["A.1"].scores.tolist() == [0.9, 0.5]
+    assert run.lists["A.1"].ids == ["17", "4"]
+    assert run.lists["A.1"].scores.tolist() == [0.9, 0.5]
     assert not run.holds_instances
 
 
@@ -40,12 +47,12 @@ def test_task2_submission_holds_formula_instances(tmp_path):
     run = read_run(
         written(tmp_path, "B.1\t501\t17\t1\t.9\tme\nB.1\t502\t17\t2\t.8\tme")
     )
-    assert run.results["B.1"].ids == ("501", "502")
+    assert run.lists["B.1"].ids == ["501", "502"]
     assert run.holds_instances
 
 
 def test_empty_file_is_a_run_without_results(tmp_path):
-    assert read_run(written(tmp_path, "")).results == {}
+    assert read_run(written(tmp_path, "")).lists == {}
 
 
 @pytest.mark.parametrize(
@@ -74,61 +81,68 @@ def test_bad_lines_may_be_skipped(tmp_path):
         tmp_path, "t Q0 d rank score run\nA.1 Q0 17 1 .9 me\nA.1 Q0 4 x 2 .8 me\n"
     )
     run = read_run(path, bad_lines="skip")
-    assert run.results["A.1"].ids == ("17",)
+    assert run.lists["A.1"].ids == ["17"]
     assert run.num_bad_lines == 2
 
 
 def test_trec_eval_counts_columns_from_the_left_and_ignores_ranks(tmp_path):
     path = written(tmp_path, "A.1 Q0 17 1 .9 me\nA.1 Q0 4 and_5 12 .8 me\n")
     run = read_run(path, form="trec", bad_lines="as_trec_eval")
-    assert run.results["A.1"].ids == ("17", "4")
-    assert run.results["A.1"].scores.tolist() == [0.9, 12.0]
+    assert run.lists["A.1"].ids == ["17", "4"]
+    assert run.lists["A.1"].scores.tolist() == [0.9, 12.0]
 
 
 @pytest.mark.parametrize("form", ["trec", "arqmath1"])
 @pytest.mark.parametrize("name", ["run.tsv", "run.tsv.gz"])
 def test_what_is_written_is_read_back(tmp_path, form, name):
-    write_run(tmp_path / name, RESULTS, "me", form)
+    write_run(tmp_path / name, run_of(RESULTS), form)
     run = read_run(tmp_path / name)
     for topic, pairs in RESULTS.items():
-        assert run.results[topic].ids == tuple(i for i, _ in pairs)
-        assert run.results[topic].scores.tolist() == [s for _, s in pairs]
-        assert run.results[topic].ranks.tolist() == list(range(1, len(pairs) + 1))
+        assert run.lists[topic].ids == [i for i, _ in pairs]
+        assert run.lists[topic].scores.tolist() == [s for _, s in pairs]
+        assert run.ranks[topic].tolist() == list(range(1, len(pairs) + 1))
 
 
 def test_forms_are_those_of_the_lab(tmp_path):
     path = tmp_path / "run.tsv"
-    write_run(path, {"A.1": [("17", 0.5)]}, "me", "trec")
+    write_run(path, run_of({"A.1": [("17", 0.5)]}), "trec")
     assert path.read_text() == "A.1\tQ0\t17\t1\t0.5\tme\n"
-    write_run(path, {"A.1": [("17", 0.5)]}, "me", "arqmath1")
+    write_run(path, run_of({"A.1": [("17", 0.5)]}), "arqmath1")
     assert path.read_text() == "A.1\t17\t1\t0.5\tme\n"
-    write_run(path, {"B.1": [("501", 0.5)]}, "me", "arqmath2", post_ids={"501": "17"})
+    write_run(path, Run("me", {"B.1": FORMULA}), "arqmath2")
     assert path.read_text() == "B.1\t501\t17\t1\t0.5\tme\n"
 
 
+def test_other_forms_name_the_visual_ids_of_formulas(tmp_path):
+    path = tmp_path / "run.trec"
+    write_run(path, Run("me", {"B.1": FORMULA}))
+    assert path.read_text() == "B.1\tQ0\t70\t1\t0.5\tme\n"
+
+
 def test_a_task2_submission_needs_posts(tmp_path):
-    with pytest.raises(ConfigurationError, match="post of formula '501'"):
-        write_run(tmp_path / "run.tsv", {"B.1": [("501", 0.5)]}, "me", "arqmath2")
+    run = run_of({"B.1": [("501", 0.5)]})
+    with pytest.raises(ConfigurationError, match=r"posts.*'arqmath2'.*'B.1'"):
+        write_run(tmp_path / "run.tsv", run, "arqmath2")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_best_results_come_first_and_depth_cuts(tmp_path):
     results = {"A.1": [("1", 0.1), ("2", 0.9), ("3", 0.5)]}
-    write_run(tmp_path / "run.tsv", results, "me", depth=2)
-    assert read_run(tmp_path / "run.tsv").results["A.1"].ids == ("2", "3")
+    write_run(tmp_path / "run.tsv", run_of(results), depth=2)
+    assert read_run(tmp_path / "run.tsv").lists["A.1"].ids == ["2", "3"]
 
 
 def test_written_order_survives_the_tie_rule(tmp_path):
     results = {"A.1": [("1", 0.3), ("2", 0.3), ("3", 0.3), ("4", 0.3 - 1e-12)]}
-    write_run(tmp_path / "run.tsv", results, "me")
-    read = read_run(tmp_path / "run.tsv").results["A.1"]
-    assert rank_documents(read).ids == ["1", "2", "3", "4"]
+    write_run(tmp_path / "run.tsv", run_of(results))
+    read = read_run(tmp_path / "run.tsv").lists["A.1"]
+    assert sort_as_trec_eval(read).ids == ["1", "2", "3", "4"]
 
 
 def test_separated_scores_move_as_little_as_possible():
     rng = np.random.default_rng(0)
     scores = np.sort(rng.integers(-50, 50, 400) / 7)[::-1]
-    separate = np.array(separate_scores(list(scores)))
+    separate = np.array(_separate_scores(list(scores)))
     assert separate.dtype == np.float32
     assert (np.diff(separate) < 0).all()
     assert np.abs(separate - scores).max() < 1e-4
@@ -137,10 +151,10 @@ def test_separated_scores_move_as_little_as_possible():
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 def test_a_score_that_is_not_finite_is_refused(bad):
     with pytest.raises(MalformedInputError, match="Expected a finite score"):
-        separate_scores([bad])
+        _separate_scores([bad])
 
 
 @pytest.mark.parametrize(("doc", "name"), [("a b", "me"), ("", "me"), ("1", "my run")])
 def test_blanks_in_ids_and_names_are_refused(tmp_path, doc, name):
     with pytest.raises(MalformedInputError, match="without blanks"):
-        write_run(tmp_path / "run.tsv", {"A.1": [(doc, 0.5)]}, name)
+        write_run(tmp_path / "run.tsv", run_of({"A.1": [(doc, 0.5)]}, name))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.metrics.run_formats import check_form, detect_form
-from mathamr_kedro.metrics.text_files import Columns
+from mathamr_kedro.trec.columns import Columns
+from mathamr_kedro.trec.run_forms import find_form
 
 
 def columns(*lines: str) -> Columns:
@@ -29,26 +29,26 @@ def columns(*lines: str) -> Columns:
     ids=["Q0", "Q0, formulas", "xxx", "ones", "zeros", "zeros, one line a topic"],
 )
 def test_trec_repeats_one_word_in_column_two(lines):
-    assert detect_form(columns(*lines)) == "trec"
+    assert find_form(columns(*lines)) == "trec"
 
 
 def test_task1_submission_has_five_columns():
-    assert detect_form(columns("A.1 17 0 0.9 me", "A.1 4 1 0.8 me")) == "arqmath1"
+    assert find_form(columns("A.1 17 0 0.9 me", "A.1 4 1 0.8 me")) == "arqmath1"
 
 
 def test_run_number_as_name_is_a_name():
-    assert detect_form(columns("A.1 17 1 0.9 3", "A.1 4 2 0.8 3")) == "arqmath1"
+    assert find_form(columns("A.1 17 1 0.9 3", "A.1 4 2 0.8 3")) == "arqmath1"
 
 
 def test_task2_submission_changes_column_two():
     lines = ["B.1 501 17 1 0.9 me", "B.1 502 17 2 0.8 me", "B.2 501 17 1 0.9 me"]
-    assert detect_form(columns(*lines)) == "arqmath2"
+    assert find_form(columns(*lines)) == "arqmath2"
 
 
 def test_task2_submission_may_repeat_a_formula():
     lines = ["B.1 501 17 1 0.9 me", "B.1 501 17 2 0.8 me",
              "B.2 7 17 1 0.9 me", "B.2 8 17 2 0.9 me"]  # fmt: skip
-    assert detect_form(columns(*lines)) == "arqmath2"
+    assert find_form(columns(*lines)) == "arqmath2"
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_task2_submission_may_repeat_a_formula():
 )
 def test_known_ids_decide_what_the_columns_do_not(known, form):
     lines = columns("B.1 501 17 1 0.9 me")
-    assert detect_form(lines, known) == form
+    assert find_form(lines, known_ids=known) == form
 
 
 @pytest.mark.parametrize(
@@ -74,17 +74,17 @@ def test_known_ids_decide_what_the_columns_do_not(known, form):
 )
 def test_what_cannot_be_told_is_refused(lines, message):
     with pytest.raises(MalformedInputError, match=message):
-        detect_form(columns(*lines))
+        find_form(columns(*lines))
 
 
 def test_ids_known_on_both_sides_decide_nothing():
     with pytest.raises(MalformedInputError, match="may be"):
-        detect_form(columns("B.1 501 17 1 0.9 me"), {"501", "17"})
+        find_form(columns("B.1 501 17 1 0.9 me"), known_ids={"501", "17"})
 
 
 def test_a_named_form_is_checked():
-    assert check_form("arqmath2", columns("B.1 501 17 1 0.9 me")) == "arqmath2"
+    assert find_form(columns("B.1 501 17 1 0.9 me"), "arqmath2") == "arqmath2"
     with pytest.raises(MalformedInputError, match=r"Expected 5 columns.*'arqmath1'"):
-        check_form("arqmath1", columns("B.1 501 17 1 0.9 me"))
+        find_form(columns("B.1 501 17 1 0.9 me"), "arqmath1")
     with pytest.raises(ConfigurationError, match="did you mean 'trec'"):
-        check_form("terc", columns("B.1 501 17 1 0.9 me"))
+        find_form(columns("B.1 501 17 1 0.9 me"), "terc")

@@ -8,17 +8,11 @@ import random
 import pytest
 
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.metrics.text_files import (
-    _split_evenly,
-    _split_lines,
-    open_to_replace,
-    read_columns,
-    read_text,
-)
+from mathamr_kedro.trec.columns import Columns, _split_evenly, _split_lines
 
 
 def rows_of(path, **options):
-    columns = read_columns(path, **options)
+    columns = Columns.read(path, **options)
     return [columns.row(i) for i in range(len(columns))]
 
 
@@ -58,34 +52,27 @@ def test_line_separators_of_unicode_do_not_end_a_line(tmp_path):
     assert rows_of(path) == [["a", "b\u2028c"], ["d", "e\u0085f"]]
 
 
-def test_names_are_read_as_nfc(tmp_path):
-    path = tmp_path / "x.tsv"
-    path.write_text("Be\u0301zier:1\n", encoding="utf-8")
-    assert read_text(path) == "B\u00e9zier:1\n"
-    assert read_text(path, names="as_written") == "Be\u0301zier:1\n"
-
-
 def test_a_line_with_another_number_of_columns_is_named(tmp_path):
     path = tmp_path / "x.tsv"
     path.write_text("a b\n\nc d\ne f g\nh i\n")
     with pytest.raises(MalformedInputError, match=r"2 columns.*got 3.*x.tsv, line 4"):
-        read_columns(path)
+        Columns.read(path)
 
 
 def test_the_first_line_may_be_the_wrong_one(tmp_path):
     path = tmp_path / "x.tsv"
     path.write_text("# a comment here\nc d\ne f\n")
     with pytest.raises(MalformedInputError, match=r"x.tsv, line 1"):
-        read_columns(path)
+        Columns.read(path)
 
 
 def test_wrong_lines_may_be_left_out_or_cut(tmp_path):
     path = tmp_path / "x.tsv"
     path.write_text("a b\ne f g\nh\ni j\n")
     assert rows_of(path, bad_lines="skip") == [["a", "b"], ["i", "j"]]
-    assert read_columns(path, "skip").num_bad_lines == 2
+    assert Columns.read(path, "skip").num_bad_lines == 2
     with pytest.raises(MalformedInputError, match=r"got 1.*line 3"):
-        read_columns(path, "as_trec_eval")
+        Columns.read(path, "as_trec_eval")
     path.write_text("a b\ne f g\ni j\n")
     assert rows_of(path, bad_lines="as_trec_eval")[1] == ["e", "f"]
 
@@ -124,7 +111,7 @@ def test_lines_that_even_out_in_number_are_still_told_apart(tmp_path):
     path = tmp_path / "x.tsv"
     path.write_text("a\tb\nc\nd\te\tf\ng\th\n")  # 8 cells in 4 lines
     with pytest.raises(MalformedInputError, match="line 2"):
-        read_columns(path)
+        Columns.read(path)
 
 
 @pytest.mark.parametrize(
@@ -140,17 +127,17 @@ def test_wrong_bytes_are_explained(tmp_path, data, message):
     path = tmp_path / "x.tsv"
     path.write_bytes(data)
     with pytest.raises(MalformedInputError, match=message):
-        read_columns(path)
+        Columns.read(path)
 
 
 def test_missing_file_is_suggested(tmp_path):
     (tmp_path / "run_a.tsv").write_text("")
     with pytest.raises(MissingInputError, match=r"did you mean 'run_a.tsv'\?"):
-        read_columns(tmp_path / "run_b.tsv")
+        Columns.read(tmp_path / "run_b.tsv")
     with pytest.raises(MissingInputError, match="No file"):
-        read_columns(tmp_path / "nowhere" / "run_b.tsv")
+        Columns.read(tmp_path / "nowhere" / "run_b.tsv")
     with pytest.raises(MissingInputError, match="got folder"):
-        read_columns(tmp_path)
+        Columns.read(tmp_path)
 
 
 def test_empty_file_has_no_rows(tmp_path):
@@ -159,20 +146,9 @@ def test_empty_file_has_no_rows(tmp_path):
     assert rows_of(path) == []
 
 
-def test_a_file_appears_only_when_it_is_whole(tmp_path):
-    path = tmp_path / "deep" / "x.tsv"
-    with pytest.raises(RuntimeError), open_to_replace(path) as file:
-        file.write("half")
-        raise RuntimeError
-    assert list(path.parent.iterdir()) == []
-    with open_to_replace(path) as file:
-        file.write("whole")
-    assert [p.name for p in path.parent.iterdir()] == ["x.tsv"]
-
-
-def test_compressed_files_are_the_same_bytes_every_time(tmp_path):
-    for name in ("a.gz", "b.gz"):
-        with open_to_replace(tmp_path / name) as file:
-            file.write("x y\n")
-    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
-    assert gzip.decompress((tmp_path / "a.gz").read_bytes()) == b"x y\n"
+def test_a_given_width_splits_lines_at_tabs_or_blanks(tmp_path):
+    path = tmp_path / "x.tsv"
+    path.write_text("a\tb c\td\ne f g\nh\n")
+    columns = Columns.read(path, "skip", width=3)
+    assert [columns.row(i) for i in range(2)] == [["a", "b c", "d"], ["e", "f", "g"]]
+    assert columns.skipped == ((3, ("h",)),)

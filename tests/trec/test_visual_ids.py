@@ -8,7 +8,7 @@ import gzip
 import pytest
 
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.metrics.visual_ids import read_visual_ids
+from mathamr_kedro.trec import VisualIds
 
 V3 = (
     "id\tpost_id\tthread_id\ttype\tcomment_id\told_visual_id\tvisual_id\tissue\tformula\n"
@@ -21,7 +21,7 @@ V2 = "id\tpost_id\tthread_id\ttype\tvisual_id\tformula\n1\t9\t9\ttitle\t70\tx\n"
 
 def test_column_is_found_by_name_in_v3(tmp_path):
     (tmp_path / "1.tsv").write_text(V3)
-    found = read_visual_ids([tmp_path / "1.tsv"])
+    found = VisualIds.read([tmp_path / "1.tsv"])
     assert found.of_formula == {"1": "70", "2": "71", "3": "70"}
     assert found.known == {"70", "71"}
     assert found.not_retrievable == {"2"}
@@ -29,7 +29,7 @@ def test_column_is_found_by_name_in_v3(tmp_path):
 
 def test_column_is_found_by_name_in_v2(tmp_path):
     (tmp_path / "1.tsv").write_text(V2)
-    assert read_visual_ids([tmp_path / "1.tsv"]).of_formula == {"1": "70"}
+    assert VisualIds.read([tmp_path / "1.tsv"]).of_formula == {"1": "70"}
 
 
 def test_folders_of_plain_and_packed_files_are_read(tmp_path):
@@ -37,12 +37,12 @@ def test_folders_of_plain_and_packed_files_are_read(tmp_path):
     (tmp_path / "2.tsv.gz").write_bytes(
         gzip.compress(V2.replace("1\t9", "8\t9").encode())
     )
-    assert set(read_visual_ids([tmp_path]).of_formula) == {"1", "2", "3", "8"}
+    assert set(VisualIds.read([tmp_path]).of_formula) == {"1", "2", "3", "8"}
 
 
 def test_only_what_is_needed_is_kept(tmp_path):
     (tmp_path / "1.tsv").write_text(V3)
-    found = read_visual_ids([tmp_path], formula_ids=["3"], visual_ids=["71", "5"])
+    found = VisualIds.read([tmp_path], formula_ids=["3"], visual_ids=["71", "5"])
     assert found.of_formula == {"3": "70"}
     assert found.known == {"71"}
     assert found.not_retrievable == frozenset()
@@ -50,22 +50,22 @@ def test_only_what_is_needed_is_kept(tmp_path):
 
 def test_two_columns_need_no_header(tmp_path):
     (tmp_path / "map.tsv").write_text("1\t70\n2\t71\n")
-    assert read_visual_ids([tmp_path / "map.tsv"]).of_formula == {"1": "70", "2": "71"}
+    assert VisualIds.read([tmp_path / "map.tsv"]).of_formula == {"1": "70", "2": "71"}
 
 
 def test_cells_may_be_longer_than_csv_allows_by_default(tmp_path):
     limit = csv.field_size_limit()
     (tmp_path / "1.tsv").write_text(V2.replace("\tx\n", "\t" + "x" * 200_000 + "\n"))
-    assert read_visual_ids([tmp_path / "1.tsv"]).of_formula == {"1": "70"}
+    assert VisualIds.read([tmp_path / "1.tsv"]).of_formula == {"1": "70"}
     assert csv.field_size_limit() == limit
 
 
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("id\tlatex\tslt\n1\tx\ty\n", MalformedInputError, "'id' and 'visual_id'"),
-        (V2 + "2\t9\n", MalformedInputError, r"6 columns \(got 2\) \(1.tsv, line 3\)"),
-        ("", MalformedInputError, "'id' and 'visual_id'"),
+        ("id\tlatex\tslt\n1\tx\ty\n", MalformedInputError, "found no 'visual_id'"),
+        (V2 + "2\t9\n", MalformedInputError, r"6 columns.*got 2 \(1.tsv, line 3\)"),
+        ("", MalformedInputError, r"1.tsv', line 1.*found no 'id"),
         (None, MissingInputError, "No file"),
     ],
 )
@@ -73,15 +73,15 @@ def test_wrong_files_are_explained(tmp_path, text, error, message):
     if text is not None:
         (tmp_path / "1.tsv").write_text(text)
     with pytest.raises(error, match=message):
-        read_visual_ids([tmp_path / "1.tsv"])
+        VisualIds.read([tmp_path / "1.tsv"])
 
 
 def test_bytes_that_are_no_text_are_explained(tmp_path):
     (tmp_path / "1.tsv").write_bytes(V2.encode() + b"2\t9\t9\ttitle\t70\t\xff\n")
-    with pytest.raises(MalformedInputError, match=r"Cannot read 1\.tsv"):
-        read_visual_ids([tmp_path / "1.tsv"])
+    with pytest.raises(MalformedInputError, match=r"UTF-8.*1\.tsv, line 3"):
+        VisualIds.read([tmp_path / "1.tsv"])
 
 
 def test_folder_without_tables_is_refused(tmp_path):
     with pytest.raises(MissingInputError, match=r"No \*.tsv files"):
-        read_visual_ids([tmp_path])
+        VisualIds.read([tmp_path])

@@ -1,0 +1,54 @@
+"""Files of test collections: one reader for each form, and what they hold in memory.
+
+```
+files         plain or gzip, NFC names ───────────────────────────────┐
+columns       lines of columns ──► run_files (run_forms) ──► Run      │ used by corpus,
+                               └─► qrels ──► Judgment, Qrels          │ metrics and runs
+tables        TSV with a header ──► visual_ids ──► VisualIds          │
+topic_notes   category, difficulty, dependency by topic ──────────────┘
+```
+
+>>> from mathamr_kedro.trec import Run
+>>> Run.from_scores("mine", {"A.1": {"4": 0.9, "17": 0.8}}).documents("A.1").keys
+['4', '17']
+"""
+
+from mathamr_kedro.trec.columns import BadLines
+from mathamr_kedro.trec.files import Names, open_binary, read_text
+from mathamr_kedro.trec.qrels import (
+    ARQMATH,
+    NTCIR12,
+    GradeScale,
+    Qrels,
+    iter_judgments,
+    read_qrels,
+)
+from mathamr_kedro.trec.run_files import read_run, write_run
+from mathamr_kedro.trec.run_forms import RUN_FORMS, RunForm
+from mathamr_kedro.trec.runs import Run
+from mathamr_kedro.trec.tables import read_table
+from mathamr_kedro.trec.topic_notes import DIMENSIONS, TopicNotes, read_topic_notes
+from mathamr_kedro.trec.visual_ids import VisualIds
+
+__all__ = [
+    "ARQMATH",
+    "DIMENSIONS",
+    "NTCIR12",
+    "RUN_FORMS",
+    "BadLines",
+    "GradeScale",
+    "Names",
+    "Qrels",
+    "Run",
+    "RunForm",
+    "TopicNotes",
+    "VisualIds",
+    "iter_judgments",
+    "open_binary",
+    "read_qrels",
+    "read_run",
+    "read_table",
+    "read_text",
+    "read_topic_notes",
+    "write_run",
+]

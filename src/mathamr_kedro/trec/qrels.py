@@ -1,0 +1,227 @@
+"""Qrels, what assessors said: four columns ``topic 0 document grade``.
+
+One rule for every reader:
+
+- Columns are separated by tabs, or by tabs and blanks. Empty lines do not count.
+- A grade is a whole number, also written ``2.0``. Which grades there are is a matter of
+  the test collection, stated by a :class:`GradeScale`:
+
+  ===========  ======  =====================================================
+  scale        grades  no judgment
+  ===========  ======  =====================================================
+  ``ARQMATH``  0 to 3  5 (the system failed), 6 (don't know), -1 (as in TREC)
+  ``NTCIR12``  0 to 4  -1
+  ===========  ======  =====================================================
+
+- A line that says that there is no judgment leaves its document unjudged.
+- A document has one grade for a topic. The same grade again is a repeat, another grade
+  is a conflict, and the first one counts.
+
+:func:`iter_judgments` (ingestion) yields each line that is no judgment as a failure
+with its file and line; :func:`read_qrels` (scoring) counts lines without a judgment,
+passes over repeats and refuses all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.records import Failure, Judgment
+from mathamr_kedro.trec.columns import Columns
+from mathamr_kedro.trec.files import Names, open_to_replace
+from mathamr_kedro.types import FormulaId, Grade, TopicId, VisualId
+
+
+class GradeScale(NamedTuple):
+    """The grades of a test collection."""
+
+    highest: Grade
+    """Grades are 0, 1, ... to this."""
+    unjudged: frozenset[int] = frozenset({-1})
+    """Numbers that state that there is no judgment."""
+
+
+ARQMATH = GradeScale(3, frozenset({-1, 5, 6}))
+NTCIR12 = GradeScale(4)  # the sum of two assessors' grades of 0 to 2
+
+
+@dataclass(frozen=True)
+class Qrels:
+    """Grades by topic and document."""
+
+    grades: Mapping[TopicId, Mapping[str, Grade]]
+    source: str = ""
+    """File they came from, for messages."""
+    num_unjudged_lines: int = 0
+    """Lines that state that there is no judgment (system failure, don't know)."""
+
+    @property
+    def num_judgments(self) -> int:
+        """Number of judged pairs of topic and document."""
+        return sum(map(len, self.grades.values()))
+
+    def judge_visual_ids(
+        self, visual_ids: Mapping[FormulaId, VisualId]
+    ) -> tuple[Qrels, tuple[FormulaId, ...]]:
+        """Turn judgments of formula instances into judgments of visual ids.
+
+        A visual id has the highest grade among its judged instances.
+
+        Returns:
+            The new qrels, and the judged formulas that have no visual id.
+
+        >>> old = Qrels({"B.1": {"f1": 1, "f2": 3, "f3": 0}})
+        >>> old.judge_visual_ids({"f1": "v1", "f2": "v1", "f3": "v2"})[0].grades
+        {'B.1': {'v1': 3, 'v2': 0}}
+        """
+        unknown: list[FormulaId] = []
+        grades: dict[TopicId, dict[VisualId, Grade]] = {}
+        for topic, by_id in self.grades.items():
+            best = grades.setdefault(topic, {})
+            for formula_id, grade in by_id.items():
+                visual_id = visual_ids.get(formula_id)
+                if visual_id is None:
+                    unknown.append(formula_id)
+                else:
+                    best[visual_id] = max(grade, best.get(visual_id, 0))
+        return Qrels(grades, self.source, self.num_unjudged_lines), tuple(unknown)
+
+    def write(self, path: Path | str) -> None:
+        """Write the judgments with tabs; compressed where the name ends in ``.gz``."""
+        with open_to_replace(Path(path)) as file:
+            for topic, by_id in self.grades.items():
+                file.writelines(f"{topic}\t0\t{i}\t{g}\n" for i, g in by_id.items())
+
+
+def read_qrels(
+    path: Path | str, scale: GradeScale = ARQMATH, names: Names = "nfc"
+) -> Qrels:
+    """Read the judgments of a file, plain or gzip.
+
+    Args:
+        path: the file.
+        scale: the grades of the test collection.
+        names: how to read names beyond ASCII.
+
+    Raises:
+        MissingInputError: there is no such file.
+        MalformedInputError: a line cannot be read, a grade is out of range, or a
+            document has two different grades for one topic.
+    """
+    lines = _read_lines(Path(path), scale, names)
+    unjudged = 0
+    for failure in lines.failures.values():
+        if failure.reason == "no_judgment":
+            unjudged += 1
+        elif failure.reason != "repeated_judgment":
+            raise MalformedInputError(
+                f"{failure.detail} ({failure.source}, {failure.place})"
+            )
+    source = lines.columns.source
+    if not lines.grades and not unjudged:
+        raise MalformedInputError(f"No judgments in {source}; the file is empty")
+    return Qrels(lines.grades, source, unjudged)
+
+
+def iter_judgments(
+    path: Path, task: str, source: str, scale: GradeScale, topic_prefix: str = ""
+) -> Iterator[Judgment | Failure]:
+    """Yield the judgments of a file, and failures for its other lines, in order.
+
+    Args:
+        path: the file.
+        task: what the judgments are about, see :class:`Judgment`.
+        source: name of the file in records.
+        scale: the grades of the test collection.
+        topic_prefix: start of the topics of this task; others are failures.
+
+    Raises:
+        MissingInputError: there is no such file.
+        MalformedInputError: it is not UTF-8 text.
+    """
+    lines = _read_lines(path, scale, topic_prefix=topic_prefix)
+    topics, _, documents, _ = lines.columns.cells
+    rows = zip(topics, documents, strict=True)
+    judged = dict(zip(lines.columns.line_numbers, rows, strict=True))
+    for number in sorted({*judged, *lines.failures}):
+        if number in lines.failures:
+            yield lines.failures[number]._replace(source=source)
+        else:
+            topic, document = judged[number]
+            grade = lines.grades[topic][document]
+            yield Judgment(topic, document, grade, task, source)
+
+
+class _Lines(NamedTuple):
+    """What a file says: the first grade of each document, and the other lines."""
+
+    columns: Columns
+    grades: dict[TopicId, dict[str, Grade]]
+    failures: dict[int, Failure]
+    """By line number, in order."""
+
+
+def _read_lines(
+    path: Path, scale: GradeScale, names: Names = "nfc", topic_prefix: str = ""
+) -> _Lines:
+    columns = Columns.read(path, bad_lines="skip", names=names, width=4)
+    topics, _, documents, cells = columns.cells
+    meaning = {cell: _read_grade(cell, scale) for cell in set(cells)}
+    grades: dict[TopicId, dict[str, Grade]] = {}
+    problems = {
+        number: (" ".join(row)[:80], "bad_judgment", _describe_width(row))
+        for number, row in columns.skipped
+    }
+    lines = zip(columns.line_numbers, topics, documents, cells, strict=True)
+    for number, topic, document, cell in lines:
+        grade = meaning[cell]
+        if isinstance(grade, tuple):
+            problems[number] = (document, *grade)
+            continue
+        if not topic.startswith(topic_prefix):
+            detail = f"Expected a topic {topic_prefix}x (got {topic!r})"
+            problems[number] = (topic, "other_topic", detail)
+            continue
+        by_id = grades.setdefault(topic, {})
+        if document in by_id:
+            problems[number] = (document, *_compare(topic, document, by_id, grade))
+        else:
+            by_id[document] = grade
+    failures = {
+        number: Failure("ingestion", columns.source, f"line {number}", *problem)
+        for number, problem in sorted(problems.items())
+    }
+    return _Lines(columns, grades, failures)
+
+
+def _compare(
+    topic: TopicId, document: str, known: Mapping[str, Grade], grade: Grade
+) -> tuple[str, str]:
+    first = known[document]
+    name = f"document {document!r} of topic {topic!r}"
+    if first == grade:
+        return "repeated_judgment", f"{name} has the grade {grade} twice"
+    return "conflicting_judgment", f"Two grades for {name}: {first} and {grade}"
+
+
+def _describe_width(row: tuple[str, ...]) -> str:
+    return f"Expected the 4 columns 'topic 0 document grade' (got {len(row)}: {row!r})"
+
+
+def _read_grade(cell: str, scale: GradeScale) -> Grade | tuple[str, str]:
+    """Read ``2`` or ``2.0``; return reason and detail for what is no grade."""
+    try:
+        value = float(cell)
+        if value == int(value):
+            grade = int(value)
+            if grade in scale.unjudged:
+                return "no_judgment", f"{cell!r} states that there is no judgment"
+            if 0 <= grade <= scale.highest:
+                return grade
+    except (ValueError, OverflowError):
+        pass
+    return "bad_grade", f"Expected a grade from 0 to {scale.highest} (got {cell!r})"

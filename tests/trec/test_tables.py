@@ -1,0 +1,77 @@
+"""TSV tables with a header."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+
+import pytest
+
+from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.records import Failure
+from mathamr_kedro.trec import read_table
+
+
+def written(tmp_path, text):
+    path = tmp_path / "1.tsv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_columns_are_found_by_name_and_come_in_the_order_asked_for(tmp_path):
+    path = written(tmp_path, "\ufeffB\tother\t a\n1\tx\t2\n\n3\ty\t4\n")
+    assert list(read_table(path, ("a", "b"))) == [(2, ["2", "1"]), (4, ["4", "3"])]
+
+
+def test_a_column_may_have_one_of_several_names_or_be_missing(tmp_path):
+    path = written(tmp_path, "id\topt\n1\tx\n")
+    rows = list(read_table(path, ("id", "formula|opt"), optional=("issue",)))
+    assert rows == [(2, ["1", "x", ""])]
+
+
+def test_quoted_cells_may_hold_tabs_and_lines(tmp_path):
+    path = written(tmp_path, 'id\tformula\n1\t"a ""b""\tc\nd"\n2\te\n')
+    rows = list(read_table(path, ("id", "formula")))
+    assert rows == [(3, ["1", 'a "b"\tc\nd']), (4, ["2", "e"])]
+
+
+def test_a_row_that_cannot_be_read_is_a_failure_with_its_place(tmp_path):
+    path = written(tmp_path, b"id\tformula\n1\n2\t\xe9\n3\t\xc3\xa9\n")
+    short, bad, good = read_table(path, ("id", "formula"))
+    assert isinstance(short, Failure) and isinstance(bad, Failure)
+    assert (short.reason, short.source, short.place) == (
+        "too_few_columns", "1.tsv", "line 2",
+    )  # fmt: skip
+    assert (bad.reason, bad.place, bad.record_id) == ("bad_encoding", "line 3", "2")
+    assert good == (4, ["3", "é"])
+
+
+def test_more_rows_than_are_parsed_at_once_keep_their_numbers(tmp_path):
+    rows = "".join(f"{i}\tx\n" for i in range(1000))
+    found = list(read_table(written(tmp_path, "id\tformula\n" + rows), ("id",)))
+    assert found == [(i + 2, [str(i)]) for i in range(1000)]
+
+
+def test_the_limit_of_a_cell_is_raised_for_reading_alone(tmp_path):
+    limit = csv.field_size_limit()
+    path = written(tmp_path, "id\n" + "x" * 200_000 + "\n" + "y\n" * 1000)
+    rows = read_table(path, ("id",))
+    next(rows)
+    assert csv.field_size_limit() == limit
+
+
+def test_a_header_may_be_missing_where_that_is_allowed(tmp_path):
+    path = written(tmp_path, "1\t70\n2\t71\n")
+    columns = ("id|formula_id", "visual_id")
+    rows = list(read_table(path, columns, ("issue",), needs_header=False))
+    assert rows == [(1, ["1", "70", ""]), (2, ["2", "71", ""])]
+    with pytest.raises(MalformedInputError, match=r"1\.tsv', line 1: expected"):
+        list(read_table(path, columns))
+
+
+def test_broken_files_are_explained(tmp_path):
+    packed = gzip.compress(b"id\n" + b"1\n" * 9000, mtime=0)[:-9]
+    with pytest.raises(MalformedInputError, match="damaged gzip"):
+        list(read_table(written(tmp_path, packed), ("id",)))
+    with pytest.raises(MalformedInputError, match="iconv"):
+        list(read_table(written(tmp_path, "id\n1\n".encode("utf-16")), ("id",)))
