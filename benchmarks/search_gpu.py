@@ -171,7 +171,7 @@ def measure_posts(device: str, count: int, tilings: bool) -> bool:
         for batch in (1, 8, 80, 256):
             queries = draw_queries(batch, EACH)
             took = time_calls(
-                lambda s=space, q=queries, n=names, a=allowed: s.search(
+                lambda s=space, q=queries, n=names, a=allowed: s.find(
                     q, DEPTH, a, n.take
                 ),
                 device,
@@ -208,7 +208,7 @@ def measure_formulas(device: str, count: int) -> bool:
     for batch in (1, 8, 80):
         queries = draw_queries(batch, 1)
         took = time_calls(
-            lambda q=queries: space.search(q, DEPTH, allowed, names.take), device, 3
+            lambda q=queries: space.find(q, DEPTH, allowed, names.take), device, 3
         )
         rate = 1e3 * batch / took
         print(f"    {batch:4d} queries: {took:8.2f} ms, {rate:9.0f}/s")
