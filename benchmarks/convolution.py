@@ -30,10 +30,11 @@ from pyg_twin import PygBackend, PygTwin
 from torch import Tensor
 from torch_geometric.nn import FastRGCNConv, RGCNConv
 
+from benchmarks.padded_maxsim import padded_maxsim
 from mathamr_kedro.graph import BatchSize, DeviceShards, GraphBatch, GraphShards
 from mathamr_kedro.learning.augmentation import AugmentationConfig, augment
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
-from mathamr_kedro.learning.maxsim import maxsim, padded_maxsim
+from mathamr_kedro.learning.maxsim import maxsim
 from mathamr_kedro.learning.steps import split_pairs
 from mathamr_kedro.model.backends import choose_backend
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig

@@ -35,14 +35,12 @@ from mathamr_kedro.graph import (
     Preparation,
     PreparedStore,
     PreprocessingConfig,
+    RecordFile,
     Vocabularies,
     describe_prepared,
     format_math_graph,
-    read_blocks,
     read_math_graph,
     read_placeholder,
-    read_records,
-    write_records,
 )
 from mathamr_kedro.graph.penman_records import SUFFIX
 from mathamr_kedro.shards import ShardFolder
@@ -111,7 +109,7 @@ def fuse_all(data: Path) -> int:
     count = 0
     with tempfile.TemporaryDirectory() as folder:
         for name, file in open_shards(data, "amr_graphs").shards():
-            results = fuse(list(read_blocks(file)))
+            results = fuse(list(RecordFile(file).blocks()))
             text = "".join(result.text for result in results)
             (Path(folder) / name).write_text(text, encoding="utf-8")
             count += len(results)
@@ -158,11 +156,11 @@ def repeat_posts(data: Path, target: Path, posts: int) -> int:
         for name, file in open_shards(data, "amr_graphs").shards():
             records = [
                 r._replace(graph_id=f"{r.graph_id}c{copy}" if copy else r.graph_id)
-                for r in read_records(file)
+                for r in RecordFile(file)
             ][: posts - written]
             folder.write(
                 f"{copy:03d}-{name}", "repeated", {"written": len(records)},
-                lambda path, rows=records: write_records(rows, path),
+                lambda path, rows=records: RecordFile(path).write(rows),
             )  # fmt: skip
             written += len(records)
             if written >= posts:

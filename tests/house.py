@@ -30,7 +30,7 @@ class Module:
         """Whether it only shows what other modules define."""
         kinds = (ast.FunctionDef, ast.ClassDef)
         own = {item.name for item in self.tree.body if isinstance(item, kinds)}
-        return self.is_package and own <= {"__getattr__", "__dir__"}
+        return own <= {"__getattr__", "__dir__"}
 
     @property
     def public_names(self) -> list[str]:
@@ -58,17 +58,31 @@ def read_modules() -> dict[str, Module]:
 def _list_imports(
     tree: ast.Module, modules: dict[str, Module]
 ) -> Iterator[tuple[str, str | None]]:
+    named: dict[str, str] = {}
     for item in ast.walk(tree):
         if isinstance(item, ast.Import):
             yield from ((a.name, None) for a in item.names if a.name in modules)
         elif isinstance(item, ast.ImportFrom) and item.module in modules:
             for alias in item.names:
                 inner = f"{item.module}.{alias.name}"
+                if inner in modules:
+                    named[alias.asname or alias.name] = inner
                 yield (inner, None) if inner in modules else (item.module, alias.name)
         elif isinstance(item, ast.Constant) and isinstance(item.value, str):
             # Faces that load lazily, commands, and child processes name modules.
             if item.value in modules and item.value != ROOT:
                 yield item.value, None
+    yield from _list_attributes(tree, named)
+
+
+def _list_attributes(
+    tree: ast.Module, named: dict[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Yield what is taken from modules as ``module.name``."""
+    for item in ast.walk(tree):
+        if isinstance(item, ast.Attribute) and isinstance(item.value, ast.Name):
+            if item.value.id in named:
+                yield named[item.value.id], item.attr
 
 
 def find_home(modules: dict[str, Module], module: str, name: str) -> str:

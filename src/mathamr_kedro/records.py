@@ -82,6 +82,12 @@ class Formula(NamedTuple):
     content: str
     """Content MathML or the bracket string of the OPT; empty: none was made."""
 
+    @classmethod
+    def of_mention(cls, mention: FormulaMention, owner: PostId) -> Formula:
+        """Return a formula that was found in a text as a row of the formula index."""
+        ids = (mention.formula_id, owner, owner, "body", None, None, mention.visual_id)
+        return cls(*ids, "", mention.latex, "", "")
+
 
 class Topic(NamedTuple):
     """A question to answer (Task 1) or a formula in its question (Task 2)."""

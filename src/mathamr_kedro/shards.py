@@ -30,7 +30,7 @@ LIST_NAME = "_shards.json"
 
 
 @dataclass(frozen=True)
-class ShardList:
+class _ShardList:
     """What ``_shards.json`` holds."""
 
     fingerprint: str = ""
@@ -46,14 +46,14 @@ class ShardFolder:
         self.path = Path(path)
         self.suffix = suffix
 
-    def read_list(self) -> ShardList:
+    def read_list(self) -> _ShardList:
         """Read the list; an empty one where nothing was written yet."""
         file = self.path / LIST_NAME
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
-            return ShardList(found["fingerprint"], found["complete"], found["counts"])
+            return _ShardList(found["fingerprint"], found["complete"], found["counts"])
         except FileNotFoundError:
-            return ShardList()
+            return _ShardList()
         except (ValueError, KeyError, TypeError) as exc:
             raise MalformedInputError(
                 f"Expected a list of shards in {str(file)!r} ({exc}); delete the "
@@ -81,7 +81,7 @@ class ShardFolder:
         with replace_file(file) as part:
             write(part)
         self._write_list(
-            ShardList(made_from, False, {**found.counts, name: dict(counts)})
+            _ShardList(made_from, False, {**found.counts, name: dict(counts)})
         )
 
     def mark(self, mark: StartOfShards | EndOfShards) -> None:
@@ -97,7 +97,7 @@ class ShardFolder:
         found = self.read_list()
         if found.fingerprint != made_from:
             found = self._start_anew(made_from)
-        self._write_list(ShardList(made_from, True, found.counts))
+        self._write_list(_ShardList(made_from, True, found.counts))
 
     def files(self) -> list[Path]:
         """Return the finished shards in order; refuse an unfinished folder."""
@@ -115,17 +115,17 @@ class ShardFolder:
         """Return the sum of one count over all shards."""
         return sum(c.get(count, 0) for c in self.read_list().counts.values())
 
-    def _start_anew(self, made_from: str) -> ShardList:
-        self._write_list(ShardList(made_from))
+    def _start_anew(self, made_from: str) -> _ShardList:
+        self._write_list(_ShardList(made_from))
         for old in self._own_files():
             old.unlink()
-        return ShardList(made_from)
+        return _ShardList(made_from)
 
     def _own_files(self) -> Iterator[Path]:
         yield from self.path.glob(f"*{self.suffix}")
         yield from self.path.glob(".*.part")
 
-    def _write_list(self, shards: ShardList) -> None:
+    def _write_list(self, shards: _ShardList) -> None:
         file = self.path / LIST_NAME
         content = {
             "fingerprint": shards.fingerprint,

@@ -4,12 +4,10 @@ from hypothesis import strategies as st
 
 from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge
 from mathamr_kedro.amr.penman_io import format_graph, format_string, format_symbol
-from mathamr_kedro.amr.report import draw_sizes, write_report
+from mathamr_kedro.amr.report import _draw_sizes, _write_report
 from mathamr_kedro.amr.statistics import (
     GraphStatistics,
     _measure_graph,
-    check_account,
-    describe_outcomes,
 )
 from mathamr_kedro.errors import MalformedInputError
 
@@ -43,10 +41,12 @@ def test_report_stands_beside_the_thesis():
     found = make_statistics()
     by_type = found.pop("graphs")
     by_type.pop("total")
-    outcomes = describe_outcomes(2, {"timeout": 1, "all_chunks_failed": 1}, {"x": 3})
+    outcomes = GraphStatistics.describe_outcomes(
+        2, {"timeout": 1, "all_chunks_failed": 1}, {"x": 3}
+    )
     part = {**outcomes, "graphs_by_type": by_type, **found}
     statistics = {"parser": {"parser": "builtin"}, "posts": part, "topics": part}
-    report = write_report(statistics)
+    report = _write_report(statistics)
     assert "| Posts processed | 4 | 2,482,294 |" in report
     assert "| Successful graphs | 2 (50.00 %) | 2,432,933 (98.0 %) |" in report
     assert "| Failed posts | 2 (50.00 %) | 49,361 (2.0 %) |" in report
@@ -56,13 +56,13 @@ def test_report_stands_beside_the_thesis():
     assert "| Question graphs | 1 | 1,009,372 |" in report
     assert "| nodes, all | 2.5 |" in report
     assert "| Chunks lost in posts with a graph | 3 |" in report
-    assert draw_sizes(statistics).data[0].y[0] == 2
+    assert _draw_sizes(statistics).data[0].y[0] == 2
 
 
 def test_nothing_parsed_is_described_too():
     found = GraphStatistics().describe()
     assert found["graphs"] == {"total": 0}
-    assert describe_outcomes(0, {}, {})["graphs_percent"] == 100.0
+    assert GraphStatistics.describe_outcomes(0, {}, {})["graphs_percent"] == 100.0
 
 
 @pytest.mark.parametrize(
@@ -76,11 +76,11 @@ def test_nothing_parsed_is_described_too():
 )
 def test_an_account_that_does_not_balance_is_refused(graphs, failed, named):
     with pytest.raises(MalformedInputError, match=f"1 ids .* e.g. '{named}'"):
-        check_account("posts-00000-000", ["1", "2"], graphs, failed)
+        GraphStatistics.check_account("posts-00000-000", ["1", "2"], graphs, failed)
 
 
 def test_an_account_that_balances_passes():
-    check_account("posts-00000-000", ["1", "2"], ["2"], ["1"])
+    GraphStatistics.check_account("posts-00000-000", ["1", "2"], ["2"], ["1"])
 
 
 texts = st.text(min_size=1, max_size=6)

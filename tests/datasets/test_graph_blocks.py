@@ -13,14 +13,14 @@ from mathamr_kedro.graph import (
     GraphBlock,
     GraphRecord,
     GraphVariant,
-    write_records,
+    RecordFile,
 )
 from mathamr_kedro.shards import EndOfShards, Shard
 
 
 def make_block(tmp_path: Path, name: str) -> GraphBlock:
     path = tmp_path / f"{name}.amr.txt"
-    write_records([GraphRecord(name, "(s / set)")], path)
+    RecordFile(path).write([GraphRecord(name, "(s / set)")])
     return BuildBlocks(GraphVariant())([path])[0]
 
 

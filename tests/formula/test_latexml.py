@@ -14,7 +14,7 @@ from mathamr_kedro.formula import latexml
 from mathamr_kedro.formula.latexml import (
     LatexmlConfig,
     LatexmlConverter,
-    MathmlPair,
+    _MathmlPair,
     _read_pair,
     _write_document,
 )
@@ -98,7 +98,7 @@ def test_formulas_that_could_harm_others_go_alone(pretend):
     ],
 )
 def test_formulas_that_are_not_even_tried(pretend, formula, reason):
-    assert LatexmlConverter().convert([formula]) == [MathmlPair("", "", reason)]
+    assert LatexmlConverter().convert([formula]) == [_MathmlPair("", "", reason)]
     assert pretend == []
 
 
@@ -128,7 +128,7 @@ def test_impossible_configuration_is_refused(options):
 
 
 def test_failure_is_a_deviation():
-    trees = _read_pair(MathmlPair("", "", "latexml_timeout"))
+    trees = _read_pair(_MathmlPair("", "", "latexml_timeout"))
     assert trees == (None, None, {"latexml_timeout": 1})
 
 
@@ -151,5 +151,5 @@ def test_latexml_agrees_with_the_parity_file(shared):
         rows = [json.loads(line) for line in islice(lines, 20)]
     results = LatexmlConverter().convert([row["latex"] for row in rows])
     for row, result in zip(rows, results, strict=True):
-        wanted = _read_pair(MathmlPair(row["pmml"], row["cmml"]))
+        wanted = _read_pair(_MathmlPair(row["pmml"], row["cmml"]))
         assert _read_pair(result)[:2] == wanted[:2], row["latex"]

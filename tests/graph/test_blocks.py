@@ -18,7 +18,7 @@ from mathamr_kedro.graph.blocks import (
 )
 from mathamr_kedro.graph.builder import ArrayBuilder, _label_formulas
 from mathamr_kedro.graph.numbering import CONCEPT, SYMBOL, VocabularyNumbering
-from mathamr_kedro.graph.penman_records import GraphRecord, write_records
+from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import (
     NodeVocabulary,
@@ -55,7 +55,7 @@ def renumber(
 @pytest.fixture
 def shard(tmp_path: Path) -> Path:
     path = tmp_path / "posts-00000.amr.txt"
-    write_records(RECORDS, path)
+    RecordFile(path).write(RECORDS)
     return path
 
 
@@ -156,7 +156,7 @@ def test_labels_stay_above_zero_in_a_batch() -> None:
 def test_a_placeholder_that_the_text_lacks_has_no_name(tmp_path: Path) -> None:
     path = tmp_path / "posts-00000.amr.txt"
     text = "(a / and :op1 (g / FORMULA_7) :op2 (f / FORMULA_0))"
-    write_records([GraphRecord("1", text, formula_map=(formula(0, "70"),))], path)
+    RecordFile(path).write([GraphRecord("1", text, formula_map=(formula(0, "70"),))])
     block = _build_block(path, VARIANT)
     assert block.formulas == [[("0", "70"), ("", "")]]
 
@@ -164,7 +164,7 @@ def test_a_placeholder_that_the_text_lacks_has_no_name(tmp_path: Path) -> None:
 def test_a_graph_that_cannot_be_read_is_left_out_and_told(tmp_path: Path) -> None:
     path = tmp_path / "posts-00000.amr.txt"
     twice = "(a / and :op1 (f / FORMULA_0) :op2 (g / FORMULA_0))"
-    write_records([RECORDS[2], GraphRecord("4", twice)], path)
+    RecordFile(path).write([RECORDS[2], GraphRecord("4", twice)])
     (block,) = BuildBlocks(VARIANT)([path])
     assert block.keys == ["3"]
     assert block.failures[0][0] == "4"
@@ -173,7 +173,7 @@ def test_a_graph_that_cannot_be_read_is_left_out_and_told(tmp_path: Path) -> Non
 
 def test_an_empty_shard_is_an_empty_block(tmp_path: Path) -> None:
     path = tmp_path / "posts-00000.amr.txt"
-    write_records([], path)
+    RecordFile(path).write([])
     block = _build_block(path, VARIANT)
     block.save(tmp_path / "block.npz")
     found = GraphBlock.load(tmp_path / "block.npz")

@@ -14,7 +14,7 @@ TO_TRAIN = (
     "GraphShards", "DeviceShards", "GraphBatch", "BatchSize", "ShardWriter",
     "GraphArrays", "GraphSchema", "GraphVariant", "PreparedGraphs", "PreparedStore",
     "NodeVocabulary", "RelationVocabulary", "classify_number", "make_schema",
-    "check_graphs", "find_released", "release_vocabularies", "to_pyg",
+    "ReleasedEncoder", "ReleasedEncoder", "ReleasedEncoder", "to_pyg",
 )  # fmt: skip
 
 

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from mathamr_kedro.errors import GraphError, MalformedInputError
 from mathamr_kedro.graph.penman_records import (
     GraphRecord,
-    find_record,
-    read_records,
-    write_records,
+    RecordFile,
 )
 from mathamr_kedro.records import FormulaMention, Post, Topic
 
@@ -47,7 +45,7 @@ def test_a_record_is_readable_text() -> None:
 
 def test_penman_reads_a_file_of_records(tmp_path: Path) -> None:
     path = tmp_path / "posts-00000.amr.txt"
-    write_records([SERIES, GraphRecord("256", "(m / map)")], path)
+    RecordFile(path).write([SERIES, GraphRecord("256", "(m / map)")])
     first, second = penman.load(path)
     assert first.metadata["id"] == "255"
     assert first.metadata["missing"] == "FORMULA_1"
@@ -57,17 +55,17 @@ def test_penman_reads_a_file_of_records(tmp_path: Path) -> None:
 def test_a_file_gives_its_records_back_and_finds_one(tmp_path: Path) -> None:
     path = tmp_path / "posts-00000.amr.txt"
     other = GraphRecord("25", "(m / map)")
-    write_records([SERIES, other], path)
-    assert list(read_records(path)) == [SERIES, other]
-    assert find_record(path, "25") == other
-    assert find_record(path, "255") == SERIES
-    assert find_record(path, "2") is None
+    RecordFile(path).write([SERIES, other])
+    assert list(RecordFile(path)) == [SERIES, other]
+    assert RecordFile(path).find("25") == other
+    assert RecordFile(path).find("255") == SERIES
+    assert RecordFile(path).find("2") is None
 
 
 def test_an_empty_file_has_no_records(tmp_path: Path) -> None:
     path = tmp_path / "posts-00000.amr.txt"
-    write_records([], path)
-    assert list(read_records(path)) == []
+    RecordFile(path).write([])
+    assert list(RecordFile(path)) == []
 
 
 @settings(max_examples=300)
@@ -98,7 +96,7 @@ def test_the_file_of_a_broken_record_is_named(tmp_path: Path) -> None:
     path = tmp_path / "posts-00003.amr.txt"
     path.write_text("(a / b)\n")
     with pytest.raises(MalformedInputError, match=r"posts-00003\.amr\.txt"):
-        list(read_records(path))
+        list(RecordFile(path))
 
 
 def test_records_of_posts_and_topics_carry_their_formulas() -> None:

@@ -15,12 +15,12 @@ from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.graph.blocks import GraphBlock, LabelCounts, _build_block
 from mathamr_kedro.graph.configuration import PreprocessingConfig
 from mathamr_kedro.graph.pairs import PairSplit
-from mathamr_kedro.graph.penman_records import GraphRecord, write_records
+from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
 from mathamr_kedro.graph.prepared import Preparation, PreparedStore
 from mathamr_kedro.graph.report import (
+    _draw_vocabulary,
+    _write_preparation_report,
     describe_prepared,
-    draw_vocabulary,
-    write_preparation_report,
 )
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary_counting import Vocabularies
@@ -32,7 +32,7 @@ FORMULAS = (FormulaMention("FORMULA_0", "f7", "70", "x", 0, 9),)
 
 def make_block(tmp_path: Path, *records: GraphRecord) -> GraphBlock:
     path = tmp_path / "shard.amr.txt"
-    write_records(records, path)
+    RecordFile(path).write(records)
     return _build_block(path, PARAMETERS.graph)
 
 
@@ -180,12 +180,12 @@ def test_the_report_shows_vocabulary_and_graphs(tmp_path: Path) -> None:
     statistics = describe_prepared(store.open(PARAMETERS))
     assert statistics["nodes_per_graph"] == 6 / 4
     assert statistics["virtual_nodes_per_graph"] == 9 / 4  # sentence, document
-    report = write_preparation_report(statistics)
+    report = _write_preparation_report(statistics)
     assert "| graph.formula_mode | both |" in report
     assert "| Coverage of the graphs counted | 100.00% |" in report
     assert "| Coverage of all posts | 100.00% |" in report
     assert "| Pairs without a graph | 2 |" in report
-    assert draw_vocabulary(statistics).data[0].y[-1] == 1
+    assert _draw_vocabulary(statistics).data[0].y[-1] == 1
 
 
 def test_prepared_graphs_need_no_text_tools(tmp_path: Path) -> None:

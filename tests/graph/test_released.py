@@ -4,9 +4,7 @@ from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.graph.blocks import LabelCounts
 from mathamr_kedro.graph.numbering import CONCEPT
 from mathamr_kedro.graph.released import (
-    find_released,
-    load_vocabularies,
-    release_vocabularies,
+    ReleasedEncoder,
 )
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import (
@@ -22,24 +20,24 @@ ROLES = RelationVocabulary.build({"ARG0": 3})
 
 @pytest.fixture
 def folder(tmp_path):
-    release_vocabularies(tmp_path / "mine", TYPES, ROLES, GraphVariant())
+    ReleasedEncoder.write_vocabularies(tmp_path / "mine", TYPES, ROLES, GraphVariant())
     return tmp_path / "mine"
 
 
 def test_vocabularies_come_back(folder):
-    types, relations = load_vocabularies(str(folder), GraphVariant())
+    types, relations = ReleasedEncoder(str(folder)).load_vocabularies(GraphVariant())
     assert types.types == TYPES.types
     assert relations.roles == ROLES.roles
 
 
 def test_another_variant_is_refused(folder):
     with pytest.raises(ConfigurationError, match=r"preprocessing\.graph"):
-        load_vocabularies(str(folder), GraphVariant(formula_mode="opt"))
+        ReleasedEncoder(str(folder)).load_vocabularies(GraphVariant(formula_mode="opt"))
 
 
 def test_unknown_name_is_refused():
     with pytest.raises(MissingInputError, match="no_such_encoder"):
-        find_released("no_such_encoder")
+        ReleasedEncoder("no_such_encoder")
 
 
 def test_a_source_takes_the_place_of_counting(folder):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from mathamr_kedro.graph.penman_records import GraphRecord, write_records
-from mathamr_kedro.graph.report import draw_graph_sizes, write_graph_report
+from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
+from mathamr_kedro.graph.report import _draw_graph_sizes, _write_graph_report
 from mathamr_kedro.graph.statistics import GraphTally, _find_median
 from mathamr_kedro.records import FormulaMention
 
@@ -29,7 +29,7 @@ def tally_of(tmp_path: Path) -> GraphTally:
     files = []
     for number, record in enumerate((QUESTION, ANSWER)):
         files.append(tmp_path / f"{number}.amr.txt")
-        write_records([record], files[-1])
+        RecordFile(files[-1]).write([record])
     for tally in GraphTally.of_files(files):
         total.merge(tally)
     return total
@@ -62,13 +62,13 @@ def test_the_report_names_the_failures(tmp_path: Path) -> None:
         **tally_of(tmp_path).describe(failures, 1),
         "notes": {"formula_without_tree": 3},
     }
-    report = write_graph_report(statistics)
+    report = _write_graph_report(statistics)
     assert "| Successful graphs | 2 (50.0%) |" in report
     assert "| … All chunks failed to parse | 1 |" in report
     assert "| … empty text | 1 |" in report
     assert "| … questions | 5.0 nodes, 1.0 formulas |" in report
     assert "| formula_without_tree | 3 |" in report
-    figure = draw_graph_sizes(statistics)
+    figure = _draw_graph_sizes(statistics)
     assert [bar.name for bar in figure.data] == ["answer", "question"]
     assert figure.data[0].x == ("4–7",)
 
@@ -76,7 +76,9 @@ def test_the_report_names_the_failures(tmp_path: Path) -> None:
 def test_an_empty_collection_has_statistics_too() -> None:
     found = GraphTally().describe({}, 0)
     assert found["all"]["nodes_per_graph"] == 0
-    assert "| Posts processed | 0 |" in write_graph_report({"mode": "mathamr", **found})
+    assert "| Posts processed | 0 |" in _write_graph_report(
+        {"mode": "mathamr", **found}
+    )
 
 
 def test_the_median_of_many_equal_numbers() -> None:

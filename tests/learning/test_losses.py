@@ -9,6 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
+from benchmarks.padded_maxsim import padded_maxsim
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.learning.losses import (
     ContrastiveLoss,
@@ -16,7 +17,7 @@ from mathamr_kedro.learning.losses import (
     _formula_nce,
     _info_nce,
 )
-from mathamr_kedro.learning.maxsim import padded_maxsim, take_documents
+from mathamr_kedro.learning.maxsim import take_documents
 from mathamr_kedro.ragged import RaggedVectors
 
 FORMULA, SENTENCE, DOCUMENT = range(3)

@@ -11,9 +11,9 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
+from benchmarks.padded_maxsim import padded_maxsim
 from mathamr_kedro.learning.maxsim import (
     maxsim,
-    padded_maxsim,
     take_documents,
 )
 from mathamr_kedro.ragged import RaggedVectors

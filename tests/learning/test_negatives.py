@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import torch
 
+from benchmarks.padded_maxsim import padded_maxsim
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import GraphShards, ShardWriter
 from mathamr_kedro.learning import rounds, trainer
 from mathamr_kedro.learning.config import TrainingConfig
-from mathamr_kedro.learning.maxsim import padded_maxsim, take_documents
+from mathamr_kedro.learning.maxsim import take_documents
 from mathamr_kedro.learning.negatives import (
     NegativesConfig,
     group_pairs,

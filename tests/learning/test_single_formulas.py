@@ -20,7 +20,7 @@ from mathamr_kedro.graph import (
     read_math_graph,
 )
 from mathamr_kedro.graph.builder import ArrayBuilder
-from mathamr_kedro.graph.fusion import fuse_formulas
+from mathamr_kedro.graph.fusion import _fuse_formulas
 from mathamr_kedro.graph.numbering import VocabularyNumbering
 from mathamr_kedro.graph.tree_lookup import FormulaLines, TreeLines
 from mathamr_kedro.learning import single_formulas
@@ -70,13 +70,13 @@ def draw_formula(rng):
 
 
 def build(formulas, variant, text=TEXT, labels=None):
-    graph = fuse_formulas(read_math_graph(text), formulas)
+    graph = _fuse_formulas(read_math_graph(text), formulas)
     return ArrayBuilder(NUMBERING, variant).build(graph, labels)
 
 
 def build_alone(lines, variant, label):
     """The graph that the project builds for a post that is one formula."""
-    graph = fuse_formulas(MathGraph(["f"], ["FORMULA_0"], []), {0: lines})
+    graph = _fuse_formulas(MathGraph(["f"], ["FORMULA_0"], []), {0: lines})
     return ArrayBuilder(NUMBERING, variant).build(graph, {0: label})
 
 

@@ -67,8 +67,8 @@ def test_one_run_alone_keeps_its_order():
 
 
 def test_repeats_in_a_run_count_once():
-    ids, values = A.lists["A.1"]
-    doubled = Run("d", {"A.1": Hits([*ids, "4"], np.append(values, 0.2))})
+    hits = A.lists["A.1"]
+    doubled = Run("d", {"A.1": Hits([*hits.ids, "4"], np.append(hits.scores, 0.2))})
     assert scores(fuse_runs([doubled, B], Fusion("rrf"), "x")) == approx(
         scores(fuse_runs([A, B], Fusion("rrf"), "y"))
     )

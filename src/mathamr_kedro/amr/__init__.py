@@ -55,11 +55,9 @@ from mathamr_kedro.amr.penman_io import (
     read_string,
     read_symbol,
 )
-from mathamr_kedro.amr.report import draw_sizes, write_report
+from mathamr_kedro.amr.report import report_parsing
 from mathamr_kedro.amr.statistics import (
     GraphStatistics,
-    check_account,
-    describe_outcomes,
 )
 from mathamr_kedro.amr.texts import ParsedText, ParseTexts, make_printable
 from mathamr_kedro.amr.transition import TransitionConfig
@@ -81,9 +79,6 @@ __all__ = [
     "ParserConfig",
     "ParserName",
     "TransitionConfig",
-    "check_account",
-    "describe_outcomes",
-    "draw_sizes",
     "format_graph",
     "format_string",
     "format_symbol",
@@ -95,6 +90,6 @@ __all__ = [
     "read_graph",
     "read_string",
     "read_symbol",
+    "report_parsing",
     "split_chunks",
-    "write_report",
 ]

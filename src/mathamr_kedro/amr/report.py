@@ -28,7 +28,12 @@ _REASONS = {
 }
 
 
-def write_report(statistics: Mapping[str, Any]) -> str:
+def report_parsing(statistics: Mapping[str, Any]) -> tuple[str, go.Figure]:
+    """Return the report, and the figure of the sizes of graphs."""
+    return _write_report(statistics), _draw_sizes(statistics)
+
+
+def _write_report(statistics: Mapping[str, Any]) -> str:
     """Return the statistics as a Markdown page in the order of Table 4.2."""
     posts, topics = statistics["posts"], statistics["topics"]
     parts = [
@@ -61,7 +66,7 @@ def write_report(statistics: Mapping[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def draw_sizes(statistics: Mapping[str, Any]) -> go.Figure:
+def _draw_sizes(statistics: Mapping[str, Any]) -> go.Figure:
     """Return a figure of the number of nodes per graph."""
     import plotly.graph_objects as go  # noqa: PLC0415
 

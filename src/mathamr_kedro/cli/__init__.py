@@ -18,6 +18,8 @@ import click
 from mathamr_kedro import __version__
 from mathamr_kedro.errors import find_cause
 
+__all__ = ["cli", "main"]
+
 cli = click.Group(name="mathamr_kedro")
 """Kedro takes project commands from this name; ours are under ``mathamr``."""
 

@@ -241,21 +241,29 @@ class GridRun:
                 preexec_fn=lambda: libc.prctl(_DIE, signal.SIGKILL),  # noqa: PLW1509
             )
 
+    @staticmethod
+    def list_experiments(root: Path) -> list[str]:
+        """Return the names of the files in ``conf/experiments`` but ``_shared``."""
+        return sorted(f.stem for f in (root / "conf/experiments").glob("[!_]*.yml"))
 
-def list_experiments(root: Path) -> list[str]:
-    """Return the names of the files in ``conf/experiments``; ``_shared`` is none."""
-    return sorted(f.stem for f in (root / "conf/experiments").glob("[!_]*.yml"))
+    @staticmethod
+    def check_name(root: Path, name: str) -> None:
+        """Refuse a name that no experiment has."""
+        known = GridRun.list_experiments(root)
+        if name not in known:
+            raise ConfigurationError(
+                f"Expected one of {known} as experiment (got {name!r})"
+                f"{suggest(name, known)}; an experiment is a file "
+                "conf/experiments/NAME.yml"
+            )
 
+    @staticmethod
+    def list_devices() -> list[str]:
+        """Return all GPUs of this machine, or the CPU."""
+        import torch  # noqa: PLC0415 - takes seconds; who names devices need not wait
 
-def check_name(root: Path, name: str) -> None:
-    """Refuse a name that no experiment has."""
-    known = list_experiments(root)
-    if name not in known:
-        raise ConfigurationError(
-            f"Expected one of {known} as experiment (got {name!r})"
-            f"{suggest(name, known)}; an experiment is a file "
-            "conf/experiments/NAME.yml"
-        )
+        count = torch.cuda.device_count()
+        return [f"cuda:{number}" for number in range(count)] or ["cpu"]
 
 
 def _choose_device(device: str) -> dict[str, str]:
@@ -278,11 +286,3 @@ def _choose_device(device: str) -> dict[str, str]:
     raise ConfigurationError(
         f"Expected devices such as 'cuda:0,cuda:1' or 'cpu' (got {device!r})"
     )
-
-
-def list_devices() -> list[str]:
-    """Return all GPUs of this machine, or the CPU."""
-    import torch  # noqa: PLC0415 - takes seconds; who names devices need not wait
-
-    count = torch.cuda.device_count()
-    return [f"cuda:{number}" for number in range(count)] or ["cpu"]

@@ -18,9 +18,6 @@ from rich.table import Table
 from mathamr_kedro.cli._grids import (
     GridRun,
     Work,
-    check_name,
-    list_devices,
-    list_experiments,
 )
 from mathamr_kedro.environments import stack_environments
 from mathamr_kedro.errors import MissingInputError, suggest
@@ -105,7 +102,7 @@ def _list(env: str | None, data_root: str | None) -> None:
         table.add_column(title)
     catalog = open_catalog(env, data_root)
     place = Path(str(catalog["experiment_result"]._describe()["filepath"]))
-    for name in [*list_experiments(find_project()), SYSTEMS]:
+    for name in [*GridRun.list_experiments(find_project()), SYSTEMS]:
         file = place.parents[1] / name / place.name
         versions = sorted(file.glob(f"*/{file.name}"), reverse=True)
         for version in versions:
@@ -187,7 +184,7 @@ def _track(
 
 def _open(name: str, env: str | None, data_root: str | None, params: str) -> GridRun:
     root = find_project()
-    check_name(root, name)
+    GridRun.check_name(root, name)
     given = OmegaConf.from_dotlist([p for p in params.split(",") if p])
     settings: dict[str, Any] = OmegaConf.to_container(given)  # type: ignore[assignment]
     if data_root:
@@ -235,7 +232,7 @@ def _assign_slots(devices: str | None, workers: int | None) -> list[str]:
     """Return the device of each cell that runs at a time."""
     if workers == 0:
         return []
-    names = devices.split(",") if devices else list_devices()
+    names = devices.split(",") if devices else GridRun.list_devices()
     return list(islice(cycle(names), workers or len(names)))
 
 
@@ -274,7 +271,7 @@ def _read_result(
 def _open_results(name: str, env: str | None, data_root: str | None) -> CatalogProtocol:
     if name == SYSTEMS:
         return open_catalog(env, data_root)
-    check_name(find_project(), name)
+    GridRun.check_name(find_project(), name)
     return open_catalog(stack_environments(env, name), data_root)
 
 

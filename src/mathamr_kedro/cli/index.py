@@ -38,7 +38,7 @@ def command() -> None:
     """
 
 
-@command.command()
+@command.command(name="add")
 @click.argument(
     "files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)
 )
@@ -48,7 +48,7 @@ def command() -> None:
     help="Folder that ids start from (default: the folder of each file).",
 )
 @_options
-def add(
+def _add(
     files: tuple[Path, ...], root: Path | None, env: str | None, data_root: str | None
 ) -> None:
     """Add Markdown, HTML, LaTeX, text or JSONL FILES, or folders of them.
@@ -76,27 +76,27 @@ def add(
     click.echo(f"{found.formulas} formulas in them")
 
 
-@command.command()
+@command.command(name="delete")
 @click.argument("ids", nargs=-1, required=True)
 @_options
-def delete(ids: tuple[str, ...], env: str | None, data_root: str | None) -> None:
+def _delete(ids: tuple[str, ...], env: str | None, data_root: str | None) -> None:
     """Delete the posts with these IDS."""
     _open(env, data_root).delete(ids)
     click.echo(f"deleted {_count(ids, 'post')}")
 
 
-@command.command()
+@command.command(name="compact")
 @_options
-def compact(env: str | None, data_root: str | None) -> None:
+def _compact(env: str | None, data_root: str | None) -> None:
     """Free the room of posts that were replaced or deleted."""
     before, after = _open(env, data_root).compact()
     click.echo(f"{before:,} bytes before, {after:,} after")
 
 
-@command.command()
+@command.command(name="status")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_options
-def status(as_json: bool, env: str | None, data_root: str | None) -> None:
+def _status(as_json: bool, env: str | None, data_root: str | None) -> None:
     """Say how store and index stand."""
     found = _open(env, data_root).status()
     if as_json:

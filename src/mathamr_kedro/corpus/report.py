@@ -8,7 +8,12 @@ from typing import Any
 import plotly.graph_objects as go
 
 
-def write_report(statistics: Mapping[str, Any]) -> str:
+def report_ingestion(statistics: Mapping[str, Any]) -> tuple[str, go.Figure]:
+    """Return the report, and the figure of formulas per post."""
+    return _write_report(statistics), _draw_formulas_per_post(statistics)
+
+
+def _write_report(statistics: Mapping[str, Any]) -> str:
     """Return the statistics as a Markdown page in the order of Tables 4.2 and 4.3."""
     formulas = statistics["formulas"]
     parts = [
@@ -67,7 +72,7 @@ def _list_counts(statistics: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     ]
 
 
-def draw_formulas_per_post(statistics: Mapping[str, Any]) -> go.Figure:
+def _draw_formulas_per_post(statistics: Mapping[str, Any]) -> go.Figure:
     """Return a figure of the number of formulas per post."""
     histogram = statistics["formula_histogram"]
     bars = go.Bar(

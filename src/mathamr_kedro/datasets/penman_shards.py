@@ -9,7 +9,7 @@ from typing import Any
 from kedro.io import AbstractDataset
 from kedro_datasets._typing import TablePreview
 
-from mathamr_kedro.graph import GraphRecord, find_record, read_records, write_records
+from mathamr_kedro.graph import GraphRecord, RecordFile
 from mathamr_kedro.graph.penman_records import SUFFIX
 from mathamr_kedro.shards import Shard, ShardFolder, ShardItem
 
@@ -45,12 +45,12 @@ class PenmanShards:
     def records(self) -> Iterator[GraphRecord]:
         """Yield all records."""
         for file in self.files():
-            yield from read_records(file)
+            yield from RecordFile(file)
 
     def find(self, graph_id: str) -> GraphRecord | None:
         """Return the record of a post or topic, or ``None``."""
         for file in self.files():
-            found = find_record(file, graph_id)
+            found = RecordFile(file).find(graph_id)
             if found is not None:
                 return found
         return None
@@ -91,7 +91,7 @@ class PenmanShardsDataset(AbstractDataset[ShardItem, PenmanShards]):
             if isinstance(rows, str):
                 path.write_text(rows, encoding="utf-8", newline="\n")
             else:
-                write_records(rows, path)
+                RecordFile(path).write(rows)
 
         self._folder.write(data.name, data.made_from, data.counts, write)
 

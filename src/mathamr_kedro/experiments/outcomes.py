@@ -11,8 +11,6 @@ from typing import Any
 from mathamr_kedro.experiments.cells import FinishedCell, TopicScores
 from mathamr_kedro.experiments.reports import (
     Report,
-    write_system_tables,
-    write_tables,
 )
 from mathamr_kedro.experiments.results import (
     GridResults,
@@ -85,7 +83,7 @@ def summarise_experiment(
         name=experiment.name,
         title=f"Experiment {experiment.name}",
         results=results,
-        report=write_tables(experiment, results, settings),
+        report=Report.of_experiment(experiment, results, settings),
         baseline=experiment.baseline,
         measure=experiment.measures[0],
         facts=_state_facts(newest, chosen),
@@ -115,7 +113,7 @@ def summarise_evaluation(
             facts=_state_facts(cell, ""),
             notes=("No topic has judgments, so there is nothing to compare.",),
         )
-    tables = write_system_tables(cell, scores, settings, published)
+    tables = Report.of_evaluation(cell, scores, settings, published)
     (task, topic_set), systems = _choose_shown(scores)
     figures = cell.read_figures(task)
     results = {

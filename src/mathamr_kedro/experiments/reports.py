@@ -39,63 +39,64 @@ class Report(NamedTuple):
     tables: dict[str, Table]
     tests: dict[str, list[Comparison]]
 
+    @classmethod
+    def of_experiment(
+        cls, experiment: Experiment, results: Results, settings: TestConfig
+    ) -> Report:
+        """Return the tables of an experiment: the thesis' ones, or three plain ones.
 
-def write_tables(
-    experiment: Experiment, results: Results, settings: TestConfig
-) -> Report:
-    """Return the tables of an experiment: the thesis' ones, or three plain ones.
+        A best-seed table carries asterisks. One of means never does (thesis 4.2), but
+        where it is the only one, the tests on the best seeds are made and reported too.
+        """
+        layouts = {f"table_{number}": LAYOUTS[number] for number in experiment.tables}
+        layouts = layouts or _plain_layouts(experiment)
+        report = cls({}, {})
+        for name, layout in layouts.items():
+            shown = {row: results[row] for row in layout.rows if row in results}
+            if layout.baseline is not None and "±" not in layout.title:
+                table, tests = best_seed_table(layout, shown, settings)
+                report.tables[name], report.tests[name] = table, tests
+            else:
+                report.tables[name] = mean_table(layout, shown)
+        if not report.tests:
+            layout = _plain_layouts(experiment)["best_seed"]
+            table, tests = best_seed_table(layout, results, settings)
+            report.tables["best_seed"], report.tests["best_seed"] = table, tests
+        return report
 
-    A best-seed table carries asterisks. One of means never does (thesis 4.2), but where
-    it is the only one, the tests on the best seeds are made and reported as well.
-    """
-    layouts = {f"table_{number}": LAYOUTS[number] for number in experiment.tables}
-    layouts = layouts or _plain_layouts(experiment)
-    report = Report({}, {})
-    for name, layout in layouts.items():
-        shown = {row: results[row] for row in layout.rows if row in results}
-        if layout.baseline is not None and "±" not in layout.title:
-            table, tests = best_seed_table(layout, shown, settings)
-            report.tables[name], report.tests[name] = table, tests
-        else:
-            report.tables[name] = mean_table(layout, shown)
-    if not report.tests:
-        layout = _plain_layouts(experiment)["best_seed"]
-        table, tests = best_seed_table(layout, results, settings)
-        report.tables["best_seed"], report.tests["best_seed"] = table, tests
-    return report
+    @classmethod
+    def of_evaluation(
+        cls,
+        cell: FinishedCell,
+        scores: Mapping[tuple[int, str], Mapping[str, TopicScores]],
+        settings: TestConfig,
+        published: bool = False,
+    ) -> Report:
+        """Return the tables of one evaluation: our systems beside the baselines.
 
-
-def write_system_tables(
-    cell: FinishedCell,
-    scores: Mapping[tuple[int, str], Mapping[str, TopicScores]],
-    settings: TestConfig,
-    published: bool = False,
-) -> Report:
-    """Return the tables of one evaluation: our systems beside the baselines.
-
-    Args:
-        cell: the evaluation.
-        scores: its per-topic scores by task and topic set.
-        settings: how to test.
-        published: add what others published on ARQMath-3 (Tables 4.19 and 4.21), where
-            these are the topics.
-    """
-    report = Report({}, {})
-    for (task, topic_set), systems in scores.items():
-        name = f"task{task}_{topic_set}"
-        table, tests = _compare_systems(task, topic_set, systems, settings)
-        bounds = _bound_rows(task, topic_set, cell.metrics, table.columns)
-        report.tables[name] = replace(table, rows=(*table.rows, *bounds))
-        report.tests[name] = tests
-        if published and topic_set == _PUBLISHED_ON:
-            number = {1: "table_4.19", 2: "table_4.21"}[task]
-            ours = {s: _means(v) for s, (_, v) in systems.items()}
-            report.tables[number] = benchmark_table(str(task), ours)
-    for number, task in (("4.20", 1), ("4.22", 2)):
-        if any(found == task for found, _ in scores):
-            values = _efficiency_values(cell, task)
-            report.tables[f"table_{number}"] = efficiency_table(number, values)
-    return report
+        Args:
+            cell: the evaluation.
+            scores: its per-topic scores by task and topic set.
+            settings: how to test.
+            published: add what others published on ARQMath-3 (Tables 4.19 and 4.21),
+                where these are the topics.
+        """
+        report = cls({}, {})
+        for (task, topic_set), systems in scores.items():
+            name = f"task{task}_{topic_set}"
+            table, tests = _compare_systems(task, topic_set, systems, settings)
+            bounds = _bound_rows(task, topic_set, cell.metrics, table.columns)
+            report.tables[name] = replace(table, rows=(*table.rows, *bounds))
+            report.tests[name] = tests
+            if published and topic_set == _PUBLISHED_ON:
+                number = {1: "table_4.19", 2: "table_4.21"}[task]
+                ours = {s: _means(v) for s, (_, v) in systems.items()}
+                report.tables[number] = benchmark_table(str(task), ours)
+        for number, task in (("4.20", 1), ("4.22", 2)):
+            if any(found == task for found, _ in scores):
+                values = _efficiency_values(cell, task)
+                report.tables[f"table_{number}"] = efficiency_table(number, values)
+        return report
 
 
 def _plain_layouts(experiment: Experiment) -> dict[str, Layout]:

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
         TreeRow,
         build_batch,
         build_trees,
-        formula_of_mention,
     )
     from mathamr_kedro.formula.tree_store import TreeStore, find_trees
 
@@ -58,7 +57,6 @@ _HOME = {
     "draw_text": "text_drawing",
     "find_kind": "node",
     "find_trees": "tree_store",
-    "formula_of_mention": "tree_rows",
     "opt_from_mathml": "mathml",
     "slt_from_mathml": "mathml",
     "trees_from_latex": "latex",
@@ -80,7 +78,6 @@ __all__ = [
     "draw_text",
     "find_kind",
     "find_trees",
-    "formula_of_mention",
     "opt_from_mathml",
     "slt_from_mathml",
     "trees_from_latex",

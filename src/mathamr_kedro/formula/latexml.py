@@ -51,7 +51,7 @@ _COMPAT_TAGS = frozenset({"mo", "ci", "csymbol"})
 _MATHML = "http://www.w3.org/1998/Math/MathML"
 
 
-class MathmlPair(NamedTuple):
+class _MathmlPair(NamedTuple):
     """Both branches of one formula; empty text where there is none, and why."""
 
     presentation: str
@@ -109,16 +109,16 @@ class LatexmlConverter:
             )
         self.config = config or LatexmlConfig()
 
-    def convert(self, formulas: Sequence[str]) -> list[MathmlPair]:
+    def convert(self, formulas: Sequence[str]) -> list[_MathmlPair]:
         """Return both branches of each formula, in order."""
-        results: dict[int, MathmlPair] = {}
+        results: dict[int, _MathmlPair] = {}
         together: list[tuple[int, str]] = []
         alone: list[tuple[int, str]] = []
         for index, formula in enumerate(formulas):
             source = LatexSource.prepare(formula[:MAX_CHARACTERS])
             reason = _refuse(formula, source)
             if reason:
-                results[index] = MathmlPair("", "", reason)
+                results[index] = _MathmlPair("", "", reason)
             elif source.is_self_contained:
                 together.append((index, source.text))
             else:
@@ -134,9 +134,11 @@ class LatexmlConverter:
         """Return both trees of each formula (total mode), with the deviations."""
         return [_read_pair(pair) for pair in self.convert(formulas)]
 
-    def _convert_batch(self, batch: Sequence[tuple[int, str]]) -> dict[int, MathmlPair]:
+    def _convert_batch(
+        self, batch: Sequence[tuple[int, str]]
+    ) -> dict[int, _MathmlPair]:
         """Convert a batch; halve it for the formulas that did not come back."""
-        results: dict[int, MathmlPair] = {}
+        results: dict[int, _MathmlPair] = {}
         stack = [list(batch)]
         while stack:
             items = stack.pop()
@@ -144,7 +146,7 @@ class LatexmlConverter:
             results.update(found)
             missing = [item for item in items if item[0] not in found]
             if len(items) == 1 and missing:
-                results[missing[0][0]] = MathmlPair("", "", reason)
+                results[missing[0][0]] = _MathmlPair("", "", reason)
             elif missing:
                 logger.info("Retrying %d of %d formulas", len(missing), len(items))
                 half = (len(missing) + 1) // 2
@@ -153,7 +155,7 @@ class LatexmlConverter:
 
     def _run(
         self, items: Sequence[tuple[int, str]]
-    ) -> tuple[dict[int, MathmlPair], str]:
+    ) -> tuple[dict[int, _MathmlPair], str]:
         """Run the programs once; return what came back, and why the rest did not."""
         config = self.config
         seconds = config.batch_seconds if len(items) > 1 else config.alone_seconds
@@ -173,7 +175,7 @@ class LatexmlConverter:
             branches = [self._read(place / name) for name in ("p.xml", "c.xml")]
         presentations, contents = branches
         found = {
-            index: MathmlPair(presentations[index], contents.get(index, ""))
+            index: _MathmlPair(presentations[index], contents.get(index, ""))
             for index, _ in items
             if index in presentations
         }
@@ -221,7 +223,7 @@ def _write_document(items: Sequence[tuple[int, str]]) -> str:
     return f"{_PREAMBLE}{paragraphs}\\end{{document}}\n"
 
 
-def _read_pair(pair: MathmlPair) -> FormulaTrees:
+def _read_pair(pair: _MathmlPair) -> FormulaTrees:
     """Return the trees of both branches (total mode), with the deviations."""
     counter: Counter[str] = Counter()
     if pair.reason:

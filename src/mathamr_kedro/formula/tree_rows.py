@@ -21,8 +21,8 @@ import mathamr_kedro.formula
 from mathamr_kedro.errors import FormulaError
 from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
 from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
-from mathamr_kedro.records import Formula, FormulaMention
-from mathamr_kedro.types import FormulaId, PostId, VisualId
+from mathamr_kedro.records import Formula
+from mathamr_kedro.types import FormulaId, VisualId
 
 SOURCES = ("", "pmml", "cmml", "latexml", "latex", "brackets")
 """Where a tree came from; empty where there is none."""
@@ -227,23 +227,6 @@ def build_batch(
     converted = {f.visual_id: trees for f, trees in zip(bare, found, strict=True)}
     rows = [build_trees(f, converted=converted.get(f.visual_id)) for f in formulas]
     return TreeBatch(rows, list(links))
-
-
-def formula_of_mention(mention: FormulaMention, owner: PostId) -> Formula:
-    """Return a formula that was found in a text as a row of the formula index."""
-    return Formula(
-        mention.formula_id,
-        owner,
-        owner,
-        "body",
-        None,
-        None,
-        mention.visual_id,
-        "",
-        mention.latex,
-        "",
-        "",
-    )
 
 
 def _deflate(text: str | None, dictionary: bytes) -> bytes | None:

@@ -46,10 +46,7 @@ if TYPE_CHECKING:
     )
     from mathamr_kedro.graph.penman_records import (
         GraphRecord,
-        find_record,
-        read_blocks,
-        read_records,
-        write_records,
+        RecordFile,
     )
     from mathamr_kedro.graph.prepared import (
         POST_TYPES,
@@ -59,16 +56,12 @@ if TYPE_CHECKING:
     )
     from mathamr_kedro.graph.pyg_data import from_pyg, to_pyg
     from mathamr_kedro.graph.released import (
-        check_graphs,
-        find_released,
-        release_vocabularies,
+        ReleasedEncoder,
     )
     from mathamr_kedro.graph.report import (
         describe_prepared,
-        draw_graph_sizes,
-        draw_vocabulary,
-        write_graph_report,
-        write_preparation_report,
+        report_graphs,
+        report_preparation,
     )
     from mathamr_kedro.graph.shards import (
         BatchSize,
@@ -128,34 +121,27 @@ __all__ = [
     "PreparedStore",
     "PreprocessingConfig",
     "RecordArrays",
+    "RecordFile",
     "RelationVocabulary",
+    "ReleasedEncoder",
     "Representative",
     "ShardWriter",
     "StoredTrees",
     "Structure",
     "Vocabularies",
-    "check_graphs",
     "classify_number",
     "describe_prepared",
-    "draw_graph_sizes",
     "draw_math_graph",
-    "draw_vocabulary",
-    "find_record",
-    "find_released",
     "format_math_graph",
     "from_pyg",
     "make_schema",
-    "read_blocks",
     "read_label",
     "read_math_graph",
     "read_placeholder",
-    "read_records",
-    "release_vocabularies",
+    "report_graphs",
+    "report_preparation",
     "to_pyg",
-    "write_graph_report",
     "write_page",
-    "write_preparation_report",
-    "write_records",
 ]
 
 _HOMES = {
@@ -178,20 +164,18 @@ _HOMES = {
     "penman_graph": ("format_math_graph", "read_label", "read_math_graph"),
     "penman_records": (
         "GraphRecord",
-        "find_record",
-        "read_blocks",
-        "read_records",
-        "write_records",
+        "RecordFile",
+        "RecordFile",
+        "RecordFile",
+        "RecordFile",
     ),
     "prepared": ("POST_TYPES", "Preparation", "PreparedGraphs", "PreparedStore"),
     "pyg_data": ("from_pyg", "to_pyg"),
-    "released": ("check_graphs", "find_released", "release_vocabularies"),
+    "released": ("ReleasedEncoder", "ReleasedEncoder", "ReleasedEncoder"),
     "report": (
         "describe_prepared",
-        "draw_graph_sizes",
-        "draw_vocabulary",
-        "write_graph_report",
-        "write_preparation_report",
+        "report_graphs",
+        "report_preparation",
     ),
     "shards": ("BatchSize", "DeviceShards", "GraphBatch", "GraphShards", "ShardWriter"),
     "statistics": ("GraphTally",),

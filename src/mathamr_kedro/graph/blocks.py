@@ -25,7 +25,7 @@ from mathamr_kedro.errors import MathAMRError
 from mathamr_kedro.graph.arrays import FORMULA, GraphArrays, GraphSchema
 from mathamr_kedro.graph.builder import ArrayBuilder
 from mathamr_kedro.graph.numbering import RAW_SCHEMA, RawNumbering
-from mathamr_kedro.graph.penman_records import GraphRecord, read_records
+from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
 from mathamr_kedro.graph.shards.layout import (
     GROUPS,
     NO_NAME,
@@ -216,7 +216,7 @@ def _build_block(path: Path, variant: GraphVariant) -> GraphBlock:
     builder = ArrayBuilder(numbering, variant)
     graphs: list[tuple[GraphRecord, GraphArrays]] = []
     failures: list[tuple[str, str]] = []
-    for record in read_records(path):
+    for record in RecordFile(path):
         try:
             arrays = builder.build_record(record)
         except MathAMRError as exc:

@@ -59,7 +59,7 @@ class _Tree(NamedTuple):
     lines: TreeLines
 
 
-def fuse_formulas(
+def _fuse_formulas(
     amr: MathGraph,
     formulas: Mapping[int, FormulaLines],
     mode: FusionMode = "mathamr_plus",
@@ -215,7 +215,7 @@ def fuse_record(
         number: find_trees(mention.visual_id, mention.latex)
         for number, mention in record.formulas().items()
     }
-    fused = fuse_formulas(amr, formulas, mode)
+    fused = _fuse_formulas(amr, formulas, mode)
     lost = tuple(f"FORMULA_{p.number}" for p in fused.formulas if p.is_lost)
     text = format_math_graph(fused)
     return record._replace(graph=text, missing=lost), fused, formulas

@@ -152,43 +152,45 @@ def _read_formula_map(line: str) -> tuple[FormulaMention, ...]:
     )
 
 
-def write_records(records: Iterable[GraphRecord], path: Path) -> None:
-    """Write records to a file."""
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(record.format() for record in records)
+class RecordFile:
+    """The records of one shard, as text."""
 
+    def __init__(self, path: Path) -> None:
+        self.path = path
 
-def read_records(path: Path) -> Iterator[GraphRecord]:
-    """Yield the records of a file."""
-    for block in read_blocks(path):
-        try:
-            yield GraphRecord.read(block)
-        except MalformedInputError as exc:
-            raise MalformedInputError(f"{exc} in {str(path)!r}") from exc
+    def write(self, records: Iterable[GraphRecord]) -> None:
+        """Write records to the file."""
+        with self.path.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(record.format() for record in records)
 
+    def __iter__(self) -> Iterator[GraphRecord]:
+        for block in self.blocks():
+            try:
+                yield GraphRecord.read(block)
+            except MalformedInputError as exc:
+                raise MalformedInputError(f"{exc} in {str(self.path)!r}") from exc
 
-def read_blocks(path: Path) -> Iterator[str]:
-    """Yield the texts of the records of a file, without the line breaks around them."""
-    with path.open(encoding="utf-8", newline="\n") as file:
-        lines: list[str] = []
-        for line in file:
-            if line != "\n":
-                lines.append(line)
-            elif lines:
+    def blocks(self) -> Iterator[str]:
+        """Yield the texts of the records, without the line breaks around them."""
+        with self.path.open(encoding="utf-8", newline="\n") as file:
+            lines: list[str] = []
+            for line in file:
+                if line != "\n":
+                    lines.append(line)
+                elif lines:
+                    yield "".join(lines).removesuffix("\n")
+                    lines.clear()
+            if lines:
                 yield "".join(lines).removesuffix("\n")
-                lines.clear()
-        if lines:
-            yield "".join(lines).removesuffix("\n")
 
-
-def find_record(path: Path, graph_id: str) -> GraphRecord | None:
-    """Return the record of an id in a file, or ``None``."""
-    content = b"\n" + path.read_bytes()
-    start = content.find(f"\n# ::id {_format_value(graph_id)}\n".encode())
-    if start < 0:
-        return None
-    block, _, _ = content[start + 1 :].partition(b"\n\n")
-    return GraphRecord.read(block.decode())
+    def find(self, graph_id: str) -> GraphRecord | None:
+        """Return the record of an id, or ``None``."""
+        content = b"\n" + self.path.read_bytes()
+        start = content.find(f"\n# ::id {_format_value(graph_id)}\n".encode())
+        if start < 0:
+            return None
+        block, _, _ = content[start + 1 :].partition(b"\n\n")
+        return GraphRecord.read(block.decode())
 
 
 def _format_value(value: str) -> str:

@@ -32,70 +32,73 @@ VARIANT = "graph.json"
 TYPES, RELATIONS = "types.json", "relations.json"
 
 
-def find_released(name: str) -> Path:
-    """Return the folder of a released encoder.
+class ReleasedEncoder:
+    """A released encoder, by name or folder.
 
     Raises:
         MissingInputError: there is none of that name.
     """
-    for folder in (FOLDER / name, Path(name)):
-        if (folder / VARIANT).is_file():
-            return folder
-    known = sorted(f.parent.name for f in FOLDER.glob(f"*/{VARIANT}"))
-    raise MissingInputError(
-        f"Expected a released encoder (got {name!r}): one of {known}, or a folder with "
-        f"{VARIANT}, written by `mathamr release`"
-    )
 
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.folder = self._find()
 
-def load_vocabularies(
-    name: str, variant: GraphVariant
-) -> tuple[NodeVocabulary, RelationVocabulary]:
-    """Return the vocabularies of a released encoder for graphs of its variant.
-
-    Raises:
-        ConfigurationError: the encoder was trained on graphs of another variant.
-    """
-    folder = find_released(name)
-    values = json.loads((folder / VARIANT).read_text(encoding="utf-8"))
-    trained = read_parameters(GraphVariant, values, where="graph")
-    if trained != variant:
-        raise ConfigurationError(
-            f"Expected the graphs that the encoder {name!r} was trained on: "
-            f"{asdict(trained)} (got {asdict(variant)}); change preprocessing.graph"
-        )
-    types = NodeVocabulary.load(folder / TYPES)
-    return types, RelationVocabulary.load(folder / RELATIONS)
-
-
-def check_graphs(name: str, graphs: PreparedGraphs) -> None:
-    """Refuse graphs whose numbers mean something else to a released encoder.
-
-    Raises:
-        ConfigurationError: variant, node types or relations differ.
-    """
-    variant = read_parameters(GraphVariant, graphs.configuration["graph"], "graph")
-    types, relations = load_vocabularies(name, variant)
-    expected = (types.types, relations.roles)
-    if expected != (graphs.types.types, graphs.relations.roles):
-        raise ConfigurationError(
-            f"Expected graphs numbered by the vocabularies of the encoder {name!r}, "
-            f"{len(types):,} node types and {len(relations):,} relations (got "
-            f"{len(graphs.types):,} and {len(graphs.relations):,} of their own); set "
-            f"preprocessing.vocabulary.source to {name!r} and run the stage "
-            "'preprocessing'"
+    def _find(self) -> Path:
+        for folder in (FOLDER / self.name, Path(self.name)):
+            if (folder / VARIANT).is_file():
+                return folder
+        known = sorted(f.parent.name for f in FOLDER.glob(f"*/{VARIANT}"))
+        raise MissingInputError(
+            f"Expected a released encoder (got {self.name!r}): one of {known}, or a "
+            f"folder with {VARIANT}, written by `mathamr release`"
         )
 
+    def load_vocabularies(
+        self, variant: GraphVariant
+    ) -> tuple[NodeVocabulary, RelationVocabulary]:
+        """Return the vocabularies for graphs of the encoder's variant.
 
-def release_vocabularies(
-    folder: Path,
-    types: NodeVocabulary,
-    relations: RelationVocabulary,
-    variant: GraphVariant,
-) -> None:
-    """Write what :func:`load_vocabularies` reads."""
-    folder.mkdir(parents=True, exist_ok=True)
-    types.save(folder / TYPES)
-    relations.save(folder / RELATIONS)
-    text = json.dumps(asdict(variant), indent=2) + "\n"
-    (folder / VARIANT).write_text(text, encoding="utf-8")
+        Raises:
+            ConfigurationError: it was trained on graphs of another variant.
+        """
+        values = json.loads((self.folder / VARIANT).read_text(encoding="utf-8"))
+        trained = read_parameters(GraphVariant, values, where="graph")
+        if trained != variant:
+            raise ConfigurationError(
+                f"Expected the graphs that the encoder {self.name!r} was trained on: "
+                f"{asdict(trained)} (got {asdict(variant)}); change preprocessing.graph"
+            )
+        types = NodeVocabulary.load(self.folder / TYPES)
+        return types, RelationVocabulary.load(self.folder / RELATIONS)
+
+    def check(self, graphs: PreparedGraphs) -> None:
+        """Refuse graphs whose numbers mean something else to the encoder.
+
+        Raises:
+            ConfigurationError: variant, node types or relations differ.
+        """
+        variant = read_parameters(GraphVariant, graphs.configuration["graph"], "graph")
+        types, relations = self.load_vocabularies(variant)
+        expected = (types.types, relations.roles)
+        if expected != (graphs.types.types, graphs.relations.roles):
+            raise ConfigurationError(
+                "Expected graphs numbered by the vocabularies of the encoder "
+                f"{self.name!r}, {len(types):,} node types and {len(relations):,} "
+                f"relations (got {len(graphs.types):,} and {len(graphs.relations):,} "
+                f"of their own); set preprocessing.vocabulary.source to {self.name!r} "
+                "and run the stage 'preprocessing'"
+            )
+
+    @staticmethod
+    def write_vocabularies(
+        folder: Path,
+        types: NodeVocabulary,
+        relations: RelationVocabulary,
+        variant: GraphVariant,
+    ) -> None:
+        """Write what :meth:`load_vocabularies` reads."""
+        folder.mkdir(parents=True, exist_ok=True)
+        types.save(folder / TYPES)
+        relations.save(folder / RELATIONS)
+        text = json.dumps(asdict(variant), indent=2) + "\n"
+        (folder / VARIANT).write_text(text, encoding="utf-8")

@@ -21,7 +21,17 @@ _REASONS = {
 _COLOURS = {"question": "#3b6ea8", "answer": "#d98032", "document": "#5a9a5a"}
 
 
-def write_graph_report(statistics: Mapping[str, Any]) -> str:
+def report_graphs(statistics: Mapping[str, Any]) -> tuple[str, go.Figure]:
+    """Return the report on math graphs, and the figure of their sizes."""
+    return _write_graph_report(statistics), _draw_graph_sizes(statistics)
+
+
+def report_preparation(statistics: Mapping[str, Any]) -> tuple[str, go.Figure]:
+    """Return the report on prepared graphs, and the figure of the vocabulary."""
+    return _write_preparation_report(statistics), _draw_vocabulary(statistics)
+
+
+def _write_graph_report(statistics: Mapping[str, Any]) -> str:
     """Return the statistics of a collection in the order of the thesis' Table 4.2."""
     parts = [
         f"# Math graphs ({statistics['mode']})",
@@ -81,7 +91,7 @@ def _list_parts(everything: Mapping[str, Any]) -> list[tuple[str, Any]]:
     ]
 
 
-def draw_graph_sizes(statistics: Mapping[str, Any]) -> go.Figure:
+def _draw_graph_sizes(statistics: Mapping[str, Any]) -> go.Figure:
     """Return a figure of the number of nodes per graph, by post type."""
     bars = [
         go.Bar(
@@ -127,7 +137,7 @@ def describe_prepared(prepared: PreparedGraphs) -> dict[str, Any]:
     }
 
 
-def write_preparation_report(statistics: Mapping[str, Any]) -> str:
+def _write_preparation_report(statistics: Mapping[str, Any]) -> str:
     """Return what preprocessing made of the graphs, as Markdown."""
     vocabulary = statistics["vocabulary"]
     rows = [
@@ -174,7 +184,7 @@ def write_preparation_report(statistics: Mapping[str, Any]) -> str:
     )
 
 
-def draw_vocabulary(statistics: Mapping[str, Any]) -> go.Figure:
+def _draw_vocabulary(statistics: Mapping[str, Any]) -> go.Figure:
     """Return a figure of how many node types cover which share of the nodes."""
     vocabulary = statistics["vocabulary"]
     sizes, shares = zip(*vocabulary["coverage_by_size"], strict=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from mathamr_kedro.graph.math_graph import is_inverted
 from mathamr_kedro.graph.penman_graph import read_label, read_math_graph
-from mathamr_kedro.graph.penman_records import read_records
+from mathamr_kedro.graph.penman_records import RecordFile
 from mathamr_kedro.graph.sentences import Sentences
 
 
@@ -32,7 +32,7 @@ class GraphTally:
     @classmethod
     def _of_file(cls, path: Path) -> GraphTally:
         tally = cls()
-        for record in read_records(path):
+        for record in RecordFile(path):
             graph = read_math_graph(record.graph)
             kind = record.post_type
             tally.sizes.setdefault(kind, Counter())[graph.num_nodes] += 1

@@ -15,7 +15,7 @@ from mathamr_kedro.graph.numbering import (
     VocabularyNumbering,
 )
 from mathamr_kedro.graph.penman_graph import read_label
-from mathamr_kedro.graph.released import load_vocabularies
+from mathamr_kedro.graph.released import ReleasedEncoder
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import (
     AUXILIARY_ROLE,
@@ -63,8 +63,8 @@ class Vocabularies(NamedTuple):
             types = NodeVocabulary.build(normal, config.size, config.rare_numbers_below)
             relations = RelationVocabulary.build(roles, config.rare_roles_below)
         else:
-            types, relations = load_vocabularies(
-                config.source, variant or GraphVariant()
+            types, relations = ReleasedEncoder(config.source).load_vocabularies(
+                variant or GraphVariant()
             )
         unknown = types.find(UNK)
         nodes = normal.total()

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mathamr_kedro.errors import MathAMRError, MissingInputError
-from mathamr_kedro.graph import GraphShards, PreparedGraphs, check_graphs
+from mathamr_kedro.graph import GraphShards, PreparedGraphs, ReleasedEncoder
 from mathamr_kedro.graph.prepared import CONFIGURATION
 from mathamr_kedro.graph.released import VARIANT
 from mathamr_kedro.learning.config import TrainingConfig
@@ -99,7 +99,7 @@ def _take_pairs(prepared: PreparedGraphs | None, data: Path) -> TrainingPairs:
 def _check_numbers(start: Path, prepared: PreparedGraphs) -> None:
     """Compare vocabularies, where the folder to start from has them."""
     if (start / VARIANT).is_file():
-        check_graphs(str(start), prepared)
+        ReleasedEncoder(str(start)).check(prepared)
 
 
 if __name__ == "__main__":

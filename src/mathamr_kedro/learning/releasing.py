@@ -22,8 +22,8 @@ from mathamr_kedro.files import replace_folder
 from mathamr_kedro.graph import (
     GraphVariant,
     PreparedGraphs,
+    ReleasedEncoder,
     make_schema,
-    release_vocabularies,
 )
 from mathamr_kedro.learning.card import Provenance
 from mathamr_kedro.learning.trainer import FACTS, HISTORY, MODEL
@@ -75,7 +75,9 @@ def release_encoder(
         history=_read(model_dir.parent / HISTORY, []),
     )
     with replace_folder(folder) as part:
-        release_vocabularies(part, graphs.types, graphs.relations, variant)
+        ReleasedEncoder.write_vocabularies(
+            part, graphs.types, graphs.relations, variant
+        )
         save_model(part, model, half=True)
         card = known.write_card(folder.name, model, variant)
         (part / CARD).write_text(card, encoding="utf-8")

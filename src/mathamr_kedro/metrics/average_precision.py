@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mathamr_kedro.metrics.grades import GradeArray
+from mathamr_kedro.metrics.grades import GradeArray, Kernel
 
 
-def average_precision(
-    grades: GradeArray, judged: GradeArray, relevant_from: int = 2
-) -> float:
+def _score(grades: GradeArray, judged: GradeArray, relevant_from: int = 2) -> float:
     """Score one topic; 0 where nothing is relevant.
 
     Args:
@@ -24,7 +22,7 @@ def average_precision(
         judged: grades of all judged documents of the topic, in any order.
         relevant_from: lowest grade that counts as relevant (2 in ARQMath).
 
-    >>> average_precision(np.array([3, 0, 2]), judged=np.array([3, 2, 2, 0]))
+    >>> _score(np.array([3, 0, 2]), judged=np.array([3, 2, 2, 0]))
     0.5555555555555555
     """
     num_relevant = np.count_nonzero(judged >= relevant_from)
@@ -34,7 +32,7 @@ def average_precision(
     return float(np.sum(np.arange(1, ranks.size + 1) / ranks) / num_relevant)
 
 
-def expected_average_precision(
+def _expect(
     grades: GradeArray,
     judged: GradeArray,
     relevant_from: int = 2,
@@ -54,3 +52,6 @@ def expected_average_precision(
     i = np.arange(1, (n if depth is None else min(n, depth)) + 1)
     above = (i - 1) * (r - 1) / max(n - 1, 1)
     return float(np.sum((1 + above) / i) * r / n / num_relevant)
+
+
+AVERAGE_PRECISION = Kernel(_score, _expect)

@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from mathamr_kedro.metrics.grades import UNJUDGED, GradeArray
+from mathamr_kedro.metrics.grades import UNJUDGED, GradeArray, Kernel
 
 
-def bpref(grades: GradeArray, judged: GradeArray, relevant_from: int = 2) -> float:
+def _score(grades: GradeArray, judged: GradeArray, relevant_from: int = 2) -> float:
     """Score one topic; 0 where nothing is relevant.
 
     Args:
@@ -25,7 +25,7 @@ def bpref(grades: GradeArray, judged: GradeArray, relevant_from: int = 2) -> flo
         judged: grades of all judged documents of the topic, in any order.
         relevant_from: lowest grade that counts as relevant (2 in ARQMath).
 
-    >>> bpref(np.array([3, 0, -1, 2]), judged=np.array([3, 2, 0, 0]))  # (1 + 1/2) / 2
+    >>> _score(np.array([3, 0, -1, 2]), judged=np.array([3, 2, 0, 0]))  # (1 + 1/2) / 2
     0.75
     """
     num_relevant, num_others = _count(judged, relevant_from)
@@ -37,7 +37,7 @@ def bpref(grades: GradeArray, judged: GradeArray, relevant_from: int = 2) -> flo
     return float(kept.sum() / num_relevant)
 
 
-def expected_bpref(
+def _expect(
     grades: GradeArray,
     judged: GradeArray,
     relevant_from: int = 2,
@@ -92,3 +92,6 @@ def _weights_of_cut_list(r: int, n: int, depth: int) -> npt.NDArray[np.float64]:
     log_orders = log_choose(s + t, s) + log_choose(rest, n - s)
     log_all = log_choose(np.array(r + n), np.array(n))
     return np.where(s + t < depth, np.exp(log_orders - log_all), 0.0).sum(axis=1)
+
+
+BPREF = Kernel(_score, _expect)

@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from mathamr_kedro.metrics.grades import UNJUDGED, GradeArray
+from mathamr_kedro.metrics.grades import UNJUDGED, GradeArray, Kernel
 
 
-def judged_share(grades: GradeArray, k: int) -> float:
+def _score(grades: GradeArray, k: int) -> float:
     """Return judged@k of one topic; 0 where nothing came back.
 
-    >>> judged_share(np.array([3, -1, 0, 2, -1]), k=2)
+    >>> _score(np.array([3, -1, 0, 2, -1]), k=2)
     0.5
     """
     top = grades[:k]
     return int(np.count_nonzero(top != UNJUDGED)) / top.size if top.size else 0.0
 
 
-def expected_judged_share(grades: GradeArray) -> float:
+def _expect(grades: GradeArray) -> float:
     """Return judged@k that ``grades`` get on average in a random order, for any k."""
-    return judged_share(grades, grades.size)
+    return _score(grades, grades.size)
+
+
+JUDGED_SHARE = Kernel(_score, _expect)

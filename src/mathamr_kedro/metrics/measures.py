@@ -11,16 +11,13 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from mathamr_kedro.errors import ConfigurationError, suggest
-from mathamr_kedro.metrics.average_precision import (
-    average_precision,
-    expected_average_precision,
-)
-from mathamr_kedro.metrics.bpref import bpref, expected_bpref
+from mathamr_kedro.metrics.average_precision import AVERAGE_PRECISION
+from mathamr_kedro.metrics.bpref import BPREF
 from mathamr_kedro.metrics.grades import GradeArray, remove_unjudged
-from mathamr_kedro.metrics.judged import expected_judged_share, judged_share
-from mathamr_kedro.metrics.ndcg import expected_ndcg, ndcg
-from mathamr_kedro.metrics.precision import expected_precision, precision
-from mathamr_kedro.metrics.recall import expected_recall, recall
+from mathamr_kedro.metrics.judged import JUDGED_SHARE
+from mathamr_kedro.metrics.ndcg import NDCG
+from mathamr_kedro.metrics.precision import PRECISION
+from mathamr_kedro.metrics.recall import RECALL
 
 Kind = Literal["nDCG", "MAP", "P", "Bpref", "judged", "recall"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -60,17 +57,17 @@ class Measure:
         k, level = self.cutoff, self.relevant_from
         match self.kind:
             case "nDCG":
-                return ndcg(grades, judged, k)
+                return NDCG.score(grades, judged, k)
             case "MAP":
-                return average_precision(grades, judged, level)
+                return AVERAGE_PRECISION.score(grades, judged, level)
             case "Bpref":
-                return bpref(grades, judged, level)
+                return BPREF.score(grades, judged, level)
             case "P":
-                return precision(grades, _given(k), level)
+                return PRECISION.score(grades, _given(k), level)
             case "recall":
-                return recall(grades, judged, _given(k), level)
+                return RECALL.score(grades, judged, _given(k), level)
             case "judged":
-                return judged_share(grades, _given(k))
+                return JUDGED_SHARE.score(grades, _given(k))
 
     def expect(
         self, grades: GradeArray, judged: GradeArray, depth: int | None = None
@@ -81,17 +78,17 @@ class Measure:
         k, level = self.cutoff, self.relevant_from
         match self.kind:
             case "nDCG":
-                return expected_ndcg(grades, judged, k, depth)
+                return NDCG.expect(grades, judged, k, depth)
             case "MAP":
-                return expected_average_precision(grades, judged, level, depth)
+                return AVERAGE_PRECISION.expect(grades, judged, level, depth)
             case "Bpref":
-                return expected_bpref(grades, judged, level, depth)
+                return BPREF.expect(grades, judged, level, depth)
             case "P":
-                return expected_precision(grades, _given(k), level, depth)
+                return PRECISION.expect(grades, _given(k), level, depth)
             case "recall":
-                return expected_recall(grades, judged, _given(k), level, depth)
+                return RECALL.expect(grades, judged, _given(k), level, depth)
             case "judged":
-                return expected_judged_share(grades)
+                return JUDGED_SHARE.expect(grades)
 
 
 def parse_measure(name: str, relevant_from: int = 2) -> Measure:

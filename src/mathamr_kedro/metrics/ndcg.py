@@ -15,10 +15,10 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from mathamr_kedro.metrics.grades import GradeArray, sort_ideally
+from mathamr_kedro.metrics.grades import GradeArray, Kernel, sort_ideally
 
 
-def ndcg(grades: GradeArray, judged: GradeArray, k: int | None = None) -> float:
+def _score(grades: GradeArray, judged: GradeArray, k: int | None = None) -> float:
     """Score one topic; 0 where nothing is relevant.
 
     Args:
@@ -26,14 +26,14 @@ def ndcg(grades: GradeArray, judged: GradeArray, k: int | None = None) -> float:
         judged: grades of all judged documents of the topic, in any order.
         k: cut-off; all results when absent.
 
-    >>> ndcg(np.array([0, 3]), judged=np.array([3, 0]))  # 3 / log2(3) over 3 / log2(2)
+    >>> _score(np.array([0, 3]), judged=np.array([3, 0]))  # 1 / log2(3)
     0.6309297535714575
     """
     ideal = _dcg(sort_ideally(judged), k)
     return _dcg(grades, k) / ideal if ideal > 0 else 0.0
 
 
-def expected_ndcg(
+def _expect(
     grades: GradeArray,
     judged: GradeArray,
     k: int | None = None,
@@ -64,3 +64,6 @@ def _discounts(count: int) -> npt.NDArray[np.float64]:
     discounts = 1.0 / np.log2(np.arange(2, count + 2, dtype=np.float64))
     discounts.setflags(write=False)
     return discounts
+
+
+NDCG = Kernel(_score, _expect)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mathamr_kedro.metrics.grades import GradeArray
+from mathamr_kedro.metrics.grades import GradeArray, Kernel
 
 
-def precision(grades: GradeArray, k: int, relevant_from: int = 2) -> float:
+def _score(grades: GradeArray, k: int, relevant_from: int = 2) -> float:
     """Score one topic.
 
     Args:
@@ -21,13 +21,13 @@ def precision(grades: GradeArray, k: int, relevant_from: int = 2) -> float:
         k: cut-off.
         relevant_from: lowest grade that counts as relevant (2 in ARQMath).
 
-    >>> precision(np.array([3, 0, 2]), k=10)
+    >>> _score(np.array([3, 0, 2]), k=10)
     0.2
     """
     return int(np.count_nonzero(grades[:k] >= relevant_from)) / k
 
 
-def expected_precision(
+def _expect(
     grades: GradeArray, k: int, relevant_from: int = 2, depth: int | None = None
 ) -> float:
     """Score that ``grades`` get on average in a random order, cut at ``depth``."""
@@ -36,3 +36,6 @@ def expected_precision(
     seen = min(n for n in (grades.size, k, depth) if n is not None)
     share = int(np.count_nonzero(grades >= relevant_from)) / grades.size
     return share * seen / k
+
+
+PRECISION = Kernel(_score, _expect)

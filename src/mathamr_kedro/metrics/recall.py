@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mathamr_kedro.metrics.grades import GradeArray
+from mathamr_kedro.metrics.grades import GradeArray, Kernel
 
 
-def recall(
+def _score(
     grades: GradeArray, judged: GradeArray, k: int, relevant_from: int = 2
 ) -> float:
     """Score one topic; 0 where nothing is relevant.
@@ -21,7 +21,7 @@ def recall(
         k: cut-off.
         relevant_from: lowest grade that counts as relevant (2 in ARQMath).
 
-    >>> recall(np.array([3, 0, 2]), judged=np.array([3, 2, 2, 2, 0]), k=1)
+    >>> _score(np.array([3, 0, 2]), judged=np.array([3, 2, 2, 2, 0]), k=1)
     0.25
     """
     num_relevant = int(np.count_nonzero(judged >= relevant_from))
@@ -29,7 +29,7 @@ def recall(
     return found / num_relevant if num_relevant else 0.0
 
 
-def expected_recall(
+def _expect(
     grades: GradeArray,
     judged: GradeArray,
     k: int,
@@ -43,3 +43,6 @@ def expected_recall(
     seen = min(n for n in (grades.size, k, depth) if n is not None)
     found = int(np.count_nonzero(grades >= relevant_from)) * seen / grades.size
     return found / num_relevant
+
+
+RECALL = Kernel(_score, _expect)

@@ -27,25 +27,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias, get_args
-
-import numpy as np
-from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula import FormulaTrees
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.records import FormulaMention, Post, Topic
-from mathamr_kedro.search import ExactSpace
+from mathamr_kedro.runs.sentence_index import SentenceIndex
 from mathamr_kedro.text import (
     TEXT_MODELS,
-    SentenceEncoder,
     TermIndex,
-    find_text_model,
     list_graph_terms,
     list_ngrams,
     list_patterns,
@@ -70,8 +62,6 @@ FORMULA_SYSTEMS: tuple[FormulaSystem, ...] = get_args(FormulaSystem)
 TASK_1_TYPES = ("answer", "document")
 """Types of post that Task 1 may return."""
 
-_TEXTS_AT_ONCE = 2048
-
 
 class FormulaInstance(NamedTuple):
     """A formula that Task 2 may return, with its LaTeX."""
@@ -90,9 +80,6 @@ PostRanker: TypeAlias = Callable[[Sequence[Topic], int], list[Hits]]
 """Ranks posts for topics, to a depth."""
 FormulaRanker: TypeAlias = Callable[[Sequence[Topic], int], list[FormulaHits]]
 """Ranks formulas for topics, each visual id once, to a depth."""
-
-_Stream: TypeAlias = Iterator[tuple[str, str]]
-_SentenceRanker: TypeAlias = Callable[[Sequence[str], int], list[Hits]]
 
 
 @dataclass(frozen=True)
@@ -150,20 +137,20 @@ def build_formula_ranker(
     model = name_text_model(system, text_model)
     if model is not None:
         texts = ((key, formula.latex) for key, formula in chosen.items())
-        rank = _index_sentences(texts, {}, model)
+        rank = SentenceIndex(model, texts).search
         return lambda topics, depth: [
             _name_formulas(hits, chosen)
-            for hits in rank([query_formula(t).latex for t in topics], depth)
+            for hits in rank([_query_formula(t).latex for t in topics], depth)
         ]
     terms = _formula_terms(system, trees_of)
     index = TermIndex((key, terms(formula)) for key, formula in chosen.items())
     return lambda topics, depth: [
-        _name_formulas(index.search(terms(query_formula(topic)), depth), chosen)
+        _name_formulas(index.search(terms(_query_formula(topic)), depth), chosen)
         for topic in topics
     ]
 
 
-def query_formula(topic: Topic) -> FormulaInstance:
+def _query_formula(topic: Topic) -> FormulaInstance:
     """Return the formula that a topic of Task 2 asks for.
 
     Raises:
@@ -253,36 +240,8 @@ def _rank_sentences_of_posts(system: PostSystem, sources: PostSources) -> PostRa
     texts = ((p.post_id, _restore(p)) for p in sources.chosen())
     model = name_text_model(system, sources.text_model)
     assert model is not None  # the systems without one are ranked elsewhere
-    rank = _index_sentences(texts, titles, model)
+    rank = SentenceIndex(model, texts, titles).search
     return lambda topics, depth: rank([_restore(t) for t in topics], depth)
-
-
-def _index_sentences(
-    texts: _Stream, titles: Mapping[str, str], model: str
-) -> _SentenceRanker:
-    """Index a vector of each text, or the sum of its vector and that of its title."""
-    encoder = SentenceEncoder(find_text_model(model))
-    keys: list[str] = []
-    space = ExactSpace()
-    batches = iter(lambda: list(islice(texts, _TEXTS_AT_ONCE)), [])
-    for batch in report_progress(batches, f"texts encoded by {model}", size_of=len):
-        keys += [key for key, _ in batch]
-        vectors = encoder.encode([text for _, text in batch])
-        titled = [n for n, (key, _) in enumerate(batch) if key in titles]
-        if titled:
-            vectors[titled] += encoder.encode([titles[batch[n][0]] for n in titled])
-            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        space.add(RaggedVectors.one_each(vectors))
-    names: NDArray[np.object_] = np.array(keys, dtype=np.object_)
-
-    def rank(questions: Sequence[str], depth: int) -> list[Hits]:
-        if not keys or not questions:
-            return [Hits([], np.zeros(0)) for _ in questions]
-        queries = [row[None] for row in encoder.encode(questions)]
-        allowed = np.ones(len(keys), dtype=np.bool_)
-        return space.search(RaggedVectors.of(queries), depth, allowed, names.take)
-
-    return rank
 
 
 def _choose_instances(

@@ -49,7 +49,7 @@ IsReturnable: TypeAlias = Callable[[FormulaId], bool]
 """Whether Task 2 may return a formula."""
 
 
-class Range(NamedTuple):
+class _Range(NamedTuple):
     """Graphs from ``first`` up to, but without, ``last``."""
 
     name: str
@@ -93,7 +93,7 @@ class EncodeRanges:
         self._loaded = load_model(model, self._compute), GraphShards(graphs)
         return self._loaded
 
-    def __call__(self, ranges: Sequence[Range]) -> list[RaggedVectors]:
+    def __call__(self, ranges: Sequence[_Range]) -> list[RaggedVectors]:
         """Encode each range."""
         model, graphs = self._loaded or self.prepare()
         return [_encode(model, graphs, np.arange(r.first, r.last)) for r in ranges]
@@ -107,21 +107,22 @@ def _encode(
     return RaggedVectors.join([replace(p, vectors=p.vectors.copy()) for p in parts])
 
 
-def list_ranges(count: int, name: str, size: int) -> list[Range]:
+def list_ranges(count: int, name: str, size: int) -> list[_Range]:
     """Cut graphs into shards.
 
     >>> list_ranges(5, "posts", 3)[1]
-    Range(name='posts-00000003', first=3, last=5)
+    _Range(name='posts-00000003', first=3, last=5)
     """
     return [
-        Range(f"{name}-{a:08d}", a, min(a + size, count)) for a in range(0, count, size)
+        _Range(f"{name}-{a:08d}", a, min(a + size, count))
+        for a in range(0, count, size)
     ]
 
 
 def encode_collection(
     store: VectorStore,
     function: EncodeRanges,
-    ranges: Sequence[Range],
+    ranges: Sequence[_Range],
     graphs: CollectionGraphs,
     workers: WorkerConfig,
 ) -> None:

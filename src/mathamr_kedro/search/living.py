@@ -70,7 +70,7 @@ def _read_post(found: dict[str, Any]) -> Post:
 
 
 @dataclass(frozen=True)
-class Addition:
+class _Addition:
     """What became of the posts that were to be added."""
 
     added: tuple[PostId, ...] = ()
@@ -79,8 +79,8 @@ class Addition:
     formulas: int = 0
     failures: tuple[Failure, ...] = ()
 
-    def __add__(self, other: Addition) -> Addition:
-        return Addition(
+    def __add__(self, other: _Addition) -> _Addition:
+        return _Addition(
             self.added + other.added,
             self.replaced + other.replaced,
             self.formulas + other.formulas,
@@ -88,7 +88,7 @@ class Addition:
         )
 
 
-class IndexStatus(NamedTuple):
+class _IndexStatus(NamedTuple):
     """How a store and its index stand."""
 
     engine: str
@@ -132,7 +132,7 @@ class LivingIndex:
         self._folder, self._engine, self._connect = folder, engine, connect
         self._index_folder, self._load_encoder = index_folder, load_encoder
 
-    def add(self, posts: Iterable[Post | Failure]) -> Addition:
+    def add(self, posts: Iterable[Post | Failure]) -> _Addition:
         """Encode and commit posts; one with an id that exists replaces it.
 
         What cannot be encoded is returned as a failure, as are those given.
@@ -141,12 +141,12 @@ class LivingIndex:
             LockedError: another process writes to the store, or has the index open.
         """
         encode = self._load_encoder().encode_post
-        total = Addition()
+        total = _Addition()
         with self._open() as store:
             texts, stream = AddedPosts(self._folder), iter(posts)
             while some := list(islice(stream, _POSTS_AT_ONCE)):
                 encoded, failures = _encode(some, encode)
-                total += Addition(
+                total += _Addition(
                     tuple(encoded),
                     tuple(key for key in encoded if key in store.places),
                     sum(len(entry.formula_ids) for entry, _ in encoded.values()),
@@ -188,14 +188,14 @@ class LivingIndex:
         store = VectorStore(self._folder)
         open_index(self._engine, store, self._index_folder, self._connect).close()
 
-    def status(self) -> IndexStatus:
+    def status(self) -> _IndexStatus:
         """Say how store and index stand; changes nothing."""
         store = VectorStore(self._folder)
         segments = store.segments()
         reached = read_generation(
             self._engine, store, self._index_folder, self._connect
         )
-        return IndexStatus(
+        return _IndexStatus(
             self._engine.engine,
             store.encoder,
             len(store),

@@ -45,7 +45,7 @@ class TermIndex:
     and eight for each document that has it afterwards.
 
     >>> index = TermIndex([("1", ["prime", "number"]), ("2", ["even", "number"])])
-    >>> index.search(["prime"], depth=5).keys
+    >>> index.search(["prime"], depth=5).ids
     ['1']
     """
 

@@ -35,10 +35,10 @@ def _stem(word: str) -> str:
     return str(_stemmer.stem(word))
 
 
-def split_words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     """Return the stemmed words of a text.
 
-    >>> split_words("Primes are never-ending")
+    >>> _split_words("Primes are never-ending")
     ['prime', 'are', 'never', 'end']
     """
     return [_stem(word) for word in _WORD.findall(text.lower())]
@@ -58,10 +58,10 @@ def split_text(text: str, formula_map: Sequence[FormulaMention]) -> list[str]:
     terms: list[str] = []
     end = 0
     for mention in sorted(formula_map, key=lambda m: m.start):
-        terms += split_words(text[end : mention.start])
+        terms += _split_words(text[end : mention.start])
         terms += split_latex(mention.latex)
         end = mention.end
-    return terms + split_words(text[end:])
+    return terms + _split_words(text[end:])
 
 
 def restore_latex(text: str, formula_map: Iterable[FormulaMention]) -> str:

@@ -9,7 +9,7 @@ topic_notes   category, difficulty, dependency by topic ────────
 ```
 
 >>> from mathamr_kedro.trec import Run
->>> Run.from_scores("mine", {"A.1": {"4": 0.9, "17": 0.8}}).documents("A.1").keys
+>>> Run.from_scores("mine", {"A.1": {"4": 0.9, "17": 0.8}}).documents("A.1").ids
 ['4', '17']
 """
 

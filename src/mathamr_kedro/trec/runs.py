@@ -46,7 +46,7 @@ class Run:
     ) -> Run:
         """Make a run from scores by topic and document, listed in the given order.
 
-        >>> Run.from_scores("mine", {"A.1": {"17": 0.9, "4": 0.5}}).lists["A.1"].keys
+        >>> Run.from_scores("mine", {"A.1": {"17": 0.9, "4": 0.5}}).lists["A.1"].ids
         ['17', '4']
         """
         lists = {

@@ -22,7 +22,7 @@ PROSE = Path(corpora.__file__).with_name("mathematical_prose.txt")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_table_names_script_seed_corpora_and_model(name):
     provenance = _read_table(TABLES, name)["provenance"]
-    assert provenance["made_by"] == "python -m mathamr_kedro.amr.builtin.fit"
+    assert provenance["made_by"] == "python -m tools.amr_tables.fit"
     assert provenance["seed"] == 0
     assert set(provenance["training_sentences"]) == {"prose", "lpp", "qald9", "bio"}
     assert min(provenance["training_sentences"].values()) > 100

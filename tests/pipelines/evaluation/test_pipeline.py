@@ -113,7 +113,7 @@ def test_run_files_have_the_forms_of_trec_and_of_the_lab(catalog) -> None:
 def test_files_are_told_apart_by_our_own_reader(catalog) -> None:
     folder = catalog.load("runs").folder
     run = read_run(folder / "task1/ARQMath-1/bm25.tsv", "arqmath1")
-    assert list(run.lists["A.1"].keys) == ["3"]
+    assert list(run.lists["A.1"].ids) == ["3"]
     run = read_run(folder / "task2/ARQMath-1/bm25.tsv", "arqmath2")
     assert run.holds_instances
 

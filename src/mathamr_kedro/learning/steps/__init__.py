@@ -4,7 +4,7 @@
 
     step      TrainingStep: augment, encode, compare, learn; the optimizer
     runners   make_runner: the fastest way that works here, for all steps of an epoch
-    ├── host       HostSteps: batches from the host, kernel by kernel, on any device
+    ├──            batches from the host, kernel by kernel, on any device
     └── resident   ResidentSteps: batches on the GPU, the whole step one CUDA graph
         └── buckets    fixed sizes for batches, since a CUDA graph needs them
 """

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.encoding import ShardSource
 from mathamr_kedro.learning.pairs import EpochPlan
 from mathamr_kedro.learning.steps.buckets import Buckets
-from mathamr_kedro.learning.steps.host import HostSteps
 from mathamr_kedro.learning.steps.resident import ResidentSteps
-from mathamr_kedro.learning.steps.step import TrainingStep
+from mathamr_kedro.learning.steps.step import MEASURES, TrainingStep
 from mathamr_kedro.model import can_use_triton
 
 logger = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ def make_runner(
     if mode == "eager" or obstacle:
         if mode == "auto" and step.learning_rate.device.type == "cuda":
             logger.warning("steps are not captured: that needs %s", obstacle)
-        return HostSteps(step, source.shards, plan.batch_size // step.processes.count)
+        return _HostSteps(step, source.shards, plan.batch_size // step.processes.count)
     return _CapturedRunner(step, source, plan, compiled=mode != "captured")
 
 
@@ -102,3 +102,31 @@ def _find_obstacle(step: TrainingStep, source: ShardSource) -> str | None:
         "graphs that fit on the GPU": source.on_device is not None,
     }
     return next((name for name, is_met in needs.items() if not is_met), None)
+
+
+class _HostSteps:
+    """Runs the steps of an epoch, one kernel after another."""
+
+    def __init__(
+        self, step: TrainingStep, shards: GraphShards, num_queries: int
+    ) -> None:
+        self._step, self._shards, self._num_queries = step, shards, num_queries
+        self._device = step.learning_rate.device
+
+    def load_epoch(self, positions: NDArray[Any], keys: Tensor, rates: Tensor) -> None:
+        """Keep what the steps of an epoch read; a row of each per step."""
+        self._positions, self._keys, self._rates = positions, keys, rates
+        self._measures = torch.zeros(len(keys), len(MEASURES), device=self._device)
+
+    def run(self, number: int) -> None:
+        """Do step ``number`` of the loaded epoch."""
+        self._step.learning_rate.fill_(self._rates[number])
+        batch = self._shards.assemble(self._positions[number])
+        key = int(self._keys[number])
+        self._measures[number] = self._step.run(
+            batch.to(self._device), key, self._num_queries
+        )
+
+    def measures(self, count: int) -> Tensor:
+        """(count, measures) of the first steps of the epoch, on the CPU."""
+        return self._measures[:count].cpu()

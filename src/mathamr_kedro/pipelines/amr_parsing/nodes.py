@@ -17,20 +17,16 @@ import pyarrow.parquet as pq
 from mathamr_kedro.amr import (
     GraphStatistics,
     ParseTexts,
-    check_account,
-    describe_outcomes,
-    draw_sizes,
-    write_report,
+    report_parsing,
 )
 from mathamr_kedro.corpus import RecordTables
 from mathamr_kedro.datasets import PenmanShards, ShardedTable
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.graph import read_records
+from mathamr_kedro.graph import RecordFile
 from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingConfig
 from mathamr_kedro.pipelines.amr_parsing.pieces import (
     TextPieces,
-    assemble_piece,
 )
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import Failure, Post
@@ -53,7 +49,7 @@ def parse_texts(texts: ShardedTable, parameters: Mapping[str, Any]) -> ShardPair
     results = run_partitions(function, partitions, config.runner_settings)
     for result in report_progress(results, f"{source} parsed", lambda r: len(r.items)):
         rows = waiting.pop(result.name)
-        yield assemble_piece(source, result.name, made_from, rows, result.results)
+        yield TextPieces.assemble(source, result.name, made_from, rows, result.results)
     yield EndOfShards(made_from), EndOfShards(made_from)
 
 
@@ -84,7 +80,7 @@ def describe_parsing(
         "posts": _describe(posts, graphs, failures, config),
         "topics": _describe(topics, topic_graphs, topic_failures, config),
     }
-    return statistics, write_report(statistics), draw_sizes(statistics)
+    return statistics, *report_parsing(statistics)
 
 
 def _made_from(texts: ShardedTable, config: AmrParsingConfig) -> str:
@@ -123,19 +119,19 @@ def _describe(
         lost = [failure for failure in failed if not failure.kept]
         parsed = _count_graphs(files[name], statistics)
         ids = table[id_column].to_pylist()
-        check_account(name, ids, parsed, [f.record_id for f in lost])
+        statistics.check_account(name, ids, parsed, [f.record_id for f in lost])
         reasons.update(failure.reason for failure in lost)
         partial.update(failure.reason for failure in failed if failure.kept)
     described = statistics.describe()
     by_type = described.pop("graphs")
-    outcomes = describe_outcomes(by_type.pop("total"), reasons, partial)
+    outcomes = statistics.describe_outcomes(by_type.pop("total"), reasons, partial)
     return {**outcomes, "graphs_by_type": by_type, **described}
 
 
 def _count_graphs(file: Any, statistics: GraphStatistics) -> list[str]:
     """Count the graphs of a shard; return their ids."""
     ids: list[str] = []
-    for record in read_records(file):
+    for record in RecordFile(file):
         ids.append(record.graph_id)
         formulas, missing = len(record.formula_map), len(record.missing)
         statistics.add(record.post_type, record.graph, formulas, missing)

@@ -49,43 +49,43 @@ class TextPieces:
             for piece in group:
                 yield piece.name, table.slice(piece.start, piece.stop - piece.start)
 
+    @staticmethod
+    def assemble(
+        source: str,
+        name: str,
+        made_from: str,
+        rows: Sequence[Post | Topic],
+        results: Sequence[ParsedText | ParseFailure | Failed],
+    ) -> tuple[Shard, Shard]:
+        """Return the shards of failures and of graphs that come of a piece.
 
-def assemble_piece(
-    source: str,
-    name: str,
-    made_from: str,
-    rows: Sequence[Post | Topic],
-    results: Sequence[ParsedText | ParseFailure | Failed],
-) -> tuple[Shard, Shard]:
-    """Return the shards of failures and of graphs that come of a piece.
+        Every row becomes a graph or a failure that was not kept.
 
-    Every row becomes a graph or a failure that was not kept.
-
-    Args:
-        source: ``posts`` or ``topics``.
-        name: name of the shards.
-        made_from: fingerprint of the texts and of the parser.
-        rows: what was to be parsed.
-        results: what came back, in the same order.
-    """
-    blocks: list[str] = []
-    failures: list[Failure] = []
-    for row, parsed in zip(rows, results, strict=True):
-        record_id = row.post_id if isinstance(row, Post) else row.topic_id
-        head = ("amr_parsing", source, name, record_id)
-        record = _make_record(row, parsed)
-        if isinstance(record, ParseFailure):
-            failures.append(Failure(*head, *record, kept=False))
-            continue
-        blocks.append(record)
-        lost = parsed.failures if isinstance(parsed, ParsedText) else ()
-        failures.extend(Failure(*head, *failure, kept=True) for failure in lost)
-    written = len(blocks)
-    counts = {"read": len(rows), "written": written, "dropped": len(rows) - written}
-    return (
-        Shard.of_rows(name, made_from, failures),
-        Shard(name, made_from, "".join(blocks), counts),
-    )
+        Args:
+            source: ``posts`` or ``topics``.
+            name: name of the shards.
+            made_from: fingerprint of the texts and of the parser.
+            rows: what was to be parsed.
+            results: what came back, in the same order.
+        """
+        blocks: list[str] = []
+        failures: list[Failure] = []
+        for row, parsed in zip(rows, results, strict=True):
+            record_id = row.post_id if isinstance(row, Post) else row.topic_id
+            head = ("amr_parsing", source, name, record_id)
+            record = _make_record(row, parsed)
+            if isinstance(record, ParseFailure):
+                failures.append(Failure(*head, *record, kept=False))
+                continue
+            blocks.append(record)
+            lost = parsed.failures if isinstance(parsed, ParsedText) else ()
+            failures.extend(Failure(*head, *failure, kept=True) for failure in lost)
+        written = len(blocks)
+        counts = {"read": len(rows), "written": written, "dropped": len(rows) - written}
+        return (
+            Shard.of_rows(name, made_from, failures),
+            Shard(name, made_from, "".join(blocks), counts),
+        )
 
 
 def _cut_table(texts: ShardedTable, size: int) -> Iterator[_Piece]:

@@ -22,9 +22,8 @@ from mathamr_kedro.graph import (
     FusedRecord,
     FuseRecords,
     GraphTally,
-    draw_graph_sizes,
-    read_blocks,
-    write_graph_report,
+    RecordFile,
+    report_graphs,
 )
 from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
 from mathamr_kedro.progress import report_progress
@@ -51,7 +50,7 @@ def fuse_graphs(
     start = StartOfShards(made_from)
     yield StartOfShards(made_from), start
     partitions = (
-        Partition(name, list(read_blocks(file)))
+        Partition(name, list(RecordFile(file).blocks()))
         for name, file in amr_graphs.shards()
         if name not in start.finished
     )
@@ -87,7 +86,7 @@ def describe_math_graphs(
         **tally.describe(lost, pairs),
         "notes": dict(notes),
     }
-    return statistics, write_graph_report(statistics), draw_graph_sizes(statistics)
+    return statistics, *report_graphs(statistics)
 
 
 def _make_shards(made_from: str, result: PartitionResult) -> tuple[Shard, Shard]:

@@ -31,14 +31,13 @@ from mathamr_kedro.corpus import (
     describe_posts,
     unknown_posts,
 )
-from mathamr_kedro.corpus.report import draw_formulas_per_post, write_report
+from mathamr_kedro.corpus.report import report_ingestion
 from mathamr_kedro.datasets import ShardedTable, StartOfTrees
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.formula import (
     LatexmlConverter,
     TreeStore,
     build_batch,
-    formula_of_mention,
 )
 from mathamr_kedro.pipelines.ingestion.extraction import extract_shards
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
@@ -182,7 +181,7 @@ def _list_formulas(
         links = list(zip(*(ids[c].to_pylist() for c in ids.column_names), strict=True))
         return links, partial(table.read_rows, file)
     formulas = [
-        formula_of_mention(mention, record[0])
+        Formula.of_mention(mention, record[0])
         for record in table.read_rows(file)
         for mention in record.formula_map
         if not mention.visual_id.isdigit()
@@ -269,7 +268,7 @@ def describe_ingestion(
         "accounts": accounts,
         "failures": count_failures(failures.tables(["reason", "kept"])),
     }
-    return statistics, write_report(statistics), draw_formulas_per_post(statistics)
+    return statistics, *report_ingestion(statistics)
 
 
 def _extract(

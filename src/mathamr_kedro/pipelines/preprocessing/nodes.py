@@ -21,8 +21,7 @@ from mathamr_kedro.graph import (
     PreparedStore,
     Vocabularies,
     describe_prepared,
-    draw_vocabulary,
-    write_preparation_report,
+    report_preparation,
 )
 from mathamr_kedro.pipelines.preprocessing.parameters import PreprocessingConfig
 from mathamr_kedro.progress import report_progress
@@ -146,7 +145,7 @@ def describe_prepared_graphs(
     """Describe the prepared graphs: sizes, coverage of the vocabulary, pairs."""
     prepared = prepared_graphs.open(PreprocessingConfig.read(parameters))
     statistics = describe_prepared(prepared)
-    return statistics, write_preparation_report(statistics), draw_vocabulary(statistics)
+    return statistics, *report_preparation(statistics)
 
 
 def _count_graphs(

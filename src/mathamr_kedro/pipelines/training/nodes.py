@@ -19,8 +19,7 @@ from mathamr_kedro.graph import (
     PreparedGraphs,
     PreparedStore,
     PreprocessingConfig,
-    check_graphs,
-    find_released,
+    ReleasedEncoder,
 )
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
 from mathamr_kedro.learning.node_vectors import build_node_vectors
@@ -31,7 +30,7 @@ from mathamr_kedro.learning.trainer import MODEL, TrainingResult
 from mathamr_kedro.model.weights import copy_model, digest_model
 from mathamr_kedro.pipelines.training.negatives import TextNegatives
 from mathamr_kedro.pipelines.training.parameters import TrainingStageConfig
-from mathamr_kedro.pipelines.training.report import draw_history, write_report
+from mathamr_kedro.pipelines.training.report import report_training
 from mathamr_kedro.pipelines.training.tracking import Tracker
 from mathamr_kedro.shards import ShardItem
 from mathamr_kedro.text import SentenceEncoder, find_text_model, restore_latex
@@ -156,15 +155,15 @@ def train_encoder(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
     history = [asdict(record) for record in result.history]
     tracker.track(config.describe_result(), history, folder, result.model_dir)
     encoder = _describe_training(config, graphs, folder, result)
-    return encoder, history, write_report(encoder, history), draw_history(history)
+    return encoder, history, *report_training(encoder, history)
 
 
 def _find_start(config: TrainingStageConfig, graphs: PreparedGraphs) -> Path | None:
     """Return the folder of the released encoder whose weights come first."""
     if config.start_from is None:
         return None
-    check_graphs(config.start_from, graphs)
-    return find_released(config.start_from)
+    ReleasedEncoder(config.start_from).check(graphs)
+    return ReleasedEncoder(config.start_from).folder
 
 
 def _list_pairs(
@@ -263,7 +262,7 @@ def _use_released(
         "training_pairs": 0,
         "validation_pairs": 0,
     }
-    return encoder, [], write_report(encoder, [], start), draw_history([])
+    return encoder, [], *report_training(encoder, [], start)
 
 
 def _name_encoder(

@@ -25,7 +25,20 @@ _COLUMNS = (
 )
 
 
-def write_report(
+def report_training(
+    encoder: Record, history: Sequence[Record], source: Path | None = None
+) -> tuple[str, go.Figure]:
+    """Return the report and the figure of a training, or of a released encoder.
+
+    Args:
+        encoder: what identifies it.
+        history: a record per epoch.
+        source: where a released encoder came from.
+    """
+    return _write_report(encoder, history, source), _draw_history(history)
+
+
+def _write_report(
     encoder: Record, history: Sequence[Record], released: Path | None = None
 ) -> str:
     """Return the history of a training as a Markdown page.
@@ -80,7 +93,7 @@ def _write_released(encoder: Record, source: Path) -> str:
     )
 
 
-def draw_history(history: Sequence[Record]) -> go.Figure:
+def _draw_history(history: Sequence[Record]) -> go.Figure:
     """Return losses and accuracies over the epochs."""
     epochs = [record["epoch"] for record in history]
     lines = (

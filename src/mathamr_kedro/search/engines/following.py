@@ -60,7 +60,7 @@ class Note:
     """Commit of the store that it has reached."""
 
 
-class BuildPlace(Protocol):
+class _BuildPlace(Protocol):
     """Where the builds of one index are: a folder, or a server."""
 
     def read_note(self) -> Note | None:
@@ -97,7 +97,7 @@ class Follower:
         settings: whatever else decides how the collections are made.
     """
 
-    def __init__(self, place: BuildPlace, store: VectorStore, *settings: Any) -> None:
+    def __init__(self, place: _BuildPlace, store: VectorStore, *settings: Any) -> None:
         self._place, self._store, self._settings = place, store, settings
 
     @property

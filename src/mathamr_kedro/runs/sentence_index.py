@@ -1,0 +1,63 @@
+"""Texts by the vectors of a sentence encoder, searched exhaustively."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr_kedro.hits import Hits
+from mathamr_kedro.progress import report_progress
+from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.search import ExactSpace
+from mathamr_kedro.text import SentenceEncoder, find_text_model
+
+_TEXTS_AT_ONCE = 2048
+
+
+class SentenceIndex:
+    """A vector of each text, or the sum of its vector and that of its title.
+
+    Args:
+        model: a known name, or a folder (:mod:`mathamr_kedro.text.models`).
+        texts: ids and texts.
+        titles: titles by id, of texts that have one.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        texts: Iterable[tuple[str, str]],
+        titles: Mapping[str, str] | None = None,
+    ) -> None:
+        self._encoder = SentenceEncoder(find_text_model(model))
+        self._space = ExactSpace()
+        titles, stream, ids = titles or {}, iter(texts), []
+        batches = iter(lambda: list(islice(stream, _TEXTS_AT_ONCE)), [])
+        for batch in report_progress(batches, f"texts encoded by {model}", len):
+            ids += [key for key, _ in batch]
+            self._space.add(RaggedVectors.one_each(self._encode(batch, titles)))
+        self._ids: NDArray[np.object_] = np.array(ids, dtype=np.object_)
+
+    def _encode(
+        self, batch: Sequence[tuple[str, str]], titles: Mapping[str, str]
+    ) -> NDArray[np.float32]:
+        vectors = self._encoder.encode([text for _, text in batch])
+        titled = [n for n, (key, _) in enumerate(batch) if key in titles]
+        if titled:
+            vectors[titled] += self._encoder.encode(
+                [titles[batch[n][0]] for n in titled]
+            )
+            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors
+
+    def search(self, questions: Sequence[str], depth: int) -> list[Hits]:
+        """Return the best texts for each question."""
+        if not len(self._ids) or not questions:
+            return [Hits([], np.zeros(0)) for _ in questions]
+        queries = [row[None] for row in self._encoder.encode(questions)]
+        allowed = np.ones(len(self._ids), dtype=np.bool_)
+        found = RaggedVectors.of(queries)
+        return self._space.search(found, depth, allowed, self._ids.take)
