@@ -50,8 +50,9 @@ unit: $(STAMP)
 fuzz: $(STAMP)  ## Run the property tests on many examples drawn anew (long).
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n 2 -m "not shared" --timeout=3600 $$(grep -rlE "from hypothesis" tests)
 
-viz: $(STAMP)  ## Look at the pipelines in the browser.
-	$(BIN)/kedro viz run
+viz: $(STAMP)  ## Look at the eight stages in the browser.
+	@(sleep 8; $(BIN)/python -m webbrowser "http://127.0.0.1:4141/?types=nodes") &
+	$(BIN)/kedro viz run --no-browser
 
 clean:  ## Remove everything the pipelines made (raw data stays).
 	find data -mindepth 2 -not -path 'data/01_raw/*' -not -name .gitkeep -delete

@@ -39,7 +39,7 @@ def test_environment_states_the_experiment_of_the_thesis(name, tmp_path):
     assert set(experiment.row_names) == {row for found in layouts for row in found.rows}
     baselines = {found.baseline for found in layouts} - {None}
     assert baselines == {experiment.baseline}
-    assert grid.context.params["preprocessing"]["pairs"]["most"] == 50_000
+    assert grid.context.params["preprocessing"]["pairs"]["max_pairs"] == 50_000
     cells = grid.list_cells()
     assert len({cell.key for cell in cells}) == 5 * len(experiment.conditions)
     # A plain run of the environment is the baseline.

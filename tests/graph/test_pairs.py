@@ -38,12 +38,12 @@ def test_a_repeated_pair_counts_once() -> None:
 
 
 def test_an_experiment_draws_some_of_the_pairs() -> None:
-    split = PairSplit.draw(PAIRS, POSTS, SplitConfig(most=50))
+    split = PairSplit.draw(PAIRS, POSTS, SplitConfig(max_pairs=50))
     assert (len(split.train), len(split.validation)) == (45, 5)
 
 
 def test_training_posts_are_those_of_the_training_part() -> None:
-    split = PairSplit.draw(PAIRS, POSTS, SplitConfig(most=10))
+    split = PairSplit.draw(PAIRS, POSTS, SplitConfig(max_pairs=10))
     assert split.training_posts == {post for pair in split.train for post in pair}
     assert len(split.training_posts) == 18
 
@@ -54,7 +54,7 @@ def test_no_pairs_make_an_empty_split() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"train_share": 0.0}, {"train_share": 1.5}, {"most": 0}]
+    "options", [{"train_share": 0.0}, {"train_share": 1.5}, {"max_pairs": 0}]
 )
 def test_senseless_options_are_refused(options: dict) -> None:
     with pytest.raises(ConfigurationError, match=next(iter(options))):

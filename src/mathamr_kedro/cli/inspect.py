@@ -26,7 +26,7 @@ def command(post: str, env: str | None, data_root: str | None) -> None:
     Markdown, HTML, LaTeX or JSONL.
 
     \b
-      mathamr inspect 1082
+      mathamr inspect 33701
       mathamr inspect notes/primes.md
     """
     console = Console()

@@ -21,7 +21,7 @@ class SplitConfig:
 
     train_share: float = 0.9
     seed: int = 42
-    most: int | None = None
+    max_pairs: int | None = None
     """Pairs to draw for an experiment, e.g. 50,000 (thesis 4.3); ``None``: all."""
 
     def __post_init__(self) -> None:
@@ -29,9 +29,9 @@ class SplitConfig:
             raise ConfigurationError(
                 f"Expected train_share above 0 and at most 1 (got {self.train_share!r})"
             )
-        if self.most is not None and self.most < 1:
+        if self.max_pairs is not None and self.max_pairs < 1:
             raise ConfigurationError(
-                f"Expected at least one pair for 'most' (got {self.most!r})"
+                f"Expected at least one pair for 'max_pairs' (got {self.max_pairs!r})"
             )
 
 
@@ -68,6 +68,6 @@ class PairSplit(NamedTuple):
         distinct = list(dict.fromkeys(pairs))
         whole = [pair for pair in distinct if pair[0] in graphs and pair[1] in graphs]
         order = np.random.default_rng(config.seed).permutation(len(whole))
-        shuffled = [whole[place] for place in order.tolist()][: config.most]
+        shuffled = [whole[place] for place in order.tolist()][: config.max_pairs]
         middle = round(len(shuffled) * config.train_share)
         return cls(shuffled[:middle], shuffled[middle:], len(distinct) - len(whole))
