@@ -7,7 +7,7 @@ r"""The search of a project from outside Kedro: opened once, asked as often as w
     searcher = open_searcher(env="demo")
     searcher.search(r"why is $\sqrt2$ irrational", top=5)
 
-    open_living_index(env="demo").delete(["1001"])
+    open_living_index(env="demo").delete(["33703"])
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ def command(
     r"""Show which node of TEXT matched which node of POST_ID.
 
     \b
-      mathamr explain 'why is $\sqrt2$ irrational' 1002
-      mathamr explain 'why is $\sqrt2$ irrational' 1002 --output heatmap.html
+      mathamr explain 'why is $\sqrt2$ irrational' 33701
+      mathamr explain 'why is $\sqrt2$ irrational' 33701 --output heatmap.html
     """
     if output is not None and output.suffix not in (".html", ".png"):
         raise click.UsageError(

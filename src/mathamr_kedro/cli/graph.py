@@ -54,7 +54,7 @@ def command(
     POST_ID is the id of a post or a topic. Writes an HTML page for any browser.
 
     \b
-      mathamr graph 1001
+      mathamr graph 33701
       mathamr graph A.1001 --auxiliary-edges sequential --out topic.svg
     """
     chosen = GraphVariant(**variant)

@@ -45,7 +45,7 @@ def command(
     \b
       mathamr search 'why is $\sqrt2$ irrational'
       mathamr search --formula '\zeta(s) = \sum n^{-s}' --top 5
-      mathamr search --like 1001 --json
+      mathamr search --like 33701 --json
     """
     if sum(value is not None for value in (text, formula, like)) != 1:
         raise click.UsageError("Give one of TEXT, --formula and --like")
