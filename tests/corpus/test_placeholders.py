@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mathamr_kedro.corpus.markup import flatten_markup
@@ -132,6 +132,8 @@ def test_punctuation_alone_stays():
 
 
 @given(st.text(alphabet=r"ab $\()[]{}<>&;.,#1_^" + "\ue001\ue002\n", max_size=80))
+@example("\ue0011\ue002")
+@example("$x$ \ue001" + "9" * 5000 + "\ue002")
 def test_offsets_always_point_at_the_placeholders(text):
     result = clean(text)
     for number, mention in enumerate(result.formula_map):
@@ -145,3 +147,10 @@ def test_offsets_always_point_at_the_placeholders(text):
 def test_any_text_is_cleaned(text):
     result = clean(text)
     assert "\ue001" not in result.text
+
+
+@pytest.mark.parametrize("mark", ["1", "9" * 5000])
+def test_marks_that_nobody_made_are_dropped(mark):
+    marks = FormulaMarks()
+    flat = f"a {marks.mark('x')} b \ue001{mark}\ue002 c"
+    assert marks.place(flat, "7").text == "a FORMULA_0 b  c"

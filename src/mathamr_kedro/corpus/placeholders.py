@@ -49,6 +49,8 @@ _PUNCTUATED = re.compile(
     rf"^(.*?[^\s\\.,;:?~]){_BLANK_END}([.,;:?]){_BLANK_END}((?:\\end\{{[a-zA-Z]+\*?\}})?)$",
     re.DOTALL,
 )
+_MAX_DIGITS = 9
+"""Of the number in a mark; longer ones are none of ours."""
 _LITERAL_PLACEHOLDER = re.compile(r"FORMULA_(?=\d)")
 _WHITE = re.compile(r"\s+")
 
@@ -194,12 +196,18 @@ class FormulaMarks:
 
     def _formula_of(self, match: re.Match[str]) -> _Found:
         if match.re is _MARK:
-            return self._formulas[int(match[1])]
+            return self._look_up(match[1])
         groups = match.groupdict()
         if groups["mark"] is not None:
-            return self._formulas[int(groups["mark"])]
+            return self._look_up(groups["mark"])
         kinds = ("display", "inline", "round", "square", "environment")
         return _Found(None, next(groups[k] for k in kinds if groups[k] is not None))
+
+    def _look_up(self, number: str) -> _Found:
+        """Return a marked formula; a mark that nobody made here is an empty one."""
+        place = int(number) if len(number) < _MAX_DIGITS else len(self._formulas)
+        known = place < len(self._formulas)
+        return self._formulas[place] if known else _Found(None, "")
 
 
 def _plain(text: str) -> str:
