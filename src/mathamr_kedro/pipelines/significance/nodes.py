@@ -34,7 +34,7 @@ def compare_results(cells: CellStore, parameters: Mapping[str, Any]) -> Outcome:
     found = cells.find_all(describe_key(parameters))
     if not found:
         raise MissingInputError(
-            "No recorded evaluation with the present parameters in "
+            "No recorded evaluation with the current parameters in "
             f"{str(cells.base)!r}; run the stage 'evaluation'"
         )
     return summarise_evaluation(found[-1], config.tests, config.published)
