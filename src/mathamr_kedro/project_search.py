@@ -97,7 +97,7 @@ class _Project:
         if not self.catalog["index"].exists():
             raise MissingInputError(
                 f"No index to search; run `kedro run{option}` first, or its last "
-                f"stages `kedro run{option} --from-nodes encode_posts`"
+                f"stages `kedro run{option} --from-nodes indexing.encode_posts`"
             )
         known = self.catalog.load("index")["encoder"]
         if self.mark != known:

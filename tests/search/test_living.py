@@ -8,7 +8,7 @@ import pytest
 from mathamr_kedro.errors import LockedError, MalformedInputError, MissingInputError
 from mathamr_kedro.records import Failure, FormulaMention, Post
 from mathamr_kedro.search import living
-from mathamr_kedro.search.engines import EngineConfig, ExactIndex, read_generation
+from mathamr_kedro.search.engines import EngineConfig, ExactIndex
 from mathamr_kedro.search.living import AddedPosts, LivingIndex
 from mathamr_kedro.search.store import VectorStore
 
@@ -99,7 +99,7 @@ def test_compaction_keeps_what_lives_and_the_index(index, tmp_path, store, engin
     status = index.status()
     assert (status.posts, status.segments, status.dead) == (22, 1, 0)
     again = VectorStore(store.folder)
-    reached = read_generation(engine, again, tmp_path / "index")
+    reached = engine.read_generation(again, tmp_path / "index")
     assert reached == again.generation
 
 

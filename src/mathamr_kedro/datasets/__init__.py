@@ -26,8 +26,9 @@ tables should not wait for it.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mathamr_kedro.faces import load_lazily
 
 if TYPE_CHECKING:
     from mathamr_kedro.datasets.encoders import EncoderStore
@@ -66,14 +67,4 @@ _HOME = {
     "VectorStores": "vector_stores",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = load_lazily(__name__, _HOME)

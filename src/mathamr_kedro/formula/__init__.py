@@ -18,8 +18,9 @@ reader, and the other way round.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mathamr_kedro.faces import load_lazily
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula.latex import trees_from_latex
@@ -83,14 +84,4 @@ __all__ = [
     "trees_from_latex",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = load_lazily(__name__, _HOME)

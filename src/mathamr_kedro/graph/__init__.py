@@ -19,8 +19,9 @@ wait for torch, and a machine that only trains needs torch and NumPy alone.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mathamr_kedro.faces import load_lazily
 
 if TYPE_CHECKING:
     from mathamr_kedro.graph.arrays import (
@@ -195,10 +196,4 @@ _HOMES = {
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__, __dir__ = load_lazily(__name__, _HOME_OF)

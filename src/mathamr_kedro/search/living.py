@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from mathamr_kedro.errors import MathAMRError
 from mathamr_kedro.files import write_text
 from mathamr_kedro.records import Failure, FormulaMention, Post
-from mathamr_kedro.search.engines import EngineConfig, open_index, read_generation
+from mathamr_kedro.search.engines import EngineConfig, open_index
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.search.queries import QueryEncoder
 from mathamr_kedro.search.store import VectorStore
@@ -192,9 +192,7 @@ class LivingIndex:
         """Say how store and index stand; changes nothing."""
         store = VectorStore(self._folder)
         segments = store.segments()
-        reached = read_generation(
-            self._engine, store, self._index_folder, self._connect
-        )
+        reached = self._engine.read_generation(store, self._index_folder, self._connect)
         return _IndexStatus(
             self._engine.engine,
             store.encoder,

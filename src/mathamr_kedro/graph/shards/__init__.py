@@ -13,8 +13,9 @@ Names are loaded when they are first asked for, so that writing needs no torch.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mathamr_kedro.faces import load_lazily
 
 if TYPE_CHECKING:
     from mathamr_kedro.graph.shards.batches import GraphBatch
@@ -32,8 +33,4 @@ _HOME_OF = {
     "ShardWriter": "writer",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+__getattr__, __dir__ = load_lazily(__name__, _HOME_OF)

@@ -53,7 +53,6 @@ __all__ = [
     "ServerConfig",
     "VectorIndex",
     "open_index",
-    "read_generation",
 ]
 
 
@@ -74,6 +73,31 @@ class EngineConfig:
     def name_on_server(self, store: VectorStore) -> str:
         """Return the name of the index of a store on a server."""
         return f"{self.name}_{store.encoder}"
+
+    def read_generation(
+        self,
+        store: VectorStore,
+        folder: Path,
+        connect: Callable[[], Any] | None = None,
+    ) -> int | None:
+        """Return the commit of a store that its index has reached, without opening it.
+
+        ``None`` if the index must be built anew; ``exact`` is always up to date.
+        Arguments as of :func:`open_index`.
+        """
+        if self.engine == "exact":
+            return store.generation
+        found: int | None
+        if self.engine == "edge":
+            edge = import_module("mathamr_kedro.search.engines.edge")
+            found = edge.EdgeIndex.reached(folder, store, self.hnsw)
+            return found
+        server = import_module("mathamr_kedro.search.engines.server")
+        name = self.name_on_server(store)
+        found = server.ServerIndex.reached(
+            _call(connect), store, name, self.hnsw, self.server
+        )
+        return found
 
 
 def open_index(
@@ -103,31 +127,6 @@ def open_index(
         _call(connect), store, name, config.hnsw, config.server
     )
     return opened
-
-
-def read_generation(
-    config: EngineConfig,
-    store: VectorStore,
-    folder: Path,
-    connect: Callable[[], Any] | None = None,
-) -> int | None:
-    """Return the commit of a store that its index has reached, without opening it.
-
-    ``None`` if the index must be built anew. The engine ``exact`` is always up to date.
-    """
-    found: int | None
-    if config.engine == "exact":
-        return store.generation
-    if config.engine == "edge":
-        edge = import_module("mathamr_kedro.search.engines.edge")
-        found = edge.EdgeIndex.reached(folder, store, config.hnsw)
-        return found
-    server = import_module("mathamr_kedro.search.engines.server")
-    name = config.name_on_server(store)
-    found = server.ServerIndex.reached(
-        _call(connect), store, name, config.hnsw, config.server
-    )
-    return found
 
 
 def _call(connect: Callable[[], Any] | None) -> Any:
