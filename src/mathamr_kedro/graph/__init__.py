@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         report_graphs,
         report_preparation,
     )
+    from mathamr_kedro.graph.sentences import number_through
     from mathamr_kedro.graph.shards import (
         BatchSize,
         DeviceShards,
@@ -136,6 +137,7 @@ __all__ = [
     "format_math_graph",
     "from_pyg",
     "make_schema",
+    "number_through",
     "read_label",
     "read_math_graph",
     "read_placeholder",
@@ -178,6 +180,7 @@ _HOMES = {
         "report_graphs",
         "report_preparation",
     ),
+    "sentences": ("number_through",),
     "shards": ("BatchSize", "DeviceShards", "GraphBatch", "GraphShards", "ShardWriter"),
     "statistics": ("GraphTally",),
     "tree_lookup": ("StoredTrees",),
