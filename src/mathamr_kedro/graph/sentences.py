@@ -179,9 +179,7 @@ def _list_sentence_lines(graph: MathGraph, holders: Set[int]) -> list[int]:
     return lines
 
 
-def _stand_apart(
-    graph: MathGraph, roots: Sequence[int], holders: Set[int]
-) -> bool:
+def _stand_apart(graph: MathGraph, roots: Sequence[int], holders: Set[int]) -> bool:
     """Tell whether no line leads from one sentence into another.
 
     Then the nodes of a sentence are those that stand in its brackets.
