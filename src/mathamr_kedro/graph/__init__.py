@@ -78,6 +78,7 @@ if TYPE_CHECKING:
         AuxiliaryEdges,
         FormulaMode,
         GraphVariant,
+        SentenceRoots,
         Structure,
     )
     from mathamr_kedro.graph.vocabulary import (
@@ -127,6 +128,7 @@ __all__ = [
     "RelationVocabulary",
     "ReleasedEncoder",
     "Representative",
+    "SentenceRoots",
     "ShardWriter",
     "StoredTrees",
     "Structure",
@@ -184,7 +186,13 @@ _HOMES = {
     "shards": ("BatchSize", "DeviceShards", "GraphBatch", "GraphShards", "ShardWriter"),
     "statistics": ("GraphTally",),
     "tree_lookup": ("StoredTrees",),
-    "virtual_nodes": ("AuxiliaryEdges", "FormulaMode", "GraphVariant", "Structure"),
+    "virtual_nodes": (
+        "AuxiliaryEdges",
+        "FormulaMode",
+        "GraphVariant",
+        "SentenceRoots",
+        "Structure",
+    ),
     "vocabulary": (
         "RARE_NUMBERS",
         "SPECIAL_TYPES",
