@@ -48,19 +48,21 @@ class ReleasedSettings:
             for stage in ("preprocessing", "training")
             for name, value in _list_leaves(parameters.get(stage, {}), stage)
         }
-        self.start: str | None = self._values.get("training.start_from")
+        self._start: str | None = self._values.get("training.start_from")
         self._source = self._values.get("preprocessing.vocabulary.source")
+        self.encoder: str | None = self._start or self._source
+        """The released one, where there is one."""
 
     @property
     def is_trained(self) -> bool:
         """Whether anything is learnt."""
-        return self.start is None or self._values.get("training.num_epochs") != 0
+        return self._start is None or self._values.get("training.num_epochs") != 0
 
     def is_void(self, name: str) -> bool:
         """Tell whether a setting has no effect, by its dotted name."""
         if name.startswith("preprocessing.vocabulary."):
             return self._source is not None and not name.endswith(".source")
-        if self.start is None or name.startswith(_ALWAYS_COUNT):
+        if self._start is None or name.startswith(_ALWAYS_COUNT):
             return False
         if name.startswith("preprocessing."):
             return not self.is_trained and name.startswith("preprocessing.pairs.")
@@ -69,8 +71,7 @@ class ReleasedSettings:
     @property
     def key(self) -> str:
         """Hash of the settings that decide the encoder: equal ones make one encoder."""
-        has_graphs = self.start is not None or self._source is not None
-        given = ("preprocessing.graph.",) if has_graphs else ()
+        given = () if self.encoder is None else ("preprocessing.graph.",)
         return fingerprint(
             {
                 name: value
@@ -104,11 +105,11 @@ class ReleasedSettings:
         """Name the void settings in the log, if there are any."""
         void = self.list_void()
         if void:
-            how = "fine-tuned" if self.is_trained else "taken as it is"
+            how = "comes first" if self.is_trained else "is taken as it is"
             logger.warning(
-                "The released encoder %r is %s, so these settings have no effect: %s; "
+                "The released encoder %r %s, so these settings have no effect: %s; "
                 "--env NAME+scratch trains one from nothing",
-                self.start or self._source,
+                self.encoder,
                 how,
                 ", ".join(void),
             )
@@ -116,9 +117,9 @@ class ReleasedSettings:
     @cached_property
     def _shape(self) -> dict[str, Any]:
         """What the encoder's own card says, by the names of the settings."""
-        if self.start is None:
+        if self._start is None:
             return {}
-        file = ReleasedEncoder(self.start).folder / CONFIG
+        file = ReleasedEncoder(self._start).folder / CONFIG
         values = json.loads(file.read_text(encoding="utf-8"))
         return dict(_list_leaves(values["model"], "training.model"))
 
@@ -144,7 +145,7 @@ def refuse_shared_trainings(cells: Sequence[Cell], command: str) -> None:
         first = seen.setdefault(settings.key, cell)
         if first.training == cell.training:
             continue
-        encoder = f"the released encoder {settings.start!r}"
+        encoder = f"the released encoder {settings.encoder!r}"
         encoder += "" if settings.is_trained else " as it is"
         if first.condition == cell.condition:
             raise ConfigurationError(
