@@ -27,8 +27,8 @@ $(STAMP): requirements.lock pyproject.toml
 
 demo: $(STAMP)  ## Set up and run the main job on the embedded sample.
 	$(BIN)/kedro run --env demo
-	$(BIN)/mathamr summary
-	$(BIN)/mathamr search 'why is $$\sqrt2$$ irrational?' --env demo --top 3
+	$(BIN)/mathamr summary --env demo
+	$(BIN)/mathamr search 'is $$\sqrt p$$ irrational for a prime $$p$$?' --env demo --top 3
 
 test: check unit  ## Set up and run all checks and tests (what CI runs).
 

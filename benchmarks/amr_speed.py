@@ -4,7 +4,7 @@ Prints the share of posts with a valid connected graph, the share of placeholder
 node of their own, posts per second of the runner with its processes (wall time, so only
 meaningful on an idle machine), and CPU milliseconds per post and where they go.
 
-    kedro run --pipeline ingestion --env pool
+    kedro run --pipelines ingestion --env pool
     python benchmarks/amr_speed.py --data data/pool             # 500 posts
     python benchmarks/amr_speed.py --data data/pool --posts 0   # all of them
 """

@@ -23,11 +23,13 @@ of ``settings.py``: with the file above as ``benchmark``, ``--env benchmark`` an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import warnings
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 from kedro.config import MissingConfigException, OmegaConfigLoader
@@ -36,6 +38,9 @@ from yaml import YAMLError
 
 from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.parameters import merge_parameters
+
+# Kedro 1.7 calls a function that OmegaConf 2.4 renamed.
+warnings.filterwarnings("ignore", "register_new_resolver", UserWarning)
 
 _SEPARATOR = "+"
 _OVER = "over"
@@ -57,6 +62,18 @@ def stack_environments(*names: str | None) -> str | None:
 class EnvironmentLoader(OmegaConfigLoader):
     """Kedro's loader for environments that stand over one another."""
 
+    ARGUMENTS: ClassVar[Mapping[str, Any]] = {
+        "base_env": "base",
+        "default_run_env": "local",
+        # An environment states only what differs from base.
+        "merge_strategy": {"parameters": "soft", "globals": "soft"},
+        # ${env:NAME,default} lets a path be named once per machine.
+        "custom_resolvers": {
+            "env": lambda name, default="": os.environ.get(name, default)
+        },
+    }
+    """How this project's ``conf/`` is read (``settings.py``)."""
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         # Kedro asks for the parameters several times in a run; once is slow enough.
         self._known: dict[str, dict[str, Any]] = {}
@@ -75,6 +92,17 @@ class EnvironmentLoader(OmegaConfigLoader):
         if key not in self._known:
             self._known[key] = self._read(key)
         return deepcopy(self._known[key])
+
+    @staticmethod
+    def complete(conf: Path, typed: str) -> list[str]:
+        """Return the environments that begin as typed, behind the last ``+`` of it."""
+        above, plus, last = typed.rpartition(_SEPARATOR)
+        taken = above.split(_SEPARATOR)
+        return [
+            f"{above}{plus}{name}"
+            for name in _find_environments(conf)
+            if name.startswith(last) and name not in taken and name[0] not in "_."
+        ]
 
     @cached_property
     def _layers(self) -> list[Path]:

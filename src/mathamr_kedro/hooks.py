@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import time
+from typing import Any
 
 import click
 from kedro.framework.context import KedroContext
@@ -12,6 +13,7 @@ from kedro.framework.hooks import hook_impl
 from kedro.pipeline.node import Node
 
 from mathamr_kedro.errors import MathAMRError, find_cause
+from mathamr_kedro.project import LastRun
 from mathamr_kedro.stages import check_stage_parameters
 
 logger = logging.getLogger(__name__)
@@ -39,6 +41,20 @@ class ParameterHooks:
         except MathAMRError as error:
             _raise_plainly(error)
             raise
+
+
+class RunHooks:
+    """Note which environment was run last, for those who look at its results."""
+
+    @hook_impl
+    def after_pipeline_run(self, run_params: dict[str, Any]) -> None:
+        """Write the note for a run of ``kedro run``; runs of programs leave none."""
+        command = click.get_current_context(silent=True)
+        if command is None or command.find_root().info_name == "mathamr":
+            return
+        given = run_params.get("runtime_params") or {}
+        if "output_root" not in given:  # a cell of an experiment
+            LastRun(run_params["env"], given.get("data_root")).write()
 
 
 class TimingHooks:

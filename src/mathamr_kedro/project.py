@@ -1,15 +1,26 @@
-"""The project from outside Kedro's own commands: its catalog, in any environment."""
+"""The project from outside Kedro's own commands: its catalog, in any environment.
+
+A session of Kedro imports every stage, and with them torch. Whoever only looks at what
+was made should not wait for that: :func:`open_catalog` reads ``conf/`` alone.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from kedro.framework.session import KedroSession
-from kedro.framework.startup import bootstrap_project
-from kedro.io import CatalogProtocol
+from kedro.config import MissingConfigException
+from kedro.io import CatalogProtocol, DataCatalog
 from kedro.utils import find_kedro_project
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.environments import EnvironmentLoader
+from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.files import write_text
+
+_NOTE = Path("data") / "08_reporting" / "last_run.json"
 
 
 def find_project() -> Path:
@@ -33,10 +44,23 @@ def open_catalog(
         data_root: another folder for what the stages wrote.
     """
     root = find_project()
-    bootstrap_project(root)
-    settings = {"data_root": data_root} if data_root else None
-    session = KedroSession.create(root, env=env, runtime_params=settings)
-    return session.load_context().catalog
+    loader = EnvironmentLoader(
+        str(root / "conf"),
+        env=env or os.environ.get("KEDRO_ENV"),
+        runtime_params={"data_root": data_root} if data_root else {},
+        **EnvironmentLoader.ARGUMENTS,
+    )
+    try:
+        credentials = loader["credentials"]
+    except MissingConfigException:
+        credentials = {}
+    entries = {name: _anchor(value, root) for name, value in loader["catalog"].items()}
+    catalog = DataCatalog.from_config(entries, credentials)
+    parameters = loader["parameters"]
+    catalog["parameters"] = parameters
+    for name, values in parameters.items():
+        catalog[f"params:{name}"] = values
+    return catalog
 
 
 def list_versions(catalog: CatalogProtocol, name: str) -> list[str]:
@@ -46,3 +70,85 @@ def list_versions(catalog: CatalogProtocol, name: str) -> list[str]:
     """
     file = Path(str(catalog[name]._describe()["filepath"]))
     return sorted((f.parent.name for f in file.glob(f"*/{file.name}")), reverse=True)
+
+
+class LastRun(NamedTuple):
+    """The environment that ``kedro run`` ran last in this project.
+
+    ::
+
+        catalog = LastRun.find().open("posts", "formula_trees")
+    """
+
+    env: str | None = None
+    data_root: str | None = None
+
+    @classmethod
+    def find(cls) -> LastRun:
+        """Read the note of the last run; ``KEDRO_ENV`` goes before it.
+
+        Raises:
+            MissingInputError: nothing was run here.
+        """
+        if chosen := os.environ.get("KEDRO_ENV"):
+            return cls(chosen)
+        file = find_project() / _NOTE
+        if not file.is_file():
+            raise MissingInputError(
+                "Nothing was run here yet; run `make demo`, or `kedro run --env ENV` "
+                "with an environment of conf/README.md, and then this again"
+            )
+        return cls(**json.loads(file.read_text(encoding="utf-8")))
+
+    def write(self) -> None:
+        """Note this as the last run."""
+        root = Path(self.data_root).resolve() if self.data_root else None
+        note = self._replace(data_root=str(root) if root else None)
+        write_text(find_project() / _NOTE, json.dumps(note._asdict()) + "\n")
+
+    @property
+    def command(self) -> str:
+        """What runs this environment."""
+        options = [f" --env {self.env}" if self.env else ""]
+        options += [f" --params data_root={self.data_root}" if self.data_root else ""]
+        return "kedro run" + "".join(options)
+
+    def open(self, *names: str) -> CatalogProtocol:
+        """Return the catalog of the run.
+
+        Args:
+            names: datasets that have to be there.
+
+        Raises:
+            MissingInputError: one is not; the message names the command that makes it.
+        """
+        catalog = open_catalog(self.env, self.data_root)
+        missing = [name for name in names if not catalog.exists(name)]
+        if missing:
+            stages = ",".join(_find_stages(missing))
+            raise MissingInputError(
+                f"{', '.join(map(repr, missing))} is not there yet; run "
+                f"`{self.command} --pipelines {stages}`, and then this again"
+            )
+        return catalog
+
+
+def _anchor(entry: Any, root: Path) -> Any:
+    """Let a relative path of a dataset start at the project, as Kedro does."""
+    if not isinstance(entry, dict) or "filepath" not in entry:
+        return entry
+    path = str(entry["filepath"])
+    return entry if "://" in path else {**entry, "filepath": str(root / path)}
+
+
+def _find_stages(datasets: Sequence[str]) -> list[str]:
+    """Return the stages that make the datasets, in the order of the data."""
+    # Loaded here: the stages import all that they need.
+    from kedro.framework.project import pipelines  # noqa: PLC0415
+    from kedro.framework.startup import bootstrap_project  # noqa: PLC0415
+
+    from mathamr_kedro.stages import STAGES  # noqa: PLC0415
+
+    bootstrap_project(find_project())
+    makers = {s: pipelines[s].all_outputs() for s in STAGES if s in pipelines}
+    return [stage for stage, made in makers.items() if made & {*datasets}]

@@ -5,68 +5,101 @@ r"""The search of a project from outside Kedro: opened once, asked as often as w
     from mathamr_kedro.project_search import open_living_index, open_searcher
 
     searcher = open_searcher(env="demo")
-    searcher.search(r"why is $\sqrt2$ irrational", top=5)
+    searcher.search(r"is $\sqrt p$ irrational for a prime $p$?", top=5)
 
     open_living_index(env="demo").delete(["33703"])
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from mathamr_kedro.amr import ParseTexts
 from mathamr_kedro.datasets import RowFinder
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.graph import PreparedGraphs, RecordArrays, StoredTrees
+from mathamr_kedro.errors import (
+    ConfigurationError,
+    MathAMRError,
+    MissingInputError,
+)
+from mathamr_kedro.graph import (
+    GraphRecord,
+    PreparedGraphs,
+    RecordArrays,
+    StoredTrees,
+)
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.weights import load_model
 from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingConfig
+from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.records import Post
+from mathamr_kedro.records import CleanText, Post
+from mathamr_kedro.runs import NamedFusion, PostSearch, PostSources, find_questions
 from mathamr_kedro.search import (
     AddedPosts,
+    EncodedQuery,
     LivingIndex,
     QueryEncoder,
     Searcher,
+    VectorIndex,
     VectorStore,
     fingerprint_encoder,
     open_index,
 )
-from mathamr_kedro.types import PostId
+from mathamr_kedro.search.explanation import caption_nodes
+from mathamr_kedro.types import PostId, TopicId
 
 
-def open_searcher(env: str | None = None, data_root: str | None = None) -> Searcher:
+def open_searcher(
+    env: str | None = None,
+    data_root: str | None = None,
+    system: str | None = None,
+    fuse_with: Sequence[str] = (),
+) -> Searcher:
     """Load parser, encoder and index of an environment.
 
     Args:
         env: an environment of ``conf/``; ``None`` for the default one.
         data_root: another folder for what the stages wrote.
+        system: how posts are found: a strategy, a baseline or a fusion that evaluation
+            knows too; ``None``: ``indexing.search.system``.
+        fuse_with: systems whose scores are averaged with its own.
 
     Raises:
         MissingInputError: a stage has not been run.
-        ConfigurationError: index and encoder do not belong together.
+        ConfigurationError: index and encoder do not belong together, or there is no
+            such system.
     """
     project = _Project(env, data_root)
     store, encoder = project.open_store(), project.load_encoder()
     encoder.encode_text("Let $x$ be even.")  # loads what the first query needs
     places, config = project.places, project.indexing
+    index = open_index(
+        config.engine, store, places.folder(project.mark), places.connect
+    )
     find_posts = RowFinder(project.catalog.load("posts"), "post_id")
     find_added = AddedPosts(store.folder)
 
     def find_texts(ids: Collection[PostId]) -> Mapping[PostId, Post]:
         return {**find_posts(ids), **find_added(ids)}
 
+    try:
+        search = project.open_search(index, store, system, fuse_with)
+    except MathAMRError:
+        index.close()
+        raise
     return Searcher(
-        open_index(config.engine, store, places.folder(project.mark), places.connect),
+        index,
         store,
         encoder,
         find_texts,
-        config.strategy,
+        search,
+        project.find_topic,
         project.parsing.max_chunk_tokens,
     )
 
@@ -103,7 +136,7 @@ class _Project:
         if self.mark != known:
             raise ConfigurationError(
                 f"Expected an index of the present encoder {self.mark!r} (got one of "
-                f"{known!r}); run `kedro run{option} --pipeline indexing`"
+                f"{known!r}); run `kedro run{option} --pipelines indexing`"
             )
         self.places = self.catalog.load("indexes")
 
@@ -155,3 +188,61 @@ class _Project:
             load_model(self._model_folder, self.indexing.encoding.compute),
             tokens,
         )
+
+    def open_search(
+        self,
+        index: VectorIndex,
+        store: VectorStore,
+        system: str | None,
+        fuse_with: Sequence[str],
+    ) -> PostSearch:
+        """Return what finds posts by the systems that evaluation compares."""
+        config, values = self.indexing, self.catalog.load("params:evaluation")
+        evaluation = EvaluationConfig.read(values)
+        strategies = config.search.list_strategies(config.strategy)
+        for name, strategy in evaluation.list_strategies(config.strategy).items():
+            strategies |= {name: strategy, strategy.name: strategy}
+        fusions, chosen = list(evaluation.fusions), system or config.search.system
+        if fuse_with:
+            name = "+".join([chosen, *fuse_with])
+            fusions.append(NamedFusion("mean", name=name, of=(chosen, *fuse_with)))
+            chosen = name
+        posts = self.catalog.load("posts")
+
+        def read_posts() -> Iterator[Post]:
+            added = {post.post_id: post for post in AddedPosts(store.folder).values()}
+            kept = (p for p in posts.records() if p.post_id not in added)
+            return chain(kept, added.values())
+
+        sources = PostSources(
+            read_posts,
+            lambda: self.catalog.load("math_graphs").records(),
+            text_model=evaluation.text_model,
+        )
+
+        def find_parents() -> Mapping[PostId, PostId]:
+            return find_questions(posts.tables(["post_id", "parent_id"]), store.places)
+
+        return PostSearch(
+            index, store, strategies, fusions, sources, self._find_graph, find_parents,
+            chosen, evaluation.depth,
+        )  # fmt: skip
+
+    def find_topic(self, topic_id: TopicId) -> EncodedQuery | None:
+        """Return a topic as evaluation asks it."""
+        topic = self.catalog.load("topics").find("topic_id", topic_id)
+        vectors = self.catalog.load("topic_vectors").read(self.mark)
+        if topic is None or topic_id not in vectors.places:
+            return None
+        entry = vectors.read([topic_id]).entry(0)
+        clean = CleanText(topic.text, topic.formula_map)
+        tokens = self.parsing.max_chunk_tokens
+        captions = caption_nodes(clean.text, clean.formula_map, entry.kinds, tokens)
+        return EncodedQuery(entry, captions, clean=clean)
+
+    def _find_graph(self, key: str) -> GraphRecord | None:
+        for name in ("math_graphs", "topic_math_graphs"):
+            if (found := self.catalog.load(name).find(key)) is not None:
+                record: GraphRecord = found
+                return record
+        return None

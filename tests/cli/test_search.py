@@ -195,6 +195,6 @@ class TestTerminal:
     def test_an_index_of_another_encoder_is_refused(self, data: Path) -> None:
         known = open_catalog(data).load("encoder")
         write_encoder(data, seed=5)
-        with pytest.raises(ConfigurationError, match="--pipeline indexing"):
+        with pytest.raises(ConfigurationError, match="--pipelines indexing"):
             open_searcher("test", str(data))
         open_catalog(data).save("encoder", known)

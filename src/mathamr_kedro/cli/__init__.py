@@ -22,7 +22,23 @@ from mathamr_kedro.errors import find_cause
 
 __all__ = ["cli", "main"]
 
-cli = click.Group(name="mathamr_kedro")
+
+class _KedroCommands(click.Group):
+    """Commands of Kedro that this project changes, imported on use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return ["jupyter", "run"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        found: click.Command = import_module(f"{__name__}._kedro").load_command(
+            cmd_name
+        )
+        return found
+
+
+cli = _KedroCommands(name="mathamr_kedro")
 """Kedro takes project commands from this name; ours are under ``mathamr``."""
 
 

@@ -19,6 +19,7 @@ from mathamr_kedro.cli._grids import (
     GridRun,
     Work,
 )
+from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.environments import stack_environments
 from mathamr_kedro.errors import MissingInputError, suggest
 from mathamr_kedro.experiments import Ending
@@ -28,12 +29,6 @@ from mathamr_kedro.experiments.tracking import log_cells
 from mathamr_kedro.experiments.versions import compare_versions
 from mathamr_kedro.project import find_project, list_versions, open_catalog
 
-_ENV = click.option(
-    "--env", help="Environment of the data, e.g. pool (default: the embedded sample)."
-)
-_DATA_ROOT = click.option(
-    "--data-root", help="Another folder for what the stages wrote."
-)
 _PARAMS = click.option(
     "--params", "params", default="", metavar="A.B=1,C=2",
     help="Parameters over those of the environments, as for kedro run.",
@@ -51,8 +46,8 @@ def command() -> None:
 
 @command.command("run")
 @click.argument("name")
-@_ENV
-@_DATA_ROOT
+@ENV
+@DATA_ROOT
 @_PARAMS
 @click.option("--seeds", help="Some of the seeds, e.g. 42,43 (default: all).")
 @click.option(
@@ -93,8 +88,8 @@ def _run(
 
 
 @command.command("list")
-@_ENV
-@_DATA_ROOT
+@ENV
+@DATA_ROOT
 def _list(env: str | None, data_root: str | None) -> None:
     """List the experiments and the versions of their results."""
     table = Table()
@@ -120,8 +115,8 @@ def _list(env: str | None, data_root: str | None) -> None:
     "--output", type=click.Choice(["tables", "json"]), default="tables",
     show_default=True, help="The tables, or all that the version holds.",
 )  # fmt: skip
-@_ENV
-@_DATA_ROOT
+@ENV
+@DATA_ROOT
 def _show(
     name: str, version: str | None, output: str, env: str | None, data_root: str | None
 ) -> None:
@@ -144,8 +139,8 @@ def _show(
     "--output", type=click.Choice(["markdown", "csv"]), default="markdown",
     show_default=True, help="Form of the table.",
 )  # fmt: skip
-@_ENV
-@_DATA_ROOT
+@ENV
+@DATA_ROOT
 def _compare(
     name: str,
     old: str,
@@ -169,8 +164,8 @@ def _compare(
     "--uri", default="sqlite:///mlflow.db", show_default=True,
     help="Of MLflow's tracking server or database.",
 )  # fmt: skip
-@_ENV
-@_DATA_ROOT
+@ENV
+@DATA_ROOT
 @_PARAMS
 def _track(
     name: str, uri: str, env: str | None, data_root: str | None, params: str

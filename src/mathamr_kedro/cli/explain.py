@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from mathamr_kedro.cli._options import DATA_ROOT, ENV
+
 
 @click.command(name="explain")
 @click.argument("text")
@@ -15,16 +17,16 @@ import click
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     help="Write the heatmap here: a name that ends in .html or .png.",
 )
-@click.option("--env", help="Environment of conf/ (default: the embedded sample).")
-@click.option("--data-root", help="Another folder for what the stages wrote.")
+@ENV
+@DATA_ROOT
 def command(
     text: str, post_id: str, output: Path | None, env: str | None, data_root: str | None
 ) -> None:
     r"""Show which node of TEXT matched which node of POST_ID.
 
     \b
-      mathamr explain 'why is $\sqrt2$ irrational' 33701
-      mathamr explain 'why is $\sqrt2$ irrational' 33701 --output heatmap.html
+      mathamr explain 'is $\sqrt p$ irrational for a prime $p$?' 33703
+      mathamr explain 'is $\sqrt p$ irrational for a prime $p$?' 33703 --output why.html
     """
     if output is not None and output.suffix not in (".html", ".png"):
         raise click.UsageError(

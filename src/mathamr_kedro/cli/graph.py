@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import click
 
+from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.graph import (
     AuxiliaryEdges,
@@ -25,8 +26,8 @@ from mathamr_kedro.project import open_catalog
 
 @click.command(name="graph")
 @click.argument("post_id")
-@click.option("--env", help="Environment of conf/ (default: the embedded sample).")
-@click.option("--data-root", help="Read the stages' outputs from this folder.")
+@ENV
+@DATA_ROOT
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.corpus.extraction import PostCleaner
 from mathamr_kedro.corpus.own_files import OwnCollection
 from mathamr_kedro.corpus.raw import RawPost
@@ -22,9 +23,7 @@ _MAX_SHOWN = 10
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
-    env = click.option("--env", help="Environment of conf/ (default: the sample).")
-    root = click.option("--data-root", help="Another folder for what the stages wrote.")
-    return env(root(command))
+    return ENV(DATA_ROOT(command))
 
 
 @click.group(name="index")

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mathamr_kedro.corpus import OwnCollection, PostCleaner
+from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.records import Failure, Post
@@ -17,8 +17,8 @@ from mathamr_kedro.records import Failure, Post
 
 @click.command(name="inspect")
 @click.argument("post")
-@click.option("--env", help="Environment of conf/ (default: the embedded sample).")
-@click.option("--data-root", help="Another folder for what the stages wrote.")
+@ENV
+@DATA_ROOT
 def command(post: str, env: str | None, data_root: str | None) -> None:
     r"""Show POST as the pipelines see it: clean text, formulas, tags.
 
@@ -55,6 +55,9 @@ def _find(post_id: str, env: str | None, data_root: str | None) -> Post:
 
 
 def _read_file(path: Path) -> list[Post]:
+    # Loaded here: who looks at an ingested post needs no reader of files.
+    from mathamr_kedro.corpus import OwnCollection, PostCleaner  # noqa: PLC0415
+
     clean = PostCleaner(lambda formula_id: None, has_index=False)
     posts = []
     for raw in OwnCollection(path.parent).read_file(path):

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.project import find_project, open_catalog
 
@@ -26,8 +27,8 @@ from mathamr_kedro.project import find_project, open_catalog
     help="Folder to write (default: src/mathamr_kedro/encoders/NAME).",
 )
 @click.option("--replace", is_flag=True, help="Replace the folder if it exists.")
-@click.option("--env", help="Environment of conf/ (default: the embedded sample).")
-@click.option("--data-root", help="Read the stages' outputs from this folder.")
+@ENV
+@DATA_ROOT
 def command(
     name: str,
     model: Path | None,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.graph import POST_TYPES
 
 if TYPE_CHECKING:
@@ -18,7 +20,24 @@ if TYPE_CHECKING:
 @click.command(name="search")
 @click.argument("text", required=False)
 @click.option("--formula", metavar="LATEX", help="Search for a formula instead.")
-@click.option("--like", metavar="POST_ID", help="Search for posts similar to this one.")
+@click.option(
+    "--like",
+    metavar="POST_ID",
+    help="Search for posts similar to this one, or for a topic such as A.1001.",
+)
+@click.option(
+    "--system",
+    metavar="NAME",
+    help="How posts are found: a strategy, baseline or fusion of the evaluation, "
+    "e.g. maxsim-exact or bm25 (default: indexing.search.system).",
+)
+@click.option(
+    "--with",
+    "fuse_with",
+    metavar="NAME",
+    multiple=True,
+    help="Average the scores with those of this system, e.g. bm25; may be repeated.",
+)
 @click.option("--top", type=click.IntRange(1, 10_000), default=10, show_default=True)
 @click.option(
     "--type",
@@ -27,8 +46,8 @@ if TYPE_CHECKING:
     type=click.Choice([t for t in POST_TYPES if t != "topic"]),
     help="Types of post to return; may be repeated (default: those of indexing.yml).",
 )
-@click.option("--env", help="Environment of conf/ (default: the embedded sample).")
-@click.option("--data-root", help="Another folder for what the stages wrote.")
+@ENV
+@DATA_ROOT
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     text: str | None,
@@ -36,19 +55,21 @@ def command(
     like: str | None,
     top: int,
     post_types: tuple[str, ...],
-    env: str | None,
-    data_root: str | None,
     as_json: bool,
+    **where: Any,
 ) -> None:
     r"""Find posts for TEXT, formulas between dollars.
 
     \b
-      mathamr search 'why is $\sqrt2$ irrational'
+      mathamr search 'is $\sqrt p$ irrational for a prime $p$?'
       mathamr search --formula '\zeta(s) = \sum n^{-s}' --top 5
       mathamr search --like 33701 --json
+      mathamr search 'is $\sqrt p$ irrational for a prime $p$?' --with bm25
     """
     if sum(value is not None for value in (text, formula, like)) != 1:
         raise click.UsageError("Give one of TEXT, --formula and --like")
+    if formula is not None and (where["system"] or where["fuse_with"]):
+        raise click.UsageError("--system and --with find posts by TEXT or --like")
     types = post_types or None
 
     def ask(searcher: Searcher) -> Answer:
@@ -58,20 +79,17 @@ def command(
             return searcher.search_like(like, top, types)
         return searcher.search(text or "", top, types)
 
-    _show(ask, env, data_root, as_json)
-
-
-def _show(
-    ask: Callable[[Searcher], Answer],
-    env: str | None,
-    data_root: str | None,
-    as_json: bool,
-) -> None:
     # Loaded here: wrong options are refused at once.
     from mathamr_kedro.project_search import open_searcher  # noqa: PLC0415
 
+    _show(ask, partial(open_searcher, **where), as_json)
+
+
+def _show(
+    ask: Callable[[Searcher], Answer], load: Callable[[], Searcher], as_json: bool
+) -> None:
     started = time.perf_counter()
-    searcher = open_searcher(env, data_root)
+    searcher = load()
     loaded = time.perf_counter()
     try:
         answer = ask(searcher)

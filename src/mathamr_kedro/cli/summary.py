@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from kedro.io import CatalogProtocol, DatasetError
 from rich.console import Console
 from rich.table import Table
 
+from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.project import open_catalog
+
+if TYPE_CHECKING:
+    from mathamr_kedro.datasets import RunFolder
 
 _MEASURES = 4
 """How many measures are shown: nDCG', MAP', P'@10 and Bpref by default."""
 
 
 @click.command(name="summary")
-@click.option("--env", help="Environment of conf/ (default: the embedded sample).")
-@click.option("--data-root", help="Read the stages' outputs from this folder.")
+@ENV
+@DATA_ROOT
 def command(env: str | None, data_root: str | None) -> None:
     """Summarise the outputs of the pipelines and say where to look."""
     catalog = open_catalog(env, data_root)
@@ -31,23 +35,45 @@ def command(env: str | None, data_root: str | None) -> None:
     _show_ingestion(statistics, console)
     metrics = _load(catalog, "metrics")
     flags = f" --env {env}" if env else ""
-    post = next(catalog.load("posts").records(), None)
     report = Path(catalog["ingestion_report"]._describe()["filepath"])
     hints = [
-        (f"mathamr inspect {post.post_id if post else 'POST_ID'}{flags}", "one post"),
+        *((f"mathamr inspect {key}{flags}", why) for key, why in _list_posts(catalog)),
         (str(_shorten(report)), "the full report"),
         (f"kedro viz run{flags}", "the pipelines in your browser"),
         (f"kedro ipython{flags}", "catalog.load('posts').to_pandas()"),
     ]
     if metrics:
         page = Path(catalog["evaluation_report"]._describe()["filepath"])
-        hints.insert(2, (str(_shorten(page)), "scores by type of topic, speed"))
+        hints.insert(-2, (str(_shorten(page)), "scores by type of topic, speed"))
     console.print("\nWhere to look")
     for what, why in hints:
         console.print(f"  [bold]{what:<42}[/bold] {why}", soft_wrap=True)
     for table in _tabulate_metrics(metrics or []):
         console.print()
         console.print(table)
+
+
+def _list_posts(catalog: CatalogProtocol) -> Iterator[tuple[str, str]]:
+    """Yield ids worth a look, and why: a topic with its best answer, or any post."""
+    runs: RunFolder | None = _load(catalog, "runs")
+    found = [e for e in runs.entries if e.task == 1 and e.results] if runs else []
+    if runs is None or not found:
+        post = next(catalog.load("posts").records(), None)
+        yield (post.post_id if post else "POST_ID"), "one post"
+        return
+    best = _find_best_system(_load(catalog, "metrics") or [])
+    entry = next((e for e in found if (e.topic_set, e.system) == best), found[0])
+    topic, hits = next((t, h) for t, h in runs.read(entry).lists.items() if len(h))
+    yield topic, "a topic"
+    yield hits.ids[0], f"the best answer to it by {entry.system}"
+
+
+def _find_best_system(metrics: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
+    """Return topic set and system of the highest mean of the first measure."""
+    answers = [m for m in metrics if m["task"] == 1]
+    first = [m for m in answers if m["measure"] == answers[0]["measure"]]
+    best = max(first, key=lambda m: m["mean"], default=None)
+    return (best["topic_set"], best["system"]) if best else None
 
 
 def _shorten(path: Path) -> Path:

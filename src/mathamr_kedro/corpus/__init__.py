@@ -11,34 +11,46 @@ tables (Arrow), threads (training pairs), visual_index, statistics, report
 ```
 
 Files that others publish too (qrels, notes about topics, TSV tables) are read by
-:mod:`mathamr_kedro.trec`. The report draws with Plotly; import it by its module.
+:mod:`mathamr_kedro.trec`. The report draws with Plotly; import it by its module. Names
+are imported when they are first used: a table needs no reader of XML.
 """
 
-from mathamr_kedro.corpus.arqmath import ArqmathCollection, ArqmathFiles, ExampleFiles
-from mathamr_kedro.corpus.extraction import (
-    PostCleaner,
-    clean_comment,
-    clean_in_batches,
-    clean_text,
-    clean_topic,
-)
-from mathamr_kedro.corpus.formula_pool import FormulaPool, FormulaPoolFiles
-from mathamr_kedro.corpus.judgments import check_formula_ids, unknown_posts
-from mathamr_kedro.corpus.ntcir12 import Ntcir12Collection, Ntcir12Files
-from mathamr_kedro.corpus.own_files import OwnCollection
-from mathamr_kedro.corpus.placeholders import FormulaMarks
-from mathamr_kedro.corpus.raw import Collection, Part, RawComment, RawPost, RawTopic
-from mathamr_kedro.corpus.statistics import (
-    check_accounts,
-    count_failures,
-    describe_formulas,
-    describe_judgments,
-    describe_posts,
-)
-from mathamr_kedro.corpus.tables import RecordTables
-from mathamr_kedro.corpus.threads import Answers, Threads
-from mathamr_kedro.corpus.topics import year_of_topic
-from mathamr_kedro.corpus.visual_index import VisualIndex
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mathamr_kedro.faces import load_lazily
+
+if TYPE_CHECKING:
+    from mathamr_kedro.corpus.arqmath import (
+        ArqmathCollection,
+        ArqmathFiles,
+        ExampleFiles,
+    )
+    from mathamr_kedro.corpus.extraction import (
+        PostCleaner,
+        clean_comment,
+        clean_in_batches,
+        clean_text,
+        clean_topic,
+    )
+    from mathamr_kedro.corpus.formula_pool import FormulaPool, FormulaPoolFiles
+    from mathamr_kedro.corpus.judgments import check_formula_ids, unknown_posts
+    from mathamr_kedro.corpus.ntcir12 import Ntcir12Collection, Ntcir12Files
+    from mathamr_kedro.corpus.own_files import OwnCollection
+    from mathamr_kedro.corpus.placeholders import FormulaMarks
+    from mathamr_kedro.corpus.raw import Collection, Part, RawComment, RawPost, RawTopic
+    from mathamr_kedro.corpus.statistics import (
+        check_accounts,
+        count_failures,
+        describe_formulas,
+        describe_judgments,
+        describe_posts,
+    )
+    from mathamr_kedro.corpus.tables import RecordTables
+    from mathamr_kedro.corpus.threads import Answers, Threads
+    from mathamr_kedro.corpus.topics import year_of_topic
+    from mathamr_kedro.corpus.visual_index import VisualIndex
 
 __all__ = [
     "Answers",
@@ -73,3 +85,39 @@ __all__ = [
     "unknown_posts",
     "year_of_topic",
 ]
+
+_HOME = {
+    "Answers": "threads",
+    "ArqmathCollection": "arqmath",
+    "ArqmathFiles": "arqmath",
+    "Collection": "raw",
+    "ExampleFiles": "arqmath",
+    "FormulaMarks": "placeholders",
+    "FormulaPool": "formula_pool",
+    "FormulaPoolFiles": "formula_pool",
+    "Ntcir12Collection": "ntcir12",
+    "Ntcir12Files": "ntcir12",
+    "OwnCollection": "own_files",
+    "Part": "raw",
+    "PostCleaner": "extraction",
+    "RawComment": "raw",
+    "RawPost": "raw",
+    "RawTopic": "raw",
+    "RecordTables": "tables",
+    "Threads": "threads",
+    "VisualIndex": "visual_index",
+    "check_accounts": "statistics",
+    "check_formula_ids": "judgments",
+    "clean_comment": "extraction",
+    "clean_in_batches": "extraction",
+    "clean_text": "extraction",
+    "clean_topic": "extraction",
+    "count_failures": "statistics",
+    "describe_formulas": "statistics",
+    "describe_judgments": "statistics",
+    "describe_posts": "statistics",
+    "unknown_posts": "judgments",
+    "year_of_topic": "topics",
+}
+
+__getattr__, __dir__ = load_lazily(__name__, _HOME)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from kedro.io import AbstractDataset
@@ -17,6 +16,9 @@ from mathamr_kedro import records
 from mathamr_kedro.corpus import RecordTables
 from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.shards import Shard, ShardFolder, ShardItem
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class ShardedTable:

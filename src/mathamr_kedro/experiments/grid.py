@@ -31,6 +31,7 @@ _HOW_IT_RUNS = (
     ("training", "checkpoint_seconds"),
     ("training", "log_seconds"),
     ("indexing", "encoding"),
+    ("indexing", "search"),
     ("indexing", "engine", "device"),
 )
 """Parameters that decide where and how fast a cell runs, not what comes out."""

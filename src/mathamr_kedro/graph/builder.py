@@ -266,7 +266,19 @@ class RecordArrays:
         Raises:
             GraphError: the AMR is no graph.
         """
+        return self.build(self.fuse(record))
+
+    def fuse(self, record: GraphRecord) -> GraphRecord:
+        """Put the trees of its formulas into an AMR record.
+
+        Raises:
+            GraphError: the AMR is no graph.
+        """
         fused, _, _ = fuse_record(record, self._find_trees, self._mode)
+        return fused
+
+    def build(self, fused: GraphRecord) -> GraphArrays:
+        """Return the arrays of a fused record."""
         arrays = self._builder.build_record(fused)
         arrays.check(self.schema)
         return arrays

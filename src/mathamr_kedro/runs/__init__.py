@@ -4,6 +4,7 @@
 topic_search   topics by vectors: strategies, batches, time ──┐
 baselines      BM25 and sentence encoders as systems          ├─► Run (trec)
 fusion         several runs fused into one                  ──┘     │
+post_search    the same systems for one question at a time          │
 topic_sets     topics with their judgments, edition by edition ─────┴─► metrics
 ```
 """
@@ -21,9 +22,11 @@ from mathamr_kedro.runs.baselines import (
     name_text_model,
 )
 from mathamr_kedro.runs.fusion import Fusion, NamedFusion, add_fusions, fuse_runs
+from mathamr_kedro.runs.post_search import PostSearch
 from mathamr_kedro.runs.topic_search import (
     NamedStrategy,
     Queries,
+    find_questions,
     run_search,
     search_posts,
 )
@@ -39,6 +42,7 @@ __all__ = [
     "Fusion",
     "NamedFusion",
     "NamedStrategy",
+    "PostSearch",
     "PostSources",
     "PostSystem",
     "Queries",
@@ -46,6 +50,7 @@ __all__ = [
     "add_fusions",
     "build_formula_ranker",
     "build_post_ranker",
+    "find_questions",
     "fuse_runs",
     "list_topic_sets",
     "name_text_model",

@@ -221,9 +221,11 @@ def _rank_graphs(sources: PostSources) -> PostRanker:
         for record in sources.graphs()
         if record.post_type in sources.post_types
     )
-    queries: dict[TopicId, str] = {r.graph_id: r.graph for r in sources.topic_graphs()}
 
     def rank(topics: Sequence[Topic], depth: int) -> list[Hits]:
+        queries: dict[TopicId, str] = {
+            r.graph_id: r.graph for r in sources.topic_graphs()
+        }
         graphs = [queries.get(t.topic_id) for t in topics]
         terms = [list_graph_terms(graph) if graph else [] for graph in graphs]
         return [index.search(found, depth) for found in terms]

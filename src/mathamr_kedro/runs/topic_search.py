@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
@@ -145,6 +146,24 @@ def run_search(
         f"{len(lists) / max(seconds, 1e-9):,.1f}",
     )  # fmt: skip
     return Run(system, lists, task=task, seconds=seconds)
+
+
+def find_questions(
+    tables: Iterable[pa.Table], indexed: Container[PostId]
+) -> dict[PostId, PostId]:
+    """Return the question of each answer, where both are in the index.
+
+    Args:
+        tables: posts, with the columns ``post_id`` and ``parent_id``.
+        indexed: posts in the index.
+    """
+    columns = ("post_id", "parent_id")
+    return {
+        post: parent
+        for table in tables
+        for post, parent in zip(*(table[c].to_pylist() for c in columns), strict=True)
+        if parent in indexed and post in indexed
+    }
 
 
 def search_posts(

@@ -41,7 +41,7 @@ from mathamr_kedro.search.engines import (
 from mathamr_kedro.search.explanation import Explanation, explain
 from mathamr_kedro.search.living import AddedPosts, LivingIndex
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors, Vectors
-from mathamr_kedro.search.queries import QueryEncoder
+from mathamr_kedro.search.queries import EncodedQuery, QueryEncoder
 from mathamr_kedro.search.searcher import Answer, Result, Searcher
 from mathamr_kedro.search.store import VectorStore
 from mathamr_kedro.search.store_files import Dtype
@@ -54,6 +54,7 @@ __all__ = [
     "CollectionGraphs",
     "Dtype",
     "EncodeRanges",
+    "EncodedQuery",
     "EncodingConfig",
     "EngineConfig",
     "ExactIndex",

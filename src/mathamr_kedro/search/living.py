@@ -52,6 +52,10 @@ class AddedPosts:
         """Return the posts that are there, by id."""
         return {i: self._posts[i] for i in ids if i in self._posts}
 
+    def values(self) -> Collection[Post]:
+        """Return all posts that were added."""
+        return self._posts.values()
+
     def change(self, add: Iterable[Post] = (), delete: Iterable[PostId] = ()) -> None:
         """Add, replace and delete texts, all at once."""
         gone = set(delete)

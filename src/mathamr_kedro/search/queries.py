@@ -51,6 +51,10 @@ class EncodedQuery(NamedTuple):
     entry: PostEntry
     captions: Captions
     warnings: tuple[str, ...] = ()
+    clean: CleanText = CleanText("", ())
+    """Its words, for systems that compare words."""
+    graph: GraphRecord | None = None
+    """Its math graph; ``None`` for posts and topics, whose graphs are stored."""
 
 
 class QueryEncoder:
@@ -114,7 +118,8 @@ class QueryEncoder:
                 f"{parsed.detail})"
             )
         record = GraphRecord(key, parsed.graph, kind, clean.formula_map, parsed.missing)
-        graph = self._arrays(record)
+        fused = self._arrays.fuse(record)
+        graph = self._arrays.build(fused)
         formulas = {read_placeholder(m.placeholder): m for m in clean.formula_map}
         kinds = graph.representative_kind.tolist()
         numbers = graph.representative_number.tolist()
@@ -131,7 +136,8 @@ class QueryEncoder:
             [m.visual_id for m in known],
         )
         captions = caption_nodes(clean.text, clean.formula_map, kinds, self._max_tokens)
-        return EncodedQuery(entry, captions, _find_problems(clean, parsed))
+        problems = _find_problems(clean, parsed)
+        return EncodedQuery(entry, captions, problems, clean, fused)
 
     def _compute(self, graph: GraphArrays) -> Vectors:
         model = self._model

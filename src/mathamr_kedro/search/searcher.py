@@ -7,13 +7,12 @@ query costs milliseconds after that.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS
 from mathamr_kedro.graph import DOCUMENT, FORMULA
 from mathamr_kedro.hits import Hits
-from mathamr_kedro.records import Post
+from mathamr_kedro.records import CleanText, Post
 from mathamr_kedro.search.engines.protocol import EXACT, VectorIndex
 from mathamr_kedro.search.explanation import (
     Captions,
@@ -26,11 +25,21 @@ from mathamr_kedro.search.explanation import (
 from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.search.queries import EncodedQuery, QueryEncoder
 from mathamr_kedro.search.store import VectorStore
-from mathamr_kedro.search.strategies import Strategy, find_posts
-from mathamr_kedro.types import PostId
+from mathamr_kedro.types import PostId, TopicId
 
 FindTexts: TypeAlias = Callable[[Collection[PostId]], Mapping[PostId, Post]]
 """Ids to the posts that are there."""
+FindTopic: TypeAlias = Callable[[TopicId], EncodedQuery | None]
+"""A topic of the collection as a query; ``None``: there is none."""
+
+
+class _FindPosts(Protocol):
+    """Ranks posts for a query."""
+
+    def __call__(
+        self, query: EncodedQuery, top: int, post_types: Sequence[str] | None = None
+    ) -> Hits: ...
+
 
 _SNIPPET = 160
 
@@ -64,7 +73,8 @@ class Searcher:
         store: the vectors that the index was built from.
         encoder: makes queries comparable with them.
         find_texts: gives the texts of posts.
-        strategy: how posts are found.
+        find_posts: how posts are found, e.g. :class:`~mathamr_kedro.runs.PostSearch`.
+        find_topic: gives topics as queries.
         max_tokens: limit of a chunk when posts were parsed.
     """
 
@@ -74,12 +84,13 @@ class Searcher:
         store: VectorStore,
         encoder: QueryEncoder,
         find_texts: FindTexts,
-        strategy: Strategy | None = None,
+        find_posts: _FindPosts,
+        find_topic: FindTopic = lambda topic_id: None,
         max_tokens: int = MAX_CHUNK_TOKENS,
     ) -> None:
         self._index, self._store, self._encoder = index, store, encoder
-        self._find_texts, self._strategy = find_texts, strategy or Strategy()
-        self._max_tokens = max_tokens
+        self._find_texts, self._find = find_texts, find_posts
+        self._find_topic, self._max_tokens = find_topic, max_tokens
 
     def search(
         self, text: str, top: int = 10, post_types: Sequence[str] | None = None
@@ -89,10 +100,10 @@ class Searcher:
         Args:
             text: the question.
             top: how many posts.
-            post_types: types of post to return; those of the strategy if ``None``.
+            post_types: types of post to return; those of the system if ``None``.
         """
         query = self._encoder.encode_text(text)
-        hits = self._find(query.entry, top, post_types)
+        hits = self._find(query, top, post_types)
         return Answer(self._describe(query, hits), query.warnings)
 
     def search_formula(self, latex: str, top: int = 10) -> Answer:
@@ -104,14 +115,12 @@ class Searcher:
     def search_like(
         self, post_id: PostId, top: int = 10, post_types: Sequence[str] | None = None
     ) -> Answer:
-        """Find posts similar to one of the index, without that one."""
-        query = self._read([post_id])[0]
+        """Find posts similar to one of the index, without that one, or for a topic."""
+        query = self._find_topic(post_id) if post_id not in self._store.places else None
+        query = query or self._read_query(post_id)
         found = self._find(query, top + 1, post_types)
         hits = found.take([i for i, key in enumerate(found.ids) if key != post_id])
-        hits = hits.top(top)
-        texts = self._find_texts([post_id])
-        captions = self._caption(query, texts.get(post_id))
-        return Answer(self._describe(EncodedQuery(query, captions), hits))
+        return Answer(self._describe(query, hits.top(top)))
 
     def explain(self, text: str, post_id: PostId) -> Explanation:
         """Compare all nodes of a query with all nodes of a post (Figure 4.1)."""
@@ -125,13 +134,11 @@ class Searcher:
         """Release the index."""
         self._index.close()
 
-    def _find(
-        self, query: PostEntry, top: int, post_types: Sequence[str] | None
-    ) -> Hits:
-        types = self._strategy.post_types if post_types is None else tuple(post_types)
-        strategy = replace(self._strategy, depth=top, post_types=types)
-        (hits,) = find_posts(self._index, [query], strategy)
-        return hits
+    def _read_query(self, post_id: PostId) -> EncodedQuery:
+        (entry,) = self._read([post_id])
+        text = self._find_texts([post_id]).get(post_id)
+        clean = CleanText(text.text, text.formula_map) if text else CleanText("", ())
+        return EncodedQuery(entry, self._caption(entry, text), clean=clean)
 
     def _find_by_formula(self, query: PostEntry, top: int) -> Hits:
         """Return posts, each where its best formula stands."""

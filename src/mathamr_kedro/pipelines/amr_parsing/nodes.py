@@ -139,7 +139,7 @@ def _describe(
     if graphs.fingerprint != _made_from(texts, config):
         raise MissingInputError(
             "The graphs were made from other texts or parameters; run the whole stage: "
-            "kedro run --pipeline amr_parsing"
+            "kedro run --pipelines amr_parsing"
         )
     statistics = GraphStatistics()
     reasons: Counter[str] = Counter()

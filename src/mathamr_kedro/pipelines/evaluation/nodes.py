@@ -36,13 +36,13 @@ from mathamr_kedro.runs import (
     add_fusions,
     build_formula_ranker,
     build_post_ranker,
+    find_questions,
     list_topic_sets,
     run_search,
     search_posts,
 )
 from mathamr_kedro.search import EngineConfig, Strategy, find_formulas, open_index
 from mathamr_kedro.trec import Run
-from mathamr_kedro.types import PostId
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +70,8 @@ def search_by_vectors(
     by_task = _list_topics(topics)
     queries = {t: Queries.read(by_task[t], topic_vectors.read(encoder)) for t in TASKS}
     asks_questions = any(s.with_question for s in strategies.values())
-    question_of = _find_questions(posts, store.places) if asks_questions else {}
+    parents = posts.tables(["post_id", "parent_id"]) if asks_questions else ()
+    question_of = find_questions(parents, store.places)
     size = config.queries_per_batch
     runs = []
     for name, chosen in strategies.items() if queries[1].topics else ():
@@ -229,18 +230,6 @@ def _list_sets(
     return list_topic_sets(
         topics.records(), judgments.records(), config.topic_sets, visual_index
     )
-
-
-def _find_questions(
-    posts: ShardedTable, indexed: Mapping[PostId, Any]
-) -> dict[PostId, PostId]:
-    """Return the question of each answer, where both are in the index."""
-    return {
-        post: parent
-        for table in posts.tables(["post_id", "parent_id"])
-        for post, parent in zip(*(c.to_pylist() for c in table.columns), strict=True)
-        if parent in indexed and post in indexed
-    }
 
 
 def _list_formulas(

@@ -3,11 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.runs import NamedStrategy
 from mathamr_kedro.search import Dtype, EncodingConfig, EngineConfig, Strategy
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """What ``mathamr search`` asks where no other system is named.
+
+    The weights are those of the best system without a second model
+    (``docs/results/pool.md``); what is compared how is ``indexing.strategy``.
+    """
+
+    system: str = "with_question"
+    """``with_question``, or any system of the evaluation."""
+    with_question: float = 0.5
+    with_document: float = 0.2
+    sentence_weight: float = 0.3
+
+    def list_strategies(self, strategy: Strategy) -> dict[str, NamedStrategy]:
+        """Return the strategy of the index by its name, and weighted as stated here."""
+        plain = NamedStrategy.of(strategy)
+        weights = (self.with_question, self.with_document, self.sentence_weight)
+        weighted = plain  # single vectors have no parts to weigh
+        if strategy.retrieval != "single":
+            names = ("with_question", "with_document", "sentence_weight")
+            weighted = replace(plain, **dict(zip(names, weights, strict=True)))
+        return {plain.name: plain, "with_question": weighted}
 
 
 @dataclass(frozen=True)
@@ -20,6 +46,8 @@ class IndexingConfig:
     engine: EngineConfig = field(default_factory=EngineConfig)
     strategy: Strategy = field(default_factory=Strategy)
     """How later stages search for posts."""
+    search: SearchConfig = field(default_factory=SearchConfig)
+    """How people do."""
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> IndexingConfig:

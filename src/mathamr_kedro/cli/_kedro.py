@@ -1,0 +1,126 @@
+"""Kedro's own commands, where this project has more to say.
+
+====================  ==========================================================
+``kedro run``         a wrong name is one line with the nearest one; ``--env`` completes
+``kedro jupyter``     says what to install where Jupyter is missing
+====================  ==========================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from copy import copy
+from functools import partial, wraps
+from importlib.util import find_spec
+from typing import Any
+
+import click
+from kedro.framework.cli.jupyter import jupyter
+from kedro.framework.cli.project import run
+from kedro.framework.project import pipelines
+from kedro.pipeline import Pipeline
+
+from mathamr_kedro.cli._options import EnvironmentName
+from mathamr_kedro.errors import suggest
+from mathamr_kedro.stages import STAGES
+
+_EVERYTHING = "__default__"
+_PACKAGES = {
+    "lab": ("jupyterlab", "JupyterLab", 'pip install "mathamr-kedro[notebooks]"'),
+    "notebook": ("notebook", "Jupyter Notebook", "pip install notebook"),
+}
+
+
+def load_command(name: str) -> click.Command:
+    """Return ``run`` or ``jupyter``."""
+    if name == "run":
+        return _adapt(run, _check_names)
+    group: click.Group = copy(jupyter)
+    group.commands = {
+        name: _adapt(command, partial(_require_package, name))
+        for name, command in jupyter.commands.items()
+    }
+    return group
+
+
+def _adapt(command: click.Command, check: Callable[..., None]) -> click.Command:
+    """Return the command with a check before it, and with names to complete."""
+    adapted, original = copy(command), command.callback
+    assert original is not None
+
+    @wraps(original)
+    def checked(*arguments: Any, **options: Any) -> Any:
+        check(**options)
+        return original(*arguments, **options)
+
+    adapted.callback = checked
+    adapted.params = [_complete(param) for param in command.params]
+    return adapted
+
+
+def _complete(param: click.Parameter) -> click.Parameter:
+    if param.name != "env":
+        return param
+    completed = copy(param)
+    completed.type = EnvironmentName()
+    return completed
+
+
+def _require_package(command: str, **options: Any) -> None:
+    module, title, install = _PACKAGES.get(command, ("", "", ""))
+    if module and find_spec(module) is None:
+        raise click.ClickException(
+            f"{title} is not installed here; run `{install}`, then `kedro jupyter "
+            f"{command}` again (any other Jupyter opens notebooks/ as well)"
+        )
+
+
+def _check_names(
+    pipeline: str | None = None, pipelines: Iterable[str] = (), **options: Any
+) -> None:
+    """Refuse names that nothing bears, before anything is loaded or run."""
+    names = [pipeline] if pipeline else list(pipelines)
+    _check("pipeline", names, [*STAGES, _EVERYTHING])
+    given = {kind: list(options.get(kind) or ()) for kind in _KINDS}
+    if not any(given.values()):
+        return
+    chosen = _join(names or [_EVERYTHING])
+    for option, values in given.items():
+        kind, list_names = _KINDS[option]
+        _check(kind, values, list_names(chosen))
+
+
+def _join(names: Iterable[str]) -> Pipeline:
+    return sum((pipelines[name] for name in names), start=Pipeline([]))
+
+
+def _list_nodes(chosen: Pipeline) -> set[str]:
+    return {node.name for node in chosen.nodes}
+
+
+def _list_namespaces(chosen: Pipeline) -> set[str]:
+    return {node.namespace for node in chosen.nodes if node.namespace}
+
+
+def _list_tags(chosen: Pipeline) -> set[str]:
+    return {tag for node in chosen.nodes for tag in node.tags}
+
+
+_KINDS: dict[str, tuple[str, Callable[[Pipeline], set[str]]]] = {
+    "node_names": ("node", _list_nodes),
+    "from_nodes": ("node", _list_nodes),
+    "to_nodes": ("node", _list_nodes),
+    "from_inputs": ("dataset", Pipeline.datasets),
+    "to_outputs": ("dataset", Pipeline.datasets),
+    "namespaces": ("namespace", _list_namespaces),
+    "tags": ("tag", _list_tags),
+}
+"""Options of ``kedro run`` to what they name, and which names there are."""
+
+
+def _check(kind: str, values: Iterable[str], known: Collection[str]) -> None:
+    for value in values:
+        if value not in known:
+            hint = suggest(value, known)
+            others = hint or f". Known: {', '.join(sorted(known))}"
+            raise click.ClickException(f"No {kind} is named {value!r}{others}")

@@ -1,0 +1,40 @@
+"""Options that the commands share."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import CompletionItem
+
+
+class EnvironmentName(click.ParamType):
+    """The name of an environment, or of several stacked with ``+``; shells complete it.
+
+    Names are checked where the configuration is read, with the nearest one as a hint.
+    """
+
+    name = "text"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the environments of ``conf/`` that begin like this."""
+        # Loaded here: nobody else needs the configuration for his options.
+        from mathamr_kedro.environments import EnvironmentLoader  # noqa: PLC0415
+        from mathamr_kedro.errors import MathAMRError  # noqa: PLC0415
+        from mathamr_kedro.project import find_project  # noqa: PLC0415
+
+        try:
+            names = EnvironmentLoader.complete(find_project() / "conf", incomplete)
+        except MathAMRError:  # outside of a project
+            return []
+        return [CompletionItem(name) for name in names]
+
+
+ENV = click.option(
+    "--env",
+    type=EnvironmentName(),
+    help="Environment of conf/ (default: the embedded sample).",
+)
+DATA_ROOT = click.option(
+    "--data-root", help="Another folder for what the stages wrote."
+)
