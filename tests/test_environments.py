@@ -193,3 +193,9 @@ def test_vocabularies_and_weights_come_from_one_encoder(env, released):
     assert parameters["training"]["start_from"] == released
     # Without an encoder to start from there is something to train.
     assert released or parameters["training"]["num_epochs"] > 0
+
+
+def test_globals_of_an_overlay_may_name_those_below(conf):
+    write(conf, {"overlays/part.yml": "globals: {root: '${_below.root}/part'}"})
+    assert load(conf, "pool+part")["globals"] == {"root": "pool/part"}
+    assert load(conf, "part")["catalog"]["one"]["path"] == "data/part"
