@@ -17,14 +17,20 @@ from mathamr_kedro.corpus import (
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
-from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs
+from mathamr_kedro.shards import (
+    EndOfShards,
+    Shard,
+    ShardItem,
+    ShardPairs,
+    StartOfShards,
+)
 
 logger = logging.getLogger(__name__)
 
 
 def choose_posts(
     collection: Collection, parameters: Mapping[str, Any]
-) -> Iterator[Shard | EndOfShards]:
+) -> Iterator[ShardItem]:
     """Choose the posts of the judged subset; without one the table is empty."""
     config = IngestionConfig.read(parameters)
     if config.subset is None:
@@ -32,10 +38,14 @@ def choose_posts(
         return
     raw = collection.fingerprint("posts", "formulas", "qrels")
     made_from = fingerprint("chosen", raw, asdict(config.subset), config.pairs)
-    rows, counts = JudgedSubset(collection, config.subset).choose(config.pairs)
-    counts["posts"] = len(ChosenPosts(rows))
-    logger.info("judged subset: %s", ", ".join(f"{k} {n:,}" for k, n in counts.items()))
-    yield Shard("chosen", made_from, rows, {"written": len(rows), **counts})
+    start = StartOfShards(made_from)
+    yield start
+    if not start.finished:
+        rows, counts = JudgedSubset(collection, config.subset).choose(config.pairs)
+        counts["posts"] = len(ChosenPosts(rows))
+        numbers = ", ".join(f"{name} {n:,}" for name, n in counts.items())
+        logger.info("judged subset: %s", numbers)
+        yield Shard("chosen", made_from, rows, {"written": len(rows), **counts})
     yield EndOfShards(made_from)
 
 
