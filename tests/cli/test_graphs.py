@@ -14,7 +14,7 @@ from kedro.io import DatasetError
 
 from mathamr_kedro.cli.graphs import command
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.graph import GraphArchive, RecordFile
+from mathamr_kedro.graph import ArchivedFile, GraphArchive, RecordFile
 from mathamr_kedro.records import Failure
 from mathamr_kedro.shards import EndOfShards, Shard
 from tests.pipelines.arqmath_world import PROJECT, write_collection
@@ -178,6 +178,19 @@ def test_a_record_that_is_no_graph_is_a_failure(whole: Path, tmp_path: Path) -> 
     assert isinstance(failure, Failure)
     assert failure.place == "posts/posts-0.amr.txt, record 1"
     assert (failure.record_id, failure.reason) == ("7", "malformed_record")
+
+
+def test_a_graph_that_stands_twice_is_refused(archive: Path, tmp_path: Path) -> None:
+    found = GraphArchive(archive)
+    texts = list(found.read())
+    (text,) = [t for file, t in texts if file.name.endswith("posts-00000-000.amr.txt")]
+    again = ArchivedFile("posts", "posts-9", {"written": 1}, "posts/posts-9.amr.txt")
+    path = tmp_path / "graphs.tar.gz"
+    files = [(file, t.encode) for file, t in [*texts, (again, text)]]
+    GraphArchive.write(path, found.manifest, files)
+    with pytest.raises(MalformedInputError, match=r"second graph of '10' in 'posts/"):
+        invoke(tmp_path, "import", str(path))
+    assert [file.name for file in tmp_path.iterdir()] == ["graphs.tar.gz"]
 
 
 def test_a_killed_import_goes_on(
