@@ -11,6 +11,7 @@ MathAMRError
 ├── GraphError           a graph violates an invariant
 ├── TrainingError        training cannot continue, for instance because the loss is NaN
 ├── LockedError          another process is writing to the same folder
+├── DiskFullError        there is no room for what is to be written
 └── WorkerError          a worker process died, hung or sent an invalid answer
 ```
 
@@ -61,6 +62,10 @@ class TrainingError(MathAMRError):
 
 class LockedError(MathAMRError):
     """Another process is writing to the same folder."""
+
+
+class DiskFullError(MathAMRError):
+    """There is no room on the disk for what is to be written."""
 
 
 class WorkerError(MathAMRError):

@@ -16,9 +16,9 @@ from mathamr_kedro.model.weights import load_model, save_model
 from mathamr_kedro.search.encoding import (
     CollectionGraphs,
     EncodeRanges,
+    EncodingConfig,
     encode_collection,
     fingerprint_encoder,
-    list_ranges,
 )
 from mathamr_kedro.search.store import VectorStore
 from mathamr_kedro.workers import WorkerConfig
@@ -56,9 +56,9 @@ def encode(folder, folders, size=4, workers=1):
         encode_collection(
             store,
             EncodeRanges(*folders, ComputeConfig(device="cpu")),
-            list_ranges(len(shards), "posts", size),
+            "posts",
             graphs,
-            WorkerConfig(workers=workers, batch_size=1),
+            EncodingConfig(size, workers=WorkerConfig(workers=workers, batch_size=1)),
         )
     return VectorStore(folder)
 
@@ -99,7 +99,9 @@ def test_stopped_encoding_encodes_only_what_it_lacks(tmp_path, folders, monkeypa
     monkeypatch.setattr(EncodeRanges, "__call__", stop_at_second)
     with pytest.raises(KeyboardInterrupt):
         encode(tmp_path, folders)
-    assert VectorStore(tmp_path).state.shards == ("posts-00000000",)
+    assert [r.name for r in VectorStore(tmp_path).state.shards] == [
+        "posts-00000000-00000004"
+    ]
     assert len(encode(tmp_path, folders)) == 10
     assert [r.first for r in seen] == [0, 4, 4, 8]
 

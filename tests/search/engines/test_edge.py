@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError, LockedError, MissingInputError
-from mathamr_kedro.search.engines import edge as edge_index
 from mathamr_kedro.search.engines import following
 from mathamr_kedro.search.engines.edge import EdgeIndex
+from mathamr_kedro.search.engines.edge_collection import EdgeCollection
 from mathamr_kedro.search.engines.protocol import HnswConfig, SearchMode
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.search.store import VectorStore
@@ -131,7 +131,7 @@ def test_killed_build_goes_on_where_it_stopped(tmp_path, posts, monkeypatch):
     store = make_store(tmp_path / "vectors", posts, per_commit=10)
     monkeypatch.setattr(following, "_NOTE_EVERY", 2)
     written: list[int] = []
-    original = edge_index._EdgeCollection.upsert
+    original = EdgeCollection.upsert
 
     def upsert(self, points):
         if len(written) == 7:
@@ -139,13 +139,13 @@ def test_killed_build_goes_on_where_it_stopped(tmp_path, posts, monkeypatch):
         written.append(len(points))
         original(self, points)
 
-    monkeypatch.setattr(edge_index._EdgeCollection, "upsert", upsert)
+    monkeypatch.setattr(EdgeCollection, "upsert", upsert)
     with pytest.raises(KeyboardInterrupt):
         EdgeIndex.open(tmp_path / "edge", store)
     assert not (tmp_path / "edge" / "edge.json").exists()
     total = len(written)
     monkeypatch.setattr(
-        edge_index._EdgeCollection,
+        EdgeCollection,
         "upsert",
         lambda self, points: (written.append(len(points)), original(self, points)),
     )
