@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 # The same examples in every run: a red build is never luck. ``make fuzz`` draws others.
@@ -33,6 +36,37 @@ def _has_gpu() -> bool:
     import torch
 
     return torch.cuda.is_available()
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project in which ``kedro run --env demo`` has just ended; not to be changed.
+
+    Made once for all tests, also where several processes share them.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    root = folder / "demo"
+    with FileLock(folder / "demo.lock"):
+        if not (root / "done").exists():
+            _copy_project(root)
+            command = [sys.executable, "-m", "kedro", "run", "--env", "demo"]
+            done = subprocess.run(
+                command, cwd=root, capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+            (root / "done").write_text(done.stdout + done.stderr)
+    return root
+
+
+def _copy_project(root: Path) -> None:
+    """Lay out an empty checkout; the code is that of this one."""
+    (root / "src").mkdir(parents=True)
+    (root / "data").mkdir()
+    shutil.copy(PROJECT / "pyproject.toml", root)
+    for name in ("conf", "notebooks", "data/01_raw"):
+        (root / name).symlink_to(PROJECT / name)
 
 
 _NEEDS = {

@@ -1,57 +1,58 @@
-"""The notebooks run from top to bottom on the embedded sample."""
+"""The notebooks run from top to bottom right after ``make demo``."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 
 import nbformat
 import pytest
-from kedro.framework.session import KedroSession
-from kedro.framework.startup import bootstrap_project
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 
-from mathamr_kedro.experiments.cells import CellStore
-from mathamr_kedro.experiments.outcomes import summarise_experiment
-from mathamr_kedro.experiments.results import GridResults
-from mathamr_kedro.stats import TestConfig
-from tests.experiments.cells import PARAMETERS, fill_store
-from tests.experiments.test_outcomes import MEANS, MODES
+from tests.conftest import PROJECT
 
-PROJECT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((PROJECT / "notebooks").glob("*.ipynb"))
 
-
-STAGES = ["ingestion", "amr_parsing", "graph_fusion", "preprocessing"]
-
-
-@pytest.fixture(scope="module")
-def prepared_sample():
-    bootstrap_project(PROJECT)
-    with KedroSession.create(PROJECT, env="test") as session:
-        session.run(pipeline_names=STAGES)
+pytestmark = [
+    pytest.mark.timeout(900),  # the first of them waits for the demo
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning"),
+]
 
 
-@pytest.fixture(scope="module")
-def two_versions(tmp_path_factory):
-    """Two results of made-up cells in the catalog."""
-    for number, mean in enumerate((0.5, 0.6)):
-        store = CellStore(tmp_path_factory.mktemp(f"cells{number}"))
-        fill_store(store, MODES, MEANS | {"both": mean})
-        grid = GridResults.find(MODES, PARAMETERS, store)
-        outcome = summarise_experiment(grid, TestConfig(num_samples=100), None)
-        bootstrap_project(PROJECT)
-        with KedroSession.create(PROJECT, env="test+formula_modes") as session:
-            session.load_context().catalog.save("experiment_result", outcome.describe())
+@pytest.fixture(autouse=True)
+def no_environment_is_named(monkeypatch):
+    monkeypatch.delenv("KEDRO_ENV", raising=False)
+    paths = [str(PROJECT / "src"), *os.environ.get("PYTHONPATH", "").split(":")]
+    monkeypatch.setenv("PYTHONPATH", ":".join(filter(None, paths)))
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")
+def execute(path: Path, folder: Path) -> nbformat.NotebookNode:
+    notebook = nbformat.read(path, as_version=4)
+    resources = {"metadata": {"path": str(folder)}}
+    client = NotebookClient(notebook, timeout=120, resources=resources)
+    asyncio.run(client.async_execute())
+    return notebook
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_runs(path, prepared_sample, two_versions, monkeypatch):
-    monkeypatch.setenv("KEDRO_ENV", "test")
+def test_notebook_runs_from_a_fresh_demo(path, demo):
     notebook = nbformat.read(path, as_version=4)
     assert all(not cell.get("outputs") for cell in notebook.cells), "strip the outputs"
-    client = NotebookClient(
-        notebook, timeout=120, resources={"metadata": {"path": str(PROJECT)}}
-    )
-    asyncio.run(client.async_execute())
+    execute(path, demo)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_first_cell_takes_the_last_run_or_says_what_to_run(path, tmp_path):
+    """In a project where nothing was run."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "conf").symlink_to(PROJECT / "conf")
+    (tmp_path / "pyproject.toml").write_text((PROJECT / "pyproject.toml").read_text())
+    notebook = nbformat.read(path, as_version=4)
+    first = next(i for i, c in enumerate(notebook.cells) if c.cell_type == "code")
+    notebook.cells = notebook.cells[: first + 1]
+    resources = {"metadata": {"path": str(tmp_path)}}
+    client = NotebookClient(notebook, timeout=120, resources=resources)
+    with pytest.raises(CellExecutionError, match="run `make demo`, or `kedro run"):
+        asyncio.run(client.async_execute())

@@ -12,12 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
-from kedro.framework.context import KedroContext
-from kedro.framework.session import KedroSession
-from kedro.framework.startup import bootstrap_project
 from kedro.io import DatasetError
 
 from mathamr_kedro.environments import stack_environments
@@ -43,6 +40,10 @@ from mathamr_kedro.experiments import (
 from mathamr_kedro.files import FolderLock
 from mathamr_kedro.parameters import merge_parameters
 from mathamr_kedro.stages import check_stage_parameters
+
+if TYPE_CHECKING:
+    from kedro.framework.context import KedroContext
+    from kedro.framework.session import KedroSession
 
 logger = logging.getLogger(__name__)
 
@@ -118,6 +119,10 @@ class GridRun:
 
     def open_session(self, **changes: Any) -> KedroSession:
         """Open a session with more parameters."""
+        # Loaded here: who looks at results waits for no session.
+        from kedro.framework.session import KedroSession  # noqa: PLC0415
+        from kedro.framework.startup import bootstrap_project  # noqa: PLC0415
+
         bootstrap_project(self.root)
         values = merge_parameters(self.settings or {}, changes)
         return KedroSession.create(self.root, env=self.env, runtime_params=values)

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.graph import (
+from mathamr_kedro.graph.virtual_nodes import (
     AuxiliaryEdges,
     FormulaMode,
-    GraphRecord,
-    GraphVariant,
     SentenceRoots,
     Structure,
-    draw_math_graph,
-    read_math_graph,
-    write_page,
 )
-from mathamr_kedro.project import open_catalog
+
+if TYPE_CHECKING:
+    from mathamr_kedro.graph import GraphRecord
 
 
 @click.command(name="graph")
@@ -62,6 +59,15 @@ def command(
       mathamr graph 33701
       mathamr graph A.1001 --auxiliary-edges sequential --out topic.svg
     """
+    # Loaded here: the help needs none of it.
+    from mathamr_kedro.graph import (  # noqa: PLC0415
+        GraphVariant,
+        draw_math_graph,
+        read_math_graph,
+        write_page,
+    )
+    from mathamr_kedro.project import open_catalog  # noqa: PLC0415
+
     chosen = GraphVariant(**variant)
     catalog = open_catalog(env, data_root)
     record = _find(catalog, post_id)

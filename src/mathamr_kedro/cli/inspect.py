@@ -11,7 +11,6 @@ from rich.table import Table
 
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.project import open_catalog
 from mathamr_kedro.records import Failure, Post
 
 
@@ -38,6 +37,9 @@ def command(post: str, env: str | None, data_root: str | None) -> None:
 
 
 def _find(post_id: str, env: str | None, data_root: str | None) -> Post:
+    # Loaded here: a file needs no catalog.
+    from mathamr_kedro.project import open_catalog  # noqa: PLC0415
+
     catalog = open_catalog(env, data_root)
     found = catalog.load("posts").find("post_id", post_id)
     if found is not None:

@@ -10,7 +10,6 @@ import click
 
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.project import find_project, open_catalog
 
 
 @click.command(name="release")
@@ -53,6 +52,7 @@ def command(
     from mathamr_kedro.graph import PreprocessingConfig  # noqa: PLC0415
     from mathamr_kedro.learning.card import Provenance  # noqa: PLC0415
     from mathamr_kedro.learning.releasing import release_encoder  # noqa: PLC0415
+    from mathamr_kedro.project import open_catalog  # noqa: PLC0415
 
     folder = out or _find_place(name)
     catalog: Any = open_catalog(env, data_root)
@@ -74,6 +74,8 @@ def command(
 
 
 def _find_place(name: str) -> Path:
+    from mathamr_kedro.project import find_project  # noqa: PLC0415
+
     package = find_project() / "src" / "mathamr_kedro"
     if not package.is_dir():
         raise click.UsageError("Outside a checkout, name the folder with --out FOLDER")

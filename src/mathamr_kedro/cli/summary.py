@@ -13,7 +13,6 @@ from rich.table import Table
 
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.project import open_catalog
 
 if TYPE_CHECKING:
     from mathamr_kedro.datasets import RunFolder
@@ -27,6 +26,9 @@ _MEASURES = 4
 @DATA_ROOT
 def command(env: str | None, data_root: str | None) -> None:
     """Summarise the outputs of the pipelines and say where to look."""
+    # Loaded here: the help needs no catalog.
+    from mathamr_kedro.project import open_catalog  # noqa: PLC0415
+
     catalog = open_catalog(env, data_root)
     console = Console()
     statistics = _load(catalog, "ingestion_statistics")

@@ -2,6 +2,7 @@
 
 ```
 arqmath, formula_pool, ntcir12, own_files     kinds of Collection (raw)
+   │ subset, chosen                           its judged posts alone
    │ xml_rows, topics, formula_tables, judgments
    ▼ raw records and failures
 extraction ──► Post, Comment, Topic           markup: to flat text
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         ArqmathFiles,
         ExampleFiles,
     )
+    from mathamr_kedro.corpus.chosen import ChosenCollection, ChosenPosts
     from mathamr_kedro.corpus.extraction import (
         PostCleaner,
         clean_comment,
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
         describe_judgments,
         describe_posts,
     )
+    from mathamr_kedro.corpus.subset import JudgedSubset, SubsetConfig
     from mathamr_kedro.corpus.tables import RecordTables
     from mathamr_kedro.corpus.threads import Answers, Threads
     from mathamr_kedro.corpus.topics import year_of_topic
@@ -56,11 +59,14 @@ __all__ = [
     "Answers",
     "ArqmathCollection",
     "ArqmathFiles",
+    "ChosenCollection",
+    "ChosenPosts",
     "Collection",
     "ExampleFiles",
     "FormulaMarks",
     "FormulaPool",
     "FormulaPoolFiles",
+    "JudgedSubset",
     "Ntcir12Collection",
     "Ntcir12Files",
     "OwnCollection",
@@ -70,6 +76,7 @@ __all__ = [
     "RawPost",
     "RawTopic",
     "RecordTables",
+    "SubsetConfig",
     "Threads",
     "VisualIndex",
     "check_accounts",
@@ -90,11 +97,14 @@ _HOME = {
     "Answers": "threads",
     "ArqmathCollection": "arqmath",
     "ArqmathFiles": "arqmath",
+    "ChosenCollection": "chosen",
+    "ChosenPosts": "chosen",
     "Collection": "raw",
     "ExampleFiles": "arqmath",
     "FormulaMarks": "placeholders",
     "FormulaPool": "formula_pool",
     "FormulaPoolFiles": "formula_pool",
+    "JudgedSubset": "subset",
     "Ntcir12Collection": "ntcir12",
     "Ntcir12Files": "ntcir12",
     "OwnCollection": "own_files",
@@ -104,6 +114,7 @@ _HOME = {
     "RawPost": "raw",
     "RawTopic": "raw",
     "RecordTables": "tables",
+    "SubsetConfig": "subset",
     "Threads": "threads",
     "VisualIndex": "visual_index",
     "check_accounts": "statistics",

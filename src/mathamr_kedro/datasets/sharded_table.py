@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,10 +32,15 @@ class ShardedTable:
     def counts(self) -> dict[str, int]:
         """The account over all shards, e.g. ``{"read": 9, "written": 9, ...}``."""
         totals: dict[str, int] = {}
-        for shard in self._folder.read_list().counts.values():
+        for shard in self.counts_by_shard.values():
             for name, count in shard.items():
                 totals[name] = totals.get(name, 0) + count
         return totals
+
+    @property
+    def counts_by_shard(self) -> Mapping[str, Mapping[str, int]]:
+        """The account of each shard."""
+        return self._folder.read_list().counts
 
     @property
     def fingerprint(self) -> str:
@@ -52,7 +57,9 @@ class ShardedTable:
 
     def read_file(self, file: Path, columns: Sequence[str] | None = None) -> pa.Table:
         """Return one shard as an Arrow table, with the asked columns alone."""
-        return pq.read_table(file, columns=list(columns) if columns else None)
+        # Not pq.read_table, which imports pandas.
+        with pq.ParquetFile(file) as opened:
+            return opened.read(columns=list(columns) if columns else None)
 
     def read_rows(self, file: Path, places: list[int] | None = None) -> Iterator[Any]:
         """Yield the records of one shard, or those at some places."""
@@ -75,9 +82,10 @@ class ShardedTable:
     def find(self, column: str, value: str) -> Any | None:
         """Return the first row whose column has the value, or ``None``."""
         for file in self.files():
-            found = pq.read_table(file, filters=[(column, "=", value)])
-            if found.num_rows:
-                return next(RecordTables(self.record).read(found.slice(0, 1)))
+            values = self.read_file(file, [column])[column].to_pylist()
+            if value in values:
+                found = self.read_file(file).slice(values.index(value), 1)
+                return next(RecordTables(self.record).read(found))
         return None
 
     def to_pandas(self, columns: Sequence[str] | None = None) -> pd.DataFrame:

@@ -6,27 +6,35 @@ TermIndex     BM25 over any of them
 TextModel     sentence encoders by name (MiniLM, mpnet): where they are, how to get them
 ============  ====================================================================
 
-:class:`SentenceEncoder` needs the extra ``text``.
+:class:`SentenceEncoder` needs the extra ``text``. Names are imported when
+they are first used: who looks for a model need not wait for BM25.
 """
 
-from mathamr_kedro.text.bm25 import TermIndex
-from mathamr_kedro.text.models import (
-    TEXT_MODELS,
-    TextModel,
-    explain_absence,
-    find_text_model,
-    get_text_model,
-)
-from mathamr_kedro.text.sentence_encoder import SentenceEncoder
-from mathamr_kedro.text.terms import (
-    list_graph_terms,
-    list_ngrams,
-    list_patterns,
-    list_tuples,
-    restore_latex,
-    split_latex,
-    split_text,
-)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mathamr_kedro.faces import load_lazily
+
+if TYPE_CHECKING:
+    from mathamr_kedro.text.bm25 import TermIndex
+    from mathamr_kedro.text.models import (
+        TEXT_MODELS,
+        TextModel,
+        explain_absence,
+        find_text_model,
+        get_text_model,
+    )
+    from mathamr_kedro.text.sentence_encoder import SentenceEncoder
+    from mathamr_kedro.text.terms import (
+        list_graph_terms,
+        list_ngrams,
+        list_patterns,
+        list_tuples,
+        restore_latex,
+        split_latex,
+        split_text,
+    )
 
 __all__ = [
     "TEXT_MODELS",
@@ -44,3 +52,22 @@ __all__ = [
     "split_latex",
     "split_text",
 ]
+
+_HOME = {
+    "SentenceEncoder": "sentence_encoder",
+    "TEXT_MODELS": "models",
+    "TermIndex": "bm25",
+    "TextModel": "models",
+    "explain_absence": "models",
+    "find_text_model": "models",
+    "get_text_model": "models",
+    "list_graph_terms": "terms",
+    "list_ngrams": "terms",
+    "list_patterns": "terms",
+    "list_tuples": "terms",
+    "restore_latex": "terms",
+    "split_latex": "terms",
+    "split_text": "terms",
+}
+
+__getattr__, __dir__ = load_lazily(__name__, _HOME)
