@@ -30,7 +30,7 @@ PAGES = [
 OTHER_DATA = r"--env '?(pool|formula_pool|arqmath|ntcir12|benchmark|cluster)\b"
 SKIPPED = {
     OTHER_DATA: "reads a collection that is not part of the project",
-    r"(^|\s)\[|…|\.\.\.|\b(NAME|ENV|POST_ID|POST|QUERY|FORMULA|FORM|OLD|DIR|VERSION)\b": (
+    r"(^|[\s'])\[|…|\.\.\.|\b(NAME|ENV|POST_ID|POST|QUERY|FORM|OLD|DIR|VERSION)\b": (
         "a pattern to fill in"
     ),
     r"^kedro (viz|ipython|jupyter)|^make ": "opens a browser, a prompt, or sets up",
@@ -38,13 +38,13 @@ SKIPPED = {
     r"^mathamr experiments (run|track|compare|show)": (
         "trains for minutes; tests/cli/test_experiments.py runs them on a small world"
     ),
-    r"^kedro run( --from-nodes indexing.encode_posts| --env (demo|formula_modes))?$": (
+    r"^kedro run( --env (demo|formula_modes))?$": (
         "minutes; the demo of these tests is one of them"
     ),
-    r"^kedro run --pipelines \w+$": (
+    r"^kedro run --pipelines [\w,]+$": (
         "base and demo share a folder: other settings would undo the demo"
     ),
-    r"^mathamr (evaluate|compare) \S*(run|base|baseline)\.": "names files of the reader",
+    r"^mathamr (evaluate|compare) (run|base|baseline)\.": "names files of the reader",
     r"^mathamr (evaluate|compare)( -m| --task ntcir)?$": "part of a command",
     r"^mathamr (index|experiments|graphs?|search)( [a-z]+)?$": "a name alone",
     r"^mathamr trees --reader latexml": "needs the program latexml",

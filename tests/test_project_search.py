@@ -1,4 +1,4 @@
-"""What a person is told who searches before anything was indexed."""
+"""The search of a project: what it says before there is an index, and how it ranks."""
 
 from __future__ import annotations
 
@@ -9,13 +9,30 @@ import pytest
 
 from mathamr_kedro import project_search
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.pipelines.indexing import create_pipeline
+from mathamr_kedro.stages import STAGES
 
 
-def test_missing_index_names_a_command_with_a_node_that_exists(monkeypatch):
+def test_missing_index_names_a_command_with_a_stage_that_exists(monkeypatch):
     catalog = {"index": SimpleNamespace(exists=lambda: False)}
     monkeypatch.setattr(project_search, "open_catalog", lambda *_: catalog)
     with pytest.raises(MissingInputError, match="kedro run --env own") as caught:
         project_search.open_searcher("own")
-    (node,) = re.findall(r"--from-nodes ([\w.]+)", str(caught.value))
-    assert node in {node.name for node in create_pipeline().nodes}
+    (stage,) = re.findall(r"--pipelines ([\w.]+)", str(caught.value))
+    assert stage in STAGES
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("system", ["mathamr_plus", "bm25", "mathamr_plus+bm25"])
+def test_search_for_a_topic_ranks_as_the_run_of_the_evaluation(
+    demo, monkeypatch, system
+):
+    monkeypatch.chdir(demo)
+    folder = project_search.open_catalog("demo").load("runs")
+    (run,) = [r for e, r in folder if (e.task, e.system) == (1, system)]
+    searcher = project_search.open_searcher("demo", system=system)
+    try:
+        for topic in ("A.1001", "A.1010", "A.1024"):
+            found = searcher.search_like(topic, top=30).results
+            assert [r.post_id for r in found] == run.lists[topic].ids[:30]
+    finally:
+        searcher.close()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kedro.config import MissingConfigException
-from kedro.io import CatalogProtocol, DataCatalog
+from kedro.io import CatalogProtocol, DataCatalog, MemoryDataset
 from kedro.utils import find_kedro_project
 
 from mathamr_kedro.environments import EnvironmentLoader
@@ -57,9 +57,10 @@ def open_catalog(
     entries = {name: _anchor(value, root) for name, value in loader["catalog"].items()}
     catalog = DataCatalog.from_config(entries, credentials)
     parameters = loader["parameters"]
-    catalog["parameters"] = parameters
-    for name, values in parameters.items():
-        catalog[f"params:{name}"] = values
+    named = {f"params:{name}": values for name, values in parameters.items()}
+    for name, values in {"parameters": parameters, **named}.items():
+        # Asked how to copy them, Kedro imports pandas.
+        catalog[name] = MemoryDataset(values, copy_mode="deepcopy")  # type: ignore[abstract]
     return catalog
 
 
@@ -104,7 +105,9 @@ class LastRun(NamedTuple):
         """Note this as the last run."""
         root = Path(self.data_root).resolve() if self.data_root else None
         note = self._replace(data_root=str(root) if root else None)
-        write_text(find_project() / _NOTE, json.dumps(note._asdict()) + "\n")
+        file = find_project() / _NOTE
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_text(file, json.dumps(note._asdict()) + "\n")
 
     @property
     def command(self) -> str:
@@ -134,11 +137,12 @@ class LastRun(NamedTuple):
 
 
 def _anchor(entry: Any, root: Path) -> Any:
-    """Let a relative path of a dataset start at the project, as Kedro does."""
-    if not isinstance(entry, dict) or "filepath" not in entry:
+    """Let relative paths of a dataset start at the project, as Kedro does."""
+    if not isinstance(entry, dict):
         return entry
-    path = str(entry["filepath"])
-    return entry if "://" in path else {**entry, "filepath": str(root / path)}
+    paths = {key: entry[key] for key in ("filepath", "path") if key in entry}
+    local = {key: str(root / path) for key, path in paths.items() if "://" not in path}
+    return {**entry, **local}
 
 
 def _find_stages(datasets: Sequence[str]) -> list[str]:

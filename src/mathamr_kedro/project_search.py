@@ -129,8 +129,8 @@ class _Project:
         option = f" --env {env}" if env else ""
         if not self.catalog["index"].exists():
             raise MissingInputError(
-                f"No index to search; run `kedro run{option}` first, or its last "
-                f"stages `kedro run{option} --from-nodes indexing.encode_posts`"
+                f"No index to search; run `kedro run{option}` first, or its stage "
+                f"`kedro run{option} --pipelines indexing` where the others are done"
             )
         known = self.catalog.load("index")["encoder"]
         if self.mark != known:

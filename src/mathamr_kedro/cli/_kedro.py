@@ -26,7 +26,7 @@ from mathamr_kedro.stages import STAGES
 
 _EVERYTHING = "__default__"
 _PACKAGES = {
-    "lab": ("jupyterlab", "JupyterLab", 'pip install "mathamr-kedro[notebooks]"'),
+    "lab": ("jupyterlab", "JupyterLab", 'pip install -e ".[notebooks]"'),
     "notebook": ("notebook", "Jupyter Notebook", "pip install notebook"),
 }
 

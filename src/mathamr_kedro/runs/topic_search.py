@@ -203,7 +203,7 @@ def _list_candidates(
 ) -> list[list[PostId]]:
     """Return the best posts by MaxSim, then the answers of the best questions."""
     found = [hits.ids for hits in find_posts(index, queries, strategy)]
-    if not strategy.with_question:
+    if not strategy.with_question or "answer" not in (strategy.types or ("answer",)):
         return found
     asked = replace(strategy, post_types=("question",))
     questions = [hits.ids for hits in find_posts(index, queries, asked)]

@@ -196,8 +196,8 @@ class StoreState:
         except (ValueError, KeyError, TypeError, AttributeError) as exc:
             raise DamagedFileError(
                 f"Expected the state of a store in {str(path)!r} ({exc}); delete that "
-                "file, run `kedro run --pipelines indexing` with the --env of your run, "
-                "and `mathamr index restore` if posts were added by hand"
+                "file, run `kedro run --pipelines indexing` with the --env of your "
+                "run, and `mathamr index restore` if posts were added by hand"
             ) from exc
 
     def check_vectors(self, folder: Path, width: int, dtype: Dtype) -> None:

@@ -1,0 +1,57 @@
+"""What a command loads before it answers; its time follows from that."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import PROJECT
+
+HEAVY = ("torch", "pandas", "scipy", "spacy", "plotly", "sklearn", "numba", "nltk")
+SESSION = ("kedro.framework.session", "kedro.framework.project", "kedro_viz")
+PROGRAM = """
+import json, sys
+from click.testing import CliRunner
+from mathamr_kedro.cli import group
+result = CliRunner().invoke(group, sys.argv[1:])
+assert result.exit_code == 0, result.output
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+def list_modules(folder, *arguments: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_help_needs_click_alone():
+    loaded = list_modules(PROJECT, "--help")
+    for name in (*HEAVY, *SESSION, "kedro", "numpy", "pyarrow", "rich", "omegaconf"):
+        assert name not in loaded
+
+
+@pytest.mark.parametrize("name", [
+    "amr", "compare", "evaluate", "experiments", "explain", "graph", "index", "inspect",
+    "models", "release", "search", "summary", "trees",
+])  # fmt: skip
+def test_help_of_a_command_needs_no_model_and_no_session(name):
+    loaded = list_modules(PROJECT, name, "--help")
+    assert [m for m in (*HEAVY, *SESSION) if m in loaded] == []
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    "arguments", [("inspect", "33701"), ("inspect", "A.1001"), ("summary",)]
+)
+def test_who_looks_at_a_table_waits_for_nothing_else(demo, arguments):
+    loaded = list_modules(demo, *arguments)
+    assert [m for m in (*HEAVY, *SESSION) if m in loaded] == []
+    stages = [m for m in loaded if m.startswith("mathamr_kedro.pipelines")]
+    assert stages == []
