@@ -60,7 +60,7 @@ def open_catalog(
     named = {f"params:{name}": values for name, values in parameters.items()}
     for name, values in {"parameters": parameters, **named}.items():
         # Asked how to copy them, Kedro imports pandas.
-        catalog[name] = MemoryDataset(values, copy_mode="deepcopy")  # type: ignore[abstract]
+        catalog[name] = MemoryDataset(values, copy_mode="deepcopy")
     return catalog
 
 

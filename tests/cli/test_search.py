@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from mathamr_kedro.cli import explain, search
@@ -14,7 +17,9 @@ from mathamr_kedro.errors import (
     MalformedInputError,
     MissingInputError,
 )
+from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project_search import open_searcher
+from mathamr_kedro.search import Strategy
 from tests.pipelines.graph_world import PROJECT, open_catalog
 from tests.pipelines.search_world import TEXTS, TITLES, build_index, write_encoder
 
@@ -32,14 +37,17 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def searcher(data: Path):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(PROJECT)
-        opened = open_searcher("test", str(data))
+        opened = open_searcher("test", str(data), system="maxsim-exact")
     yield opened
     opened.close()
 
 
 @pytest.fixture(autouse=True)
-def in_project(monkeypatch: pytest.MonkeyPatch) -> None:
+def in_project(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(PROJECT)
+    logging.disable(logging.INFO)  # the sessions of the world above log to the screen
+    yield
+    logging.disable(logging.NOTSET)
 
 
 def run(command, data: Path, *arguments: str):
@@ -167,6 +175,29 @@ class TestTerminal:
         results = json.loads(run(search.command, data, *arguments, "--json").stdout)
         assert [r["rank"] for r in results] == list(range(1, count + 1))
         assert results[0]["matches"][0].keys() == {"query", "post", "similarity"}
+
+    def test_default_is_answers_with_their_questions(self, data, closed) -> None:
+        """``docs/results/pool.md`` has nothing better without a second model."""
+
+        def ask(*options: str) -> list[tuple[str, float]]:
+            result = run(search.command, data, "Are there primes?", "--json", *options)
+            return [(r["post_id"], r["score"]) for r in json.loads(result.stdout)]
+
+        assert ask() == ask("--system", "with_question")
+        assert ask() != ask("--system", "maxsim-exact")
+        assert ask("--with", "bm25")[0][0] == "6"
+        assert [key for key, _ in ask("--system", "bm25")] == ["6"]
+        strategy = IndexingConfig().search.list_strategies(Strategy())["with_question"]
+        pool = yaml.safe_load((PROJECT / "conf/pool/parameters.yml").read_text())
+        best = pool["evaluation"]["strategies"][0]
+        assert {name: getattr(strategy, name) for name in best} == best
+
+    def test_unknown_systems_are_refused(self, data: Path, closed) -> None:
+        with pytest.raises(ConfigurationError, match="did you mean 'bm25'"):
+            run(search.command, data, "primes", "--system", "bm255")
+        result = run(search.command, data, "--formula", "x", "--with", "bm25")
+        assert result.exit_code == 2
+        assert "--system and --with find posts by TEXT or --like" in result.output
 
     @pytest.mark.parametrize("arguments", [(), ("primes", "--like", "1")])
     def test_one_question_at_a_time(self, data: Path, arguments) -> None:

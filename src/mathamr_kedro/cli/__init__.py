@@ -8,6 +8,7 @@ answers at once.
 from __future__ import annotations
 
 import ast
+import logging
 import pkgutil
 import re
 import sys
@@ -108,6 +109,9 @@ class _SafeStream:
 def main() -> None:
     """Run ``mathamr``; show our own errors as one line instead of a traceback."""
     sys.stdout, sys.stderr = _SafeStream(sys.stdout), _SafeStream(sys.stderr)
+    # What takes long says so; answers alone go to the standard output.
+    logging.basicConfig(format="%(message)s", stream=sys.stderr)
+    logging.getLogger("mathamr_kedro").setLevel(logging.INFO)
     try:
         group(prog_name="mathamr")
     except Exception as exc:

@@ -28,12 +28,16 @@ class SearchConfig:
     def list_strategies(self, strategy: Strategy) -> dict[str, NamedStrategy]:
         """Return the strategy of the index by its name, and weighted as stated here."""
         plain = NamedStrategy.of(strategy)
-        weights = (self.with_question, self.with_document, self.sentence_weight)
-        weighted = plain  # single vectors have no parts to weigh
-        if strategy.retrieval != "single":
-            names = ("with_question", "with_document", "sentence_weight")
-            weighted = replace(plain, **dict(zip(names, weights, strict=True)))
-        return {plain.name: plain, "with_question": weighted}
+        if strategy.retrieval == "single":  # no parts to weigh
+            return {plain.name: plain, "with_question": plain}
+        weighted = replace(
+            plain,
+            name="with_question",
+            with_question=self.with_question,
+            with_document=self.with_document,
+            sentence_weight=self.sentence_weight,
+        )
+        return {plain.name: plain, weighted.name: weighted}
 
 
 @dataclass(frozen=True)
