@@ -6,6 +6,7 @@
     store         the vectors of all posts; commits that survive kills
       store_files   its state, segments and changes
       post_vectors  several vectors of each post, with kinds and ids
+    sizes         vectors and bytes by type of post
     engines       an index of a store: exact, edge or server
     strategies    how posts and formulas are found in an index
     queries       words and LaTeX ──> vectors of a query or of a new post
@@ -34,6 +35,7 @@ from mathamr_kedro.search.engines import (
     EngineConfig,
     ExactIndex,
     ExactSpace,
+    IndexSize,
     SearchMode,
     VectorIndex,
     open_index,
@@ -43,6 +45,7 @@ from mathamr_kedro.search.living import AddedPosts, LivingIndex
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors, Vectors
 from mathamr_kedro.search.queries import QueryEncoder
 from mathamr_kedro.search.searcher import Answer, Result, Searcher
+from mathamr_kedro.search.sizes import compute_bytes, count_by_type
 from mathamr_kedro.search.store import VectorStore
 from mathamr_kedro.search.store_files import Dtype
 from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
@@ -59,6 +62,7 @@ __all__ = [
     "ExactIndex",
     "ExactSpace",
     "Explanation",
+    "IndexSize",
     "LivingIndex",
     "PostEntry",
     "PostVectors",
@@ -70,6 +74,8 @@ __all__ = [
     "VectorIndex",
     "VectorStore",
     "Vectors",
+    "compute_bytes",
+    "count_by_type",
     "encode_collection",
     "explain",
     "find_formulas",

@@ -14,33 +14,16 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
-import numpy as np
-import qdrant_edge as qe
-
-from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.files import FolderLock, write_text
+from mathamr_kedro.search.engines.edge_collection import EdgeCollection
 from mathamr_kedro.search.engines.following import Follower, Note
-from mathamr_kedro.search.engines.points import (
-    SPACES,
-    Collections,
-    FirstStep,
-    Point,
-    PointId,
-)
-from mathamr_kedro.search.engines.protocol import (
-    HnswConfig,
-    IndexSize,
-    PostTypes,
-    SearchMode,
-)
+from mathamr_kedro.search.engines.points import SPACES, Collections
+from mathamr_kedro.search.engines.protocol import HnswConfig, IndexSize
 from mathamr_kedro.search.engines.qdrant import QdrantIndex
-from mathamr_kedro.search.post_vectors import Vectors
 from mathamr_kedro.search.store import VectorStore
 
 logger = logging.getLogger(__name__)
@@ -106,9 +89,8 @@ class EdgeIndex(QdrantIndex):
 
     def size(self) -> IndexSize:
         """Return how much it holds, and its size on disk."""
-        files = (f.stat() for f in self._folder.rglob("*") if f.is_file())
-        used = 512 * sum(f.st_blocks for f in files)  # files have holes
-        return super().size()._replace(num_bytes=used)
+        posts, formulas = (_measure(self._folder, kind) for kind in SPACES)
+        return IndexSize(*super().size()[:2], posts, formulas, "disk")
 
     def close(self) -> None:
         """Write everything to disk and let other processes in."""
@@ -177,85 +159,18 @@ class _BuildFolder:
     def _open(self, folder: Path, is_new: bool = False) -> Collections:
         return Collections(
             *(
-                _EdgeCollection.open(
+                EdgeCollection.open(
                     folder / name,
-                    {s: _make_space(self._width, self._hnsw, s) for s in spaces},
+                    EdgeCollection.make_spaces(name, self._width, self._hnsw),
                     is_new,
                 )
-                for name, spaces in SPACES.items()
+                for name in SPACES
             )
         )
 
 
-class _EdgeCollection:
-    """A shard of qdrant-edge as a collection of points; a process has it alone."""
-
-    def __init__(self, shard: Any) -> None:
-        self._shard = shard
-
-    @classmethod
-    def open(
-        cls, folder: Path, spaces: dict[str, Any], is_new: bool
-    ) -> _EdgeCollection:
-        if not is_new:
-            return cls(qe.EdgeShard.load(str(folder)))
-        folder.mkdir(parents=True)
-        config = qe.EdgeConfig(vectors=spaces)
-        return cls(qe.EdgeShard.create(str(folder), config))
-
-    def search(
-        self,
-        query: Vectors,
-        space: str,
-        limit: int,
-        mode: SearchMode,
-        types: PostTypes = None,
-        only: Sequence[PointId] | None = None,
-        first: FirstStep | None = None,
-    ) -> list[Point]:
-        how: dict[str, Any] = {
-            "params": qe.SearchParams(exact=mode.exact, hnsw_ef=mode.hnsw_ef),
-            "filter": _filter(types, only),
-        }
-        if first is not None:
-            nearest = qe.Query.Nearest(first.query.tolist(), using=first.space)
-            step = qe.Prefetch(limit=first.limit, query=nearest, **how)
-            how = {"prefetches": [step]}
-        nearest = qe.Query.Nearest(query.tolist(), using=space)
-        request = qe.QueryRequest(limit=limit, query=nearest, with_payload=True, **how)
-        found = self._shard.query(request)
-        return [Point(_plain(p.id), p.payload or {}, {}, p.score) for p in found]
-
-    def fetch(self, point_ids: Sequence[PointId], space: str) -> list[Vectors]:
-        records = self._shard.retrieve(list(point_ids), False, [space])
-        found = {_plain(r.id): r.vector[space] for r in records}
-        missing = next((i for i in point_ids if i not in found), None)
-        if missing is not None:
-            raise MissingInputError(f"Expected point {missing!r} in the index")
-        return [np.asarray(found[i], dtype=np.float32) for i in point_ids]
-
-    def upsert(self, points: Sequence[Point]) -> None:
-        written = [qe.Point(p.point_id, p.vectors, p.payload) for p in points]
-        self._shard.update(qe.UpdateOperation.upsert_points(written))
-
-    def delete(self, point_ids: Sequence[PointId]) -> None:
-        self._shard.update(qe.UpdateOperation.delete_points(list(point_ids)))
-
-    def count(self) -> int:
-        return int(self._shard.count(qe.CountRequest(exact=True)))
-
-    def flush(self) -> None:
-        self._shard.flush()
-
-    def optimize(self) -> None:
-        self._shard.optimize()
-
-    def close(self) -> None:
-        self._shard.close()
-
-
-def _shards(collections: Collections) -> list[_EdgeCollection]:
-    return [c for c in collections if isinstance(c, _EdgeCollection)]
+def _shards(collections: Collections) -> list[EdgeCollection]:
+    return [c for c in collections if isinstance(c, EdgeCollection)]
 
 
 def _flush(collections: Collections) -> None:
@@ -263,33 +178,9 @@ def _flush(collections: Collections) -> None:
         collection.flush()
 
 
-def _make_space(width: int, hnsw: HnswConfig, space: str) -> Any:
-    several = qe.MultiVectorConfig(qe.MultiVectorComparator.MaxSim)
-    graph = qe.HnswIndexConfig(
-        m=getattr(hnsw, f"{space}_m"),
-        ef_construct=hnsw.ef_construct,
-        full_scan_threshold=hnsw.full_scan_threshold,
-    )
-    return qe.EdgeVectorParams(
-        size=width,
-        distance=qe.Distance.Dot,
-        multivector_config=several if space == "all" else None,
-        hnsw_config=graph,
-    )
-
-
-def _filter(types: PostTypes, only: Sequence[PointId] | None) -> Any:
-    conditions: list[Any] = []
-    if types is not None:
-        match = qe.MatchAny(sorted(types))
-        conditions.append(qe.FieldCondition(key="type", match=match))
-    if only is not None:
-        conditions.append(qe.HasIdCondition(set(only)))
-    return qe.Filter(must=conditions) if conditions else None
-
-
-def _plain(point_id: Any) -> PointId:
-    return str(point_id) if isinstance(point_id, UUID) else point_id
+def _measure(folder: Path, kind: str) -> int:
+    files = (f.stat() for f in folder.glob(f"{_PREFIX}*/{kind}/**/*") if f.is_file())
+    return 512 * sum(f.st_blocks for f in files)  # files have holes
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -170,14 +170,17 @@ class ExactIndex(VectorIndex):
         return list(map(FormulaHits, ids, [s for _, s in best], visuals, owners))
 
     def size(self) -> IndexSize:
-        """Return how much it holds: what is packed, or all vectors before a search."""
-        used = sum(space.num_bytes() for space in self._spaces.values())
-        if not self._spaces:
-            state = self._store.state
-            count = sum(entry.vectors for entry in state.segments)
-            used = count * state.width * _BYTES[self._dtype]
+        """Return how much it holds; in memory is what searches have needed so far."""
+        used = {name: space.num_bytes() for name, space in self._spaces.items()}
         posts = self._posts
-        return IndexSize(int(posts.alive.sum()), int(posts.returnable.sum()), used)
+        return IndexSize(
+            int(posts.alive.sum()),
+            int(posts.returnable.sum()),
+            used.get("all", 0) + used.get("doc", 0),
+            used.get("formula", 0),
+            "memory" if used else "unknown",
+            _BYTES[self._dtype],
+        )
 
     def close(self) -> None:
         """Free the memory."""
