@@ -28,6 +28,18 @@ def test_processor_is_named_as_linux_names_it(tmp_path, monkeypatch):
     assert found.name.startswith("Xeon 8558P @ 2.7, ")
 
 
+def test_processors_of_arm_are_told_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr(machines, "_CPU_INFO", tmp_path / "cpuinfo")
+    names = set()
+    for part in ("0xd40", "0xd4f"):
+        text = f"processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: {part}\n"
+        (tmp_path / "cpuinfo").write_text(text)
+        machines._name_cpu.cache_clear()
+        names.add(Machine.find().cpu)
+    assert len(names) == 2
+    assert all("0x41 0xd4" in name for name in names)
+
+
 def test_processor_without_a_model_has_some_name(tmp_path, monkeypatch):
     monkeypatch.setattr(machines, "_CPU_INFO", tmp_path / "none")
     assert Machine.find().cpu

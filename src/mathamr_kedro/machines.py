@@ -62,14 +62,23 @@ class Machine:
 
 @cache
 def _name_cpu() -> str:
-    """Return the model as Linux tells it, or whatever the platform knows."""
+    """Return the model as Linux tells it, or whatever the platform knows.
+
+    ARM processors have no name there, but numbers of their maker and model.
+    """
     try:
         lines = _CPU_INFO.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         lines = []
-    named = [line.partition(":")[2] for line in lines if line.startswith("model name")]
-    found = (*named[:1], platform.processor(), platform.machine())
-    return next((" ".join(n.split()) for n in found if n.strip()), "unknown processor")
+    told = {
+        key.strip(): " ".join(value.split())
+        for key, _, value in (line.partition(":") for line in reversed(lines))
+    }
+    if told.get("model name"):
+        return told["model name"]
+    found = platform.processor() or platform.machine() or "unknown processor"
+    numbers = [told[key] for key in ("CPU implementer", "CPU part") if key in told]
+    return " ".join([found, *numbers])
 
 
 def _count_cores() -> int:
