@@ -3,6 +3,7 @@
 ::
 
     AMR record ── fusion ──> fused record          fusion, tree_lookup, penman_records
+        archives of them                           archive, archive_{tables,import}
         MathGraph: nodes and lines of a text       math_graph, penman_graph, sentences
             GraphVariant: what the encoder sees    virtual_nodes, variants, drawing/
                 GraphArrays: NumPy arrays          arrays, builder, blocks
@@ -24,6 +25,9 @@ from typing import TYPE_CHECKING
 from mathamr_kedro.faces import load_lazily
 
 if TYPE_CHECKING:
+    from mathamr_kedro.graph.archive import ArchivedFile, GraphArchive
+    from mathamr_kedro.graph.archive_import import ArchiveImport, KnownPosts
+    from mathamr_kedro.graph.archive_tables import ArchivedTables
     from mathamr_kedro.graph.arrays import (
         DOCUMENT,
         FORMULA,
@@ -64,6 +68,7 @@ if TYPE_CHECKING:
         report_graphs,
         report_preparation,
     )
+    from mathamr_kedro.graph.sentences import number_through
     from mathamr_kedro.graph.shards import (
         BatchSize,
         DeviceShards,
@@ -77,6 +82,7 @@ if TYPE_CHECKING:
         AuxiliaryEdges,
         FormulaMode,
         GraphVariant,
+        SentenceRoots,
         Structure,
     )
     from mathamr_kedro.graph.vocabulary import (
@@ -97,6 +103,9 @@ __all__ = [
     "RARE_NUMBERS",
     "SENTENCE",
     "SPECIAL_TYPES",
+    "ArchiveImport",
+    "ArchivedFile",
+    "ArchivedTables",
     "AuxiliaryEdges",
     "BatchSize",
     "BuildBlocks",
@@ -105,6 +114,7 @@ __all__ = [
     "FuseRecords",
     "FusedRecord",
     "FusionMode",
+    "GraphArchive",
     "GraphArrays",
     "GraphBatch",
     "GraphBlock",
@@ -113,6 +123,7 @@ __all__ = [
     "GraphShards",
     "GraphTally",
     "GraphVariant",
+    "KnownPosts",
     "LabelCounts",
     "MathGraph",
     "NodeVocabulary",
@@ -126,6 +137,7 @@ __all__ = [
     "RelationVocabulary",
     "ReleasedEncoder",
     "Representative",
+    "SentenceRoots",
     "ShardWriter",
     "StoredTrees",
     "Structure",
@@ -136,6 +148,7 @@ __all__ = [
     "format_math_graph",
     "from_pyg",
     "make_schema",
+    "number_through",
     "read_label",
     "read_math_graph",
     "read_placeholder",
@@ -146,6 +159,9 @@ __all__ = [
 ]
 
 _HOMES = {
+    "archive": ("ArchivedFile", "GraphArchive"),
+    "archive_import": ("ArchiveImport", "KnownPosts"),
+    "archive_tables": ("ArchivedTables",),
     "arrays": (
         "DOCUMENT",
         "FORMULA",
@@ -178,10 +194,17 @@ _HOMES = {
         "report_graphs",
         "report_preparation",
     ),
+    "sentences": ("number_through",),
     "shards": ("BatchSize", "DeviceShards", "GraphBatch", "GraphShards", "ShardWriter"),
     "statistics": ("GraphTally",),
     "tree_lookup": ("StoredTrees",),
-    "virtual_nodes": ("AuxiliaryEdges", "FormulaMode", "GraphVariant", "Structure"),
+    "virtual_nodes": (
+        "AuxiliaryEdges",
+        "FormulaMode",
+        "GraphVariant",
+        "SentenceRoots",
+        "Structure",
+    ),
     "vocabulary": (
         "RARE_NUMBERS",
         "SPECIAL_TYPES",
