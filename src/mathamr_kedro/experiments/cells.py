@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -27,8 +28,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.experiments.costs import Costs
 from mathamr_kedro.experiments.grid import CELL_STAGES, describe_key
 from mathamr_kedro.files import fingerprint, replace_folder
+
+logger = logging.getLogger(__name__)
 
 COLLECTION = ("math_graphs", "topic_math_graphs", "training_pairs", "judgments")
 """Datasets that the stages of a cell start from."""
@@ -168,8 +172,15 @@ class FinishedCell:
 
     @cached_property
     def efficiency(self) -> dict[str, Any]:
-        """Times and sizes."""
-        return self._read("efficiency.json")
+        """Times and sizes; a warning where an older version wrote fewer of them."""
+        found: dict[str, Any] = self._read("efficiency.json")
+        if Costs.is_older(found):
+            logger.warning(
+                "cell %s is of an older version: it has no index size by task and no "
+                "machine; delete its folder and run the experiment again to have them",
+                self.folder.name,
+            )
+        return found
 
     @cached_property
     def history(self) -> list[dict[str, Any]]:
@@ -201,24 +212,9 @@ class FinishedCell:
             found[str(system)] = (tuple(map(str, wide.index)), values)
         return found
 
-    def read_figures(self, task: int) -> dict[str, float]:
-        """Return the figures of efficiency tables by the names of their columns."""
-        training = self.efficiency.get("training", {})
-        index = self.efficiency.get("index", {})
-        raw = {
-            "seconds_per_epoch": training.get("seconds_per_epoch"),
-            "minutes_per_epoch": _scale(training.get("seconds_per_epoch"), 1 / 60),
-            "gpu_gigabytes": _scale(training.get("peak_memory_mib"), 1 / 1024),
-            "parameters": (training.get("parameters") or {}).get("total"),
-            "index_megabytes": _scale(index.get("bytes"), 1e-6),
-            "index_gigabytes": _scale(index.get("bytes"), 1e-9),
-            "vectors": index.get("vectors"),
-            "formulas": index.get("formulas"),
-        }
-        for search in self.efficiency.get("search", ()):
-            if search["task"] == task:
-                raw[f"QPS {search['system']}"] = search["queries_per_second"]
-        return {name: float(value) for name, value in raw.items() if value is not None}
+    def costs(self, task: int) -> Costs:
+        """Return times, memory and sizes of a task."""
+        return Costs(self.efficiency, task)
 
     def _read(self, name: str) -> Any:
         file = self.folder / name
@@ -269,7 +265,3 @@ class CellStore:
         """Return all cells, the newest last."""
         found = [FinishedCell(f.parent) for f in self.base.glob(f"[!.]*/{RECORD}")]
         return sorted(found, key=lambda cell: cell.record.finished)
-
-
-def _scale(value: float | None, factor: float) -> float | None:
-    return None if value is None else value * factor

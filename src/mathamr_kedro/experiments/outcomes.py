@@ -10,6 +10,7 @@ from typing import Any
 
 from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.experiments.cells import FinishedCell, TopicScores
+from mathamr_kedro.experiments.costs import Costs
 from mathamr_kedro.experiments.reports import (
     Report,
 )
@@ -121,9 +122,9 @@ def summarise_evaluation(
         )
     tables = Report.of_evaluation(cell, scores, settings, published)
     (task, topic_set), systems = _choose_shown(scores)
-    figures = cell.read_figures(task)
+    costs = cell.costs(task)
     results = {
-        name: [SeedResult(cell.record.seed, values, _take_qps(figures, name))]
+        name: [SeedResult(cell.record.seed, values, _take_qps(costs, name))]
         for name, (_, values) in systems.items()
     }
     ours = [name for name in results if strategy_of(name) is not None]
@@ -164,6 +165,7 @@ def _describe_seed(result: SeedResult) -> dict[str, Any]:
         "seed": result.seed,
         "means": {name: result.value(name) for name in result.per_topic},
         "figures": dict(result.figures),
+        "machines": {name: m.name for name, m in result.machines.items()},
     }
 
 
@@ -186,6 +188,5 @@ def _state_facts(cell: FinishedCell, topic_set: str) -> dict[str, Any]:
     }
 
 
-def _take_qps(figures: Mapping[str, float], system: str) -> dict[str, float]:
-    name = f"QPS {system}"
-    return {"QPS": figures[name]} if name in figures else {}
+def _take_qps(costs: Costs, system: str) -> dict[str, float]:
+    return {k: v for k, v in costs.figures(system).items() if k == "QPS"}

@@ -58,7 +58,9 @@ class TopicSet:
             for t in self.topics
             if t.topic_id in run.lists
         }
-        return replace(run, lists=chosen, topic_set=self.name, seconds=0.0)
+        return replace(
+            run, lists=chosen, topic_set=self.name, seconds=0.0, query_seconds={}
+        )
 
 
 def list_topic_sets(

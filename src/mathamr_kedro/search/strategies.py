@@ -1,11 +1,12 @@
-"""From queries to ranked lists: six ways to find posts, one to find formulas.
+"""From queries to ranked lists: seven ways to find posts, one to find formulas.
 
 ==========  ================================================  =======================
 retrieval   what is compared (thesis 3.5.2)                   search
 ==========  ================================================  =======================
 single      document vector with document vector              exact or hnsw
 rerank      the same for candidates, then MaxSim of these     exact or hnsw, then exact
-maxsim      MaxSim over all vectors                           exact or hnsw
+maxsim      MaxSim over all vectors                           exact or hnsw, which
+                                                              walks once or per vector
 ==========  ================================================  =======================
 """
 
@@ -19,6 +20,7 @@ from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.search.engines.protocol import (
     EXACT,
+    HnswWalks,
     PostTypes,
     SearchMode,
     VectorIndex,
@@ -37,6 +39,9 @@ class Strategy:
     """The ``k`` of ``rerank``: 1000 and 5000 in Tables 4.15 and 4.16."""
     hnsw_ef: int = 128
     """Thesis 3.5.2."""
+    hnsw_walks: HnswWalks = "one"
+    """Of ``maxsim`` by ``hnsw``: ``per_vector`` as in the thesis (3.5.2), each vector
+    of a query alone; or ``one`` for all of them together."""
     depth: int = 1000
     """Posts returned; ARQMath counts 1000."""
     post_types: tuple[str, ...] = ()
@@ -48,6 +53,14 @@ class Strategy:
                 raise ConfigurationError(
                     f"Expected {name} of at least 1 (got {getattr(self, name)!r})"
                 )
+        if self.hnsw_walks != "one" and (self.retrieval, self.search) != (
+            "maxsim",
+            "hnsw",
+        ):
+            raise ConfigurationError(
+                "Expected retrieval 'maxsim' and search 'hnsw' for hnsw_walks "
+                f"{self.hnsw_walks!r} (got {self.retrieval!r} and {self.search!r})"
+            )
 
     @property
     def name(self) -> str:
@@ -55,14 +68,17 @@ class Strategy:
 
         >>> Strategy("rerank", "hnsw", candidates=5000).name
         'rerank-5000-hnsw'
+        >>> Strategy("maxsim", "hnsw", hnsw_walks="per_vector").name
+        'maxsim-hnsw-per-vector'
         """
         middle = f"-{self.candidates}" if self.retrieval == "rerank" else ""
-        return f"{self.retrieval}{middle}-{self.search}"
+        end = "-per-vector" if self.hnsw_walks == "per_vector" else ""
+        return f"{self.retrieval}{middle}-{self.search}{end}"
 
     @property
     def mode(self) -> SearchMode:
         """How candidates are found."""
-        return SearchMode(self.search == "exact", self.hnsw_ef)
+        return SearchMode(self.search == "exact", self.hnsw_ef, self.hnsw_walks)
 
     @property
     def types(self) -> PostTypes:

@@ -134,6 +134,20 @@ TOPIC_VECTORS = [
 ]
 
 
+MACHINE = {"device": "GPU", "cpu": "planted processor", "cores": 8, "gpu": "planted"}
+INDEX = {
+    "encoder": ENCODER, "engine": "exact", "posts": 5, "formulas": 3, "vectors": 9,
+    "width": WIDTH, "bytes": 512, "post_bytes": 416, "formula_bytes": 96,
+    "bytes_from": "computed", "seconds": 0.5, "machine": MACHINE,
+    "post_types": {
+        "question": {"posts": 2, "vectors": 2, "documents": 2, "formulas": 0,
+                     "post_bytes": 128, "formula_bytes": 0},
+        "answer": {"posts": 3, "vectors": 7, "documents": 3, "formulas": 3,
+                   "post_bytes": 320, "formula_bytes": 96},
+    },
+}  # fmt: skip
+
+
 def save_table(catalog: CatalogProtocol, name: str, rows: list[Any]) -> None:
     catalog[name].save(Shard("all", "planted", rows, {"written": len(rows)}))
     catalog[name].save(EndOfShards("planted"))
@@ -167,16 +181,15 @@ def plant(data: Path) -> None:
         with catalog.load(name).write(ENCODER, WIDTH, "float32") as store:
             store.commit(PostVectors.of(posts))
             store.complete()
-    sizes = {"posts": 5, "formulas": 3, "vectors": 9, "bytes": 2**20, "seconds": 0.5}
-    catalog.save("index", {"encoder": ENCODER, "engine": "exact", **sizes})
+    catalog.save("index", INDEX)
     torch.manual_seed(0)
     schema = GraphSchema(9, 6, 1, virtual_relations=(3, 4, 5))
     model = MathAMRPlus(ModelConfig(8, 4, 1, num_bases=2), schema)
     save_model(catalog.load("encoders").base / "trained" / MODEL, model)
     catalog.save("encoder", {"folder": "trained", "prepared_graphs": "graphs"})
     history = [
-        {"seconds": 2.0, "memory_mib": 10.0},
-        {"seconds": 4.0, "memory_mib": 9.0},
+        {"seconds": 2.0, "memory_mib": 10.0, "machine": MACHINE},
+        {"seconds": 4.0, "memory_mib": 9.0, "machine": MACHINE},
     ]
     catalog.save("training_history", history)
 

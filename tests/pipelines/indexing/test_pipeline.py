@@ -63,6 +63,34 @@ def test_index_knows_its_encoder_and_size(catalog) -> None:
 
 
 @pytest.mark.parametrize("engine", ["exact", "edge"])
+def test_index_counts_vectors_and_bytes_by_type_of_post(
+    data: Path, catalog, engine: str
+) -> None:
+    small = {"encoding": {"posts_per_shard": 3}, "engine": {"engine": engine}}
+    record = run_stage(data, "indexing", indexing=small).load("index")
+    entries = [
+        catalog.load("post_vectors").read(record["encoder"]).read([key]).entry(0)
+        for key in ("1", "2", "3", "4")
+    ]
+    for kind, found in record["post_types"].items():
+        own = [e for e in entries if e.post_type == kind]
+        vectors = sum(len(e.vectors) for e in own)
+        formulas = sum(map(sum, (e.returnable for e in own)))
+        counted = (found["posts"], found["vectors"], found["documents"])
+        assert counted == (len(own), vectors, len(own))
+        assert found["formulas"] == formulas
+        assert found["post_bytes"] == 4 * 8 * (vectors + len(own))
+        assert found["formula_bytes"] == 4 * 8 * formulas
+    assert set(record["post_types"]) == {"question", "answer"}
+    assert record["bytes"] == record["post_bytes"] + record["formula_bytes"] > 0
+    assert record["bytes_from"] == {"exact": "computed", "edge": "disk"}[engine]
+    if engine == "exact":
+        computed = sum(f["post_bytes"] for f in record["post_types"].values())
+        assert record["post_bytes"] == computed
+    assert record["machine"]["device"] == "CPU"
+
+
+@pytest.mark.parametrize("engine", ["exact", "edge"])
 def test_index_answers_both_tasks(catalog, engine: str) -> None:
     record = catalog.load("index")
     store = catalog.load("post_vectors").read(record["encoder"])

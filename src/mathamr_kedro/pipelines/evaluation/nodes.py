@@ -21,6 +21,11 @@ from mathamr_kedro.datasets import (
 )
 from mathamr_kedro.formula import FormulaTrees, TreeStore, find_trees
 from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.pipelines.evaluation.efficiency import (
+    describe_index,
+    describe_searches,
+    describe_training,
+)
 from mathamr_kedro.pipelines.evaluation.parameters import SYSTEM, EvaluationConfig
 from mathamr_kedro.pipelines.evaluation.report import Scoreboard
 from mathamr_kedro.pipelines.evaluation.scoring import score_folder
@@ -72,15 +77,15 @@ def search_by_vectors(
     queries = {t: Queries.read(by_task[t], topic_vectors.read(encoder)) for t in TASKS}
     asks_questions = any(s.with_question for s in strategies.values())
     question_of = _find_questions(posts, store.places) if asks_questions else {}
-    size = config.queries_per_batch
+    batch = config.queries_per_batch, engine.searches_on
     runs = []
     for name, chosen in strategies.items() if queries[1].topics else ():
         search = partial(search_posts, opened, store, chosen, question_of)
-        runs.append(run_search(1, name, *queries[1], search, chosen.depth, size))
+        runs.append(run_search(1, name, *queries[1], search, chosen.depth, *batch))
     names, vectors = queries[2].formulas(by_task[2])
     if names:
         find = partial(find_formulas, opened)
-        runs.append(run_search(2, SYSTEM, names, vectors, find, config.depth, size))
+        runs.append(run_search(2, SYSTEM, names, vectors, find, config.depth, *batch))
     opened.close()
     return runs
 
@@ -163,32 +168,16 @@ def measure_efficiency(
     training_history: Sequence[Values],
     index: Values,
     system_runs: Sequence[Run],
+    parameters: Values,
 ) -> dict[str, Any]:
     """Measure time, memory and size of training, index and search."""
+    config = EvaluationConfig.read(parameters)
     counts = encoders.open(str(encoder["folder"])).count_parameters()
-    total = counts.pop("all")
-    epochs = [float(record["seconds"]) for record in training_history]
-    memory = [float(record["memory_mib"]) for record in training_history]
+    counts["total"] = counts.pop("all")
     return {
-        "training": {
-            "seconds_per_epoch": sum(epochs) / len(epochs) if epochs else None,
-            "peak_memory_mib": max(memory, default=None),
-            "parameters": counts | {"total": total},
-        },
-        "index": {
-            name: index[name]
-            for name in ("posts", "formulas", "vectors", "bytes", "seconds")
-        },
-        "search": [
-            {
-                "task": run.task,
-                "system": run.name,
-                "queries": len(run.lists),
-                "seconds": run.seconds,
-                "queries_per_second": len(run.lists) / max(run.seconds, 1e-9),
-            }
-            for run in system_runs
-        ],
+        "training": describe_training(training_history, counts),
+        "index": describe_index(index),
+        "search": describe_searches(system_runs, config.queries_per_batch),
     }
 
 

@@ -89,6 +89,7 @@ def _score() -> list[Node]:
                 "training_history": "training_history",
                 "index": "index",
                 "system_runs": "system_runs",
+                "parameters": _PARAMETERS,
             },
             outputs="efficiency",
             name="measure_efficiency",

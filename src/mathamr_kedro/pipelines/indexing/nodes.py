@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,15 @@ from mathamr_kedro.graph import (
     PreprocessingConfig,
 )
 from mathamr_kedro.learning.trainer import MODEL
+from mathamr_kedro.machines import Machine
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.search import (
     CollectionGraphs,
     EncodeRanges,
+    IndexSize,
+    VectorStore,
+    compute_bytes,
+    count_by_type,
     encode_collection,
     fingerprint_encoder,
     open_index,
@@ -101,11 +107,38 @@ def build_index(
         "engine": settings.engine.engine,
         "strategy": settings.strategy.name,
         "generation": store.generation,
+        **_describe_size(store, size),
+        "seconds": round(seconds, 3),
+        "machine": asdict(Machine.find()),
+    }
+
+
+def _describe_size(store: VectorStore, size: IndexSize) -> dict[str, Any]:
+    """Return what an index holds, with its bytes, and the same by type of post.
+
+    Bytes of the whole are those that the engine tells; where it does not, and for each
+    type of post, they are computed.
+    """
+    counts = count_by_type(store)
+    computed = compute_bytes(counts, store.width, size.number_bytes)
+    posts, formulas = size.post_bytes, size.formula_bytes
+    if size.source == "unknown":
+        posts = sum(of_posts for of_posts, _ in computed.values())
+        formulas = sum(of_formulas for _, of_formulas in computed.values())
+    names = ("post_bytes", "formula_bytes")
+    return {
         "posts": size.posts,
         "formulas": size.formulas,
-        "vectors": int(encoded_posts["vectors"]),
-        "bytes": size.num_bytes,
-        "seconds": round(seconds, 3),
+        "vectors": sum(found.vectors for found in counts.values()),
+        "width": store.width,
+        "bytes": posts + formulas,
+        "post_bytes": posts,
+        "formula_bytes": formulas,
+        "bytes_from": "computed" if size.source == "unknown" else size.source,
+        "post_types": {
+            name: found._asdict() | dict(zip(names, computed[name], strict=True))
+            for name, found in counts.items()
+        },
     }
 
 

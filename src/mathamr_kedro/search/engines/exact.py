@@ -113,10 +113,10 @@ class _Packed:
                 self._masks[types] = mask
             return self._masks[types]
 
-    def num_bytes(self) -> int:
-        """Return the memory of what is packed."""
+    def count_bytes(self) -> dict[str, int]:
+        """Return the memory of each space that is packed."""
         with self._lock:
-            return sum(space.num_bytes() for space in self._spaces.values())
+            return {name: space.num_bytes() for name, space in self._spaces.items()}
 
 
 class ExactIndex(VectorIndex):
@@ -224,13 +224,17 @@ class ExactIndex(VectorIndex):
         return list(map(FormulaHits, ids, [s for _, s in best], visuals, owners))
 
     def size(self) -> IndexSize:
-        """Return how much it holds: what is packed, or all vectors before a search."""
-        packed, state = self._packed, self._store.state
-        posts, used = packed.posts, packed.num_bytes()
-        if not used:
-            count = sum(entry.vectors for entry in state.segments)
-            used = count * state.width * _BYTES[self._dtype]
-        return IndexSize(int(posts.alive.sum()), int(posts.returnable.sum()), used)
+        """Return how much it holds; in memory is what searches have needed so far."""
+        packed = self._packed
+        used = packed.count_bytes()
+        return IndexSize(
+            int(packed.posts.alive.sum()),
+            int(packed.posts.returnable.sum()),
+            used.get("all", 0) + used.get("doc", 0),
+            used.get("formula", 0),
+            "memory" if used else "unknown",
+            _BYTES[self._dtype],
+        )
 
     def close(self) -> None:
         """Free the memory."""

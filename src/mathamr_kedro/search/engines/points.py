@@ -55,7 +55,7 @@ class Point(NamedTuple):
 
 
 class FirstStep(NamedTuple):
-    """A search for candidates."""
+    """A search for candidates; several of them find the union of theirs."""
 
     query: Vectors
     space: str
@@ -73,7 +73,7 @@ class PointCollection(Protocol):
         mode: SearchMode,
         types: PostTypes = None,
         only: Sequence[PointId] | None = None,
-        first: FirstStep | None = None,
+        first: Sequence[FirstStep] = (),
     ) -> list[Point]:
         """Find points near a vector, or near a matrix by MaxSim.
 
@@ -84,7 +84,7 @@ class PointCollection(Protocol):
             mode: exact or by the graph.
             types: types of post that may be returned.
             only: ids that may be returned.
-            first: finds candidates, to which ``mode``, ``types`` and ``only`` apply
+            first: find candidates, to which ``mode``, ``types`` and ``only`` apply
                 then; the search itself orders them without approximation.
         """
 
