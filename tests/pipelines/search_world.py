@@ -17,7 +17,12 @@ from mathamr_kedro.model.weights import save_model
 from mathamr_kedro.records import Post, TrainingPair
 from mathamr_kedro.search.encoding import fingerprint_encoder
 from mathamr_kedro.shards import EndOfShards, Shard
-from tests.pipelines.graph_world import open_catalog, open_session, run_stage
+from tests.pipelines.graph_world import (
+    INGESTED,
+    open_catalog,
+    open_session,
+    run_stage,
+)
 
 TEXTS = {
     "1": r"Why is $\sqrt{2}$ irrational? I know that $\sqrt{4}$ is an integer.",
@@ -75,6 +80,7 @@ def build_index(data: Path) -> CatalogProtocol:
     catalog["formula_trees"].save(Shard("all", "trees", TreeBatch([], []), {}))
     catalog["formula_trees"].save(EndOfShards("trees"))
     catalog.save("visual_index", VisualIndex.build([]))
+    catalog.save("ingestion_statistics", INGESTED)
     for stage in ("amr_parsing", "graph_fusion", "preprocessing"):
         run_stage(data, stage)
     write_encoder(data)

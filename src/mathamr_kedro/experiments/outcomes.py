@@ -14,6 +14,7 @@ from mathamr_kedro.experiments.reports import (
 )
 from mathamr_kedro.experiments.results import (
     GridResults,
+    ShownRun,
     choose_topic_set,
     strategy_of,
 )
@@ -39,6 +40,8 @@ class Outcome:
     facts: Mapping[str, Any]
     notes: tuple[str, ...] = ()
     grid: GridResults | None = None
+    shown: tuple[ShownRun, ...] = ()
+    """Runs whose results are shown as examples."""
 
     def describe(self) -> dict[str, Any]:
         """Return what a version of the result holds, as plain values."""
@@ -89,6 +92,7 @@ def summarise_experiment(
         facts=_state_facts(newest, chosen),
         notes=tuple(notes),
         grid=grid,
+        shown=grid.choose_shown(chosen),
     )
 
 
@@ -129,6 +133,10 @@ def summarise_evaluation(
         baseline=(ours or list(results))[0],
         measure=next(iter(next(iter(results.values()))[0].per_topic)),
         facts=_state_facts(cell, topic_set),
+        shown=tuple(
+            ShownRun(name, cell, name)
+            for name in dict.fromkeys(s for by_name in scores.values() for s in by_name)
+        ),
     )
 
 

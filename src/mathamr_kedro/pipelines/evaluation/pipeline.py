@@ -110,6 +110,7 @@ def _record() -> list[Node]:
             inputs={
                 **{name: name for name in COLLECTION},
                 "encoder": "encoder",
+                "index": "index",
                 "parameters": "parameters",
             },
             outputs="evaluated_cell",
@@ -124,6 +125,7 @@ def _record() -> list[Node]:
                 "efficiency",
                 "training_history",
                 "evaluation_report",
+                "system_runs",
             ],
             outputs="experiment_cells",
             name="record_evaluation",
