@@ -104,6 +104,10 @@ def write_collection(root: Path) -> None:
         _write_formulas(root, family, posts)
     for edition in EDITIONS:
         _write_edition(root, edition, judged)
+    notes = ["Topic,Assessor Id,Dependency,Difficulty,Category"]
+    notes += [f"A.{number},2,Both,Low,Proof" for number in EDITIONS[1].topics.values()]
+    folder = root / "Topics/Task1&3 Topics/ARQMath-2"
+    _write(folder / "Task1_ARQMath2_Topic_Information.csv", notes)
 
 
 def _choose_judgments() -> dict[str, dict[str, dict[str, int]]]:
@@ -245,3 +249,22 @@ def _write_table(file: Path, head: list[str], rows: Iterable[list[str]]) -> None
 def _write(file: Path, lines: Iterable[str]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_pool(root: Path) -> None:
+    """Give a written download the layout of ``--env pool`` as well."""
+    places = {
+        "arqmath_pool": [*root.glob("Collection/*"), *root.glob("Formulas/*")],
+    }
+    for edition in EDITIONS:
+        name = f"ARQMath-{edition.number}"
+        places[f"topics/{name}"] = [*root.glob(f"Topics/*/{name}/*")]
+        for file in root.glob(f"Evaluation/*/{name}/*/*"):
+            text = file.read_text(encoding="utf-8")
+            stem = file.stem.removesuffix("_visual_v3")
+            stem += "_visual_v3" if "task2" in stem else ""
+            _write(root / f"qrels/{name}/{stem}.pool.tsv", text.splitlines())
+    for place, files in places.items():
+        (root / place).mkdir(parents=True, exist_ok=True)
+        for file in files:
+            (root / place / file.name).symlink_to(file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -26,9 +26,6 @@ from mathamr_kedro.pipelines.significance.parameters import SignificanceConfig
 from mathamr_kedro.runs import list_topic_sets
 from mathamr_kedro.search import Explanation
 from mathamr_kedro.types import VisualId
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +91,7 @@ def compare_pair(
     topic_vectors: VectorStores,
     post_vectors: VectorStores,
     parameters: Mapping[str, Any],
-) -> tuple[dict[str, Explanation], Figure]:
+) -> tuple[dict[str, Explanation], Any]:
     """Compare a topic and a post node by node under each condition."""
     # Loaded here: matplotlib takes half a second of every command.
     from mathamr_kedro.search.heatmap import draw_panels  # noqa: PLC0415
