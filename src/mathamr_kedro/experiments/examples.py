@@ -172,7 +172,7 @@ def _show_topic(wanted: TopicId, topic: Topic) -> Iterator[str]:
     yield f"### Topic {topic.topic_id}: {' '.join(title.split())}".rstrip(": ")
     if wanted != topic.topic_id:
         yield f"{wanted} is not among the topics here; this one stands in."
-    yield _quote(topic.text, topic.formula_map)
+    yield _quote(topic.text.removeprefix(topic.title), topic.formula_map)
     if topic.formula_id is not None and topic.latex:
         yield f"Query formula `{topic.formula_id}`: ${topic.latex}$"
     if topic.tags:

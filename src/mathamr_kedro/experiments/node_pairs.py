@@ -77,7 +77,8 @@ def write_pair(wanted: NodePair, explanations: Mapping[str, Explanation]) -> str
     )
     if found != wanted:
         parts.append(
-            f"Topic {wanted.topic} and post {wanted.post} are not here; these stand in."
+            f"The collection lacks topic {wanted.topic} or post {wanted.post}; these "
+            "stand in."
         )
     parts.append("![Similarities of nodes](node_pair.png)")
     rows = [
