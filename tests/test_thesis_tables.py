@@ -86,7 +86,7 @@ def roots(tmp_path_factory, download) -> dict[str, Path]:
 
 def name_collection(command: str) -> str:
     """Return the environments of a command that decide its collection."""
-    names = command.split("--env ")[1].split()[0].split("+")
+    names = command.split("--env ")[1].split(maxsplit=1)[0].split("+")
     first = names[0].replace("benchmark", "arqmath")
     return "+".join([first, *(n for n in names[1:] if n in ("judged", "examples"))])
 

@@ -80,7 +80,8 @@ class ShardedTable:
 
     def find_all(self, column: str, values: Collection[str]) -> dict[str, Any]:
         """Return the first row of each value that is there; shard by shard."""
-        missing, found = set(values), {}
+        missing = set(values)
+        found: dict[str, Any] = {}
         for file in self.files() if missing else ():
             keys = self.read_file(file, [column])[column].to_pylist()
             places = {k: n for n, k in reversed(list(enumerate(keys))) if k in missing}

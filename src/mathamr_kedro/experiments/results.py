@@ -84,7 +84,8 @@ class GridResults:
 
     def choose_shown(self, topic_set: str) -> tuple[ShownRun, ...]:
         """Return the run of each row's best seed, as the best-seed tables choose it."""
-        measure, best = self.experiment.measures[0], {}
+        measure = self.experiment.measures[0]
+        best: dict[str, tuple[tuple[float, int], ShownRun]] = {}
         for cell, done in self.finished:
             scored = done.read_topic_scores(self.experiment.task, topic_set)
             systems = _name_strategies(cell, scored, self.experiment)
