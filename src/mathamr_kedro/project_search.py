@@ -198,7 +198,7 @@ def _choose_formula(entry: PostEntry, topic: Topic) -> PostEntry:
     asked = topic.formula_id or ""
     vector = entry.formula(asked)
     (mention,) = [m for m in topic.formula_map if m.formula_id == asked][:1]
-    number = read_placeholder(mention.placeholder)
+    number = read_placeholder(mention.placeholder) or 0
     return PostEntry(
         entry.key, entry.post_type, vector[None], [FORMULA], [number], [asked],
         [mention.visual_id],
