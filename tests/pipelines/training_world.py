@@ -57,6 +57,7 @@ def write_world(data: Path, has_pairs: bool = True, **params: Any) -> None:
         catalog[name].save(EndOfShards("world"))
     catalog["formula_trees"].save(EndOfShards("trees"))
     catalog.save("ingestion_statistics", INGESTED)
+    catalog.save("amr_parser", {"parser": "builtin"})
     for stage in ("graph_fusion", "preprocessing"):
         run_stage(data, stage, **params)
 

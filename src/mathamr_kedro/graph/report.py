@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.graph.prepared import PreparedGraphs
 from mathamr_kedro.graph.shards.layout import GROUPS
 from mathamr_kedro.graph.vocabulary import UNK
@@ -37,6 +38,7 @@ def _write_graph_report(statistics: Mapping[str, Any]) -> str:
     """Return the statistics of a collection as the thesis' Tables 4.2 and 4.3."""
     parts = [
         f"# Math graphs ({statistics['mode']})",
+        describe_parser(statistics["parser"]),
         "## Graph collection (Table 4.2)",
         _write_table(("Statistic", "Value"), _list_table_4_2(statistics)),
         "## Benchmark and corpus (Table 4.3)",

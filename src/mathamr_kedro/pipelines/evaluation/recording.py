@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -29,6 +30,7 @@ def identify_evaluation(
     judgments: ShardedTable,
     encoder: Values,
     index: Values,
+    amr_parser: Values,
     parameters: Values,
 ) -> CellRecord:
     """Note under which parameters, and on which data, the encoder was evaluated."""
@@ -46,7 +48,8 @@ def identify_evaluation(
             encoder["folder"],
         )
     named = {**encoder, "vectors": index["encoder"]}
-    return CellRecord.identify(parameters, named, collection, is_current)
+    record = CellRecord.identify(parameters, named, collection, is_current)
+    return replace(record, amr_parser=dict(amr_parser))
 
 
 def record_evaluation(

@@ -67,6 +67,7 @@ def describe_math_graphs(
     fusion_failures: ShardedTable,
     training_pairs: ShardedTable,
     ingestion_statistics: Mapping[str, Any],
+    amr_parser: Mapping[str, Any],
     parameters: Mapping[str, Any],
 ) -> tuple[dict[str, Any], str, go.Figure]:
     """Count nodes, edges and formulas of the graphs, as in Tables 4.2 and 4.3."""
@@ -84,6 +85,7 @@ def describe_math_graphs(
     pairs = training_pairs.counts.get("written", 0)
     statistics = {
         "mode": config.mode,
+        "parser": dict(amr_parser),
         **tally.describe(lost, pairs),
         "notes": dict(notes),
         "collection": {

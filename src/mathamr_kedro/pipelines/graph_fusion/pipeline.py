@@ -41,6 +41,7 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                     "fusion_failures": "math_graph_failures",
                     "training_pairs": "training_pairs",
                     "ingestion_statistics": "ingestion_statistics",
+                    "amr_parser": "amr_parser",
                     "parameters": _PARAMETERS,
                 },
                 outputs=[
