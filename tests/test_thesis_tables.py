@@ -10,7 +10,8 @@ from __future__ import annotations
 import csv
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -92,13 +93,13 @@ def name_collection(command: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def done(roots, download) -> dict[str, Path]:
-    """Run every command; return where it has written."""
+def done(roots, download) -> Iterator[Callable[[str], Path]]:
+    """Run a command when it is first asked for; return where it has written."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(PROJECT)
         for name in ("MATHAMR_ARQMATH", "MATHAMR_COLLECTION"):
             patch.setenv(name, str(download))
-        return {command: run(command, roots) for command in COMMANDS}
+        yield cache(lambda command: run(command, roots))
 
 
 def run(command: str, roots: dict[str, Path]) -> Path:
@@ -146,14 +147,14 @@ def test_command_writes_what_the_line_names(line, done):
         assert all(re.search(r"\d", "".join(row[first:])) for row in rows), rows
 
 
-def find_root(line: Line, done: dict[str, Path]) -> Path:
-    if line.command in done:
-        return done[line.command]
+def find_root(line: Line, done: Callable[[str], Path]) -> Path:
+    if line.command in COMMANDS:
+        return done(line.command)
     number = line.command.removeprefix("with ")
-    return done[next(other.command for other in LINES if number in other.numbers)]
+    return done(next(other.command for other in LINES if number in other.numbers))
 
 
-def read(done: dict[str, Path], thesis: str) -> str:
+def read(done: Callable[[str], Path], thesis: str) -> str:
     line = next(line for line in LINES if line.thesis.startswith(thesis))
     return (find_root(line, done) / line.output).read_text(encoding="utf-8")
 
