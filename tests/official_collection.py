@@ -249,22 +249,3 @@ def _write_table(file: Path, head: list[str], rows: Iterable[list[str]]) -> None
 def _write(file: Path, lines: Iterable[str]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def write_pool(root: Path) -> None:
-    """Give a written download the layout of ``--env pool`` as well."""
-    places = {
-        "arqmath_pool": [*root.glob("Collection/*"), *root.glob("Formulas/*")],
-    }
-    for edition in EDITIONS:
-        name = f"ARQMath-{edition.number}"
-        places[f"topics/{name}"] = [*root.glob(f"Topics/*/{name}/*")]
-        for file in root.glob(f"Evaluation/*/{name}/*/*"):
-            text = file.read_text(encoding="utf-8")
-            stem = file.stem.removesuffix("_visual_v3")
-            stem += "_visual_v3" if "task2" in stem else ""
-            _write(root / f"qrels/{name}/{stem}.pool.tsv", text.splitlines())
-    for place, files in places.items():
-        (root / place).mkdir(parents=True, exist_ok=True)
-        for file in files:
-            (root / place / file.name).symlink_to(file)

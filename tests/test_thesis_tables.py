@@ -20,8 +20,9 @@ from click.testing import CliRunner
 from kedro.framework.cli.cli import KedroCLI
 
 from mathamr_kedro.cli import group
+from mathamr_kedro.project import open_catalog
 from tests.conftest import PROJECT
-from tests.official_collection import write_collection, write_pool
+from tests.official_collection import EDITIONS, write_collection
 
 PAGE = PROJECT / "docs/experiments.md"
 TINY = {
@@ -74,7 +75,6 @@ COMMANDS = list(dict.fromkeys(line.command for line in LINES if "run" in line.co
 def download(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("download")
     write_collection(folder)
-    write_pool(folder)
     return folder
 
 
@@ -97,8 +97,7 @@ def done(roots, download) -> Iterator[Callable[[str], Path]]:
     """Run a command when it is first asked for; return where it has written."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(PROJECT)
-        for name in ("MATHAMR_ARQMATH", "MATHAMR_COLLECTION"):
-            patch.setenv(name, str(download))
+        patch.setenv("MATHAMR_ARQMATH", str(download))
         yield cache(lambda command: run(command, roots))
 
 
@@ -168,6 +167,14 @@ def test_statistics_are_those_of_the_whole_download(done):
                 "Task 1 retrieval index", "Task 2 retrieval index"):  # fmt: skip
         (count,) = re.findall(rf"\| {row}[^|]*\| ([\d,]+) \|", page.split("4.3")[1])
         assert int(count.replace(",", "")) > 10
+
+
+def test_formulas_of_every_edition_are_read(done):
+    line = next(line for line in LINES if "4.2" in line.numbers)
+    table = open_catalog("arqmath", str(find_root(line, done))).load("topic_formulas")
+    topics = {formula.post_id for formula in table.records() if formula.presentation}
+    wanted = {f"A.{n}" for edition in EDITIONS for n in edition.topics.values()}
+    assert topics == wanted
 
 
 def test_tables_are_those_of_the_last_edition(done):
