@@ -12,6 +12,7 @@ r"""The search of a project from outside Kedro: opened once, asked as often as w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -19,25 +20,37 @@ from typing import Any
 
 from mathamr_kedro.amr import ParseTexts
 from mathamr_kedro.datasets import RowFinder
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.graph import PreparedGraphs, RecordArrays, StoredTrees
+from mathamr_kedro.errors import ConfigurationError, MissingInputError, suggest
+from mathamr_kedro.graph import (
+    FORMULA,
+    PreparedGraphs,
+    RecordArrays,
+    StoredTrees,
+    read_placeholder,
+)
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.weights import load_model
 from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingConfig
 from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.records import Post
+from mathamr_kedro.records import Post, Topic
 from mathamr_kedro.search import (
     AddedPosts,
     LivingIndex,
+    PostEntry,
     QueryEncoder,
     Searcher,
     VectorStore,
     fingerprint_encoder,
     open_index,
 )
+from mathamr_kedro.search.explanation import caption_nodes
+from mathamr_kedro.search.queries import EncodedQuery
 from mathamr_kedro.types import PostId
+
+_TOPIC_ID = re.compile(r"[A-Z]\.\d+|NTCIR12-\S+")
+"""What topics of ARQMath and NTCIR-12 are called."""
 
 
 def open_searcher(env: str | None = None, data_root: str | None = None) -> Searcher:
@@ -68,6 +81,7 @@ def open_searcher(env: str | None = None, data_root: str | None = None) -> Searc
         find_texts,
         config.strategy,
         project.parsing.max_chunk_tokens,
+        project.find_topic,
     )
 
 
@@ -144,6 +158,30 @@ class _Project:
         )
         return found
 
+    def find_topic(self, text: str) -> EncodedQuery | None:
+        """Return a topic as a query; that of Task 2 is its formula alone.
+
+        Raises:
+            MissingInputError: it is the id of no topic, or of one without vectors.
+        """
+        if not _TOPIC_ID.fullmatch(text):
+            return None
+        topic = self.catalog.load("topics").find("topic_id", text)
+        store = self.catalog.load("topic_vectors").read(self.mark)
+        if topic is None or text not in store.places:
+            known = sorted(store.places)
+            raise MissingInputError(
+                f"Expected the id of a topic with vectors (got {text!r})"
+                f"{suggest(text, known)}; the index has {len(known)} topics, from "
+                f"{', '.join(known[:1]) or 'none'} to {', '.join(known[-1:]) or 'none'}"
+            )
+        (entry,) = store.read([text]).entries()
+        if topic.task == "task2":
+            entry = _choose_formula(entry, topic)
+        tokens = self.parsing.max_chunk_tokens
+        captions = caption_nodes(topic.text, topic.formula_map, entry.kinds, tokens)
+        return EncodedQuery(entry, captions)
+
     def load_encoder(self) -> QueryEncoder:
         """Load what turns texts into vectors."""
         fusion = GraphFusionConfig.read(self.catalog.load("params:graph_fusion"))
@@ -157,3 +195,15 @@ class _Project:
             load_model(self._model_folder, self.indexing.encoding.compute),
             tokens,
         )
+
+
+def _choose_formula(entry: PostEntry, topic: Topic) -> PostEntry:
+    """Return the node of a topic's query formula alone."""
+    asked = topic.formula_id or ""
+    vector = entry.formula(asked)
+    (mention,) = [m for m in topic.formula_map if m.formula_id == asked][:1]
+    number = read_placeholder(mention.placeholder) or 0
+    return PostEntry(
+        entry.key, entry.post_type, vector[None], [FORMULA], [number], [asked],
+        [mention.visual_id],
+    )  # fmt: skip

@@ -12,7 +12,13 @@ from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.parameters import merge_parameters
 from mathamr_kedro.records import Judgment, Post, Topic, TrainingPair
 from mathamr_kedro.shards import EndOfShards, Shard
-from tests.pipelines.graph_world import PROJECT, formula, open_catalog, run_stage
+from tests.pipelines.graph_world import (
+    INGESTED,
+    PROJECT,
+    formula,
+    open_catalog,
+    run_stage,
+)
 
 WORDS = ("even", "prime", "convex", "finite", "compact", "linear")
 SIZES: dict[str, Any] = {
@@ -93,6 +99,7 @@ def write_world(data: Path) -> None:
     catalog["formula_trees"].save(Shard("all", "trees", TreeBatch(rows, []), {}))
     catalog["formula_trees"].save(EndOfShards("trees"))
     catalog.save("visual_index", VisualIndex.build([]))
+    catalog.save("ingestion_statistics", INGESTED)
     run_stage(data, "graph_fusion")
 
 

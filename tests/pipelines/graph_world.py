@@ -52,6 +52,18 @@ def open_catalog(data: Path) -> CatalogProtocol:
     return open_session(data).load_context().catalog
 
 
+INGESTED = {
+    "posts": {"total": 5, "answer": 3, "question": 2},
+    "formulas": {"rows": 7},
+    "judgments": {
+        "qrel_task1_2022.tsv": {
+            "task": "task1", "topics": 2, "judgments": 40, "documents": 30,
+        }
+    },
+}  # fmt: skip
+"""What the statistics of ingestion tell the stages behind it."""
+
+
 def write_inputs(data: Path, first: list[GraphRecord] = FIRST) -> CatalogProtocol:
     """Write what the stages before fusion would have written."""
     catalog = open_catalog(data)
@@ -72,6 +84,7 @@ def write_inputs(data: Path, first: list[GraphRecord] = FIRST) -> CatalogProtoco
             counts = {"read": len(rows), "written": len(rows)}
             catalog[name].save(Shard(shard, made_from, rows, counts))
         catalog[name].save(EndOfShards(made_from))
+    catalog.save("ingestion_statistics", INGESTED)
     row = TreeRow("f0", "70", "[V!x,a[N!2]]", "[O!SUP,0[V!𝑥],1[N!2]]")
     trees = catalog["formula_trees"]
     if not trees.exists():

@@ -14,10 +14,15 @@ from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import save_model
-from mathamr_kedro.records import Post, TrainingPair
+from mathamr_kedro.records import Post, Topic, TrainingPair
 from mathamr_kedro.search.encoding import fingerprint_encoder
 from mathamr_kedro.shards import EndOfShards, Shard
-from tests.pipelines.graph_world import open_catalog, open_session, run_stage
+from tests.pipelines.graph_world import (
+    INGESTED,
+    open_catalog,
+    open_session,
+    run_stage,
+)
 
 TEXTS = {
     "1": r"Why is $\sqrt{2}$ irrational? I know that $\sqrt{4}$ is an integer.",
@@ -46,6 +51,17 @@ def make_posts() -> list[Post]:
     return posts
 
 
+def make_topics(posts: list[Post]) -> list[Topic]:
+    """The first post as a topic of both tasks; Task 2 asks for its last formula."""
+    text = (posts[0].title, (), posts[0].text, posts[0].formula_map)
+    asked = posts[0].formula_map[-1]
+    heads = (asked.formula_id, asked.latex, None, None, None)
+    return [
+        Topic("A.1", "task1", 2020, *text, None, None, None, None, None),
+        Topic("B.1", "task2", 2020, *text, *heads),
+    ]
+
+
 def write_encoder(data: Path, seed: int = 0) -> str:
     """Put a model beside the graphs as training would; return its fingerprint."""
     catalog = open_catalog(data)  # one version each
@@ -68,13 +84,15 @@ def build_index(data: Path) -> CatalogProtocol:
     catalog = open_catalog(data)
     pairs = [TrainingPair(key, str(int(key) + 1)) for key in TITLES]
     posts = make_posts()
-    for name, rows in (("posts", posts), ("topics", []), ("training_pairs", pairs)):
+    topics = make_topics(posts)
+    for name, rows in (("posts", posts), ("topics", topics), ("training_pairs", pairs)):
         counts = {"read": len(rows), "written": len(rows)}
         catalog[name].save(Shard(f"{name}-0", "world", rows, counts))
         catalog[name].save(EndOfShards("world"))
     catalog["formula_trees"].save(Shard("all", "trees", TreeBatch([], []), {}))
     catalog["formula_trees"].save(EndOfShards("trees"))
     catalog.save("visual_index", VisualIndex.build([]))
+    catalog.save("ingestion_statistics", INGESTED)
     for stage in ("amr_parsing", "graph_fusion", "preprocessing"):
         run_stage(data, stage)
     write_encoder(data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -82,6 +82,20 @@ class ShardedTable:
             if found.num_rows:
                 return next(RecordTables(self.record).read(found.slice(0, 1)))
         return None
+
+    def find_all(self, column: str, values: Collection[str]) -> dict[str, Any]:
+        """Return the first row of each value that is there; shard by shard."""
+        missing = set(values)
+        found: dict[str, Any] = {}
+        for file in self.files() if missing else ():
+            keys = self.read_file(file, [column])[column].to_pylist()
+            places = {k: n for n, k in reversed(list(enumerate(keys))) if k in missing}
+            rows = self.read_rows(file, list(places.values()))
+            found |= zip(places, rows, strict=True)
+            missing -= places.keys()
+            if not missing:
+                break
+        return found
 
     def to_pandas(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return the whole table; for small ones and notebooks."""

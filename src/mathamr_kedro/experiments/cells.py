@@ -6,6 +6,7 @@
       3f0c...-9a1e.../     parameters and collection, hashed
         record.json        what was run, on what, with which packages
         scores.parquet     task, topic set, system, topic, measure, score
+        results.parquet    the first results of every system and topic
         metrics.json  efficiency.json  history.json
         report.md          the page of the evaluation
 """
@@ -135,6 +136,8 @@ class CellOutputs:
     history: Sequence[Mapping[str, Any]]
     report: str = ""
     """A page for people."""
+    results: pa.Table | None = None
+    """Of :func:`~mathamr_kedro.experiments.first_results.tabulate_results`."""
 
     def finish(self) -> CellOutputs:
         """Return the same with the present time in its record."""
@@ -164,6 +167,12 @@ class FinishedCell:
     def scores(self) -> pa.Table:
         """Scores of every topic."""
         return pq.read_table(self.folder / "scores.parquet")
+
+    @cached_property
+    def results(self) -> pa.Table | None:
+        """First results of every topic; ``None``: an older version kept none."""
+        file = self.folder / "results.parquet"
+        return pq.read_table(file) if file.is_file() else None
 
     @cached_property
     def metrics(self) -> list[dict[str, Any]]:
@@ -238,6 +247,8 @@ class CellStore:
         folder = self.base / outputs.record.folder_name
         with replace_folder(folder) as part:
             pq.write_table(outputs.scores, part / "scores.parquet")
+            if outputs.results is not None:
+                pq.write_table(outputs.results, part / "results.parquet")
             (part / "report.md").write_text(outputs.report, encoding="utf-8")
             for name, content in (
                 ("metrics.json", outputs.metrics),

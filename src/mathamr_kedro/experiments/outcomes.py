@@ -16,6 +16,7 @@ from mathamr_kedro.experiments.reports import (
 )
 from mathamr_kedro.experiments.results import (
     GridResults,
+    ShownRun,
     choose_topic_set,
     strategy_of,
 )
@@ -41,6 +42,8 @@ class Outcome:
     facts: Mapping[str, Any]
     notes: tuple[str, ...] = ()
     grid: GridResults | None = None
+    shown: tuple[ShownRun, ...] = ()
+    """Runs whose results are shown as examples."""
 
     def describe(self) -> dict[str, Any]:
         """Return what a version of the result holds, as plain values."""
@@ -93,6 +96,7 @@ def summarise_experiment(
         facts=_state_facts(newest, chosen),
         notes=(*notes, parsers),
         grid=grid,
+        shown=grid.choose_shown(chosen),
     )
 
 
@@ -136,6 +140,10 @@ def summarise_evaluation(
         baseline=(ours or list(results))[0],
         measure=next(iter(next(iter(results.values()))[0].per_topic)),
         facts=_state_facts(cell, topic_set),
+        shown=tuple(
+            ShownRun(name, cell, name)
+            for name in dict.fromkeys(s for by_name in scores.values() for s in by_name)
+        ),
         notes=(_name_parsers([cell]),),
     )
 

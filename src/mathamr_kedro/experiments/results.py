@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from mathamr_kedro.errors import InputError, MissingInputError
 from mathamr_kedro.experiments.cells import CellStore, FinishedCell, TopicScores
@@ -14,6 +14,14 @@ from mathamr_kedro.stats import QUERY_SECONDS, FloatArray, SeedResult
 
 SYSTEM = "mathamr_plus"
 """The trained system; with several strategies, ``mathamr_plus/<strategy>``."""
+
+
+class ShownRun(NamedTuple):
+    """The run that stands for a row of the tables where examples are shown."""
+
+    label: str
+    cell: FinishedCell
+    system: str
 
 
 @dataclass(frozen=True)
@@ -74,6 +82,21 @@ class GridResults:
             for row, result in _read_rows(cell, done, scored, self.experiment):
                 gathered.setdefault(row, []).append(result)
         return gathered
+
+    def choose_shown(self, topic_set: str) -> tuple[ShownRun, ...]:
+        """Return the run of each row's best seed, as the best-seed tables choose it."""
+        measure = self.experiment.measures[0]
+        best: dict[str, tuple[tuple[float, int], ShownRun]] = {}
+        for cell, done in self.finished:
+            scored = done.read_topic_scores(self.experiment.task, topic_set)
+            systems = _name_strategies(cell, scored, self.experiment)
+            if self.experiment.rows == "conditions":
+                systems = {cell.condition: next(iter(systems.values()))}
+            for row, system in systems.items():
+                reached = (float(scored[system][1][measure].mean()), -cell.seed)
+                if row not in best or reached > best[row][0]:
+                    best[row] = reached, ShownRun(row, done, system)
+        return tuple(shown for _, shown in best.values())
 
     def describe_missing(self) -> str:
         """Return the unfinished cells, seed by seed."""

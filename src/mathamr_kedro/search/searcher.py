@@ -32,6 +32,9 @@ from mathamr_kedro.types import PostId
 FindTexts: TypeAlias = Callable[[Collection[PostId]], Mapping[PostId, Post]]
 """Ids to the posts that are there."""
 
+FindTopic: TypeAlias = Callable[[str], EncodedQuery | None]
+"""The id of a topic to its vectors; ``None``: it is none."""
+
 _SNIPPET = 160
 
 
@@ -66,6 +69,7 @@ class Searcher:
         find_texts: gives the texts of posts.
         strategy: how posts are found.
         max_tokens: limit of a chunk when posts were parsed.
+        find_topic: gives topics of the collection as queries.
     """
 
     def __init__(
@@ -76,10 +80,11 @@ class Searcher:
         find_texts: FindTexts,
         strategy: Strategy | None = None,
         max_tokens: int = MAX_CHUNK_TOKENS,
+        find_topic: FindTopic | None = None,
     ) -> None:
         self._index, self._store, self._encoder = index, store, encoder
         self._find_texts, self._strategy = find_texts, strategy or Strategy()
-        self._max_tokens = max_tokens
+        self._max_tokens, self._find_topic = max_tokens, find_topic
 
     def search(
         self, text: str, top: int = 10, post_types: Sequence[str] | None = None
@@ -114,8 +119,14 @@ class Searcher:
         return Answer(self._describe(EncodedQuery(query, captions), hits))
 
     def explain(self, text: str, post_id: PostId) -> Explanation:
-        """Compare all nodes of a query with all nodes of a post (Figure 4.1)."""
-        query = self._encoder.encode_text(text)
+        """Compare all nodes of a query with all nodes of a post (Figure 4.1).
+
+        Args:
+            text: words with formulas between dollars, or the id of a topic.
+            post_id: a post of the index.
+        """
+        query = self._find_topic(text) if self._find_topic is not None else None
+        query = query or self._encoder.encode_text(text)
         entry = query.entry._replace(key=_shorten(text, 60))
         (post,) = self._read([post_id])
         captions = self._caption(post, self._find_texts([post_id]).get(post_id))

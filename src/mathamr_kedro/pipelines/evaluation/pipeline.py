@@ -111,6 +111,7 @@ def _record() -> list[Node]:
             inputs={
                 **{name: name for name in COLLECTION},
                 "encoder": "encoder",
+                "index": "index",
                 "amr_parser": "amr_parser",
                 "parameters": "parameters",
             },
@@ -126,6 +127,7 @@ def _record() -> list[Node]:
                 "efficiency",
                 "training_history",
                 "evaluation_report",
+                "system_runs",
             ],
             outputs="experiment_cells",
             name="record_evaluation",

@@ -66,10 +66,11 @@ def describe_math_graphs(
     amr_failures: ShardedTable,
     fusion_failures: ShardedTable,
     training_pairs: ShardedTable,
+    ingestion_statistics: Mapping[str, Any],
     amr_parser: Mapping[str, Any],
     parameters: Mapping[str, Any],
 ) -> tuple[dict[str, Any], str, go.Figure]:
-    """Count nodes, edges and formulas of the math graphs, as in Table 4.2."""
+    """Count nodes, edges and formulas of the graphs, as in Tables 4.2 and 4.3."""
     config = GraphFusionConfig.read(parameters)
     tally = GraphTally()
     workers = replace(config.workers, batch_size=1)
@@ -87,6 +88,11 @@ def describe_math_graphs(
         "parser": dict(amr_parser),
         **tally.describe(lost, pairs),
         "notes": dict(notes),
+        "collection": {
+            "posts": ingestion_statistics["posts"],
+            "formulas": ingestion_statistics["formulas"]["rows"],
+            "judgments": ingestion_statistics["judgments"],
+        },
     }
     return statistics, *report_graphs(statistics)
 
