@@ -12,22 +12,28 @@ r"""The search of a project from outside Kedro: opened once, asked as often as w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from mathamr_kedro.amr import ParseTexts
-from mathamr_kedro.datasets import RowFinder
+from mathamr_kedro.datasets import RowFinder, ShardedTable
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.graph import PreparedGraphs, RecordArrays, StoredTrees
+from mathamr_kedro.graph import (
+    PreparedGraphs,
+    RecordArrays,
+    StoredTrees,
+    find_owner,
+    name_entry,
+)
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.weights import load_model
 from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingConfig
 from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.records import Post
+from mathamr_kedro.records import FormulaMention, Post
 from mathamr_kedro.search import (
     AddedPosts,
     LivingIndex,
@@ -57,9 +63,12 @@ def open_searcher(env: str | None = None, data_root: str | None = None) -> Searc
     places, config = project.places, project.indexing
     find_posts = RowFinder(project.catalog.load("posts"), "post_id")
     find_added = AddedPosts(store.folder)
+    formulas = project.catalog.load("returnable_formulas")
 
     def find_texts(ids: Collection[PostId]) -> Mapping[PostId, Post]:
-        return {**find_posts(ids), **find_added(ids)}
+        keys = [key for key in ids if find_owner(key) != key]
+        beside = _find_formulas(keys, formulas, find_posts) if keys else {}
+        return {**find_posts(ids), **find_added(ids), **beside}
 
     return Searcher(
         open_index(config.engine, store, places.folder(project.mark), places.connect),
@@ -86,6 +95,31 @@ def open_living_index(
         project.places.connect,
         project.load_encoder,
     )
+
+
+def _find_formulas(
+    keys: Collection[PostId],
+    formulas: ShardedTable,
+    find_posts: Callable[[Iterable[PostId]], Mapping[PostId, Post]],
+) -> dict[PostId, Post]:
+    """Return formulas beside the posts as texts that are nothing but a formula."""
+    owners = {key: find_owner(key) for key in keys}
+    posts = find_posts(owners.values())
+    found: dict[PostId, Post] = {}
+    names = {key.removeprefix(name_entry(owners[key], "")) for key in keys}
+    for formula in formulas.select("formula_id", names):
+        key = name_entry(formula.post_id, formula.formula_id)
+        post = posts.get(formula.post_id)
+        kind = "comment" if formula.comment_id or post is None else post.post_type
+        thread = formula.post_id if post is None else post.thread_id
+        mention = FormulaMention(
+            "FORMULA_0", formula.formula_id, formula.visual_id, formula.latex, 0, 9
+        )
+        found[key] = Post(
+            key, kind, thread, thread, None, None, None, (), "", "FORMULA_0",
+            (mention,),
+        )  # fmt: skip
+    return found
 
 
 class _Project:
@@ -134,7 +168,7 @@ class _Project:
     @cached_property
     def mark(self) -> str:
         """Fingerprint of the present encoder."""
-        return fingerprint_encoder(self._model_folder, self._graphs.made_from)
+        return fingerprint_encoder(self._model_folder, self._graphs.encoded_from)
 
     def open_store(self) -> VectorStore:
         found: VectorStore = self.catalog.load("post_vectors").read(self.mark)

@@ -78,6 +78,13 @@ class ShardedTable:
                 return next(RecordTables(self.record).read(found.slice(0, 1)))
         return None
 
+    def select(self, column: str, values: Iterable[str]) -> Iterator[Any]:
+        """Yield the rows whose column has one of the values; one shard at a time."""
+        wanted = sorted(set(values))
+        for file in self.files() if wanted else ():
+            found = pq.read_table(file, filters=[(column, "in", wanted)])
+            yield from RecordTables(self.record).read(found)
+
     def to_pandas(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return the whole table; for small ones and notebooks."""
         tables = list(self.tables(columns))

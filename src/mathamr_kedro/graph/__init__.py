@@ -8,7 +8,9 @@
                 GraphArrays: NumPy arrays          arrays, builder, blocks
                     numbered by vocabularies       vocabulary, vocabulary_counting,
                                                    numbering, released
-    PreparedGraphs: a folder of all of these       prepared, pairs, configuration
+    PreparedGraphs: a folder of all of these       prepared, preparation, pairs,
+                                                   configuration, entries,
+                                                   lone_formulas
         GraphShards ──> GraphBatch                 shards/
         to_pyg ──> torch_geometric.data.Data       pyg_data
     reports                                        statistics, report
@@ -37,7 +39,14 @@ if TYPE_CHECKING:
     from mathamr_kedro.graph.builder import RecordArrays
     from mathamr_kedro.graph.configuration import PreprocessingConfig
     from mathamr_kedro.graph.drawing import draw_math_graph, write_page
+    from mathamr_kedro.graph.entries import (
+        FORMULA_TYPE,
+        POST_TYPES,
+        find_owner,
+        name_entry,
+    )
     from mathamr_kedro.graph.fusion import FusedRecord, FuseRecords, FusionMode
+    from mathamr_kedro.graph.lone_formulas import BuildLoneBlocks
     from mathamr_kedro.graph.math_graph import MathGraph, read_placeholder
     from mathamr_kedro.graph.pairs import PairSplit
     from mathamr_kedro.graph.penman_graph import (
@@ -49,12 +58,8 @@ if TYPE_CHECKING:
         GraphRecord,
         RecordFile,
     )
-    from mathamr_kedro.graph.prepared import (
-        POST_TYPES,
-        Preparation,
-        PreparedGraphs,
-        PreparedStore,
-    )
+    from mathamr_kedro.graph.preparation import Preparation
+    from mathamr_kedro.graph.prepared import PreparedGraphs, PreparedStore
     from mathamr_kedro.graph.pyg_data import from_pyg, to_pyg
     from mathamr_kedro.graph.released import (
         ReleasedEncoder,
@@ -92,6 +97,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DOCUMENT",
     "FORMULA",
+    "FORMULA_TYPE",
     "KIND_NAMES",
     "POST_TYPES",
     "RARE_NUMBERS",
@@ -100,6 +106,7 @@ __all__ = [
     "AuxiliaryEdges",
     "BatchSize",
     "BuildBlocks",
+    "BuildLoneBlocks",
     "DeviceShards",
     "FormulaMode",
     "FuseRecords",
@@ -133,9 +140,11 @@ __all__ = [
     "classify_number",
     "describe_prepared",
     "draw_math_graph",
+    "find_owner",
     "format_math_graph",
     "from_pyg",
     "make_schema",
+    "name_entry",
     "read_label",
     "read_math_graph",
     "read_placeholder",
@@ -159,7 +168,9 @@ _HOMES = {
     "builder": ("RecordArrays",),
     "configuration": ("PreprocessingConfig",),
     "drawing": ("draw_math_graph", "write_page"),
+    "entries": ("FORMULA_TYPE", "POST_TYPES", "find_owner", "name_entry"),
     "fusion": ("FusedRecord", "FuseRecords", "FusionMode"),
+    "lone_formulas": ("BuildLoneBlocks",),
     "math_graph": ("MathGraph", "read_placeholder"),
     "pairs": ("PairSplit",),
     "penman_graph": ("format_math_graph", "read_label", "read_math_graph"),
@@ -170,7 +181,8 @@ _HOMES = {
         "RecordFile",
         "RecordFile",
     ),
-    "prepared": ("POST_TYPES", "Preparation", "PreparedGraphs", "PreparedStore"),
+    "preparation": ("Preparation",),
+    "prepared": ("PreparedGraphs", "PreparedStore"),
     "pyg_data": ("from_pyg", "to_pyg"),
     "released": ("ReleasedEncoder", "ReleasedEncoder", "ReleasedEncoder"),
     "report": (

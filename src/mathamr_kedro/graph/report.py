@@ -156,6 +156,8 @@ def _write_preparation_report(statistics: Mapping[str, Any]) -> str:
         ("Graphs of posts", statistics["posts"]),
         ("Graphs of topics", statistics["topics"]),
         ("Graphs left out", statistics["failed"]),
+        ("Formulas that may be returned", statistics["returnable_formulas"]),
+        ("… with a graph of their own", statistics["formulas_alone"]),
         ("Bytes per graph", statistics["bytes_per_graph"]),
         ("Nodes per graph, without virtual ones", statistics["nodes_per_graph"]),
         ("Virtual nodes per graph", statistics["virtual_nodes_per_graph"]),

@@ -64,6 +64,11 @@ class GraphVariant:
                 "virtual nodes, which only the structure 'hierarchy' has"
             )
 
+    @property
+    def has_formulas(self) -> bool:
+        """Whether formulas have vectors, so that they can be searched for."""
+        return self.formula_mode != "none" and self.structure != "global_single"
+
     def choose_representatives(
         self,
         formulas: Sequence[int],

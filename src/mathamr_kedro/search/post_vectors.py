@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from mathamr_kedro.arrays import Arrays, TextColumn, spread_ranges
 from mathamr_kedro.errors import MalformedInputError, suggest
 from mathamr_kedro.graph import DOCUMENT, FORMULA, KIND_NAMES, POST_TYPES
+from mathamr_kedro.graph.entries import FORMULA_TYPE
 from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.types import FormulaId, PostId, VisualId
 
 Vectors: TypeAlias = NDArray[Any]
 """(P, k), each row of length 1; float32 or float16."""
-
 
 _PLAIN = ("post_types", "ptr", "vectors", "kinds", "numbers", "returnable")
 _TEXTS = ("keys", "formula_ids", "visual_ids")
@@ -173,6 +173,11 @@ class PostVectors:
         """Numbers in a vector, the ``k`` of Eq. 3.4."""
         return self.vectors.shape[1]
 
+    @property
+    def is_post(self) -> NDArray[np.bool_]:
+        """(N,) which are posts; the others have formulas alone."""
+        return self.post_types != POST_TYPES.index(FORMULA_TYPE)
+
     @cached_property
     def formula_ptr(self) -> NDArray[np.int64]:
         """(N + 1,) where the formulas of each post start among all formulas."""
@@ -245,9 +250,8 @@ class PostVectors:
 
     def astype(self, dtype: str) -> PostVectors:
         """Return the posts with vectors of another type."""
-        return replace(
-            self, nodes=replace(self.nodes, vectors=self.vectors.astype(dtype))
-        )
+        nodes = replace(self.nodes, vectors=self.vectors.astype(dtype))
+        return replace(self, nodes=nodes)
 
     def to_arrays(self) -> Arrays:
         """Return everything as named arrays."""
@@ -261,15 +265,12 @@ class PostVectors:
     def from_arrays(cls, arrays: Arrays) -> PostVectors:
         """Undo :meth:`to_arrays`."""
         columns = {"kind": arrays["kinds"], "number": arrays["numbers"]}
-        texts = {
-            name: TextColumn(arrays[f"{name}.text"], arrays[f"{name}.ends"])
-            for name in _TEXTS
-        }
+        parts = {n: (arrays[f"{n}.text"], arrays[f"{n}.ends"]) for n in _TEXTS}
         return cls(
             post_types=arrays["post_types"],
             nodes=RaggedVectors(arrays["vectors"], arrays["ptr"], columns),
             returnable=arrays["returnable"],
-            **texts,
+            **{name: TextColumn(*part) for name, part in parts.items()},
         )
 
 

@@ -102,7 +102,7 @@ class VectorStore:
             self._lock = None
 
     def __len__(self) -> int:
-        return sum(len(s.alive) for s in self.segments())
+        return sum(len(s.alive_posts) for s in self.segments())
 
     @property
     def encoder(self) -> str:
@@ -151,11 +151,11 @@ class VectorStore:
     def keys(self) -> Iterator[PostId]:
         """Yield the posts in the store."""
         for segment in self.segments():
-            yield from segment.posts.keys.take(segment.alive)
+            yield from segment.posts.keys.take(segment.alive_posts)
 
     @cached_property
     def places(self) -> dict[PostId, tuple[int, int]]:
-        """Segment and row of each post."""
+        """Segment and row of each post, and of each formula beside the posts."""
         found: dict[PostId, tuple[int, int]] = {}
         for number, segment in enumerate(self.segments()):
             keys = segment.posts.keys.take(segment.alive)

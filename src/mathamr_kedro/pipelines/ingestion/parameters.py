@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from mathamr_kedro.corpus import ReturnableRule
 from mathamr_kedro.corpus.threads import Answers
 from mathamr_kedro.parameters import read_parameters
 
@@ -28,6 +29,8 @@ class IngestionConfig:
     pairs: Answers
     """``accepted``: with the accepted answer (thesis 3.4); ``all``: with each."""
     formula_trees: FormulaTreesConfig = FormulaTreesConfig()
+    returnable: ReturnableRule = field(default_factory=ReturnableRule)
+    """Which formulas Task 2 may return, by whatever system."""
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> IngestionConfig:

@@ -27,6 +27,18 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 name="build_topic_blocks",
             ),
             node(
+                nodes.build_formula_blocks,
+                inputs=[
+                    "returnable_formulas",
+                    "graph_blocks",
+                    "formula_trees",
+                    _PARAMETERS,
+                    "params:graph_fusion",
+                ],
+                outputs="formula_graph_blocks",
+                name="build_formula_blocks",
+            ),
+            node(
                 nodes.split_training_pairs,
                 inputs=["training_pairs", "graph_blocks", _PARAMETERS],
                 outputs="pair_split",
@@ -43,6 +55,8 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 inputs={
                     "blocks": "graph_blocks",
                     "topic_blocks": "topic_graph_blocks",
+                    "formula_blocks": "formula_graph_blocks",
+                    "returnable_formulas": "returnable_formulas",
                     "split": "pair_split",
                     "vocabularies": "vocabularies",
                     "training_pairs": "training_pairs",

@@ -76,7 +76,7 @@ class ExactIndex(VectorIndex):
         added = self._group(segments[len(known) :])
         self._groups += added
         self._posts = PostNumbers(segments)
-        self._masks: dict[PostTypes, NDArray[np.bool_]] = {}
+        self._masks: dict[tuple[str, PostTypes], NDArray[np.bool_]] = {}
         for name, space in self._spaces.items():
             for group in added:
                 _fill(space, name, group)
@@ -101,15 +101,18 @@ class ExactIndex(VectorIndex):
             self._spaces[name] = space
         return self._spaces[name]
 
-    def _allowed(self, types: PostTypes) -> NDArray[np.bool_]:
-        if types not in self._masks:
+    def _allowed(self, space: str, types: PostTypes) -> NDArray[np.bool_]:
+        """Tell which items of a space may be returned; the same array each time."""
+        if (space, types) not in self._masks:
             check_post_types(types)
-            mask = self._posts.alive
+            posts = self._posts
+            mask = posts.alive
             if types is not None:
                 codes = [POST_TYPES.index(name) for name in types]
-                mask = mask & np.isin(self._posts.types, codes)
-            self._masks[types] = mask
-        return self._masks[types]
+                mask = mask & np.isin(posts.types, codes)
+            numbers = posts.with_document if space == "doc" else posts.are_posts
+            self._masks[space, types] = mask[numbers]
+        return self._masks[space, types]
 
     def search_documents(
         self,
@@ -123,7 +126,7 @@ class ExactIndex(VectorIndex):
         numbers = self._posts.with_document
         names = self._posts.keys[numbers]
         batch = self._batch([q[None] for q in queries])
-        allowed = self._allowed(types)[numbers]
+        allowed = self._allowed("doc", types)
         return self._space("doc").search(batch, depth, allowed, names.take)
 
     def search_maxsim(
@@ -135,10 +138,9 @@ class ExactIndex(VectorIndex):
     ) -> list[Hits]:
         """Find posts by MaxSim over all their vectors."""
         _check_mode(mode)
-        names = self._posts.keys
-        return self._space("all").search(
-            self._batch(queries), depth, self._allowed(types), names.take
-        )
+        names, allowed = self._posts.post_keys, self._allowed("all", types)
+        batch = self._batch(queries)
+        return self._space("all").search(batch, depth, allowed, names.take)
 
     def rerank(
         self, queries: Sequence[Vectors], candidates: Sequence[Sequence[PostId]]
@@ -147,7 +149,8 @@ class ExactIndex(VectorIndex):
         counts = [len(c) for c in candidates]
         numbers = self._posts.find(key for keys in candidates for key in keys)
         which = np.repeat(np.arange(len(counts)), counts)
-        scores = self._space("all").score(self._batch(queries), which, numbers)
+        places = np.searchsorted(self._posts.are_posts, numbers)
+        scores = self._space("all").score(self._batch(queries), which, places)
         parts = np.split(scores, np.cumsum(counts)[:-1])
         return [Hits.rank(k, s) for k, s in zip(candidates, parts, strict=True)]
 
@@ -177,7 +180,8 @@ class ExactIndex(VectorIndex):
             count = sum(entry.vectors for entry in state.segments)
             used = count * state.width * _BYTES[self._dtype]
         posts = self._posts
-        return IndexSize(int(posts.alive.sum()), int(posts.returnable.sum()), used)
+        count = int(posts.alive[posts.are_posts].sum())
+        return IndexSize(count, int(posts.returnable.sum()), used)
 
     def close(self) -> None:
         """Free the memory."""
@@ -189,7 +193,10 @@ class ExactIndex(VectorIndex):
 
 
 def _take_all(posts: PostVectors) -> RaggedVectors:
-    return RaggedVectors(posts.vectors, posts.ptr)  # a scan needs no columns
+    nodes = posts.nodes
+    if not posts.is_post.all():
+        nodes = nodes.take(np.flatnonzero(posts.is_post))
+    return RaggedVectors(nodes.vectors, nodes.ptr)  # a scan needs no columns
 
 
 def _take_documents(posts: PostVectors) -> RaggedVectors:
