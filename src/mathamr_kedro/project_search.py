@@ -26,6 +26,7 @@ from mathamr_kedro.graph import (
     StoredTrees,
     find_owner,
     name_entry,
+    split_entry,
 )
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.weights import load_model
@@ -33,7 +34,7 @@ from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingConfig
 from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.records import FormulaMention, Post
+from mathamr_kedro.records import CleanText, FormulaInstance, FormulaMention, Post
 from mathamr_kedro.search import (
     AddedPosts,
     LivingIndex,
@@ -63,12 +64,10 @@ def open_searcher(env: str | None = None, data_root: str | None = None) -> Searc
     places, config = project.places, project.indexing
     find_posts = RowFinder(project.catalog.load("posts"), "post_id")
     find_added = AddedPosts(store.folder)
-    formulas = project.catalog.load("returnable_formulas")
+    find_beside = _TextsBeside(project.catalog, find_posts)
 
     def find_texts(ids: Collection[PostId]) -> Mapping[PostId, Post]:
-        keys = [key for key in ids if find_owner(key) != key]
-        beside = _find_formulas(keys, formulas, find_posts) if keys else {}
-        return {**find_posts(ids), **find_added(ids), **beside}
+        return {**find_posts(ids), **find_added(ids), **find_beside(ids)}
 
     return Searcher(
         open_index(config.engine, store, places.folder(project.mark), places.connect),
@@ -97,29 +96,50 @@ def open_living_index(
     )
 
 
-def _find_formulas(
-    keys: Collection[PostId],
-    formulas: ShardedTable,
-    find_posts: Callable[[Iterable[PostId]], Mapping[PostId, Post]],
-) -> dict[PostId, Post]:
-    """Return formulas beside the posts as texts that are nothing but a formula."""
-    owners = {key: find_owner(key) for key in keys}
-    posts = find_posts(owners.values())
-    found: dict[PostId, Post] = {}
-    names = {key.removeprefix(name_entry(owners[key], "")) for key in keys}
-    for formula in formulas.select("formula_id", names):
-        key = name_entry(formula.post_id, formula.formula_id)
-        post = posts.get(formula.post_id)
-        kind = "comment" if formula.comment_id or post is None else post.post_type
-        thread = formula.post_id if post is None else post.thread_id
-        mention = FormulaMention(
-            "FORMULA_0", formula.formula_id, formula.visual_id, formula.latex, 0, 9
-        )
-        found[key] = Post(
-            key, kind, thread, thread, None, None, None, (), "", "FORMULA_0",
-            (mention,),
-        )  # fmt: skip
-    return found
+class _TextsBeside:
+    """Texts of what an index holds beside the posts: comments, single formulas.
+
+    A formula that was encoded alone is a text that is nothing but this formula.
+    """
+
+    def __init__(
+        self, catalog: Any, find_posts: Callable[[Iterable[PostId]], Mapping[str, Post]]
+    ) -> None:
+        self._formulas: ShardedTable = catalog.load("returnable_formulas")
+        self._comments: ShardedTable = catalog.load("comments")
+        self._find_posts = find_posts
+
+    def __call__(self, keys: Iterable[str]) -> dict[str, Post]:
+        """Return the texts that are there, by key; posts are none of them."""
+        parts = {key: split_entry(key) for key in keys if find_owner(key) != key}
+        if not parts:
+            return {}
+        names = [formula for _, _, formula in parts.values() if formula]
+        wanted = [comment for _, comment, formula in parts.values() if not formula]
+        rows = self._formulas.select("formula_id", names)
+        texts = {row.formula_id: _show_alone(row) for row in rows}
+        for comment in self._comments.select("comment_id", wanted):
+            key = name_entry(comment.post_id, comment.comment_id)
+            texts[key] = CleanText(comment.text, comment.formula_map)
+        posts = self._find_posts(post_id for post_id, _, _ in parts.values())
+        found: dict[str, Post] = {}
+        for key, (post_id, comment, formula) in parts.items():
+            text, post = texts.get(formula or key), posts.get(post_id)
+            if text is not None:
+                kind = "comment" if comment or post is None else post.post_type
+                thread = post_id if post is None else post.thread_id
+                found[key] = Post(
+                    key, kind, thread, thread, None, None, None, (), "", *text
+                )  # fmt: skip
+        return found
+
+
+def _show_alone(formula: FormulaInstance) -> CleanText:
+    name = "FORMULA_0"
+    mention = FormulaMention(
+        name, formula.formula_id, formula.visual_id, formula.latex, 0, len(name)
+    )
+    return CleanText(name, (mention,))
 
 
 class _Project:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         POST_TYPES,
         find_owner,
         name_entry,
+        split_entry,
     )
     from mathamr_kedro.graph.fusion import FusedRecord, FuseRecords, FusionMode
     from mathamr_kedro.graph.lone_formulas import BuildLoneBlocks
@@ -150,6 +151,7 @@ __all__ = [
     "read_placeholder",
     "report_graphs",
     "report_preparation",
+    "split_entry",
     "to_pyg",
     "write_page",
 ]
@@ -168,7 +170,13 @@ _HOMES = {
     "builder": ("RecordArrays",),
     "configuration": ("PreprocessingConfig",),
     "drawing": ("draw_math_graph", "write_page"),
-    "entries": ("FORMULA_TYPE", "POST_TYPES", "find_owner", "name_entry"),
+    "entries": (
+        "FORMULA_TYPE",
+        "POST_TYPES",
+        "find_owner",
+        "name_entry",
+        "split_entry",
+    ),
     "fusion": ("FusedRecord", "FuseRecords", "FusionMode"),
     "lone_formulas": ("BuildLoneBlocks",),
     "math_graph": ("MathGraph", "read_placeholder"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mathamr_kedro.types import PostId
+from mathamr_kedro.types import FormulaId, PostId
 
 FORMULA_TYPE = "formula"
 """Type of an entry that has formulas alone: no search for posts returns it."""
@@ -13,13 +13,23 @@ POST_TYPES = ("question", "answer", "document", "topic", "example", FORMULA_TYPE
 _SEPARATOR = "\x1f"  # in no id of a post: no run file could hold it
 
 
-def name_entry(post_id: PostId, name: str) -> str:
-    """Return the key of what belongs to a post and is none: a formula, a comment.
+def name_entry(post_id: PostId, comment_id: str = "", formula_id: str = "") -> str:
+    """Return the key of what belongs to a post and is none: a comment, a formula.
 
-    >>> find_owner(name_entry("33701", "4711")), find_owner("33701")
-    ('33701', '33701')
+    >>> split_entry(name_entry("33701", comment_id="12", formula_id="4711"))
+    ('33701', '12', '4711')
     """
-    return f"{post_id}{_SEPARATOR}{name}"
+    return _SEPARATOR.join((post_id, comment_id, formula_id))
+
+
+def split_entry(key: str) -> tuple[PostId, str, FormulaId]:
+    """Return post, comment and formula of an entry; those of a post are empty.
+
+    >>> split_entry("33701")
+    ('33701', '', '')
+    """
+    post_id, comment_id, formula_id = (*key.split(_SEPARATOR), "", "")[:3]
+    return post_id, comment_id, formula_id
 
 
 def find_owner(key: str) -> PostId:

@@ -77,5 +77,5 @@ def _make_record(formula: FormulaInstance) -> GraphRecord:
         placeholder, formula.formula_id, formula.visual_id, formula.latex,
         0, len(placeholder),
     )  # fmt: skip
-    key = name_entry(formula.post_id, formula.formula_id)
+    key = name_entry(formula.post_id, formula.comment_id or "", formula.formula_id)
     return GraphRecord(key, _AMR, FORMULA_TYPE, (mention,))

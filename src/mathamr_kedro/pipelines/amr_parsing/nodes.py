@@ -29,9 +29,18 @@ from mathamr_kedro.pipelines.amr_parsing.pieces import (
     TextPieces,
 )
 from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import Failure, Post
+from mathamr_kedro.records import Comment, Failure, Post
 from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs, StartOfShards
 from mathamr_kedro.workers import Partition, run_partitions
+
+
+def parse_comments(comments: ShardedTable, parameters: Mapping[str, Any]) -> ShardPairs:
+    """Parse comments with formulas, where these are encoded in their context."""
+    if AmrParsingConfig.read(parameters).comment_formulas == "context":
+        yield from parse_texts(comments, parameters)
+        return
+    end = EndOfShards("no comments")
+    yield end, end
 
 
 def parse_texts(texts: ShardedTable, parameters: Mapping[str, Any]) -> ShardPairs:
@@ -41,7 +50,7 @@ def parse_texts(texts: ShardedTable, parameters: Mapping[str, Any]) -> ShardPair
     start = StartOfShards(made_from)
     yield StartOfShards(made_from), start
     pieces = TextPieces(texts, config.posts_per_shard).read(skip=start.finished)
-    source = "posts" if texts.record is Post else "topics"
+    source = {Post: "posts", Comment: "comments"}.get(texts.record, "topics")
     # Rows wait here while their texts are with a worker; the runner bounds how many.
     waiting: dict[str, list[Any]] = {}
     partitions = _make_partitions(pieces, texts.record, waiting)
@@ -54,7 +63,7 @@ def parse_texts(texts: ShardedTable, parameters: Mapping[str, Any]) -> ShardPair
 
 
 def collect_parse_failures(*tables: ShardedTable) -> Iterator[Shard | EndOfShards]:
-    """Put the failures of posts and of topics into one table."""
+    """Put the failures of posts, comments and topics into one table."""
     made_from = fingerprint("amr_failures", *(table.fingerprint for table in tables))
     for table in tables:
         for file, failures in zip(table.files(), table.tables(), strict=True):
@@ -91,7 +100,9 @@ def _make_partitions(
     pieces: Iterator[tuple[str, pa.Table]], record: type, waiting: dict[str, list[Any]]
 ) -> Iterator[Partition]:
     for name, table in pieces:
-        waiting[name] = list(RecordTables(record).read(table))
+        rows = RecordTables(record).read(table)
+        # Of comments only the formulas are wanted.
+        waiting[name] = [r for r in rows if record is not Comment or r.formula_map]
         yield Partition(name, [row.text for row in waiting[name]])
 
 

@@ -21,6 +21,13 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 tags="gpu",
             ),
             node(
+                nodes.parse_comments,
+                inputs=["comments", _PARAMETERS],
+                outputs=["amr_comment_failures", "comment_amr_graphs"],
+                name="parse_comments",
+                tags="gpu",
+            ),
+            node(
                 nodes.parse_texts,
                 inputs=["topics", _PARAMETERS],
                 outputs=["amr_topic_failures", "topic_amr_graphs"],
@@ -29,7 +36,11 @@ def create_pipeline(**kwargs: object) -> Pipeline:
             ),
             node(
                 nodes.collect_parse_failures,
-                inputs=["amr_post_failures", "amr_topic_failures"],
+                inputs=[
+                    "amr_post_failures",
+                    "amr_comment_failures",
+                    "amr_topic_failures",
+                ],
                 outputs="amr_failures",
                 name="collect_parse_failures",
             ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ logger = logging.getLogger(__name__)
 def build_blocks(
     math_graphs: PenmanShards, parameters: Mapping[str, Any], fusion: Mapping[str, Any]
 ) -> Iterator[VariantShard]:
-    """Turn math graphs of posts or topics into arrays with virtual nodes."""
+    """Turn math graphs of posts, comments or topics into arrays with virtual nodes."""
     config = PreprocessingConfig.read(parameters)
     _refuse_missing_trees(config, fusion)
     variant = config.variant_key
@@ -59,6 +60,7 @@ def build_blocks(
 def build_formula_blocks(
     returnable_formulas: ShardedTable,
     blocks: GraphBlocks,
+    comment_blocks: GraphBlocks,
     formula_trees: TreeStore,
     parameters: Mapping[str, Any],
     fusion: Mapping[str, Any],
@@ -66,13 +68,16 @@ def build_formula_blocks(
     """Build graphs of returnable formulas that no other graph has: each alone."""
     config = PreprocessingConfig.read(parameters)
     variant, mode = config.variant_key, fusion.get("mode", "mathamr_plus")
-    sources = returnable_formulas.fingerprint, blocks.fingerprint(variant)
+    known = [blocks, comment_blocks]
+    sources = returnable_formulas.fingerprint, *(b.fingerprint(variant) for b in known)
     made_from = fingerprint("formulas", *sources, formula_trees.made_from, mode)
     start = StartOfShards(made_from)
     yield VariantShard(variant, start)
     files = returnable_formulas.files() if config.graph.has_formulas else []
     if not {file.stem for file in files} <= start.finished:
-        lacking = _Lacking(returnable_formulas, blocks, variant)
+        lacking = _Lacking(
+            returnable_formulas, (n for b in known for n in b.formula_ids(variant))
+        )
         partitions = (
             Partition(file.stem, [found])
             for file in files
@@ -125,45 +130,44 @@ def count_vocabularies(
 
 
 def number_graphs(
-    blocks: GraphBlocks,
-    topic_blocks: GraphBlocks,
-    formula_blocks: GraphBlocks,
     returnable_formulas: ShardedTable,
     split: PairSplit,
     vocabularies: Vocabularies,
     training_pairs: ShardedTable,
     parameters: Mapping[str, Any],
+    **blocks: GraphBlocks,
 ) -> Preparation:
     """Replace labels by their numbers; refuse returnable formulas without a graph."""
     config = PreprocessingConfig.read(parameters)
     variant = config.variant_key
-    made_from = [blocks.fingerprint(variant), training_pairs.fingerprint]
+    sources = {name: found.fingerprint(variant) for name, found in blocks.items()}
+    made_from = [sources["posts"], training_pairs.fingerprint]
     if config.vocabulary.source is not None:  # another folder may get its name
         vocabulary = vocabularies.types.types, vocabularies.relations.roles
         made_from.append(fingerprint(*vocabulary))
 
-    def number(source: GraphBlocks, name: str) -> Iterator[GraphBlock]:
-        found = vocabularies.renumber(source.blocks(variant))
+    def number(name: str) -> Iterator[GraphBlock]:
+        found = vocabularies.renumber(blocks[name].blocks(variant))
         return report_progress(found, f"{name} numbered", lambda b: len(b.keys))
 
     return Preparation(
         parameters=config,
         made_from=fingerprint(*made_from),
-        topics_from=topic_blocks.fingerprint(variant),
+        topics_from=sources["topics"],
         types=vocabularies.types,
         relations=vocabularies.relations,
         split=split,
-        posts=number(blocks, "posts"),
-        topics=number(topic_blocks, "topics"),
-        formulas=number(formula_blocks, "formulas"),
+        posts=number("posts"),
+        topics=number("topics"),
+        formulas=chain(number("comments"), number("formulas")),
         returnable=_list_ids(returnable_formulas),
         formulas_from=fingerprint(
-            returnable_formulas.fingerprint, formula_blocks.fingerprint(variant)
+            sources["comments"], sources["formulas"], returnable_formulas.fingerprint
         ),
         report={
             "vocabulary": vocabularies.report.to_dict(),
-            **_count_graphs(variant, blocks, topic_blocks),
-            "formulas_alone": formula_blocks.total(variant, "written"),
+            **{name: found.total(variant, "written") for name, found in blocks.items()},
+            "failed": sum(found.total(variant, "dropped") for found in blocks.values()),
             "returnable_formulas": returnable_formulas.counts.get("written", 0),
             "train_pairs": len(split.train),
             "validation_pairs": len(split.validation),
@@ -182,14 +186,12 @@ def describe_prepared_graphs(
 
 
 class _Lacking:
-    """The formulas of a list that stand in no graph of some blocks."""
+    """The formulas of a list that have no graph yet."""
 
-    def __init__(
-        self, formulas: ShardedTable, blocks: GraphBlocks, variant: str
-    ) -> None:
+    def __init__(self, formulas: ShardedTable, known: Iterable[list[str]]) -> None:
         self._formulas, self._ids = formulas, _list_ids(formulas)
         self._seen = np.zeros(len(self._ids) + 1, dtype=np.bool_)  # the last: unknown
-        for names in blocks.formula_ids(variant):
+        for names in known:
             self._seen[self._ids.find(names)] = True
 
     def take(self, file: Path) -> list[FormulaInstance]:
@@ -227,17 +229,6 @@ def _build(
         counts = {"written": len(block.keys), "dropped": len(block.failures)}
         shard = Shard(result.name, made_from, block, counts)
         yield VariantShard(config.variant_key, shard)
-
-
-def _count_graphs(
-    variant: str, posts: GraphBlocks, topics: GraphBlocks
-) -> dict[str, int]:
-    dropped = (blocks.total(variant, "dropped") for blocks in (posts, topics))
-    return {
-        "posts": posts.total(variant, "written"),
-        "topics": topics.total(variant, "written"),
-        "failed": sum(dropped),
-    }
 
 
 def _refuse_missing_trees(
