@@ -33,8 +33,7 @@ class ReturnableRule:
     types: tuple[FormulaPlace, ...] = (
         "title", "question", "answer", "comment", "body",
     )  # fmt: skip
-    """Places whose formulas may be returned; the thesis indexed those of posts alone
-    (Table 4.22)."""
+    """Places whose formulas may be returned."""
     issues_excluded: tuple[str, ...] = ("d", "dv")
     """Issues of the formula index whose formulas may not."""
 

@@ -169,7 +169,7 @@ class VectorStore:
         if missing is not None:
             hint = suggest(missing, list(self.places)[:10_000])
             raise MissingInputError(
-                f"No post {missing!r} among the {len(self.places)} of the index{hint}"
+                f"No post {missing!r} among the {len(self)} of the index{hint}"
             )
 
     def read(self, keys: Sequence[PostId]) -> PostVectors:

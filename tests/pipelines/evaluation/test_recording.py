@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.experiments import COLLECTION
 from mathamr_kedro.experiments.grid import describe_key
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.files import fingerprint
@@ -33,7 +34,7 @@ ENCODER = {
 
 def identify(encoder=ENCODER, parameters=PARAMETERS, mark="x"):
     data = SimpleNamespace(fingerprint=mark, files=lambda: [])
-    return identify_evaluation(data, data, data, data, encoder, parameters)
+    return identify_evaluation(encoder, parameters, **dict.fromkeys(COLLECTION, data))
 
 
 def test_evaluation_is_named_by_its_parameters_and_data():
