@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from mathamr_kedro.corpus.raw import is_number
+
 
 class VisualIndex:
     """Looks up the visual id of a formula id."""
@@ -65,7 +67,7 @@ class VisualIndex:
         return cls(*(np.load(folder / f"{name}.npy", mmap_mode="r") for name in names))
 
     def _find(self, formula_id: str) -> int | None:
-        if not formula_id.isascii() or not formula_id.isdigit():
+        if not is_number(formula_id):
             return None
         number = int(formula_id)
         if number > np.iinfo(self._ids.dtype).max:
@@ -83,7 +85,7 @@ def _numbers(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
     rows = [
         (int(formula_id), int(visual_id))
         for formula_id, visual_id in zip(*columns, strict=True)
-        if formula_id.isdigit() and visual_id.isdigit()
+        if is_number(formula_id) and is_number(visual_id)
     ]
     numbers = np.array(rows, dtype=np.int64).reshape(-1, 2)
     small = np.int32 if numbers.size and numbers.max() < 2**31 else np.int64
@@ -91,7 +93,7 @@ def _numbers(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _count_known(ids: Iterable[str], known: np.ndarray) -> int:
-    numbers = np.array(sorted({int(i) for i in ids if i.isdigit()}), dtype=np.int64)
+    numbers = np.array(sorted({int(i) for i in ids if is_number(i)}), dtype=np.int64)
     if not len(numbers) or not len(known):
         return 0
     places = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
