@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from mathamr_kedro.corpus.raw import is_number
 from mathamr_kedro.records import Comment, FormulaInstance, Post
 
 FormulaPlace: TypeAlias = Literal["title", "question", "answer", "comment", "body"]
@@ -130,6 +131,4 @@ class FormulaIds:
 
 def _is_number(name: str) -> bool:
     """Tell whether a number would give the name back."""
-    if not name.isascii() or not name.isdigit() or len(name) > 18:
-        return False
-    return name[0] != "0" or name == "0"
+    return is_number(name) and (name[0] != "0" or name == "0")
