@@ -100,7 +100,7 @@ def _make_partitions(
     pieces: Iterator[tuple[str, pa.Table]], record: type, waiting: dict[str, list[Any]]
 ) -> Iterator[Partition]:
     for name, table in pieces:
-        rows = RecordTables(record).read(table)
+        rows: Iterator[Any] = RecordTables(record).read(table)
         # Of comments only the formulas are wanted.
         waiting[name] = [r for r in rows if record is not Comment or r.formula_map]
         yield Partition(name, [row.text for row in waiting[name]])
