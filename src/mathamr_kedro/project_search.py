@@ -167,7 +167,9 @@ class _Project:
 
     @cached_property
     def parsing(self) -> AmrParsingConfig:
-        return AmrParsingConfig.read(self.catalog.load("params:amr_parsing"))
+        """How queries are parsed: by the parser of the graphs that are searched."""
+        config = AmrParsingConfig.read(self.catalog.load("params:amr_parsing"))
+        return config.settle(self.catalog.load("amr_parser"))
 
     @cached_property
     def _encoder(self) -> Mapping[str, Any]:
@@ -191,7 +193,9 @@ class _Project:
         return fingerprint_encoder(self._model_folder, self._graphs.encoded_from)
 
     def open_store(self) -> VectorStore:
-        found: VectorStore = self.catalog.load("post_vectors").read(self.mark)
+        found: VectorStore = self.catalog.load("post_vectors").read(
+            self.mark, verify=False
+        )
         return found
 
     def load_encoder(self) -> QueryEncoder:

@@ -3,6 +3,7 @@
 ::
 
     AMR record ── fusion ──> fused record          fusion, tree_lookup, penman_records
+        archives of them                           archive, archive_{tables,import}
         MathGraph: nodes and lines of a text       math_graph, penman_graph, sentences
             GraphVariant: what the encoder sees    virtual_nodes, variants, drawing/
                 GraphArrays: NumPy arrays          arrays, builder, blocks
@@ -26,6 +27,9 @@ from typing import TYPE_CHECKING
 from mathamr_kedro.faces import load_lazily
 
 if TYPE_CHECKING:
+    from mathamr_kedro.graph.archive import ArchivedFile, GraphArchive
+    from mathamr_kedro.graph.archive_import import ArchiveImport, KnownPosts
+    from mathamr_kedro.graph.archive_tables import ArchivedTables
     from mathamr_kedro.graph.arrays import (
         DOCUMENT,
         FORMULA,
@@ -70,6 +74,7 @@ if TYPE_CHECKING:
         report_graphs,
         report_preparation,
     )
+    from mathamr_kedro.graph.sentences import number_through
     from mathamr_kedro.graph.shards import (
         BatchSize,
         DeviceShards,
@@ -83,6 +88,7 @@ if TYPE_CHECKING:
         AuxiliaryEdges,
         FormulaMode,
         GraphVariant,
+        SentenceRoots,
         Structure,
     )
     from mathamr_kedro.graph.vocabulary import (
@@ -104,6 +110,9 @@ __all__ = [
     "RARE_NUMBERS",
     "SENTENCE",
     "SPECIAL_TYPES",
+    "ArchiveImport",
+    "ArchivedFile",
+    "ArchivedTables",
     "AuxiliaryEdges",
     "BatchSize",
     "BuildBlocks",
@@ -113,6 +122,7 @@ __all__ = [
     "FuseRecords",
     "FusedRecord",
     "FusionMode",
+    "GraphArchive",
     "GraphArrays",
     "GraphBatch",
     "GraphBlock",
@@ -121,6 +131,7 @@ __all__ = [
     "GraphShards",
     "GraphTally",
     "GraphVariant",
+    "KnownPosts",
     "LabelCounts",
     "MathGraph",
     "NodeVocabulary",
@@ -134,6 +145,7 @@ __all__ = [
     "RelationVocabulary",
     "ReleasedEncoder",
     "Representative",
+    "SentenceRoots",
     "ShardWriter",
     "StoredTrees",
     "Structure",
@@ -146,6 +158,7 @@ __all__ = [
     "from_pyg",
     "make_schema",
     "name_entry",
+    "number_through",
     "read_label",
     "read_math_graph",
     "read_placeholder",
@@ -157,6 +170,9 @@ __all__ = [
 ]
 
 _HOMES = {
+    "archive": ("ArchivedFile", "GraphArchive"),
+    "archive_import": ("ArchiveImport", "KnownPosts"),
+    "archive_tables": ("ArchivedTables",),
     "arrays": (
         "DOCUMENT",
         "FORMULA",
@@ -198,10 +214,17 @@ _HOMES = {
         "report_graphs",
         "report_preparation",
     ),
+    "sentences": ("number_through",),
     "shards": ("BatchSize", "DeviceShards", "GraphBatch", "GraphShards", "ShardWriter"),
     "statistics": ("GraphTally",),
     "tree_lookup": ("StoredTrees",),
-    "virtual_nodes": ("AuxiliaryEdges", "FormulaMode", "GraphVariant", "Structure"),
+    "virtual_nodes": (
+        "AuxiliaryEdges",
+        "FormulaMode",
+        "GraphVariant",
+        "SentenceRoots",
+        "Structure",
+    ),
     "vocabulary": (
         "RARE_NUMBERS",
         "SPECIAL_TYPES",

@@ -65,7 +65,8 @@ def search_by_vectors(
         read_parameters(Strategy, indexing["strategy"], where="indexing.strategy")
     )
     engine = read_parameters(EngineConfig, indexing["engine"], where="indexing.engine")
-    opened = open_index(engine, store, indexes.folder(encoder), indexes.connect)
+    folder, connect = indexes.folder(encoder), indexes.connect
+    opened = open_index(engine, store, folder, connect, verify=True)
     by_task = _list_topics(topics)
     queries = {t: Queries.read(by_task[t], topic_vectors.read(encoder)) for t in TASKS}
     asks_questions = any(s.with_question for s in strategies.values())
@@ -192,10 +193,10 @@ def measure_efficiency(
 
 
 def report_evaluation(
-    scored_runs: Scoreboard, efficiency: Values
+    scored_runs: Scoreboard, efficiency: Values, amr_parser: Values
 ) -> tuple[str, go.Figure]:
     """Write the report and draw the figure of all systems."""
-    return scored_runs.write_report(efficiency), scored_runs.draw()
+    return scored_runs.write_report(efficiency, amr_parser), scored_runs.draw()
 
 
 def _search(

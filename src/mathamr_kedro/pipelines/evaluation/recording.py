@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -26,7 +27,10 @@ Values = Mapping[str, Any]
 
 
 def identify_evaluation(
-    encoder: Values, parameters: Values, **data: PenmanShards | ShardedTable
+    encoder: Values,
+    amr_parser: Values,
+    parameters: Values,
+    **data: PenmanShards | ShardedTable,
 ) -> CellRecord:
     """Note under which parameters, and on which data, the encoder was evaluated."""
     collection = fingerprint_collection(*(data[name] for name in COLLECTION))
@@ -40,7 +44,8 @@ def identify_evaluation(
             "experiment will count its scores",
             encoder["folder"],
         )
-    return CellRecord.identify(parameters, encoder, collection, is_current)
+    record = CellRecord.identify(parameters, encoder, collection, is_current)
+    return replace(record, amr_parser=dict(amr_parser))
 
 
 def record_evaluation(

@@ -28,7 +28,6 @@ from mathamr_kedro.search import (
     VectorStore,
     encode_collection,
     fingerprint_encoder,
-    list_ranges,
     open_index,
 )
 
@@ -95,10 +94,12 @@ def build_index(
         )
     store = vectors.read(name)
     started = time.perf_counter()
-    index = open_index(settings.engine, store, indexes.folder(name), indexes.connect)
+    folder, connect = indexes.folder(name), indexes.connect
+    index = open_index(settings.engine, store, folder, connect, verify=True)
     seconds = time.perf_counter() - started
     size = index.size()
     index.close()
+    size.check(len(store), store.num_formulas())
     logger.info(
         "index of %s posts and %s formulas in %.1f s",
         size.posts,
@@ -155,10 +156,9 @@ def _encode(
         for name, source in sources.items():
             # Other topics are other shards of the same store.
             stem = f"{name}-{graphs.topics_from}" if name == "topics" else name
-            ranges = list_ranges(source.count(), stem, settings.posts_per_shard)
             folder = graphs.folder / name
             function = EncodeRanges(model_folder, folder, settings.compute)
-            encode_collection(store, function, ranges, source, settings.workers)
+            encode_collection(store, function, stem, source, settings)
         store.complete()
         total = sum(entry.vectors for entry in store.state.segments)
         return {
@@ -177,7 +177,8 @@ def _refuse_missing(
 
     Posts that were added, replaced or deleted by hand are commits of no shard.
     """
-    if store.generation != len(store.state.shards):
+    state = store.state
+    if state.gone or not all(entry.ranges for entry in state.segments):
         return
     parts = (segment.living() for segment in store.segments())
     found = {

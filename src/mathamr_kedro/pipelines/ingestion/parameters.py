@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from mathamr_kedro.corpus import ReturnableRule
+from mathamr_kedro.corpus.subset import SubsetConfig
 from mathamr_kedro.corpus.threads import Answers
 from mathamr_kedro.parameters import read_parameters
 
@@ -31,6 +32,8 @@ class IngestionConfig:
     formula_trees: FormulaTreesConfig = FormulaTreesConfig()
     returnable: ReturnableRule = field(default_factory=ReturnableRule)
     """Which formulas Task 2 may return, by whatever system."""
+    subset: SubsetConfig | None = None
+    """The judged subset instead of the whole collection (thesis 4.4.1)."""
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> IngestionConfig:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,7 @@ from mathamr_kedro.search.engines.scan import ExactSpace
 from mathamr_kedro.search.engines.scan_torch import ScanType
 from mathamr_kedro.search.post_vectors import (
     POST_TYPES,
+    PostEntry,
     PostVectors,
     Vectors,
 )
@@ -38,52 +41,47 @@ _SMALL_SEGMENT = 1000
 _BYTES: dict[ScanType, int] = {"float32": 4, "bfloat16": 2}
 
 
-class ExactIndex(VectorIndex):
-    """All vectors of a store, packed in memory when they are first needed.
+class _Packed:
+    """All that searches need, of one commit of a store.
 
-    ::
-
-        index = ExactIndex(VectorStore(folder))
-        hits = index.search_maxsim([query.vectors], depth=1000)
+    Threads share it: what is packed when it is first needed is packed once, and a
+    later commit makes another one.
     """
 
     def __init__(
-        self, store: VectorStore, device: str = "cpu", dtype: ScanType = "float32"
+        self,
+        segments: Sequence[Segment],
+        device: str,
+        dtype: ScanType,
+        before: _Packed | None = None,
     ) -> None:
-        self._store, self._device = store, device
-        self._dtype: ScanType = dtype
-        self._spaces: dict[str, ExactSpace] = {}
+        self._device, self._dtype = device, dtype
+        self._lock = threading.Lock()
         self._groups: list[list[Segment]] = []
-        self._follow()
-
-    @property
-    def encoder(self) -> str:
-        """Fingerprint of the encoder that made the vectors."""
-        return self._store.encoder
-
-    def refresh(self) -> None:
-        """Catch up with what was committed to the store."""
-        self._store.refresh()
-        self._follow()
-
-    def _follow(self) -> None:
-        """Group the segments: what is packed stays, new ones come in groups behind."""
-        segments = self._store.segments()
-        known = [s.entry.name for group in self._groups for s in group]
-        if known != [s.entry.name for s in segments[: len(known)]]:  # compacted
-            self._groups, known = [], []
-            self._spaces.clear()
-        added = self._group(segments[len(known) :])
-        self._groups += added
-        self._posts = PostNumbers(segments)
+        self._spaces: dict[str, ExactSpace] = {}
         self._masks: dict[tuple[str, PostTypes], NDArray[np.bool_]] = {}
+        self.posts = PostNumbers(segments)
+        if before is not None:
+            self._take_over(before, segments)
+        known = sum(map(len, self._groups))
+        added = self._group(segments[known:])
+        self._groups += added
         for name, space in self._spaces.items():
             for group in added:
                 _fill(space, name, group)
 
-    def _group(self, segments: list[Segment]) -> list[list[Segment]]:
+    def _take_over(self, before: _Packed, segments: Sequence[Segment]) -> None:
+        """Share what is packed, unless a compaction has put segments together."""
+        with before._lock:
+            known = [s.entry.seal for group in before._groups for s in group]
+            if known == [s.entry.seal for s in segments[: len(known)]]:
+                self._groups = list(before._groups)
+                self._spaces = {n: s.copy() for n, s in before._spaces.items()}
+
+    def _group(self, segments: Sequence[Segment]) -> list[list[Segment]]:
+        """Put small neighbours together; what is packed stays as it is."""
         if self._device != "cpu":  # one launch for all
-            return [segments] if segments else []
+            return [list(segments)] if segments else []
         groups: list[list[Segment]] = []
         for segment in segments:
             is_small = len(segment.posts) < _SMALL_SEGMENT
@@ -93,26 +91,64 @@ class ExactIndex(VectorIndex):
                 groups.append([segment])
         return groups
 
-    def _space(self, name: str) -> ExactSpace:
-        if name not in self._spaces:
-            space = ExactSpace(self._device, self._dtype)
-            for group in self._groups:
-                _fill(space, name, group)
-            self._spaces[name] = space
-        return self._spaces[name]
+    def space(self, name: str) -> ExactSpace:
+        """Return the space ``all``, ``doc`` or ``formula``."""
+        with self._lock:
+            if name not in self._spaces:
+                space = ExactSpace(self._device, self._dtype)
+                for group in self._groups:
+                    _fill(space, name, group)
+                self._spaces[name] = space
+            return self._spaces[name]
 
-    def _allowed(self, space: str, types: PostTypes) -> NDArray[np.bool_]:
+    def allowed(self, space: str, types: PostTypes) -> NDArray[np.bool_]:
         """Tell which items of a space may be returned; the same array each time."""
-        if (space, types) not in self._masks:
-            check_post_types(types)
-            posts = self._posts
-            mask = posts.alive
-            if types is not None:
-                codes = [POST_TYPES.index(name) for name in types]
-                mask = mask & np.isin(posts.types, codes)
-            numbers = posts.with_document if space == "doc" else posts.are_posts
-            self._masks[space, types] = mask[numbers]
-        return self._masks[space, types]
+        check_post_types(types)
+        with self._lock:
+            if (space, types) not in self._masks:
+                posts = self.posts
+                mask = posts.alive
+                if types is not None:
+                    codes = [POST_TYPES.index(name) for name in types]
+                    mask = mask & np.isin(posts.types, codes)
+                numbers = posts.with_document if space == "doc" else posts.are_posts
+                self._masks[space, types] = mask[numbers]
+            return self._masks[space, types]
+
+    def num_bytes(self) -> int:
+        """Return the memory of what is packed."""
+        with self._lock:
+            return sum(space.num_bytes() for space in self._spaces.values())
+
+
+class ExactIndex(VectorIndex):
+    """All vectors of a store, packed in memory when they are first needed.
+
+    ::
+
+        index = ExactIndex(VectorStore(folder))
+        hits = index.search_maxsim([query.vectors], depth=1000)
+
+    Threads may search and refresh it at the same time: a search sees one commit.
+    """
+
+    def __init__(
+        self, store: VectorStore, device: str = "cpu", dtype: ScanType = "float32"
+    ) -> None:
+        self._store, self._device = store, device
+        self._dtype: ScanType = dtype
+        self._packed = _Packed(store.segments(), device, dtype)
+
+    @property
+    def encoder(self) -> str:
+        """Fingerprint of the encoder that made the vectors."""
+        return self._store.encoder
+
+    def refresh(self) -> None:
+        """Catch up with what was committed to the store."""
+        self._store.refresh()
+        segments = self._store.segments()
+        self._packed = _Packed(segments, self._device, self._dtype, self._packed)
 
     def search_documents(
         self,
@@ -123,11 +159,12 @@ class ExactIndex(VectorIndex):
     ) -> list[Hits]:
         """Find posts by their document vectors."""
         _check_mode(mode)
-        numbers = self._posts.with_document
-        names = self._posts.keys[numbers]
+        packed = self._packed
+        numbers = packed.posts.with_document
+        names = packed.posts.keys[numbers]
         batch = self._batch([q[None] for q in queries])
-        allowed = self._allowed("doc", types)
-        return self._space("doc").search(batch, depth, allowed, names.take)
+        allowed = packed.allowed("doc", types)
+        return packed.space("doc").search(batch, depth, allowed, names.take)
 
     def search_maxsim(
         self,
@@ -138,29 +175,46 @@ class ExactIndex(VectorIndex):
     ) -> list[Hits]:
         """Find posts by MaxSim over all their vectors."""
         _check_mode(mode)
-        names, allowed = self._posts.post_keys, self._allowed("all", types)
+        packed = self._packed
+        names, allowed = packed.posts.post_keys, packed.allowed("all", types)
         batch = self._batch(queries)
-        return self._space("all").search(batch, depth, allowed, names.take)
+        return packed.space("all").search(batch, depth, allowed, names.take)
 
     def rerank(
         self, queries: Sequence[Vectors], candidates: Sequence[Sequence[PostId]]
     ) -> list[Hits]:
         """Order given posts by MaxSim, in double precision."""
         counts = [len(c) for c in candidates]
-        numbers = self._posts.find(key for keys in candidates for key in keys)
+        packed = self._packed
+        numbers = packed.posts.find(key for keys in candidates for key in keys)
         which = np.repeat(np.arange(len(counts)), counts)
-        places = np.searchsorted(self._posts.are_posts, numbers)
-        scores = self._space("all").score(self._batch(queries), which, places)
+        places = np.searchsorted(packed.posts.are_posts, numbers)
+        scores = packed.space("all").score(self._batch(queries), which, places)
         parts = np.split(scores, np.cumsum(counts)[:-1])
         return [Hits.rank(k, s) for k, s in zip(candidates, parts, strict=True)]
+
+    def search_reranked(
+        self,
+        queries: Sequence[PostEntry],
+        candidates: int,
+        depth: int,
+        mode: SearchMode = EXACT,
+        types: PostTypes = None,
+    ) -> list[Hits]:
+        """Find candidates by document vectors, order them by exact MaxSim."""
+        frozen = copy(self)  # both steps in one commit
+        return super(ExactIndex, frozen).search_reranked(
+            queries, candidates, depth, mode, types
+        )
 
     def search_formulas(
         self, queries: Sequence[Vectors], depth: int, mode: SearchMode = EXACT
     ) -> list[FormulaHits]:
         """Find formulas by their vectors."""
         _check_mode(mode)
-        posts = self._posts
-        best = self._space("formula").find(
+        packed = self._packed
+        posts = packed.posts
+        best = packed.space("formula").find(
             self._batch([q[None] for q in queries]),
             depth,
             posts.returnable,
@@ -174,18 +228,17 @@ class ExactIndex(VectorIndex):
 
     def size(self) -> IndexSize:
         """Return how much it holds: what is packed, or all vectors before a search."""
-        used = sum(space.num_bytes() for space in self._spaces.values())
-        if not self._spaces:
-            state = self._store.state
+        packed, state = self._packed, self._store.state
+        posts, used = packed.posts, packed.num_bytes()
+        if not used:
             count = sum(entry.vectors for entry in state.segments)
             used = count * state.width * _BYTES[self._dtype]
-        posts = self._posts
         count = int(posts.alive[posts.are_posts].sum())
         return IndexSize(count, int(posts.returnable.sum()), used)
 
     def close(self) -> None:
         """Free the memory."""
-        self._spaces.clear()
+        self._packed = _Packed(self._store.segments(), self._device, self._dtype)
 
     def _batch(self, queries: Sequence[Vectors]) -> RaggedVectors:
         dtype = self._store.state.dtype
