@@ -75,7 +75,7 @@ class Formula(NamedTuple):
     old_visual_id: VisualId | None
     visual_id: VisualId
     issue: str
-    """``d``: not in the posts, never to be returned; ``v``: visual id was corrected."""
+    """``d``: not in the XML; ``v``: visual id was corrected; ``dv``: both."""
     latex: str
     presentation: str
     """Presentation MathML or the bracket string of the SLT; empty: none was made."""
@@ -87,6 +87,17 @@ class Formula(NamedTuple):
         """Return a formula that was found in a text as a row of the formula index."""
         ids = (mention.formula_id, owner, owner, "body", None, None, mention.visual_id)
         return cls(*ids, "", mention.latex, "", "")
+
+
+class FormulaInstance(NamedTuple):
+    """A formula that a search for formulas (Task 2) may return."""
+
+    formula_id: FormulaId
+    visual_id: VisualId
+    post_id: PostId
+    """Of a formula in a comment: the post that the comment belongs to."""
+    latex: str
+    comment_id: str | None = None
 
 
 class Topic(NamedTuple):

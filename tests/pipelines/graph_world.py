@@ -11,7 +11,7 @@ from kedro.io import CatalogProtocol
 
 from mathamr_kedro.formula import TreeBatch, TreeRow
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.records import Failure, FormulaMention, TrainingPair
+from mathamr_kedro.records import Failure, FormulaInstance, FormulaMention, TrainingPair
 from mathamr_kedro.shards import EndOfShards, Shard
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -68,9 +68,12 @@ def write_inputs(data: Path, first: list[GraphRecord] = FIRST) -> CatalogProtoco
     """Write what the stages before fusion would have written."""
     catalog = open_catalog(data)
     made_from = f"amr {len(first)}"
+    returnable = [FormulaInstance(m[1], m[2], "1", m[3]) for m in (SQUARE, SUM)]
     tables: dict[str, list[tuple[str, Any]]] = {
         "amr_graphs": [("posts-0", first), ("posts-1", SECOND)],
         "topic_amr_graphs": [("topics-0", [TOPIC])],
+        "comment_amr_graphs": [],
+        "returnable_formulas": [("formulas-0", returnable)],
         "amr_post_failures": [
             ("posts-0", [Failure("amr_parsing", "posts", "", "9", "empty_text", "")])
         ],

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from kedro.io import CatalogProtocol
 
-from mathamr_kedro.corpus import PostCleaner, RawPost, VisualIndex
+from mathamr_kedro.corpus import PostCleaner, RawPost, ReturnableRule
 from mathamr_kedro.formula import TreeBatch
 from mathamr_kedro.graph import PreprocessingConfig
 from mathamr_kedro.learning.trainer import MODEL
@@ -75,7 +76,7 @@ def write_encoder(data: Path, seed: int = 0) -> str:
     record = {"folder": name, "prepared_graphs": graphs.folder.name}
     catalog.save("encoder", record)
     return fingerprint_encoder(
-        catalog.load("encoders").base / name / MODEL, graphs.made_from
+        catalog.load("encoders").base / name / MODEL, graphs.encoded_from
     )
 
 
@@ -84,14 +85,17 @@ def build_index(data: Path) -> CatalogProtocol:
     catalog = open_catalog(data)
     pairs = [TrainingPair(key, str(int(key) + 1)) for key in TITLES]
     posts = make_posts()
-    topics = make_topics(posts)
-    for name, rows in (("posts", posts), ("topics", topics), ("training_pairs", pairs)):
+    returnable = ReturnableRule().choose_mentions(posts)
+    tables: dict[str, list[Any]] = {
+        "posts": posts, "topics": make_topics(posts), "comments": [],
+        "training_pairs": pairs, "returnable_formulas": returnable,
+    }  # fmt: skip
+    for name, rows in tables.items():
         counts = {"read": len(rows), "written": len(rows)}
         catalog[name].save(Shard(f"{name}-0", "world", rows, counts))
         catalog[name].save(EndOfShards("world"))
     catalog["formula_trees"].save(Shard("all", "trees", TreeBatch([], []), {}))
     catalog["formula_trees"].save(EndOfShards("trees"))
-    catalog.save("visual_index", VisualIndex.build([]))
     catalog.save("ingestion_statistics", INGESTED)
     for stage in ("amr_parsing", "graph_fusion", "preprocessing"):
         run_stage(data, stage)

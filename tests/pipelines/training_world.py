@@ -47,6 +47,8 @@ def write_world(data: Path, has_pairs: bool = True, **params: Any) -> None:
     tables = {
         "amr_graphs": graphs,
         "topic_amr_graphs": [TOPIC],
+        "comment_amr_graphs": [],
+        "returnable_formulas": [],
         "amr_post_failures": [],
         "training_pairs": pairs if has_pairs else [],
         "posts": posts,

@@ -8,7 +8,7 @@ arqmath, formula_pool, ntcir12, own_files     kinds of Collection (raw)
 extraction ──► Post, Comment, Topic           markup: to flat text
    │                                          placeholders: FORMULA_0, FORMULA_1, ...
    ▼
-tables (Arrow), threads (training pairs), visual_index, statistics, report
+tables (Arrow), threads (training pairs), visual_index, returnable, statistics, report
 ```
 
 Files that others publish too (qrels, notes about topics, TSV tables) are read by
@@ -30,6 +30,7 @@ from mathamr_kedro.corpus.ntcir12 import Ntcir12Collection, Ntcir12Files
 from mathamr_kedro.corpus.own_files import OwnCollection
 from mathamr_kedro.corpus.placeholders import FormulaMarks
 from mathamr_kedro.corpus.raw import Collection, Part, RawComment, RawPost, RawTopic
+from mathamr_kedro.corpus.returnable import FormulaIds, ReturnableRule
 from mathamr_kedro.corpus.statistics import (
     check_accounts,
     count_failures,
@@ -51,6 +52,7 @@ __all__ = [
     "ChosenPosts",
     "Collection",
     "ExampleFiles",
+    "FormulaIds",
     "FormulaMarks",
     "FormulaPool",
     "FormulaPoolFiles",
@@ -64,6 +66,7 @@ __all__ = [
     "RawPost",
     "RawTopic",
     "RecordTables",
+    "ReturnableRule",
     "SubsetConfig",
     "Threads",
     "VisualIndex",

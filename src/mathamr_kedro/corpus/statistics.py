@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.errors import MalformedInputError
 
 Account = Mapping[str, int]
@@ -64,14 +63,17 @@ def describe_posts(tables: Iterable[pa.Table]) -> dict[str, Any]:
     }
 
 
-def describe_formulas(tables: Iterable[pa.Table]) -> dict[str, int]:
+def describe_formulas(
+    tables: Iterable[pa.Table], returnable: Iterable[pa.Table]
+) -> dict[str, int]:
     """Count the rows of the formula index, their representations and visual ids.
 
     Args:
-        tables: tables with ``visual_id, issue, latex, presentation, content``.
+        tables: tables with ``visual_id, latex, presentation, content``.
+        returnable: tables with the ``visual_id`` of formulas that may be returned.
     """
     counts: Counter[str] = Counter()
-    visual_ids, retrievable = _Distinct(), _Distinct()
+    visual_ids, returned = _Distinct(), _Distinct()
     for table in tables:
         counts["rows"] += table.num_rows
         for column in ("latex", "presentation", "content"):
@@ -79,16 +81,16 @@ def describe_formulas(tables: Iterable[pa.Table]) -> dict[str, int]:
                 pc.utf8_length(pc.utf8_trim_whitespace(table[column])), 0
             )
             counts[f"with_{column}"] += pc.sum(filled).as_py() or 0
-        is_open = VisualIndex.mark_retrievable(table["issue"])
-        counts["retrievable"] += pc.sum(is_open).as_py() or 0
         visual_ids.add(table["visual_id"])
-        retrievable.add(table.filter(is_open)["visual_id"])
+    for table in returnable:
+        counts["returnable"] += table.num_rows
+        returned.add(table["visual_id"])
     return {
         **{k: counts[k] for k in ("rows", "with_latex", "with_presentation")},
         "with_content": counts["with_content"],
-        "retrievable": counts["retrievable"],
+        "returnable": counts["returnable"],
         "visual_ids": len(visual_ids),
-        "retrievable_visual_ids": len(retrievable),
+        "returnable_visual_ids": len(returned),
     }
 
 

@@ -56,6 +56,10 @@ class GraphBlocks:
         for file in self.folder(variant).files():
             yield from GraphBlock.load_keys(file)
 
+    def formula_ids(self, variant: str) -> Iterator[list[str]]:
+        """Yield the ids of the formulas of a variant, block by block."""
+        return map(GraphBlock.load_formula_ids, self.folder(variant).files())
+
 
 class GraphBlocksDataset(AbstractDataset[VariantShard, GraphBlocks]):
     """Saves blocks of a variant as they come; loads :class:`GraphBlocks`.

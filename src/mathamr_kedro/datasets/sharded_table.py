@@ -83,18 +83,18 @@ class ShardedTable:
                 return next(RecordTables(self.record).read(found.slice(0, 1)))
         return None
 
+    def select(self, column: str, values: Iterable[str]) -> Iterator[Any]:
+        """Yield the rows whose column has one of the values; one shard at a time."""
+        wanted = sorted(set(values))
+        for file in self.files() if wanted else ():
+            found = pq.read_table(file, filters=[(column, "in", wanted)])
+            yield from RecordTables(self.record).read(found)
+
     def find_all(self, column: str, values: Collection[str]) -> dict[str, Any]:
         """Return the first row of each value that is there; shard by shard."""
-        missing = set(values)
         found: dict[str, Any] = {}
-        for file in self.files() if missing else ():
-            keys = self.read_file(file, [column])[column].to_pylist()
-            places = {k: n for n, k in reversed(list(enumerate(keys))) if k in missing}
-            rows = self.read_rows(file, list(places.values()))
-            found |= zip(places, rows, strict=True)
-            missing -= places.keys()
-            if not missing:
-                break
+        for row in self.select(column, values):
+            found.setdefault(getattr(row, column), row)
         return found
 
     def to_pandas(self, columns: Sequence[str] | None = None) -> pd.DataFrame:

@@ -35,7 +35,10 @@ from mathamr_kedro.files import fingerprint, replace_folder
 
 logger = logging.getLogger(__name__)
 
-COLLECTION = ("math_graphs", "topic_math_graphs", "training_pairs", "judgments")
+COLLECTION = (
+    "math_graphs", "topic_math_graphs", "comment_math_graphs", "returnable_formulas",
+    "training_pairs", "judgments",
+)  # fmt: skip
 """Datasets that the stages of a cell start from."""
 
 RECORD = "record.json"
@@ -68,7 +71,9 @@ def fingerprint_collection(*parts: _Sharded) -> str:
         part.files()
     marks = [part.fingerprint for part in parts]
     if not all(marks):
-        raise MissingInputError("Expected finished graphs, pairs and judgments")
+        raise MissingInputError(
+            "Expected finished graphs, formulas, pairs and judgments"
+        )
     return fingerprint(*marks)
 
 
@@ -79,7 +84,7 @@ class CellRecord:
     key: str
     """Hash of the parameters (:func:`~mathamr_kedro.experiments.grid.describe_key`)."""
     collection: str
-    """Hash of graphs, pairs and judgments."""
+    """Hash of graphs, returnable formulas, pairs and judgments."""
     seed: int
     parameters: Mapping[str, Any]
     """Of the stages of a cell."""

@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mathamr_kedro.errors import GraphError, MalformedInputError
+from mathamr_kedro.graph.entries import FORMULA_TYPE, name_entry
 from mathamr_kedro.graph.math_graph import read_placeholder
-from mathamr_kedro.records import FormulaMention, Post, Topic
+from mathamr_kedro.records import Comment, FormulaMention, Post, Topic
 
 SUFFIX = ".amr.txt"
 """How the name of a shard ends."""
@@ -39,7 +40,7 @@ class GraphRecord(NamedTuple):
     graph: str
     """PENMAN text; a node ``FORMULA_n`` stands for a formula."""
     post_type: str = "document"
-    """``question``, ``answer``, ``document`` or ``topic``."""
+    """``question``, ``answer``, ``document`` or ``topic``; ``formula`` of a comment."""
     formula_map: tuple[FormulaMention, ...] = ()
     missing: tuple[str, ...] = ()
     """Placeholders of the text that the AMR has no node for."""
@@ -52,6 +53,14 @@ class GraphRecord(NamedTuple):
         return cls(
             post.post_id, graph, post.post_type, post.formula_map, tuple(missing)
         )
+
+    @classmethod
+    def of_comment(
+        cls, comment: Comment, graph: str, missing: Iterable[str] = ()
+    ) -> GraphRecord:
+        """Return the record of a comment, whose formulas count alone."""
+        key = name_entry(comment.post_id, comment.comment_id)
+        return cls(key, graph, FORMULA_TYPE, comment.formula_map, tuple(missing))
 
     @classmethod
     def of_topic(

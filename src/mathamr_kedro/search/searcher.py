@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS
-from mathamr_kedro.graph import DOCUMENT, FORMULA
+from mathamr_kedro.graph import DOCUMENT, FORMULA, FORMULA_TYPE, find_owner
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.records import Post
 from mathamr_kedro.search.engines.protocol import EXACT, VectorIndex
@@ -30,7 +30,7 @@ from mathamr_kedro.search.strategies import Strategy, find_posts
 from mathamr_kedro.types import PostId
 
 FindTexts: TypeAlias = Callable[[Collection[PostId]], Mapping[PostId, Post]]
-"""Ids to the posts that are there."""
+"""Ids to the posts that are there; formulas beside the posts are texts too."""
 
 FindTopic: TypeAlias = Callable[[str], EncodedQuery | None]
 """The id of a topic to its vectors; ``None``: it is none."""
@@ -45,6 +45,7 @@ class Result(NamedTuple):
     post_id: PostId
     score: float
     post_type: str
+    """``comment`` where a formula was found in a comment on the post."""
     title: str
     """Of the post, or of the question that it answers; may be empty."""
     snippet: str
@@ -145,12 +146,13 @@ class Searcher:
         return hits
 
     def _find_by_formula(self, query: PostEntry, top: int) -> Hits:
-        """Return posts, each where its best formula stands."""
+        """Return posts, each where its best formula stands, in it or in a comment."""
         vector = query.vectors[list(query.kinds).index(FORMULA)]
         fetch = 4 * top
         while True:
             (found,) = self._index.search_formulas([vector], fetch, EXACT)
-            first = {key: i for i, key in reversed(list(enumerate(found.post_ids)))}
+            owners = [find_owner(key) for key in found.post_ids]
+            first = {key: i for i, key in reversed(list(enumerate(owners)))}
             if len(first) >= top or len(found.post_ids) < fetch:
                 best = found.take(sorted(first.values())[:top])
                 return Hits(best.post_ids, best.scores)
@@ -174,11 +176,12 @@ class Searcher:
         ):
             text = texts.get(post.key)
             parent = texts.get(text.parent_id or "") if text else None
+            is_post = post.post_type != FORMULA_TYPE
             result = Result(
                 rank,
-                post.key,
+                find_owner(post.key),
                 score,
-                post.post_type,
+                post.post_type if is_post or text is None else text.post_type,
                 _give_title(text, parent),
                 _shorten(restore_formulas(text.text, text.formula_map)) if text else "",
                 self._match(query, post, self._caption(post, text), kinds),

@@ -13,10 +13,11 @@ maxsim      MaxSim over all vectors                           exact or hnsw, whi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph import find_owner
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.search.engines.protocol import (
     EXACT,
@@ -114,8 +115,8 @@ def find_formulas(
 ) -> list[FormulaHits]:
     """Return the best formulas for each query, each visual id once (Task 2).
 
-    A visual id stands where its best instance stands. Formulas that are not in the
-    posts (``d`` in the formula index) are never returned.
+    A visual id stands where its best instance stands. Only formulas on the list of
+    returnable ones are returned; one of a comment names the post it belongs to.
 
     Args:
         index: where to search.
@@ -130,8 +131,12 @@ def find_formulas(
         found = index.search_formulas([queries[i] for i in waiting], fetch, mode)
         again = []
         for i, hits in zip(waiting, found, strict=True):
-            results[i] = hits.first_instances().top(depth)
+            results[i] = _name_owners(hits.first_instances().top(depth))
             if len(results[i]) < depth and len(hits) == fetch:
                 again.append(i)
         waiting, fetch = again, 4 * fetch
     return [results[i] for i in range(len(queries))]
+
+
+def _name_owners(hits: FormulaHits) -> FormulaHits:
+    return replace(hits, post_ids=[find_owner(key) for key in hits.post_ids])

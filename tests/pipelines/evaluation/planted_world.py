@@ -26,7 +26,14 @@ from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import save_model
-from mathamr_kedro.records import Formula, FormulaMention, Judgment, Post, Topic
+from mathamr_kedro.records import (
+    Formula,
+    FormulaInstance,
+    FormulaMention,
+    Judgment,
+    Post,
+    Topic,
+)
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.shards import EndOfShards, Shard
 from tests.pipelines.graph_world import open_catalog, open_session
@@ -160,7 +167,12 @@ def plant(data: Path) -> None:
     save_table(catalog, "topics", TOPICS)
     save_table(catalog, "judgments", JUDGMENTS)
     save_table(catalog, "training_pairs", [])
-    save_table(catalog, "formulas", FORMULAS)
+    returnable = [
+        FormulaInstance(f.formula_id, f.visual_id, f.post_id, f.latex)
+        for f in FORMULAS
+        if not f.issue
+    ]
+    save_table(catalog, "returnable_formulas", returnable)
     graphs = [
         GraphRecord("2", "(s / sum-01 :ARG1 (q / square))", "answer"),
         GraphRecord("3", "(i / irrational :domain (r / root))", "answer"),
@@ -168,10 +180,10 @@ def plant(data: Path) -> None:
     save_table(catalog, "math_graphs", graphs)
     query = GraphRecord("A.1", "(w / why :topic (r / root))", "topic")
     save_table(catalog, "topic_math_graphs", [query])
+    save_table(catalog, "comment_math_graphs", [])
     columns = {
         "formula_id": [f.formula_id for f in FORMULAS],
         "visual_id": [f.visual_id for f in FORMULAS],
-        "issue": [f.issue for f in FORMULAS],
     }
     catalog.save("visual_index", VisualIndex.build([pa.table(columns)]))
     trees = [TreeRow("12", "71", "[O!root,w[V!x]]", "[O!root,0[V!𝑥]]")]

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.experiments import COLLECTION
 from mathamr_kedro.experiments.grid import describe_key
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.files import fingerprint
@@ -40,7 +41,7 @@ def identify(encoder=ENCODER, parameters=PARAMETERS, mark="x"):
     data = SimpleNamespace(fingerprint=mark, files=lambda: [])
     index = {"encoder": "of the vectors"}
     return identify_evaluation(
-        data, data, data, data, encoder, index, PARSER, parameters
+        encoder, index, PARSER, parameters, **dict.fromkeys(COLLECTION, data)
     )
 
 

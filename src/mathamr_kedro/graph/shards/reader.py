@@ -121,7 +121,7 @@ class GraphShards:
         """
         chosen = np.asarray(positions, dtype=np.int64)
         bounds = self._formula_bounds
-        rows = _spread(bounds["formula"], chosen)
+        rows = self.number_formulas(chosen)
         formula_ids, visual_ids = (
             TextColumn(
                 self.arrays[name][_spread(bounds[name], chosen)],
@@ -130,6 +130,13 @@ class GraphShards:
             for name in FORMULA_NAMES
         )
         return formula_ids, visual_ids
+
+    def number_formulas(
+        self, positions: Sequence[int] | NDArray[Any]
+    ) -> NDArray[np.int64]:
+        """Return where the formulas of some graphs stand among those of all graphs."""
+        chosen = np.asarray(positions, dtype=np.int64)
+        return _spread(self._formula_bounds["formula"], chosen)
 
     def position(self, key: str) -> int:
         """Find the graph of a post."""

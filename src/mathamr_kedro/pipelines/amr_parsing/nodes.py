@@ -31,7 +31,7 @@ from mathamr_kedro.pipelines.amr_parsing.pieces import (
     TextPieces,
 )
 from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import Failure, Post
+from mathamr_kedro.records import Comment, Failure, Post
 from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs, StartOfShards
 from mathamr_kedro.workers import Partition, run_partitions
 
@@ -65,6 +65,17 @@ def settle_parser(
     return identity
 
 
+def parse_comments(
+    comments: ShardedTable, parser: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> ShardPairs:
+    """Parse comments with formulas, where these are encoded in their context."""
+    if AmrParsingConfig.read(parameters).comment_formulas == "context":
+        yield from parse_texts(comments, parser, parameters)
+        return
+    end = EndOfShards("no comments")
+    yield end, end
+
+
 def parse_texts(
     texts: ShardedTable, parser: Mapping[str, Any], parameters: Mapping[str, Any]
 ) -> ShardPairs:
@@ -74,7 +85,7 @@ def parse_texts(
     start = StartOfShards(made_from)
     yield StartOfShards(made_from), start
     pieces = TextPieces(texts, config.posts_per_shard).read(skip=start.finished)
-    source = "posts" if texts.record is Post else "topics"
+    source = {Post: "posts", Comment: "comments"}.get(texts.record, "topics")
     # Rows wait here while their texts are with a worker; the runner bounds how many.
     waiting: dict[str, list[Any]] = {}
     partitions = _make_partitions(pieces, texts.record, waiting)
@@ -87,7 +98,7 @@ def parse_texts(
 
 
 def collect_parse_failures(*tables: ShardedTable) -> Iterator[Shard | EndOfShards]:
-    """Put the failures of posts and of topics into one table."""
+    """Put the failures of posts, comments and topics into one table."""
     made_from = fingerprint("amr_failures", *(table.fingerprint for table in tables))
     for table in tables:
         for file, failures in zip(table.files(), table.tables(), strict=True):
@@ -125,7 +136,9 @@ def _make_partitions(
     pieces: Iterator[tuple[str, pa.Table]], record: type, waiting: dict[str, list[Any]]
 ) -> Iterator[Partition]:
     for name, table in pieces:
-        waiting[name] = list(RecordTables(record).read(table))
+        rows: Iterator[Any] = RecordTables(record).read(table)
+        # Of comments only the formulas are wanted.
+        waiting[name] = [r for r in rows if record is not Comment or r.formula_map]
         yield Partition(name, [row.text for row in waiting[name]])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from mathamr_kedro.amr import (
     AmrlibConfig,
@@ -29,6 +29,9 @@ class AmrParsingConfig:
     """Limit of a chunk (thesis, section 3.1)."""
     posts_per_shard: int
     """A killed run loses at most the shards that were under way."""
+    comment_formulas: Literal["alone", "context"] = "alone"
+    """``context``: comments with formulas are parsed too, so that their formulas are
+    encoded where they stand; ``alone``: each is encoded by itself."""
     workers: WorkerConfig = field(default_factory=WorkerConfig)
     transition: TransitionConfig = field(default_factory=TransitionConfig)
     amrlib: AmrlibConfig = field(default_factory=AmrlibConfig)

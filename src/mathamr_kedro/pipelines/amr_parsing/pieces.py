@@ -14,7 +14,7 @@ from mathamr_kedro.amr import ParsedText, ParseFailure, make_printable
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.errors import GraphError
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.records import Failure, Post, Topic
+from mathamr_kedro.records import Comment, Failure, Post, Topic
 from mathamr_kedro.shards import Shard
 from mathamr_kedro.workers import Failed
 
@@ -54,7 +54,7 @@ class TextPieces:
         source: str,
         name: str,
         made_from: str,
-        rows: Sequence[Post | Topic],
+        rows: Sequence[Post | Comment | Topic],
         results: Sequence[ParsedText | ParseFailure | Failed],
     ) -> tuple[Shard, Shard]:
         """Return the shards of failures and of graphs that come of a piece.
@@ -62,7 +62,7 @@ class TextPieces:
         Every row becomes a graph or a failure that was not kept.
 
         Args:
-            source: ``posts`` or ``topics``.
+            source: ``posts``, ``comments`` or ``topics``.
             name: name of the shards.
             made_from: fingerprint of the texts and of the parser.
             rows: what was to be parsed.
@@ -71,8 +71,7 @@ class TextPieces:
         blocks: list[str] = []
         failures: list[Failure] = []
         for row, parsed in zip(rows, results, strict=True):
-            record_id = row.post_id if isinstance(row, Post) else row.topic_id
-            head = ("amr_parsing", source, name, record_id)
+            head = ("amr_parsing", source, name, row[0])  # ids come first
             record = _make_record(row, parsed)
             if isinstance(record, ParseFailure):
                 failures.append(Failure(*head, *record, kept=False))
@@ -97,7 +96,7 @@ def _cut_table(texts: ShardedTable, size: int) -> Iterator[_Piece]:
 
 
 def _make_record(
-    row: Post | Topic, parsed: ParsedText | ParseFailure | Failed
+    row: Post | Comment | Topic, parsed: ParsedText | ParseFailure | Failed
 ) -> str | ParseFailure:
     if isinstance(parsed, Failed):
         is_known = parsed.reason in ("timeout", "worker_died")
@@ -105,8 +104,12 @@ def _make_record(
         return ParseFailure(reason, make_printable(parsed.detail))
     if isinstance(parsed, ParseFailure):
         return parsed
-    make: Any = GraphRecord.of_post if isinstance(row, Post) else GraphRecord.of_topic
+    makers: dict[type, Any] = {
+        Post: GraphRecord.of_post,
+        Comment: GraphRecord.of_comment,
+        Topic: GraphRecord.of_topic,
+    }
     try:
-        return make(row, parsed.graph, parsed.missing).format()
+        return makers[type(row)](row, parsed.graph, parsed.missing).format()
     except GraphError as exc:
         return ParseFailure("penman_error", str(exc))

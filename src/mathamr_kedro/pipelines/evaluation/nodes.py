@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -29,12 +29,11 @@ from mathamr_kedro.pipelines.evaluation.efficiency import (
 from mathamr_kedro.pipelines.evaluation.parameters import SYSTEM, EvaluationConfig
 from mathamr_kedro.pipelines.evaluation.report import Scoreboard
 from mathamr_kedro.pipelines.evaluation.scoring import score_folder
-from mathamr_kedro.records import Topic
+from mathamr_kedro.records import FormulaInstance, Topic
 from mathamr_kedro.runs import (
     FORMULA_SYSTEMS,
     POST_SYSTEMS,
     TASKS,
-    FormulaInstance,
     PostSources,
     Queries,
     TopicSet,
@@ -93,7 +92,7 @@ def search_by_vectors(
 def search_by_baselines(
     topics: ShardedTable,
     posts: ShardedTable,
-    formulas: ShardedTable,
+    returnable_formulas: ShardedTable,
     formula_trees: TreeStore,
     math_graphs: PenmanShards,
     topic_math_graphs: PenmanShards,
@@ -115,7 +114,7 @@ def search_by_baselines(
             build: Any = partial(build_post_ranker, system, sources)
             runs.append(_search(1, system, by_task[1], build, config))
         if system in FORMULA_SYSTEMS and by_task[2]:
-            found = _list_formulas(formulas, posts)
+            found = returnable_formulas.records()
             build = partial(
                 build_formula_ranker, system, found, trees_of, config.text_model
             )
@@ -151,14 +150,15 @@ def score_runs(
     topics: ShardedTable,
     judgments: ShardedTable,
     posts: ShardedTable,
-    formulas: ShardedTable,
+    returnable_formulas: ShardedTable,
     visual_index: VisualIndex,
     parameters: Values,
 ) -> tuple[pd.DataFrame, list[dict[str, Any]], Scoreboard]:
     """Score the runs by topic; take the means, with floor and ceiling."""
     config = EvaluationConfig.read(parameters)
     sets = _list_sets(topics, judgments, visual_index, config)
-    board = Scoreboard(score_folder(runs, sets, posts, formulas, config.protocol))
+    scored = score_folder(runs, sets, posts, returnable_formulas, config.protocol)
+    board = Scoreboard(scored)
     return board.list_scores(), board.list_metrics(), board
 
 
@@ -231,18 +231,3 @@ def _find_questions(
         for post, parent in zip(*(c.to_pylist() for c in table.columns), strict=True)
         if parent in indexed and post in indexed
     }
-
-
-def _list_formulas(
-    formulas: ShardedTable, posts: ShardedTable
-) -> Iterator[FormulaInstance]:
-    """Yield what Task 2 may return: the formula index, or else the posts' formulas."""
-    if formulas.counts.get("written"):
-        for table in formulas.tables(["issue", *FormulaInstance._fields]):
-            kept = table.filter(VisualIndex.mark_retrievable(table["issue"]))
-            columns = (kept[name].to_pylist() for name in FormulaInstance._fields)
-            yield from map(FormulaInstance._make, zip(*columns, strict=True))
-        return
-    for post in posts.records():
-        for m in post.formula_map if post.post_type != "example" else ():
-            yield FormulaInstance(m.formula_id, m.visual_id, post.post_id, m.latex)

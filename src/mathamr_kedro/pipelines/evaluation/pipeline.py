@@ -44,7 +44,7 @@ def _search() -> list[Node]:
             inputs={
                 **_TOPICS,
                 "posts": "posts",
-                "formulas": "formulas",
+                "returnable_formulas": "returnable_formulas",
                 "formula_trees": "formula_trees",
                 "math_graphs": "math_graphs",
                 "topic_math_graphs": "topic_math_graphs",
@@ -76,7 +76,7 @@ def _score() -> list[Node]:
                 **_JUDGED,
                 "runs": "runs",
                 "posts": "posts",
-                "formulas": "formulas",
+                "returnable_formulas": "returnable_formulas",
             },
             outputs=["scores", "metrics", "scored_runs"],
             name="score_runs",

@@ -11,7 +11,12 @@ import pandas as pd
 import pyarrow as pa
 
 from mathamr_kedro.datasets import PenmanShards, ShardedTable
-from mathamr_kedro.experiments import CellOutputs, CellRecord, fingerprint_collection
+from mathamr_kedro.experiments import (
+    COLLECTION,
+    CellOutputs,
+    CellRecord,
+    fingerprint_collection,
+)
 from mathamr_kedro.experiments.first_results import tabulate_results
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.files import fingerprint
@@ -24,19 +29,14 @@ Values = Mapping[str, Any]
 
 
 def identify_evaluation(
-    math_graphs: PenmanShards,
-    topic_math_graphs: PenmanShards,
-    training_pairs: ShardedTable,
-    judgments: ShardedTable,
     encoder: Values,
     index: Values,
     amr_parser: Values,
     parameters: Values,
+    **data: PenmanShards | ShardedTable,
 ) -> CellRecord:
     """Note under which parameters, and on which data, the encoder was evaluated."""
-    collection = fingerprint_collection(
-        math_graphs, topic_math_graphs, training_pairs, judgments
-    )
+    collection = fingerprint_collection(*(data[name] for name in COLLECTION))
     graphs = PreprocessingConfig.read(parameters["preprocessing"])
     training = TrainingStageConfig.read(parameters["training"])
     trained = (encoder["prepared_graphs"], encoder.get("settings"))

@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 def fuse_graphs(
     amr_graphs: PenmanShards, formula_trees: TreeStore, parameters: Mapping[str, Any]
 ) -> ShardPairs:
-    """Put formula trees into the AMR graphs of posts or topics (thesis 3.1)."""
+    """Put formula trees into AMR graphs of posts, comments or topics (thesis 3.1)."""
     config = GraphFusionConfig.read(parameters)
     made_from = fingerprint(
         "fusion", amr_graphs.fingerprint, formula_trees.made_from, config.mode

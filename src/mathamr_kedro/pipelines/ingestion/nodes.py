@@ -76,7 +76,7 @@ def extract_formulas(
 
 def index_visual_ids(formulas: ShardedTable) -> VisualIndex:
     """Map formula ids to visual ids: formulas that look the same share one."""
-    columns = ("formula_id", "visual_id", "issue")
+    columns = ("formula_id", "visual_id")
     index = VisualIndex.build(formulas.tables(columns))
     logger.info("indexed %s formulas", f"{len(index):,}")
     return index
@@ -242,6 +242,7 @@ def describe_ingestion(
     collection: Collection,
     failures: ShardedTable,
     formula_trees: TreeStore,
+    returnable_formulas: ShardedTable,
     chosen_posts: ShardedTable,
     **tables: ShardedTable,
 ) -> tuple[dict[str, Any], str, go.Figure]:
@@ -250,7 +251,7 @@ def describe_ingestion(
     accounts = {name: nothing | table.counts for name, table in tables.items()}
     pairs = accounts.pop("training_pairs")["written"]
     check_accounts(accounts)
-    formula_columns = ("visual_id", "issue", "latex", "presentation", "content")
+    formula_columns = ("visual_id", "latex", "presentation", "content")
     topics = tables["topics"].to_pandas(["task"])["task"].value_counts()
     judgments = pa.concat_tables(
         [*tables["judgments"].tables(), tables["judgments"].empty()]
@@ -263,7 +264,10 @@ def describe_ingestion(
         "links": accounts["post_links"]["written"],
         "tags": accounts["tags"]["written"],
         "votes": accounts["votes"]["written"],
-        "formulas": describe_formulas(tables["formulas"].tables(formula_columns)),
+        "formulas": describe_formulas(
+            tables["formulas"].tables(formula_columns),
+            returnable_formulas.tables(["visual_id"]),
+        ),
         "formula_trees": formula_trees.describe(),
         "training_pairs": pairs,
         "topics": {str(task): int(n) for task, n in topics.sort_index().items()},

@@ -146,7 +146,7 @@ def _as_number(key: str) -> int | None:
 
 
 def post_points(posts: PostVectors) -> Iterator[Point]:
-    """Yield one point for each post.
+    """Yield one point for each post; formulas beside the posts have none.
 
     Raises:
         MalformedInputError: a post has more vectors than a Qdrant server takes.
@@ -154,7 +154,10 @@ def post_points(posts: PostVectors) -> Iterator[Point]:
     rows = posts.vectors.astype(np.float32)
     documents = posts.document_rows
     bounds = posts.ptr.tolist()
+    is_post = posts.is_post.tolist()
     for place, key in enumerate(posts.keys):
+        if not is_post[place]:
+            continue
         vectors = rows[bounds[place] : bounds[place + 1]]
         if vectors.size >= _LARGEST_MULTIVECTOR:
             raise MalformedInputError(
