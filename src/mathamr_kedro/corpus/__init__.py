@@ -4,8 +4,9 @@
 arqmath, formula_pool, ntcir12, own_files     kinds of Collection (raw)
    │ xml_rows, topics, formula_tables, judgments
    ▼ raw records and failures
-extraction ──► Post, Comment, Topic           markup: to flat text
-   │                                          placeholders: FORMULA_0, FORMULA_1, ...
+extraction ──► Post, Comment, Topic           markup (scanning): to flat text
+   │                                          placeholders (delimiters): FORMULA_0, ...
+   │                                          formula_rows: texts against formula files
    ▼
 tables (Arrow), threads (training pairs), visual_index, statistics, report
 ```
@@ -37,7 +38,7 @@ from mathamr_kedro.corpus.statistics import (
 )
 from mathamr_kedro.corpus.tables import RecordTables
 from mathamr_kedro.corpus.threads import Answers, Threads
-from mathamr_kedro.corpus.topics import year_of_topic
+from mathamr_kedro.corpus.topics import EDITIONS, TopicFormulas, year_of_topic
 from mathamr_kedro.corpus.visual_index import VisualIndex
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "ArqmathCollection",
     "ArqmathFiles",
     "Collection",
+    "EDITIONS",
     "ExampleFiles",
     "FormulaMarks",
     "FormulaPool",
@@ -59,6 +61,7 @@ __all__ = [
     "RawTopic",
     "RecordTables",
     "Threads",
+    "TopicFormulas",
     "VisualIndex",
     "check_accounts",
     "check_formula_ids",

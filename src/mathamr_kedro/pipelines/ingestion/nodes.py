@@ -20,6 +20,7 @@ from mathamr_kedro.corpus import (
     Part,
     PostCleaner,
     Threads,
+    TopicFormulas,
     VisualIndex,
     check_accounts,
     check_formula_ids,
@@ -74,9 +75,8 @@ def extract_formulas(
 
 
 def index_visual_ids(formulas: ShardedTable) -> VisualIndex:
-    """Map formula ids to visual ids: formulas that look the same share one."""
-    columns = ("formula_id", "visual_id", "issue")
-    index = VisualIndex.build(formulas.tables(columns))
+    """Map formula ids to what the index says: visual id, LaTeX, whose they are."""
+    index = VisualIndex.build(formulas.tables(VisualIndex.COLUMNS))
     logger.info("indexed %s formulas", f"{len(index):,}")
     return index
 
@@ -85,7 +85,7 @@ def extract_posts(
     collection: Collection, visual_index: VisualIndex, parameters: Mapping[str, Any]
 ) -> ShardPairs:
     """Read the posts and put placeholders for formulas into their clean texts."""
-    clean = PostCleaner(visual_index, has_index=len(visual_index) > 0)
+    clean = PostCleaner(visual_index.find_row if len(visual_index) else None)
     raw = clean.watch(collection.posts())
     yield from _extract("posts", collection, raw, clean, parameters)
 
@@ -94,7 +94,8 @@ def extract_comments(
     collection: Collection, visual_index: VisualIndex, parameters: Mapping[str, Any]
 ) -> ShardPairs:
     """Read the comments and put placeholders for formulas into their clean texts."""
-    clean = partial(clean_comment, find=visual_index)
+    find_row = visual_index.find_row if len(visual_index) else None
+    clean = partial(clean_comment, find_row=find_row)
     yield from _extract(
         "comments", collection, collection.comments(), clean, parameters
     )
@@ -117,8 +118,11 @@ def extract_votes(collection: Collection, parameters: Mapping[str, Any]) -> Shar
 
 def extract_topics(collection: Collection, parameters: Mapping[str, Any]) -> ShardPairs:
     """Read the topics with clean texts and what the organisers noted about them."""
+    formulas = TopicFormulas(collection.topic_formulas())
     clean = partial(
-        clean_topic, notes=collection.topic_notes(), find=lambda formula_id: None
+        clean_topic,
+        notes=collection.topic_notes(),
+        formulas=formulas if len(formulas) else None,
     )
     yield from _extract("topics", collection, collection.topics(), clean, parameters)
 
