@@ -32,6 +32,8 @@ from mathamr_kedro.corpus.raw import Collection, Part, RawComment, RawPost, RawT
 from mathamr_kedro.corpus.statistics import (
     check_accounts,
     count_failures,
+    count_unexplained,
+    describe_disagreements,
     describe_formulas,
     describe_judgments,
     describe_posts,
@@ -42,11 +44,11 @@ from mathamr_kedro.corpus.topics import EDITIONS, TopicFormulas, year_of_topic
 from mathamr_kedro.corpus.visual_index import VisualIndex
 
 __all__ = [
+    "EDITIONS",
     "Answers",
     "ArqmathCollection",
     "ArqmathFiles",
     "Collection",
-    "EDITIONS",
     "ExampleFiles",
     "FormulaMarks",
     "FormulaPool",
@@ -70,6 +72,8 @@ __all__ = [
     "clean_text",
     "clean_topic",
     "count_failures",
+    "count_unexplained",
+    "describe_disagreements",
     "describe_formulas",
     "describe_judgments",
     "describe_posts",

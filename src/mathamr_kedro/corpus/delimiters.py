@@ -85,8 +85,10 @@ class _FormulaReader:
         mark = self._marks.after(place)
         if end is None or (mark is not None and mark.start() < end.start()):
             return None
-        inside = slice(place, end.end()) if start[1] else slice(start.end(), end.start())
-        return Delimited(place, end.end(), self._text[inside])
+        first, last = start.end(), end.start()
+        if start[1]:  # the environment is part of its formula
+            first, last = place, end.end()
+        return Delimited(place, end.end(), self._text[first:last])
 
     def _find_end(self, name: str, place: int) -> re.Match[str] | None:
         if name not in self._ends:

@@ -22,6 +22,17 @@ from typing import NamedTuple
 
 from mathamr_kedro.corpus.delimiters import split_punctuation
 
+REASONS = (
+    "formula_not_in_index",
+    "formula_of_other_post",
+    "formula_without_latex",
+    "formula_without_text",
+    "formula_other_punctuation",
+    "formula_other_spelling",
+    "formula_other_latex",
+)
+"""Why a text and the formula files may say different things."""
+
 _SHOWN = 60
 """Characters of LaTeX in a message."""
 _SPELLINGS = {
@@ -80,15 +91,17 @@ def find_disagreement(
 
 
 def _compare(text: str, file: str) -> str | None:
-    """Return how two formulas differ, beyond white space.
+    r"""Return how two formulas differ, beyond white space.
 
-    >>> _compare("f'(x)", r"f^{\\prime}(x)"), _compare("x = 2", "x=2.")
+    >>> _compare("f'(x)", r"f^{\prime}(x)"), _compare("x = 2", "x=2.")
     ('formula_other_spelling', 'formula_other_punctuation')
     """
     if _squeeze(text) == _squeeze(file):
         return None
     if not file:
-        return "formula_without_latex"
+        # Pools of trees have no LaTeX; there, the text shows a bracket string.
+        is_tree = text.startswith("[") and text.endswith("]") and "!" in text
+        return None if is_tree else "formula_without_latex"
     if not text:
         return "formula_without_text"
     text, file = split_punctuation(text)[0], split_punctuation(file)[0]

@@ -88,7 +88,6 @@ class FormulaMarks:
 
     def mark_delimited(self, text: str) -> str:
         """Replace the delimited formulas of a plain text (Markdown, LaTeX) by marks."""
-
         pieces, position = [], 0
         for found in find_formulas(text):
             if found.mark is None:

@@ -119,8 +119,8 @@ def unescape_latex(latex: str) -> str:
 def unescape_text(text: str) -> str:
     """Replace the entities of a text as browsers do.
 
-    >>> unescape_text("a &amp; b &lt c"), unescape_text("&#" + 5000 * "9" + ";")
-    ('a & b < c', '\\ufffd')
+    >>> unescape_text("a &amp; b &lt c"), len(unescape_text("&#" + 5000 * "9" + ";"))
+    ('a & b < c', 1)
     """
     if "&" not in text:
         return text

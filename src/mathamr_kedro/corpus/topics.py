@@ -206,8 +206,8 @@ def check_topic_formulas(
                 editions.setdefault(edition, set()).add(_number_of(topic.topic_id))
     for edition, numbers in editions.items():
         year, folder = places[edition]
-        for family in known:
-            if numbers.isdisjoint(known[family]):
+        for family, found in known.items():
+            if numbers.isdisjoint(found):
                 name = _FAMILIES.get(family, family)
                 published = _PUBLISHED.get(year, "Topics_Formulas_{name}.tsv")
                 spelling = published.format(name=name, lower=name.lower())

@@ -108,6 +108,20 @@ class VisualIndex:
         """Mark the formulas that a Task 2 search may return, by their issues."""
         return pc.invert(pc.match_substring(issues, "d"))
 
+    def count_other_visual_ids(
+        self, formula_ids: pa.Array, visual_ids: pa.Array
+    ) -> int:
+        """Count known formulas whose visual id is not that of the index."""
+        is_number = pc.match_substring_regex(formula_ids, r"^\d{1,18}$")
+        numbers = formula_ids.filter(is_number).cast(pa.int64()).to_numpy()
+        given = visual_ids.filter(is_number).to_numpy(zero_copy_only=False)
+        if not len(numbers) or not len(self._ids):
+            return 0
+        places = np.minimum(np.searchsorted(self._ids, numbers), len(self._ids) - 1)
+        is_known = self._ids[places] == numbers
+        expected = self._visual_ids[places].astype(str)
+        return int((is_known & (given.astype(str) != expected)).sum())
+
     def count_visual_ids(self, visual_ids: Iterable[str]) -> int:
         """Count how many of the ids are visual ids of this index."""
         return _count_known(visual_ids, np.unique(self._visual_ids))

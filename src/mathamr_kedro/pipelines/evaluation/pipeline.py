@@ -33,6 +33,7 @@ def _search() -> list[Node]:
                 "post_vectors": "post_vectors",
                 "topic_vectors": "topic_vectors",
                 "indexes": "indexes",
+                "formula_trees": "formula_trees",
                 "indexing": "params:indexing",
             },
             outputs="vector_runs",
@@ -95,7 +96,13 @@ def _score() -> list[Node]:
         ),
         node(
             nodes.report_evaluation,
-            inputs=["scored_runs", "efficiency"],
+            inputs=[
+                "scored_runs",
+                "efficiency",
+                "system_runs",
+                "topics",
+                "formula_trees",
+            ],
             outputs=["evaluation_report", "evaluation_figure"],
             name="report_evaluation",
         ),

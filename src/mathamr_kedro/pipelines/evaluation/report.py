@@ -80,8 +80,17 @@ class Scoreboard:
             for column, (name, summary) in enumerate(evaluation.summarise().items())
         ]
 
-    def write_report(self, efficiency: Mapping[str, Any]) -> str:
-        """Return a Markdown page: a table for each topic set, and what is odd."""
+    def write_report(
+        self,
+        efficiency: Mapping[str, Any],
+        unsearched: Sequence[tuple[str, str, str]] = (),
+    ) -> str:
+        """Return a Markdown page: a table for each topic set, and what is odd.
+
+        Args:
+            efficiency: times and sizes.
+            unsearched: topics that were not searched, the systems, and why.
+        """
         parts = ["# Evaluation\n"]
         if not self.runs:
             parts.append("Nothing is judged: the runs are written, but not scored.\n")
@@ -92,6 +101,10 @@ class Scoreboard:
             parts += [title, _compare(members).to_markdown()]
             parts += _break_down(members)
             parts += _list_findings(members)
+        if unsearched:
+            parts.append("## Topics that were not searched\n\nThey count as 0.\n")
+            parts += [f"- {t} ({who}): {reason}" for t, who, reason in unsearched]
+            parts.append("")
         parts += ["## Efficiency\n", *_describe_efficiency(efficiency)]
         return "\n".join(parts)
 

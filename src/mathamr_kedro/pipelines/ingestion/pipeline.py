@@ -96,6 +96,7 @@ def _report() -> list[Node]:
                 "collection": "collection",
                 "failures": "ingestion_failures",
                 "formula_trees": "formula_trees",
+                "visual_index": "visual_index",
                 **{table: table for table in _SOURCES},
             },
             outputs=["ingestion_statistics", "ingestion_report", "ingestion_figure"],
