@@ -11,7 +11,11 @@ from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from mathamr_kedro.corpus.delimiters import split_punctuation
-from mathamr_kedro.corpus.formula_rows import Disagreement, FormulaRow
+from mathamr_kedro.corpus.formula_rows import (
+    Disagreement,
+    FormulaRow,
+    find_disagreement,
+)
 from mathamr_kedro.corpus.markup import flatten_markup
 from mathamr_kedro.corpus.placeholders import (
     FormulaLookup,
@@ -214,22 +218,22 @@ def clean_topic(
     find_row = None if formulas is None else formulas.of_topic(raw.topic_id)
     clean, marks = clean_text(raw.title, raw.question, raw.topic_id, find_row)
     title, _ = clean_text(raw.title, "", raw.topic_id, find_row)
-    problems = list(_report(marks.disagreements, raw.source, "", raw.topic_id))
+    found = list(marks.disagreements)
     latex, formula_map = raw.latex, clean.formula_map
     if raw.formula_id is not None:
         row = find_row(raw.formula_id) if find_row is not None else None
         if row is None or row.owner != raw.topic_id:
             row = FormulaRow("", latex or "", raw.topic_id)
+        other = find_disagreement(raw.formula_id, latex or "", raw.topic_id, row)
+        if other is not None and latex:  # its element <Latex> against its row
+            found.append(other)
         latex = row.latex or latex
         formula_map = _name_query(formula_map, raw.formula_id, row)
         if raw.formula_id not in {mention.formula_id for mention in formula_map}:
             detail = f"formula {raw.formula_id!r} does not stand in the question"
-            problems.append(
-                Failure(
-                    "ingestion", raw.source, "", raw.topic_id,
-                    "query_formula_not_in_text", detail, kept=True,
-                )
-            )  # fmt: skip
+            reason = "query_formula_not_in_text"
+            found.append(Disagreement(raw.formula_id, reason, detail))
+    problems = list(_report(dict.fromkeys(found), raw.source, "", raw.topic_id))
     note = notes.get(raw.topic_id, {})
     topic = Topic(
         raw.topic_id,

@@ -21,6 +21,7 @@ import re
 from typing import NamedTuple
 
 from mathamr_kedro.corpus.delimiters import split_punctuation
+from mathamr_kedro.corpus.scanning import unescape_latex
 
 REASONS = (
     "formula_not_in_index",
@@ -122,7 +123,8 @@ def _list_symbols(latex: str) -> list[str]:
     >>> _list_symbols(r"f^{\prime} \left( x\right)") == _list_symbols("f'(x)")
     True
     """
-    tokens = (_SPELLINGS.get(token, token) for token in _TOKEN.findall(latex))
+    tokens = _TOKEN.findall(unescape_latex(latex))  # some were escaped twice
+    tokens = [_SPELLINGS.get(token, token) for token in tokens]
     seen = [token for token in tokens if token not in _UNSEEN]
     pairs = zip(seen, [*seen[1:], ""], strict=True)
     return [token for token, after in pairs if (token, after) != ("^", "'")]
