@@ -40,8 +40,11 @@ def test_topics_of_task_1_have_no_query_formula():
 def test_topics_that_were_not_searched_are_listed_with_their_reason():
     hits = FormulaHits([], [], [], [])
     topics = [
-        topic("B.1", "x"), topic("B.2", ""), topic("B.3", "x", "q_9"), topic("B.4", "x"),
-    ]  # fmt: skip
+        topic("B.1", "x"),
+        topic("B.2", ""),
+        topic("B.3", "x", "q_9"),
+        topic("B.4", "x"),
+    ]
     runs = [
         Run("vectors", {"B.1": hits}, task=2),
         Run("bm25", {"B.1": hits, "B.3": hits, "B.4": hits}, task=2),

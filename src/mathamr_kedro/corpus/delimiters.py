@@ -137,9 +137,9 @@ def split_punctuation(latex: str) -> tuple[str, str]:
     """
     end, environment = len(latex), ""
     if latex.endswith("}"):
-        place = max(latex.rfind(r"\end{"), 0)
-        if _END_OF_ENVIRONMENT.fullmatch(latex, place):
-            end, environment = place, latex[place:]
+        opened = max(latex.rfind(r"\end{"), 0)
+        if _END_OF_ENVIRONMENT.fullmatch(latex, opened):
+            end, environment = opened, latex[opened:]
     while (before := _skip_blank(latex, end)) is not None:
         end = before
     if not end or latex[end - 1] not in ".,;:?":

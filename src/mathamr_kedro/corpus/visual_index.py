@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from mathamr_kedro.corpus.delimiters import strip_delimiters
 from mathamr_kedro.corpus.formula_rows import FormulaRow
+from mathamr_kedro.corpus.raw import is_number
 from mathamr_kedro.corpus.scanning import unescape_latex
 from mathamr_kedro.files import replace_file
 
@@ -152,7 +153,7 @@ class VisualIndex:
         return all((folder / name).is_file() for name in names)
 
     def _find(self, formula_id: str) -> int | None:
-        if not _is_number(formula_id):
+        if not is_number(formula_id):
             return None
         number = int(formula_id)
         if number > np.iinfo(self._ids.dtype).max:
@@ -183,7 +184,7 @@ def _numbers(table: pa.Table, latex: IO[bytes]) -> tuple[np.ndarray, ...]:
     rows: list[tuple[int, ...]] = []
     cells: list[bytes] = []
     for formula_id, visual_id, issue, post, comment, cell in zip(*columns, strict=True):
-        if _is_number(formula_id) and _is_number(visual_id):
+        if is_number(formula_id) and is_number(visual_id):
             cells.append(cell.encode("utf-8", "surrogatepass"))
             owner = _read_owner(post, comment)
             flags = _DROPPED if "d" in issue else 0
@@ -198,16 +199,12 @@ def _numbers(table: pa.Table, latex: IO[bytes]) -> tuple[np.ndarray, ...]:
 def _read_owner(post_id: str | None, comment_id: str | None) -> int:
     for sign, name in ((-1, comment_id), (1, post_id)):
         if name:
-            return sign * int(name) if _is_number(name) else 0
+            return sign * int(name) if is_number(name) else 0
     return 0
 
 
-def _is_number(name: str) -> bool:
-    return name.isascii() and name.isdigit() and len(name) < 19
-
-
 def _count_known(ids: Iterable[str], known: np.ndarray) -> int:
-    numbers = np.array(sorted({int(i) for i in ids if _is_number(i)}), dtype=np.int64)
+    numbers = np.array(sorted({int(i) for i in ids if is_number(i)}), dtype=np.int64)
     if not len(numbers) or not len(known):
         return 0
     places = np.minimum(np.searchsorted(known, numbers), len(known) - 1)

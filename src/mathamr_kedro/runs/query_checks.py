@@ -49,7 +49,7 @@ def list_unsearched(
     for topic in topics:
         systems = [r for r in runs if TASKS.get(r.task) == topic.task]
         missing = [r.name for r in systems if topic.topic_id not in r.lists]
-        if missing:
+        if missing or topic.topic_id in blank:
             who = "all systems" if len(missing) == len(systems) else ", ".join(missing)
             found.append((topic.topic_id, who, _explain(topic, blank)))
     return found

@@ -197,6 +197,7 @@ def measure_efficiency(
 def report_evaluation(
     scored_runs: Scoreboard,
     efficiency: Values,
+    amr_parser: Values,
     system_runs: Sequence[Run],
     topics: ShardedTable,
     formula_trees: TreeStore,
@@ -205,7 +206,8 @@ def report_evaluation(
     asked: list[Topic] = list(topics.records())
     blank = find_blank_queries(asked, partial(_find_trees, formula_trees))
     unsearched = list_unsearched(system_runs, asked, blank)
-    return scored_runs.write_report(efficiency, unsearched), scored_runs.draw()
+    report = scored_runs.write_report(efficiency, amr_parser, unsearched)
+    return report, scored_runs.draw()
 
 
 def _search(

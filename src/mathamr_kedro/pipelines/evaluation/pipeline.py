@@ -99,6 +99,7 @@ def _score() -> list[Node]:
             inputs=[
                 "scored_runs",
                 "efficiency",
+                "amr_parser",
                 "system_runs",
                 "topics",
                 "formula_trees",
@@ -117,6 +118,7 @@ def _record() -> list[Node]:
             inputs={
                 **{name: name for name in COLLECTION},
                 "encoder": "encoder",
+                "amr_parser": "amr_parser",
                 "parameters": "parameters",
             },
             outputs="evaluated_cell",

@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.datasets import RunEntry
 from mathamr_kedro.metrics import Evaluation, Group, Summary
 from mathamr_kedro.stats import Column, Figure, Row, Table
@@ -83,15 +84,17 @@ class Scoreboard:
     def write_report(
         self,
         efficiency: Mapping[str, Any],
+        amr_parser: Mapping[str, Any],
         unsearched: Sequence[tuple[str, str, str]] = (),
     ) -> str:
         """Return a Markdown page: a table for each topic set, and what is odd.
 
         Args:
             efficiency: times and sizes.
+            amr_parser: which parser made the graphs.
             unsearched: topics that were not searched, the systems, and why.
         """
-        parts = ["# Evaluation\n"]
+        parts = ["# Evaluation\n", f"{describe_parser(amr_parser)}\n"]
         if not self.runs:
             parts.append("Nothing is judged: the runs are written, but not scored.\n")
         ordered = sorted(self.runs, key=lambda run: run.topic_set)
