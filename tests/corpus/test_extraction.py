@@ -3,9 +3,9 @@ import pytest
 from mathamr_kedro.corpus.extraction import (
     PostCleaner,
     clean_in_batches,
-    clean_topic,
 )
 from mathamr_kedro.corpus.raw import RawPost, RawTopic
+from mathamr_kedro.corpus.topic_cleaning import clean_topic
 from mathamr_kedro.records import Failure
 
 

@@ -2,10 +2,11 @@ import gzip
 
 import pytest
 
-from mathamr_kedro.corpus.extraction import PostCleaner, clean_topic
+from mathamr_kedro.corpus.extraction import PostCleaner
 from mathamr_kedro.corpus.formula_pool import FormulaPool, FormulaPoolFiles
 from mathamr_kedro.corpus.formula_rows import FormulaRow
 from mathamr_kedro.corpus.raw import RawPost, RawTopic
+from mathamr_kedro.corpus.topic_cleaning import clean_topic
 from mathamr_kedro.corpus.topics import TopicFormulas
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.formula import build_trees

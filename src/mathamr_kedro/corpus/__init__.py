@@ -21,7 +21,6 @@ from mathamr_kedro.corpus.extraction import (
     clean_comment,
     clean_in_batches,
     clean_text,
-    clean_topic,
 )
 from mathamr_kedro.corpus.formula_pool import FormulaPool, FormulaPoolFiles
 from mathamr_kedro.corpus.judgments import check_formula_ids, unknown_posts
@@ -40,6 +39,7 @@ from mathamr_kedro.corpus.statistics import (
 )
 from mathamr_kedro.corpus.tables import RecordTables
 from mathamr_kedro.corpus.threads import Answers, Threads
+from mathamr_kedro.corpus.topic_cleaning import clean_topic
 from mathamr_kedro.corpus.topics import EDITIONS, TopicFormulas, year_of_topic
 from mathamr_kedro.corpus.visual_index import VisualIndex
 

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from mathamr_kedro.corpus.delimiters import split_punctuation
 from mathamr_kedro.corpus.scanning import unescape_latex
+from mathamr_kedro.records import Failure
 
 REASONS = (
     "formula_not_in_index",
@@ -71,6 +72,11 @@ class Disagreement(NamedTuple):
     detail: str
     is_its_row: bool = True
     """Whether the row is that of this formula all the same."""
+
+    def to_failure(self, source: str, place: str, owner: str) -> Failure:
+        """Return it as a defect of a record that is kept."""
+        where = ("ingestion", source, place, owner)
+        return Failure(*where, self.reason, self.detail, kept=True)
 
 
 def find_disagreement(
