@@ -7,6 +7,7 @@ embedded sample and any subset are read by the same code.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -35,7 +36,7 @@ from mathamr_kedro.corpus.topics import (
     read_topic_formulas,
     read_topics,
 )
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
 from mathamr_kedro.trec import TopicNotes, read_topic_notes
@@ -109,7 +110,9 @@ class ArqmathCollection(Collection):
             return
         topics = self._find_files(self._files.topics, "topics")
         formulas = self._find_topic_formulas()
-        check_topic_formulas(topics, formulas, patterns)
+        # A broken file is told by the stage that reads it.
+        with suppress(MalformedInputError):
+            check_topic_formulas(topics, formulas, patterns)
         self._are_editions_whole = True
 
     def _find_topic_formulas(self) -> dict[str, list[Path]]:
