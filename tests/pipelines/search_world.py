@@ -37,7 +37,7 @@ TITLES = {"1": r"The root of $2$", "3": "Integration by parts", "5": "Primes"}
 
 
 def make_posts() -> list[Post]:
-    clean = PostCleaner(lambda formula_id: None, has_index=False)
+    clean = PostCleaner()
     posts = []
     for key, text in TEXTS.items():
         kind = "question" if key in TITLES else "answer"

@@ -5,8 +5,9 @@ arqmath, formula_pool, ntcir12, own_files     kinds of Collection (raw)
    │ subset, chosen                           its judged posts alone
    │ xml_rows, topics, formula_tables, judgments
    ▼ raw records and failures
-extraction ──► Post, Comment, Topic           markup: to flat text
-   │                                          placeholders: FORMULA_0, FORMULA_1, ...
+extraction ──► Post, Comment, Topic           markup (scanning): to flat text
+   │                                          placeholders (delimiters): FORMULA_0, ...
+   │                                          formula_rows: texts against formula files
    ▼
 tables (Arrow), threads (training pairs), visual_index, returnable, statistics, report
 ```
@@ -22,7 +23,6 @@ from mathamr_kedro.corpus.extraction import (
     clean_comment,
     clean_in_batches,
     clean_text,
-    clean_topic,
 )
 from mathamr_kedro.corpus.formula_pool import FormulaPool, FormulaPoolFiles
 from mathamr_kedro.corpus.judgments import check_formula_ids, unknown_posts
@@ -34,6 +34,8 @@ from mathamr_kedro.corpus.returnable import FormulaIds, ReturnableRule
 from mathamr_kedro.corpus.statistics import (
     check_accounts,
     count_failures,
+    count_unexplained,
+    describe_disagreements,
     describe_formulas,
     describe_judgments,
     describe_posts,
@@ -41,10 +43,12 @@ from mathamr_kedro.corpus.statistics import (
 from mathamr_kedro.corpus.subset import JudgedSubset, SubsetConfig
 from mathamr_kedro.corpus.tables import RecordTables
 from mathamr_kedro.corpus.threads import Answers, Threads
-from mathamr_kedro.corpus.topics import year_of_topic
+from mathamr_kedro.corpus.topic_cleaning import clean_topic
+from mathamr_kedro.corpus.topics import EDITIONS, TopicFormulas, year_of_topic
 from mathamr_kedro.corpus.visual_index import VisualIndex
 
 __all__ = [
+    "EDITIONS",
     "Answers",
     "ArqmathCollection",
     "ArqmathFiles",
@@ -69,6 +73,7 @@ __all__ = [
     "ReturnableRule",
     "SubsetConfig",
     "Threads",
+    "TopicFormulas",
     "VisualIndex",
     "check_accounts",
     "check_formula_ids",
@@ -77,6 +82,8 @@ __all__ = [
     "clean_text",
     "clean_topic",
     "count_failures",
+    "count_unexplained",
+    "describe_disagreements",
     "describe_formulas",
     "describe_judgments",
     "describe_posts",

@@ -145,13 +145,16 @@ class Collection(ABC):
         """Yield the judgments of all tasks."""
         return iter(())
 
-    def _find_files(self, patterns: Iterable[str], part: str) -> list[Path]:
+    def _find_files(
+        self, patterns: Iterable[str], part: str, may_miss: bool = False
+    ) -> list[Path]:
         """Return the files of one part, in order.
 
         Args:
             patterns: relative to the root or absolute; they may hold ``*``. An empty
                 one means that the collection has no such part.
             part: its name in the catalog.
+            may_miss: whether a pattern may match nothing.
 
         Raises:
             MissingInputError: nothing is there.
@@ -164,7 +167,7 @@ class Collection(ABC):
             if wanted.is_absolute():  # topics and qrels may lie elsewhere
                 base, wanted = Path(wanted.anchor), wanted.relative_to(wanted.anchor)
             files = sorted(base.glob(str(wanted)))
-            if not files:
+            if not files and not may_miss:
                 raise MissingInputError(
                     f"Expected {part} at {str(self.root / pattern)!r}; put the file "
                     f"there or change '{part}' of the dataset 'collection' in "

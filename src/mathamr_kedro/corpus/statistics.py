@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mathamr_kedro.corpus.formula_rows import REASONS
+from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.errors import MalformedInputError
 
 Account = Mapping[str, int]
@@ -123,6 +125,39 @@ def count_failures(tables: Iterable[pa.Table]) -> dict[str, dict[str, int]]:
             entry = counts.setdefault(reason, {"kept": 0, "left_out": 0})
             entry["kept" if kept else "left_out"] += number
     return dict(sorted(counts.items()))
+
+
+def describe_disagreements(
+    tables: Iterable[pa.Table], max_examples: int = 3
+) -> dict[str, dict[str, Any]]:
+    """Count formulas of texts that differ from the formula files, with examples.
+
+    Args:
+        tables: failures.
+        max_examples: how many to show for each reason.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for table in tables:
+        is_one = pc.is_in(table["reason"], value_set=pa.array(REASONS))
+        for row in table.filter(is_one).to_pylist():
+            entry = found.setdefault(row["reason"], {"formulas": 0, "examples": []})
+            entry["formulas"] += 1
+            if len(entry["examples"]) < max_examples:
+                entry["examples"].append(f"{row['record_id']}, {row['detail']}")
+    return {reason: found[reason] for reason in REASONS if reason in found}
+
+
+def count_unexplained(table: pa.Table, index: VisualIndex) -> int:
+    """Count formulas with an id whose visual id is not that of their row.
+
+    Args:
+        table: posts or comments; a formula that is told not to have the row it names
+            has no id of the index.
+        index: the formula index.
+    """
+    mentions = pc.list_flatten(table["formula_map"]).combine_chunks()
+    ids, visual_ids = (mentions.field(n) for n in ("formula_id", "visual_id"))
+    return index.count_other_visual_ids(ids, visual_ids)
 
 
 class _Distinct:

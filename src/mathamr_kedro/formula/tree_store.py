@@ -278,10 +278,15 @@ def _to_key(identifier: str) -> int | str:
 def find_trees(
     store: TreeStore | None, visual_id: VisualId, latex: str
 ) -> FormulaTrees | None:
-    """Return the trees of a formula from the store, or else read its LaTeX."""
+    """Return the trees of a formula from the store; read its LaTeX for what is missing.
+
+    A tree that shows nothing is missing, too: the files may have failed to convert a
+    formula whose LaTeX can be read.
+    """
     stored = None
     if store is not None and visual_id:
         stored = store.trees_of_visual(visual_id)
-    if stored is not None or not latex.strip():
+    if (stored is not None and stored.is_whole) or not latex.strip():
         return stored
-    return formula.trees_from_latex(latex)
+    read = formula.trees_from_latex(latex)
+    return read if stored is None else stored.fill(read)

@@ -131,17 +131,17 @@ def build_formula_ranker(
         rank = SentenceIndex(model, texts).search
         return lambda topics, depth: [
             _name_formulas(hits, chosen)
-            for hits in rank([_query_formula(t).latex for t in topics], depth)
+            for hits in rank([find_query_formula(t).latex for t in topics], depth)
         ]
     terms = _formula_terms(system, trees_of)
     index = TermIndex((key, terms(formula)) for key, formula in chosen.items())
     return lambda topics, depth: [
-        _name_formulas(index.search(terms(_query_formula(topic)), depth), chosen)
+        _name_formulas(index.search(terms(find_query_formula(topic)), depth), chosen)
         for topic in topics
     ]
 
 
-def _query_formula(topic: Topic) -> FormulaInstance:
+def find_query_formula(topic: Topic) -> FormulaInstance:
     """Return the formula that a topic of Task 2 asks for.
 
     Raises:

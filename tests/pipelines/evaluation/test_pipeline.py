@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from mathamr_kedro.pipelines.evaluation.efficiency import describe_training
+from mathamr_kedro.records import FormulaMention
 from mathamr_kedro.trec import read_run
 from tests.pipelines.evaluation.planted_world import (
     INDEX,
     JUDGMENTS,
     MACHINE,
+    TOPICS,
     evaluate,
     plant,
     save_table,
@@ -220,8 +222,25 @@ def test_report_shows_systems_anchors_kinds_and_oddities(catalog) -> None:
     assert "category: Proof" in report
     assert "2 of 3 judged topics are not in the run" in report
     assert "judged ids are not in the corpus" in report  # post 99, visual id 72
+    assert "## Topics that were not searched" in report
+    assert "- A.2 (mathamr_plus): has no vectors" in report
     figure = json.loads(catalog.load("evaluation_figure").to_json())
     assert {trace["type"] for trace in figure["data"]} == {"bar"}
+
+
+def test_query_that_shows_nothing_is_not_searched_and_reported(tmp_path: Path) -> None:
+    plant(tmp_path)
+    mention = FormulaMention("FORMULA_0", "q_1", "", r"\qquad", 0, 9)
+    blank = [
+        t._replace(formula_map=(mention,), latex=r"\qquad") if t.formula_id else t
+        for t in TOPICS
+    ]
+    save_table(open_catalog(tmp_path), "topics", blank)
+    catalog = evaluate(tmp_path, baselines=["bm25", "bm25_tuples"])
+    for system in ("mathamr_plus", "bm25", "bm25_tuples"):
+        assert scores_of(catalog, system).get("B.1", 0.0) == 0.0
+    report = catalog.load("evaluation_report")
+    assert "- B.1 (all systems): formula 'q_1' has no tree" in report
 
 
 def test_strategies_are_systems_of_their_own(data: Path) -> None:

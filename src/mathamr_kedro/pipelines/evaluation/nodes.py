@@ -40,7 +40,9 @@ from mathamr_kedro.runs import (
     add_fusions,
     build_formula_ranker,
     build_post_ranker,
+    find_blank_queries,
     list_topic_sets,
+    list_unsearched,
     run_search,
     search_posts,
 )
@@ -53,13 +55,14 @@ logger = logging.getLogger(__name__)
 Values = Mapping[str, Any]
 
 
-def search_by_vectors(
+def search_by_vectors(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
     topics: ShardedTable,
     posts: ShardedTable,
     index: Values,
     post_vectors: VectorStores,
     topic_vectors: VectorStores,
     indexes: IndexPlaces,
+    formula_trees: TreeStore,
     indexing: Values,
     parameters: Values,
 ) -> list[Run]:
@@ -72,7 +75,7 @@ def search_by_vectors(
     engine = read_parameters(EngineConfig, indexing["engine"], where="indexing.engine")
     folder, connect = indexes.folder(encoder), indexes.connect
     opened = open_index(engine, store, folder, connect, verify=True)
-    by_task = _list_topics(topics)
+    by_task = _list_topics(topics, formula_trees)
     queries = {t: Queries.read(by_task[t], topic_vectors.read(encoder)) for t in TASKS}
     asks_questions = any(s.with_question for s in strategies.values())
     question_of = _find_questions(posts, store.places) if asks_questions else {}
@@ -100,7 +103,7 @@ def search_by_baselines(
 ) -> list[Run]:
     """Search the collection for all topics by each baseline that is asked for."""
     config = EvaluationConfig.read(parameters)
-    by_task = _list_topics(topics)
+    by_task = _list_topics(topics, formula_trees)
     sources = PostSources(
         posts.records,
         math_graphs.records,
@@ -182,10 +185,19 @@ def measure_efficiency(
 
 
 def report_evaluation(
-    scored_runs: Scoreboard, efficiency: Values, amr_parser: Values
+    scored_runs: Scoreboard,
+    efficiency: Values,
+    amr_parser: Values,
+    system_runs: Sequence[Run],
+    topics: ShardedTable,
+    formula_trees: TreeStore,
 ) -> tuple[str, go.Figure]:
-    """Write the report and draw the figure of all systems."""
-    return scored_runs.write_report(efficiency, amr_parser), scored_runs.draw()
+    """Write the report and draw the figure; name the topics that were not searched."""
+    asked: list[Topic] = list(topics.records())
+    blank = find_blank_queries(asked, partial(_find_trees, formula_trees))
+    unsearched = list_unsearched(system_runs, asked, blank)
+    report = scored_runs.write_report(efficiency, amr_parser, unsearched)
+    return report, scored_runs.draw()
 
 
 def _search(
@@ -205,8 +217,15 @@ def _find_trees(trees: TreeStore, formula: FormulaInstance) -> FormulaTrees | No
     return find_trees(trees, formula.visual_id, formula.latex)
 
 
-def _list_topics(topics: ShardedTable) -> dict[int, list[Topic]]:
+def _list_topics(
+    topics: ShardedTable, formula_trees: TreeStore
+) -> dict[int, list[Topic]]:
+    """List the topics by task, without queries that show nothing."""
     found: list[Topic] = list(topics.records())
+    blank = find_blank_queries(found, partial(_find_trees, formula_trees))
+    for topic_id, reason in blank.items():
+        logger.warning("topic %s is not searched and counts as 0: %s", topic_id, reason)
+    found = [topic for topic in found if topic.topic_id not in blank]
     return {task: [t for t in found if t.task == name] for task, name in TASKS.items()}
 
 

@@ -33,6 +33,7 @@ def _search() -> list[Node]:
                 "post_vectors": "post_vectors",
                 "topic_vectors": "topic_vectors",
                 "indexes": "indexes",
+                "formula_trees": "formula_trees",
                 "indexing": "params:indexing",
             },
             outputs="vector_runs",
@@ -96,7 +97,14 @@ def _score() -> list[Node]:
         ),
         node(
             nodes.report_evaluation,
-            inputs=["scored_runs", "efficiency", "amr_parser"],
+            inputs=[
+                "scored_runs",
+                "efficiency",
+                "amr_parser",
+                "system_runs",
+                "topics",
+                "formula_trees",
+            ],
             outputs=["evaluation_report", "evaluation_figure"],
             name="report_evaluation",
         ),

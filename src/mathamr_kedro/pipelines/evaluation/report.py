@@ -83,9 +83,18 @@ class Scoreboard:
         ]
 
     def write_report(
-        self, efficiency: Mapping[str, Any], amr_parser: Mapping[str, Any]
+        self,
+        efficiency: Mapping[str, Any],
+        amr_parser: Mapping[str, Any],
+        unsearched: Sequence[tuple[str, str, str]] = (),
     ) -> str:
-        """Return a Markdown page: a table for each topic set, and what is odd."""
+        """Return a Markdown page: a table for each topic set, and what is odd.
+
+        Args:
+            efficiency: times and sizes.
+            amr_parser: which parser made the graphs.
+            unsearched: topics that were not searched, the systems, and why.
+        """
         parts = ["# Evaluation\n", f"{describe_parser(amr_parser)}\n"]
         if not self.runs:
             parts.append("Nothing is judged: the runs are written, but not scored.\n")
@@ -96,6 +105,10 @@ class Scoreboard:
             parts += [title, _compare(members).to_markdown()]
             parts += _break_down(members)
             parts += _list_findings(members)
+        if unsearched:
+            parts.append("## Topics that were not searched\n\nThey count as 0.\n")
+            parts += [f"- {t} ({who}): {reason}" for t, who, reason in unsearched]
+            parts.append("")
         parts += ["## Efficiency\n", *_describe_efficiency(efficiency)]
         return "\n".join(parts)
 

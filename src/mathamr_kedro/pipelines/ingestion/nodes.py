@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
@@ -19,12 +18,15 @@ from mathamr_kedro.corpus import (
     Collection,
     Part,
     PostCleaner,
+    TopicFormulas,
     VisualIndex,
     check_accounts,
     check_formula_ids,
     clean_comment,
     clean_topic,
     count_failures,
+    count_unexplained,
+    describe_disagreements,
     describe_formulas,
     describe_judgments,
     describe_posts,
@@ -41,8 +43,8 @@ from mathamr_kedro.formula import (
 from mathamr_kedro.pipelines.ingestion.extraction import extract_shards
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
 from mathamr_kedro.pipelines.ingestion.selection import open_subset
+from mathamr_kedro.pipelines.ingestion.tree_sources import list_formulas
 from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import Formula
 from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs
 
 logger = logging.getLogger(__name__)
@@ -60,6 +62,10 @@ _PARTS: Mapping[str, tuple[Part, ...]] = {
 """What each table is made from; formula ids of posts are looked up in the index."""
 
 
+_READING = 2
+"""Raise it where the same raw files are read differently: tables are made anew."""
+
+
 def extract_formulas(
     collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
 ) -> ShardPairs:
@@ -75,9 +81,8 @@ def extract_formulas(
 
 
 def index_visual_ids(formulas: ShardedTable) -> VisualIndex:
-    """Map formula ids to visual ids: formulas that look the same share one."""
-    columns = ("formula_id", "visual_id")
-    index = VisualIndex.build(formulas.tables(columns))
+    """Map formula ids to what the index says: visual id, LaTeX, whose they are."""
+    index = VisualIndex.build(formulas.tables(VisualIndex.COLUMNS))
     logger.info("indexed %s formulas", f"{len(index):,}")
     return index
 
@@ -90,7 +95,7 @@ def extract_posts(
 ) -> ShardPairs:
     """Read the posts and put placeholders for formulas into their clean texts."""
     collection = open_subset(collection, chosen_posts, parameters)
-    clean = PostCleaner(visual_index, has_index=len(visual_index) > 0)
+    clean = PostCleaner(visual_index.find_row if len(visual_index) else None)
     raw = clean.watch(collection.posts())
     yield from _extract("posts", collection, raw, clean, parameters)
 
@@ -103,7 +108,8 @@ def extract_comments(
 ) -> ShardPairs:
     """Read the comments and put placeholders for formulas into their clean texts."""
     collection = open_subset(collection, chosen_posts, parameters)
-    clean = partial(clean_comment, find=visual_index)
+    find_row = visual_index.find_row if len(visual_index) else None
+    clean = partial(clean_comment, find_row=find_row)
     yield from _extract(
         "comments", collection, collection.comments(), clean, parameters
     )
@@ -135,8 +141,11 @@ def extract_topics(
 ) -> ShardPairs:
     """Read the topics with clean texts and what the organisers noted about them."""
     collection = open_subset(collection, chosen_posts, parameters)
+    formulas = TopicFormulas(collection.topic_formulas())
     clean = partial(
-        clean_topic, notes=collection.topic_notes(), find=lambda formula_id: None
+        clean_topic,
+        notes=collection.topic_notes(),
+        formulas=formulas if len(formulas) else None,
     )
     yield from _extract("topics", collection, collection.topics(), clean, parameters)
 
@@ -185,28 +194,10 @@ def build_formula_trees(
     )
     new = (batch for batch in batches if batch[0] not in start.finished)
     for name, table, file in report_progress(new, "batches of formula trees"):
-        links, read = _list_formulas(table, file)
+        links, read = list_formulas(table, file, table is topic_formulas)
         batch = build_batch(links, read, start.find_missing, convert)
         yield Shard(name, made_from, batch, {"written": len(batch.rows)})
     yield EndOfShards(made_from)
-
-
-def _list_formulas(
-    table: ShardedTable, file: Path
-) -> tuple[list[tuple[str, str]], Callable[[list[int]], Iterable[Formula]]]:
-    """List the formulas of an index, or those that stand in texts alone."""
-    if table.record is Formula:
-        ids = table.read_file(file, ("formula_id", "visual_id"))
-        links = list(zip(*(ids[c].to_pylist() for c in ids.column_names), strict=True))
-        return links, partial(table.read_rows, file)
-    formulas = [
-        Formula.of_mention(mention, record[0])
-        for record in table.read_rows(file)
-        for mention in record.formula_map
-        if not mention.visual_id.isdigit()
-    ]
-    links = [(formula.formula_id, formula.visual_id) for formula in formulas]
-    return links, lambda places: [formulas[place] for place in places]
 
 
 def check_judgments(
@@ -244,6 +235,7 @@ def describe_ingestion(
     formula_trees: TreeStore,
     returnable_formulas: ShardedTable,
     chosen_posts: ShardedTable,
+    visual_index: VisualIndex,
     **tables: ShardedTable,
 ) -> tuple[dict[str, Any], str, go.Figure]:
     """Count what was read; refuse counts where read is not written plus dropped."""
@@ -274,6 +266,14 @@ def describe_ingestion(
         "judgments": describe_judgments(judgments),
         "accounts": accounts,
         "failures": count_failures(failures.tables(["reason", "kept"])),
+        "disagreements": {
+            "reasons": describe_disagreements(failures.tables()),
+            "unexplained": sum(
+                count_unexplained(table, visual_index)
+                for name in ("posts", "comments")
+                for table in tables[name].tables(["formula_map"])
+            ),
+        },
     }
     return statistics, *report_ingestion(statistics)
 
@@ -286,5 +286,6 @@ def _extract(
     parameters: Mapping[str, Any],
 ) -> ShardPairs:
     size = IngestionConfig.read(parameters).records_per_shard
-    made_from = fingerprint(table, collection.fingerprint(*_PARTS[table]), size)
+    raw_files = collection.fingerprint(*_PARTS[table])
+    made_from = fingerprint(table, raw_files, size, _READING)
     yield from extract_shards(made_from, [(table, raw)], clean, size)

@@ -112,6 +112,7 @@ def _report() -> list[Node]:
                 "formula_trees": "formula_trees",
                 "returnable_formulas": "returnable_formulas",
                 "chosen_posts": _CHOSEN,
+                "visual_index": "visual_index",
                 **{table: table for table in _SOURCES},
             },
             outputs=["ingestion_statistics", "ingestion_report", "ingestion_figure"],
