@@ -5,7 +5,8 @@ MathAMRError
 ├── ConfigurationError   a parameter, an environment or a path in conf/ is wrong
 ├── InputError           an input file cannot be used
 │   ├── MissingInputError    it, or a part of it, does not exist
-│   └── MalformedInputError  it exists, but is not in the expected format
+│   ├── MalformedInputError  it exists, but is not in the expected format
+│   └── DamagedFileError     it is not what this project wrote there
 ├── FormulaError         a formula cannot be turned into a tree (strict mode)
 ├── GraphError           a graph violates an invariant
 ├── TrainingError        training cannot continue, for instance because the loss is NaN
@@ -40,6 +41,10 @@ class MissingInputError(InputError):
 
 class MalformedInputError(InputError):
     """An input file exists, but is not in the expected format."""
+
+
+class DamagedFileError(InputError):
+    """A file of our own is missing, cut short or changed since it was written."""
 
 
 class FormulaError(MathAMRError):
