@@ -11,6 +11,7 @@ MathAMRError
 ├── GraphError           a graph violates an invariant
 ├── TrainingError        training cannot continue, for instance because the loss is NaN
 ├── LockedError          another process is writing to the same folder
+├── StorageError         the disk is full, or a folder cannot be written to
 └── WorkerError          a worker process died, hung or sent an invalid answer
 ```
 
@@ -20,7 +21,23 @@ A message states one fact, the value with ``!r``, where it was found, and what t
 from __future__ import annotations
 
 import difflib
+import errno
+import os
 from collections.abc import Iterable
+
+_FREE = "free room and run the same command again, it goes on where it stopped"
+_OTHER_ROOT = (
+    "allow this user to write there, or give a data root that can be written to "
+    "(kedro run --params data_root=FOLDER)"
+)
+_REMEDIES = {
+    errno.ENOSPC: _FREE,
+    errno.EDQUOT: _FREE,
+    errno.EROFS: _OTHER_ROOT,
+    errno.EACCES: _OTHER_ROOT,
+    errno.EPERM: _OTHER_ROOT,
+    errno.EIO: "the disk may be failing; `mathamr doctor --verify` lists the damage",
+}
 
 
 class MathAMRError(Exception):
@@ -63,6 +80,10 @@ class LockedError(MathAMRError):
     """Another process is writing to the same folder."""
 
 
+class StorageError(MathAMRError):
+    """The disk is full, or a file or folder cannot be read or written."""
+
+
 class WorkerError(MathAMRError):
     """A worker process died, hung or sent an invalid answer."""
 
@@ -80,7 +101,19 @@ def suggest(value: str, choices: Iterable[str]) -> str:
 
 
 def find_cause(error: BaseException | None) -> MathAMRError | None:
-    """Return the error of this project that another one was raised from, if any."""
+    """Return the error of this project that another one was raised from, if any.
+
+    What the operating system refuses comes back as :class:`StorageError`, with the
+    remedy.
+    """
     while error is not None and not isinstance(error, MathAMRError):
+        if isinstance(error, OSError) and error.errno in _REMEDIES:
+            return _name_refusal(error)
         error = error.__cause__
     return error
+
+
+def _name_refusal(error: OSError) -> StorageError:
+    what = os.strerror(error.errno or 0)
+    where = f" at {str(error.filename)!r}" if error.filename is not None else ""
+    return StorageError(f"{what}{where}; {_REMEDIES[error.errno or 0]}")

@@ -17,6 +17,9 @@ from mathamr_kedro.errors import MathAMRError
 from mathamr_kedro.records import CleanText, Comment, Failure, Post, Topic
 from mathamr_kedro.trec import TopicNotes
 
+VERSION = 1
+"""Of what the readers and the cleaner make of raw files; another one makes it anew."""
+
 Raw = TypeVar("Raw")
 Clean = TypeVar("Clean")
 
@@ -77,6 +80,7 @@ def _clean_batch(
             records.append(record)
     # A failure of the reader with kept=True belongs to a record that follows it.
     notes = sum(isinstance(row, Failure) and row.kept for row in rows)
+    failures = [failure.classify() for failure in failures]
     return _Batch(number, records, failures, len(rows) - notes)
 
 

@@ -13,6 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mathamr_kedro.files import replace_folder
+from mathamr_kedro.sealing import check_folder, seal_folder
+
 _DROPPED = 1  # bit of the flags: issue "d", the formula must not be returned
 
 
@@ -68,13 +71,19 @@ class VisualIndex:
 
     def save(self, folder: Path) -> None:
         """Write the arrays into a folder."""
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in ("ids", "visual_ids", "flags"):
-            np.save(folder / f"{name}.npy", getattr(self, f"_{name}"))
+        with replace_folder(folder) as part:
+            for name in ("ids", "visual_ids", "flags"):
+                np.save(part / f"{name}.npy", getattr(self, f"_{name}"))
+            seal_folder(part)
 
     @classmethod
     def load(cls, folder: Path) -> VisualIndex:
-        """Map the arrays of a folder into memory."""
+        """Map the arrays of a folder into memory.
+
+        Raises:
+            DamagedFileError: they are not what was written.
+        """
+        check_folder(folder, "run the stage 'ingestion' again", whole=True)
         names = ("ids", "visual_ids", "flags")
         return cls(*(np.load(folder / f"{name}.npy", mmap_mode="r") for name in names))
 

@@ -11,6 +11,7 @@ from mathamr_kedro.amr import (
     AmrlibConfig,
     ParserConfig,
     ParserName,
+    ParseTexts,
     TransitionConfig,
 )
 from mathamr_kedro.errors import ConfigurationError
@@ -27,6 +28,8 @@ class AmrParsingConfig:
     """Limit of a chunk (thesis, section 3.1)."""
     posts_per_shard: int
     """A killed run loses at most the shards that were under way."""
+    discard: bool = False
+    """Whether graphs of another parser are thrown away, however long they took."""
     workers: WorkerConfig = field(default_factory=WorkerConfig)
     transition: TransitionConfig = field(default_factory=TransitionConfig)
     amrlib: AmrlibConfig = field(default_factory=AmrlibConfig)
@@ -58,8 +61,14 @@ class AmrParsingConfig:
 
     def identity(self) -> dict[str, Any]:
         """Return what the shards depend on, the texts aside."""
+        return {**self.parser_identity(), "posts_per_shard": self.posts_per_shard}
+
+    def parser_identity(self) -> dict[str, Any]:
+        """Return what the graph of a text depends on."""
+        version = ParseTexts.VERSION
         return {
             **self.parser_settings.identity(),
             "max_chunk_tokens": self.max_chunk_tokens,
-            "posts_per_shard": self.posts_per_shard,
+            # The first version is that of graphs from before there were versions.
+            **({"chunking": version} if version > 1 else {}),
         }

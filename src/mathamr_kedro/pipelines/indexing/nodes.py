@@ -120,7 +120,7 @@ def _open_graphs(
             f"one trained on {encoder['prepared_graphs']!r}); run the stage 'training' "
             "with the same preprocessing parameters"
         )
-    return graphs
+    return graphs.check()
 
 
 def _encode(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from mathamr_kedro.corpus import clean_in_batches
@@ -15,6 +15,7 @@ def extract_shards(
     sources: Iterable[tuple[str, Iterable[Any]]],
     clean: Callable[..., Any] | None,
     size: int,
+    parts: Mapping[str, str],
 ) -> ShardPairs:
     """Yield shards as ``(failures, records)``.
 
@@ -24,11 +25,13 @@ def extract_shards(
         clean: returns the clean record and what was wrong with the raw one; ``None``
             where records are as they should be.
         size: raw records per shard.
+        parts: what ``made_from`` consists of, by a name for people.
     """
-    start = StartOfShards(made_from)
-    yield StartOfShards(made_from), start
+    failures, start = StartOfShards(made_from), StartOfShards(made_from, parts)
+    yield failures, start
+    finished = start.finished & failures.finished
     for name, raw in sources:
-        yield from _clean_shards(made_from, name, raw, clean, size, start.finished)
+        yield from _clean_shards(made_from, name, raw, clean, size, finished)
     yield EndOfShards(made_from), EndOfShards(made_from)
 
 

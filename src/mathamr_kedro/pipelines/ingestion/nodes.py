@@ -7,7 +7,7 @@ Every ``extract_*`` node yields shards as ``(failures, records)``
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,14 +31,16 @@ from mathamr_kedro.corpus import (
     describe_posts,
     unknown_posts,
 )
+from mathamr_kedro.corpus.extraction import VERSION as CLEANER_VERSION
 from mathamr_kedro.corpus.report import report_ingestion
 from mathamr_kedro.datasets import ShardedTable, StartOfTrees
-from mathamr_kedro.files import fingerprint
+from mathamr_kedro.files import fingerprint, name_version
 from mathamr_kedro.formula import (
     LatexmlConverter,
     TreeStore,
     build_batch,
 )
+from mathamr_kedro.formula.tree_rows import VERSION as TREES_VERSION
 from mathamr_kedro.pipelines.ingestion.extraction import extract_shards
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
 from mathamr_kedro.progress import report_progress
@@ -65,12 +67,12 @@ def extract_formulas(
 ) -> ShardPairs:
     """Read the formula index of the collection."""
     size = IngestionConfig.read(parameters).formulas_per_shard
-    made_from = fingerprint("formulas", collection.fingerprint("formulas"), size)
+    made_from, parts = _name_inputs("formulas", collection, ("formulas",), size)
     sources = (
         (f"formulas-{table.zfill(4)}", read())
         for table, read in collection.formula_tables()
     )
-    yield from extract_shards(made_from, sources, None, size)
+    yield from extract_shards(made_from, sources, None, size, parts)
 
 
 def index_visual_ids(formulas: ShardedTable) -> VisualIndex:
@@ -156,8 +158,11 @@ def build_formula_trees(
     convert = LatexmlConverter().build_trees if reader == "latexml" else None
     tables = (formulas, posts, comments, topic_formulas)
     sources = [table.fingerprint for table in tables[:-1]]
-    made_from = fingerprint("trees", *sources, *(["latexml"] if convert else []))
-    start = StartOfTrees(made_from)
+    step = name_version("trees", TREES_VERSION)
+    made_from = fingerprint(step, *sources, *(["latexml"] if convert else []))
+    names = ("formulas", "posts", "comments", "reader", "version of the trees")
+    parts = dict(zip(names, (*sources, reader, step), strict=True))
+    start = StartOfTrees(made_from, parts)
     yield start
     batches = (
         (f"{source}-{table.fingerprint}-{file.stem}", table, file)
@@ -279,5 +284,17 @@ def _extract(
     parameters: Mapping[str, Any],
 ) -> ShardPairs:
     size = IngestionConfig.read(parameters).records_per_shard
-    made_from = fingerprint(table, collection.fingerprint(*_PARTS[table]), size)
-    yield from extract_shards(made_from, [(table, raw)], clean, size)
+    made_from, parts = _name_inputs(table, collection, _PARTS[table], size)
+    yield from extract_shards(made_from, [(table, raw)], clean, size, parts)
+
+
+def _name_inputs(
+    table: str, collection: Collection, raw_parts: Sequence[Part], size: int
+) -> tuple[str, dict[str, str]]:
+    """Return what a table is made from: a fingerprint, and its parts by name."""
+    parts = {
+        "raw files": collection.fingerprint(*raw_parts),
+        "size of shards": str(size),
+        "version of the readers": str(CLEANER_VERSION),
+    }
+    return fingerprint(table, parts), parts

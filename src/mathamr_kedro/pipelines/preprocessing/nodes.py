@@ -38,13 +38,14 @@ def build_blocks(
     config = PreprocessingConfig.read(parameters)
     _refuse_missing_trees(config, fusion)
     variant = config.variant_key
-    made_from = fingerprint("blocks", math_graphs.fingerprint)
-    start = StartOfShards(made_from)
+    made_from = fingerprint("blocks", math_graphs.made_from)
+    start = StartOfShards(made_from, {"math graphs": math_graphs.made_from})
     yield VariantShard(variant, start)
+    digests = math_graphs.digests()
     partitions = (
         Partition(shard, [file])
         for shard, file in math_graphs.shards()
-        if shard not in start.finished
+        if not start.is_finished(shard, digests.get(shard, ""))
     )
     workers = replace(config.workers, batch_size=1)
     results = run_partitions(BuildBlocks(config.graph), partitions, workers)
@@ -55,7 +56,9 @@ def build_blocks(
         for key, reason in block.failures:
             logger.warning("no arrays for %s: %s", key, reason)
         counts = {"written": len(block.keys), "dropped": len(block.failures)}
-        yield VariantShard(variant, Shard(result.name, made_from, block, counts))
+        source = digests.get(result.name, "")
+        shard = Shard(result.name, made_from, block, counts, source)
+        yield VariantShard(variant, shard)
     yield VariantShard(variant, EndOfShards(made_from))
 
 
@@ -143,7 +146,7 @@ def describe_prepared_graphs(
     prepared_graphs: PreparedStore, parameters: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str, go.Figure]:
     """Describe the prepared graphs: sizes, coverage of the vocabulary, pairs."""
-    prepared = prepared_graphs.open(PreprocessingConfig.read(parameters))
+    prepared = prepared_graphs.open(PreprocessingConfig.read(parameters)).check()
     statistics = describe_prepared(prepared)
     return statistics, *report_preparation(statistics)
 
