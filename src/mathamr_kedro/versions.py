@@ -30,7 +30,7 @@ class SteadyCatalog(DataCatalog):
         credentials: dict[str, dict[str, Any]] | None = None,
         load_versions: dict[str, str] | None = None,
         save_version: str | None = None,
-        validation_enabled: bool = False,
+        validation_enabled: bool = True,
     ) -> DataCatalog:
         """Make the catalog; name new versions by a time after the last one."""
         newest = max(_list_versions(catalog or {}), default="")

@@ -80,7 +80,7 @@ def test_row_that_one_family_lacks_is_kept_and_noted(tmp_path):
     assert [(f.latex, f.presentation) for f in formulas] == [("x", ""), ("y", "Y")]
     assert [(f.record_id, f.reason, f.kept) for f in failures] == [
         ("1", "no_slt_row", True),
-        ("3", "no_latex_row", True),
+        ("3", "no_latex_row", False),
     ]
 
 
@@ -115,12 +115,23 @@ def test_wrong_header_is_refused(tmp_path):
         read({"latex": file})
 
 
-def test_quote_that_is_never_closed_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("mathamr_kedro.trec.tables._MAX_CELL", 1000)
-    rows = [row(1, '"<math>')] + [row(i, "x" * 50) for i in range(2, 60)]
-    file = write(tmp_path / "latex", "1.tsv", V3, *rows)
-    with pytest.raises(MalformedInputError, match="never closed"):
-        read({"latex": file})
+@pytest.mark.parametrize("place", [0, 30, 58])
+def test_a_stray_quote_costs_one_row_in_all_families(tmp_path, place):
+    latex = [row(i, f"x_{i}") for i in range(1, 60)]
+    latex[place] = row(place + 1, '"x')
+    files = {
+        "latex": write(tmp_path / "latex", "1.tsv", V3, *latex),
+        "slt": write(
+            tmp_path / "slt", "1.tsv", V3, *[row(i, "<math/>") for i in range(1, 60)]
+        ),
+    }
+    formulas, failures = read(files)
+    assert [f.formula_id for f in formulas] == [
+        str(i) for i in range(1, 60) if i != place + 1
+    ]
+    (failure,) = failures
+    assert (failure.reason, failure.place) == ("open_quote", f"line {place + 2}")
+    assert (failure.record_id, failure.kept) == (str(place + 1), False)
 
 
 def test_id_that_is_no_number_is_a_failure(tmp_path):
@@ -128,6 +139,14 @@ def test_id_that_is_no_number_is_a_failure(tmp_path):
     formulas, failures = read({"latex": file})
     assert formulas == []
     assert [f.reason for f in failures] == ["bad_id", "bad_visual_id"]
+
+
+@pytest.mark.parametrize("number", ["²", "٣", "9" * 5000, "-1", ""])
+def test_odd_numbers_are_failures(tmp_path, number):
+    file = write(tmp_path / "latex", "1.tsv", V3, row(number, "x"), row(2, "y"))
+    formulas, failures = read({"latex": file})
+    assert [f.formula_id for f in formulas] == ["2"]
+    assert [f.reason for f in failures] == ["bad_id"]
 
 
 def test_tables_are_listed_in_numeric_order(tmp_path):

@@ -1,9 +1,10 @@
 import gzip
 import json
+import os
 
 import pytest
 
-from mathamr_kedro.corpus.extraction import PostCleaner
+from mathamr_kedro.corpus.extraction import PostCleaner, clean_in_batches
 from mathamr_kedro.corpus.own_files import OwnCollection
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.records import Failure
@@ -110,6 +111,10 @@ def test_jsonl_records_become_documents_and_threads(tmp_path):
         ('{"id": "1"}', "bad_record"),
         ('{"text": "x", "format": "word"}', "bad_record"),
         ('{"text": "x", "tags": "a"}', "bad_record"),
+        ('{"id": 1, "text": null}', "bad_record"),
+        ('{"id": {}, "text": "x"}', "bad_record"),
+        ('{"id": "' + "9" * 5000 + '", "text": "x"}', "bad_record"),
+        ('{"id": ' + "9" * 5000 + ', "text": "x"}', "bad_json"),
     ],
 )
 def test_bad_jsonl_line_is_a_failure_with_its_place(tmp_path, line, reason):
@@ -117,6 +122,61 @@ def test_bad_jsonl_line_is_a_failure_with_its_place(tmp_path, line, reason):
     posts, failures = posts_of(tmp_path)
     assert len(posts) == 1
     assert [(f.reason, f.place) for f in failures] == [(reason, "line 2")]
+
+
+def test_null_is_nothing_and_not_the_word_none(tmp_path):
+    record = {"id": None, "title": None, "text": None, "body": "x", "tags": [None, "a"]}
+    (tmp_path / "faq.jsonl").write_text(json.dumps(record | {"format": None}))
+    (post,), _ = posts_of(tmp_path)
+    assert (post.post_id, post.text, post.tags) == ("faq.jsonl#1", "x", ("a",))
+
+
+def test_damaged_gzip_file_gives_its_whole_lines_and_a_failure(tmp_path):
+    lines = "".join(f'{{"text": "number {i * 7919 % 9973}"}}\n' for i in range(5000))
+    packed = gzip.compress(lines.encode())
+    (tmp_path / "cut.jsonl.gz").write_bytes(packed[: len(packed) // 2])
+    (tmp_path / "fine.md").write_text("y")
+    posts, failures = posts_of(tmp_path)
+    assert 100 < len(posts) < 5000 and posts[-1].post_id == "fine.md"
+    assert [(f.source, f.reason) for f in failures] == [
+        ("cut.jsonl.gz", "damaged_gzip")
+    ]
+    assert failures[0].place == f"line {len(posts)}"
+
+
+def test_text_that_is_no_unicode_is_a_failure_with_its_place(tmp_path):
+    (tmp_path / "faq.jsonl").write_text(
+        '{"id": "a", "text": "half \\ud800"}\n{"id": "\\udfff", "text": "x"}\n'
+        '{"id": "t", "text": "x", "tags": ["\\ud800"]}\n{"id": "b", "text": "fine"}\n'
+    )
+    (tmp_path / os.fsdecode(b"name\xff.md")).write_text("z")
+    collection = OwnCollection(tmp_path)
+    (batch,) = clean_in_batches(collection.posts(), None, 100)
+    assert [post.post_id for post in batch.records] == ["b"]
+    assert [(f.reason, f.place) for f in batch.failures] == [
+        ("bad_encoding", "line 1"),
+        ("bad_encoding", "line 2"),
+        ("bad_encoding", "line 3"),
+        ("bad_encoding", "line 1"),
+    ]
+    assert "".join(map(str, batch.failures)).isascii()  # they can be written
+    assert collection.fingerprint("posts")
+
+
+def test_links_do_not_lead_out_of_the_folder(tmp_path):
+    (tmp_path / "secret.md").write_text("secret")
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.md").write_text("x")
+    (folder / "again.md").symlink_to("a.md")
+    (folder / "lost.md").symlink_to("nowhere.md")
+    (folder / "out.md").symlink_to(tmp_path / "secret.md")
+    posts, failures = posts_of(folder)
+    assert [p.post_id for p in posts] == ["a.md", "again.md"]
+    assert [(f.source, f.reason) for f in failures] == [
+        ("lost.md", "unreadable_file"),
+        ("out.md", "link_out_of_folder"),
+    ]
 
 
 def test_unknown_files_and_wrong_encodings_are_failures(tmp_path):

@@ -30,6 +30,32 @@ def test_gzipped_dump_reads_the_same(tmp_path):
     assert len(rows(file)) == 2
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("a&#x1;b", "a\ufffdb"),
+        ("a\x02b", "a\ufffdb"),
+        ("&#xD800;&#55296;", "\ufffd\ufffd"),
+        ("&#" + "9" * 5000 + ";", "\ufffd"),
+        ("&#10;&#x41;&amp;", "\nA&"),
+    ],
+)
+@pytest.mark.parametrize("before", [0, 32760, 32766, 65530])
+def test_characters_that_xml_forbids_are_replaced(tmp_path, written, read, before):
+    file = tmp_path / "Posts.xml"
+    rows_ = f'<row A="{"x" * before}"/><row A="{written}"/><row A="z"/>'
+    file.write_bytes(f"<posts>{rows_}</posts>".encode())
+    assert [values["A"] for _, values in rows(file)] == ["x" * before, read, "z"]
+
+
+def test_entities_are_not_expanded(tmp_path):
+    (tmp_path / "secret").write_text("secret")
+    file = tmp_path / "Posts.xml"
+    entity = f'<!DOCTYPE posts [<!ENTITY e SYSTEM "{tmp_path / "secret"}">]>'
+    file.write_text(f'{entity}<posts><row A="1"/>&e;</posts>')
+    assert rows(file) == [(1, {"A": "1"})]
+
+
 def test_missing_file_is_named(tmp_path):
     with pytest.raises(MissingInputError, match=r"Posts\.xml"):
         rows(tmp_path / "Posts.xml")

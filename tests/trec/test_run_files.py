@@ -51,6 +51,12 @@ def test_task2_submission_holds_formula_instances(tmp_path):
     assert run.holds_instances
 
 
+def test_a_run_of_which_every_line_is_skipped_is_empty(tmp_path):
+    path = written(tmp_path, "A.1\tQ0\t3\trun\t0.5\trun\n")
+    run = read_run(path, bad_lines="skip")
+    assert (len(run.lists), run.num_bad_lines) == (0, 1)
+
+
 def test_empty_file_is_a_run_without_results(tmp_path):
     assert read_run(written(tmp_path, "")).lists == {}
 

@@ -32,7 +32,24 @@ def test_a_column_may_have_one_of_several_names_or_be_missing(tmp_path):
 def test_quoted_cells_may_hold_tabs_and_lines(tmp_path):
     path = written(tmp_path, 'id\tformula\n1\t"a ""b""\tc\nd"\n2\te\n')
     rows = list(read_table(path, ("id", "formula")))
-    assert rows == [(3, ["1", 'a "b"\tc\nd']), (4, ["2", "e"])]
+    assert rows == [(2, ["1", 'a "b"\tc\nd']), (4, ["2", "e"])]
+
+
+def test_a_quote_that_is_never_closed_costs_its_own_row_alone(tmp_path):
+    path = written(tmp_path, 'id\tformula\n1\t"a\n2\tb ""\n3\t"c\nd"\n4\t"e\nf')
+    first, second, third, fourth, rest = read_table(path, ("id", "formula"))
+    assert (first.reason, first.place, first.record_id) == ("open_quote", "line 2", "1")
+    assert second == (3, ["2", 'b ""'])
+    assert third == (4, ["3", "c\nd"])
+    assert (fourth.reason, fourth.place) == ("open_quote", "line 6")
+    assert (rest.reason, rest.place) == ("too_few_columns", "line 7")
+
+
+def test_a_tab_outside_of_quotes_does_not_cut_the_cell_silently(tmp_path):
+    path = written(tmp_path, "id\tformula\n1\ta\tb\n2\tc\t\t\n")
+    cut, whole = read_table(path, ("id", "formula"))
+    assert (cut.reason, cut.place) == ("too_many_columns", "line 2")
+    assert whole == (3, ["2", "c"])
 
 
 def test_a_row_that_cannot_be_read_is_a_failure_with_its_place(tmp_path):

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import ast
 import pkgutil
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import IO, Any
 
 import click
 
@@ -66,8 +68,30 @@ def group() -> None:
     """
 
 
+# Colours may pass; titles of windows, moves of the cursor and the like may not.
+_CONTROL = re.compile("\x1b(?!\\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]")
+
+
+class _SafeStream:
+    """A stream to the terminal that shows control characters of texts as U+FFFD.
+
+    Posts, formulas and names of files are other people's words; an escape sequence in
+    them must not reach the terminal.
+    """
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(_CONTROL.sub("\ufffd", text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 def main() -> None:
     """Run ``mathamr``; show our own errors as one line instead of a traceback."""
+    sys.stdout, sys.stderr = _SafeStream(sys.stdout), _SafeStream(sys.stderr)
     try:
         group(prog_name="mathamr")
     except Exception as exc:

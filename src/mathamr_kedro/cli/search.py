@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.argument("text", required=False)
 @click.option("--formula", metavar="LATEX", help="Search for a formula instead.")
 @click.option("--like", metavar="POST_ID", help="Search for posts similar to this one.")
-@click.option("--top", type=click.IntRange(min=1), default=10, show_default=True)
+@click.option("--top", type=click.IntRange(1, 10_000), default=10, show_default=True)
 @click.option(
     "--type",
     "post_types",

@@ -6,13 +6,19 @@ embedded sample and any subset are read by the same code.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TypeVar, get_args
 
+from mathamr_kedro.corpus.dump_records import (
+    read_comments,
+    read_links,
+    read_posts,
+    read_tags,
+    read_votes,
+)
 from mathamr_kedro.corpus.formula_tables import FormulaTables
 from mathamr_kedro.corpus.judgments import read_judgments
 from mathamr_kedro.corpus.own_files import read_examples
@@ -25,17 +31,11 @@ from mathamr_kedro.corpus.raw import (
     RawTopic,
 )
 from mathamr_kedro.corpus.topics import read_topic_formulas, read_topics
-from mathamr_kedro.corpus.xml_rows import read_rows
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
 from mathamr_kedro.trec import TopicNotes, read_topic_notes
-from mathamr_kedro.types import PostType
 
 T = TypeVar("T")
-
-_TAG = re.compile(r"<([^<>]+)>")
-_TYPES: dict[str, PostType] = {"1": "question", "2": "answer"}
-_LINK_KINDS = {"1": "related", "3": "duplicate"}
 
 
 @dataclass(frozen=True)
@@ -114,10 +114,7 @@ class ArqmathCollection(Collection):
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield questions and answers; rows of other types are failures."""
-        for path in self._find_files((self._files.posts,), "posts"):
-            source = self._relative(path)
-            for row in read_rows(path):
-                yield _post(row, source)
+        yield from self._read("posts", read_posts)
         for path, kind in self._example_files():
             yield from read_examples(
                 path, self._relative(path), kind.markup, kind.titles
@@ -131,37 +128,25 @@ class ArqmathCollection(Collection):
 
     def comments(self) -> Iterator[RawComment | Failure]:
         """Yield the comments."""
-        return self._rows(self._files.comments, "comments", ("Id", "PostId"), _comment)
+        return self._read("comments", read_comments)
 
     def links(self) -> Iterator[PostLink | Failure]:
         """Yield links between posts."""
-        needed = ("PostId", "RelatedPostId")
-        return self._rows(self._files.links, "links", needed, _link)
+        return self._read("links", read_links)
 
     def tags(self) -> Iterator[Tag | Failure]:
         """Yield the tags."""
-        return self._rows(self._files.tags, "tags", ("TagName",), _tag)
+        return self._read("tags", read_tags)
 
     def votes(self) -> Iterator[Vote | Failure]:
         """Yield the votes."""
-        needed = ("Id", "PostId", "VoteTypeId")
-        return self._rows(self._files.votes, "votes", needed, _vote)
+        return self._read("votes", read_votes)
 
-    def _rows(
-        self,
-        pattern: str,
-        part: str,
-        needed: tuple[str, ...],
-        convert: Callable[[str, int, Mapping[str, str]], T],
+    def _read(
+        self, part: Part, read: Callable[[Path, str], Iterator[T | Failure]]
     ) -> Iterator[T | Failure]:
-        """Yield the converted rows of a dump; rows that lack something are failures."""
-        for path in self._find_files((pattern,), part):
-            source = self._relative(path)
-            for line, values in read_rows(path):
-                if all(values.get(name) for name in needed):
-                    yield convert(source, line, values)
-                else:
-                    yield _lacking(source, line, values, needed)
+        for path in self._find_files((getattr(self._files, part),), part):
+            yield from read(path, self._relative(path))
 
     def formula_tables(
         self,
@@ -202,62 +187,3 @@ class ArqmathCollection(Collection):
     def _relative(self, path: Path) -> str:
         inside = path.is_relative_to(self.root)
         return (path.relative_to(self.root) if inside else path).as_posix()
-
-
-def _post(row: tuple[int, Mapping[str, str]], source: str) -> RawPost | Failure:
-    line, values = row
-    post_id, kind = values.get("Id"), values.get("PostTypeId")
-    if not post_id or not kind:
-        return _lacking(source, line, values, ("Id", "PostTypeId"))
-    place = f"line {line}"
-    if kind not in _TYPES:
-        detail = f"expected PostTypeId 1 (question) or 2 (answer), got {kind!r}"
-        return Failure("ingestion", source, place, post_id, "other_post_type", detail)
-    score = values.get("Score", "")
-    return RawPost(
-        source,
-        place,
-        post_id,
-        _TYPES[kind],
-        values.get("ParentId"),
-        values.get("AcceptedAnswerId"),
-        values.get("CreationDate"),
-        int(score) if score.lstrip("-").isdigit() else None,
-        tuple(_TAG.findall(values.get("Tags", ""))),
-        values.get("Title", ""),
-        values.get("Body", ""),
-    )
-
-
-def _comment(source: str, line: int, values: Mapping[str, str]) -> RawComment:
-    text = values.get("Text", "")
-    return RawComment(source, f"line {line}", values["Id"], values["PostId"], text)
-
-
-def _link(source: str, line: int, values: Mapping[str, str]) -> PostLink:
-    kind = _LINK_KINDS.get(values.get("LinkTypeId", ""), "other")
-    return PostLink(values["PostId"], values["RelatedPostId"], kind)
-
-
-def _tag(source: str, line: int, values: Mapping[str, str]) -> Tag:
-    count = values.get("Count", "")
-    return Tag(values["TagName"], int(count) if count.isdigit() else None)
-
-
-def _vote(source: str, line: int, values: Mapping[str, str]) -> Vote:
-    date = values.get("CreationDate")
-    return Vote(values["Id"], values["PostId"], values["VoteTypeId"], date)
-
-
-def _lacking(
-    source: str, line: int, values: Mapping[str, str], names: tuple[str, ...]
-) -> Failure:
-    missing = next(name for name in names if not values.get(name))
-    return Failure(
-        "ingestion",
-        source,
-        f"line {line}",
-        values.get("Id", ""),
-        "missing_attribute",
-        f"expected the attribute {missing!r}, got {', '.join(values) or 'none'}",
-    )

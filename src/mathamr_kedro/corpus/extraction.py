@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from mathamr_kedro.corpus.markup import flatten_markup
 from mathamr_kedro.corpus.placeholders import FormulaMarks, VisualLookup
-from mathamr_kedro.corpus.raw import RawComment, RawPost, RawTopic
+from mathamr_kedro.corpus.raw import RawComment, RawPost, RawTopic, is_number
 from mathamr_kedro.errors import MathAMRError
 from mathamr_kedro.records import CleanText, Comment, Failure, Post, Topic
 from mathamr_kedro.trec import TopicNotes
@@ -70,7 +70,7 @@ def _clean_batch(
 ) -> _Batch:
     records: list[Any] = []
     failures: list[Failure] = []
-    for row in rows:
+    for row in map(_refuse_unwritable, rows):
         if isinstance(row, Failure):
             failures.append(row)
             continue
@@ -82,6 +82,40 @@ def _clean_batch(
     notes = sum(isinstance(row, Failure) and row.kept for row in rows)
     failures = [failure.classify() for failure in failures]
     return _Batch(number, records, failures, len(rows) - notes)
+
+
+def _refuse_unwritable(row: Any) -> Any:
+    r"""Return the row, or a failure where one of its texts is no Unicode.
+
+    JSON can spell half a surrogate pair (``"\ud800"``), and the name of a file may hold
+    any bytes; no table can.
+    """
+    flat = [part for v in row for part in (v if isinstance(v, tuple) else (v,))]
+    bad = next((v for v in flat if isinstance(v, str) and not _is_unicode(v)), None)
+    if bad is None:
+        return row
+    cells: dict[str, Any] = {
+        k: _escape(v) for k, v in row._asdict().items() if isinstance(v, str)
+    }
+    if isinstance(row, Failure):
+        return row._replace(**cells)
+    record_id = next((cells[name] for name in cells if name.endswith("_id")), "")
+    detail = (
+        f"expected Unicode text, got half a surrogate pair in {_escape(bad)[:80]!r}"
+    )
+    place = (cells.get("source", ""), cells.get("place", ""))
+    return Failure("ingestion", *place, record_id, "bad_encoding", detail)
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def _escape(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def clean_text(
@@ -164,7 +198,7 @@ class PostCleaner:
             m.formula_id
             for m in clean.formula_map
             if self._has_index
-            and m.formula_id.isdigit()
+            and is_number(m.formula_id)
             and m.visual_id.startswith("x")
         ]
         if unknown:
@@ -230,8 +264,8 @@ class _SeenIds:
 
     def add(self, value: str) -> bool:
         """Add the id; return whether it is new."""
-        is_number = value.isascii() and value.isdigit() and str(int(value)) == value
-        if not is_number or int(value) >= self._LIMIT:
+        is_plain = is_number(value) and str(int(value)) == value
+        if not is_plain or int(value) >= self._LIMIT:
             is_new = value not in self._others
             self._others.add(value)
             return is_new

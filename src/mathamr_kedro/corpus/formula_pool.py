@@ -27,7 +27,7 @@ from mathamr_kedro.corpus.placeholders import (
     strip_delimiters,
     visual_id_of_latex,
 )
-from mathamr_kedro.corpus.raw import Collection, Part, RawPost, RawTopic
+from mathamr_kedro.corpus.raw import Collection, Part, RawPost, RawTopic, is_number
 from mathamr_kedro.corpus.topics import year_of_topic
 from mathamr_kedro.records import Failure, Formula, Judgment
 from mathamr_kedro.trec import read_table
@@ -153,7 +153,7 @@ class FormulaPool(Collection):
     def _formula_rows(self) -> Iterator[_Row | Failure]:
         for path in self._find("formulas"):
             for row in _read_rows(path, _FORMULA_COLUMNS):
-                if isinstance(row, _Row) and not _is_number(row.owner):
+                if isinstance(row, _Row) and not is_number(row.owner):
                     detail = f"expected a number as visual id (got {row.owner!r})"
                     yield _failure(row, "bad_visual_id", detail)
                 else:
@@ -194,7 +194,3 @@ def _read_rows(path: Path, columns: tuple[str, ...]) -> Iterator[_Row | Failure]
 
 def _failure(row: _Row, reason: str, detail: str) -> Failure:
     return Failure("ingestion", row.source, row.place, row.owner, reason, detail)
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit()

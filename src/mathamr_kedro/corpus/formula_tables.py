@@ -14,11 +14,11 @@ read side by side, never as a whole. Ids are numbers: the visual index keeps the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from mathamr_kedro.corpus.raw import is_number
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.records import Failure, Formula
 from mathamr_kedro.trec import read_table
@@ -28,8 +28,6 @@ _V3_COLUMNS = ("comment_id", "old_visual_id", "issue")
 
 # Rows of one family that wait for their twin; more means that the families differ.
 _MAX_WAITING = 20_000
-
-_NUMBER = re.compile(r"\d+")
 
 
 class FormulaTables:
@@ -112,10 +110,12 @@ class _Join:
         self._files = files
         self._first, *self._others = files
         self._waiting: dict[str, dict[str, _Line]] = {f: {} for f in files}
+        self._failed: set[str] = set()
 
     def join(self) -> Iterator[Formula | Failure]:
         for line in self._readers[self._first]:
             if isinstance(line, Failure):
+                self._failed.add(line.record_id)
                 yield line
                 continue
             cells = {self._first: line.formula}
@@ -165,6 +165,8 @@ class _Join:
     def _rest(self, family: str) -> Iterator[Failure]:
         unread = (x for x in self._readers[family] if not isinstance(x, Failure))
         for line in (*self._waiting[family].values(), *unread):
+            if line.formula_id in self._failed:  # its row is a failure already
+                continue
             yield Failure(
                 "ingestion",
                 self._files[family].name,
@@ -172,7 +174,6 @@ class _Join:
                 line.formula_id,
                 f"no_{self._first}_row",
                 f"the row stands in the family {family!r} alone; it is not used",
-                kept=True,
             )
 
 
@@ -180,7 +181,7 @@ def _formula(
     line: _Line, representations: Mapping[str, str], path: Path
 ) -> Formula | Failure:
     for column, number in (("id", line.formula_id), ("visual_id", line.visual_id)):
-        if not _NUMBER.fullmatch(number):
+        if not is_number(number):
             return Failure(
                 "ingestion",
                 path.name,

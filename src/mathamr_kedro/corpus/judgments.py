@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
+from mathamr_kedro.corpus.raw import is_number
 from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.records import Failure, Judgment
@@ -75,7 +76,7 @@ def check_formula_ids(judgments: Iterable[Judgment], index: VisualIndex) -> None
         if judgment.task in ("task2", "task2_formulas"):
             by_source[judgment.source, judgment.task].add(judgment.doc_id)
     for (source, task), ids in by_source.items():
-        numbers = [int(i) for i in ids if i.isdigit()]
+        numbers = [int(i) for i in ids if is_number(i)]
         as_visual = index.count_visual_ids(ids)
         as_formula = index.count_formula_ids(ids)
         if len(numbers) >= _DENSE_FROM and len(numbers) / max(numbers) > _DENSE:

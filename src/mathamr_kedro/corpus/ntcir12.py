@@ -20,9 +20,10 @@ from lxml import etree
 from mathamr_kedro.corpus.judgments import read_judgments
 from mathamr_kedro.corpus.placeholders import visual_id_of_latex
 from mathamr_kedro.corpus.raw import Collection, Part, RawPost, RawTopic
+from mathamr_kedro.corpus.xml_rows import read_xml
 from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.records import Failure, Formula, Judgment
-from mathamr_kedro.trec import open_binary
+from mathamr_kedro.trec import read_text
 
 _MATH = re.compile(r"<(?:\w+:)?math\b([^<>]*)>(.*?)</(?:\w+:)?math\s*>", re.DOTALL)
 _ID = re.compile(r"""\bid\s*=\s*["']([^"']+)["']""")
@@ -172,13 +173,10 @@ def _article_name(path: Path) -> str:
 
 
 def _read_text(path: Path) -> str | Failure:
-    with open_binary(path) as stream:
-        content = stream.read()
     try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as exc:
-        detail = f"expected UTF-8 ({exc.reason} at byte {exc.start}); convert the file"
-        return Failure("ingestion", path.name, "", path.name, "bad_encoding", detail)
+        return read_text(path, "as_written")
+    except MalformedInputError as exc:
+        return Failure("ingestion", path.name, "", path.name, "bad_file", str(exc))
 
 
 def _read_queries(path: Path) -> Iterator[RawTopic]:
@@ -186,7 +184,7 @@ def _read_queries(path: Path) -> Iterator[RawTopic]:
         for formula in _read_query_formulas(path):
             yield _query(path.name, formula.post_id, formula.latex)
         return
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(read_text(path, "as_written").splitlines(), 1):
         name, tab, latex = line.partition("\t")
         if not tab:
             raise MalformedInputError(
@@ -201,13 +199,7 @@ def _query(source: str, name: str, latex: str) -> RawTopic:
 
 
 def _read_query_formulas(path: Path) -> Iterator[Formula]:
-    try:
-        root = etree.parse(str(path)).getroot()
-    except etree.XMLSyntaxError as exc:
-        raise MalformedInputError(
-            f"{str(path)!r}, line {exc.lineno}: not well-formed XML ({exc.msg})"
-        ) from exc
-    for topic in root.iter("{*}topic"):
+    for topic in read_xml(path).iter("{*}topic"):
         name = (topic.findtext("{*}num") or "").strip()
         math = topic.find(".//{*}math")
         if math is None:

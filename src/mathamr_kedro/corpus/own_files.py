@@ -20,13 +20,15 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from mathamr_kedro.corpus.raw import Collection, Markup, Part, RawPost
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.records import Failure
+from mathamr_kedro.trec import open_binary
 
 Unit = Literal["section", "file"]
 
@@ -48,6 +50,7 @@ _HEADINGS = {
 }
 _FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.DOTALL | re.MULTILINE)
 _BODY_KEYS = ("text", "body", "question", "answer")
+_MAX_ID = 1000  # characters; paths of files are ids too
 
 
 class OwnCollection(Collection):
@@ -60,7 +63,7 @@ class OwnCollection(Collection):
     def check_layout(self) -> list[Path]:
         """Return all files; refuse a folder that is missing or has nothing to read."""
         files = (
-            [f for f in sorted(self.root.rglob("*")) if f.is_file() and not _hidden(f)]
+            [f for f in sorted(self.root.rglob("*")) if not _hidden(f) and _is_file(f)]
             if self.root.is_dir()
             else []
         )
@@ -85,7 +88,12 @@ class OwnCollection(Collection):
         """Yield the documents of one file of the folder."""
         source = path.relative_to(self.root).as_posix()
         markup = _markup_of(path)
-        if _is_jsonl(path):
+        if not path.resolve().is_relative_to(self.root.resolve()):
+            detail = "a link that leads out of the folder; copy the file into it"
+            yield _failure(source, "", "link_out_of_folder", detail)
+        elif not path.exists():
+            yield _failure(source, "", "unreadable_file", "a link that leads nowhere")
+        elif _is_jsonl(path):
             yield from _read_jsonl(path, source)
         elif markup is None:
             detail = f"expected {' '.join(_MARKUPS)} .jsonl, got {path.suffix!r}"
@@ -104,6 +112,9 @@ class OwnCollection(Collection):
             )
             yield _failure(source, "", "bad_encoding", detail)
             return
+        except OSError as exc:
+            yield _failure(source, "", "unreadable_file", _explain(exc))
+            return
         sections = _split(text, markup) if self._unit == "section" else [(0, "", text)]
         for number, (line, title, body) in enumerate(sections, start=1):
             post_id = source if len(sections) == 1 else f"{source}#{number}"
@@ -112,6 +123,11 @@ class OwnCollection(Collection):
 
 def _hidden(path: Path) -> bool:
     return path.name.startswith(".")
+
+
+def _is_file(path: Path) -> bool:
+    # A link that leads nowhere is reported, not passed over.
+    return path.is_file() or (path.is_symlink() and not path.exists())
 
 
 def _markup_of(path: Path) -> Markup | None:
@@ -167,11 +183,21 @@ def read_examples(
 def _read_jsonl(
     path: Path, source: str, markup: Markup = "markdown"
 ) -> Iterator[RawPost | Failure]:
-    opener: Any = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            if line.strip():
-                yield from _read_record(line, source, number, markup)
+    number = 0
+    try:
+        with open_binary(path) as stream:
+            for number, line in enumerate(stream, start=1):
+                if line.strip():
+                    yield from _read_record(line, source, number, markup)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as exc:
+        detail = f"the gzip file is damaged ({exc}); what follows is lost: replace it"
+        yield _failure(source, f"line {number + 1}", "damaged_gzip", detail)
+    except OSError as exc:
+        yield _failure(source, f"line {number + 1}", "unreadable_file", _explain(exc))
+
+
+def _explain(exc: OSError) -> str:
+    return f"the file cannot be read ({exc.strerror or exc}); check it and its rights"
 
 
 def _read_record(
@@ -187,10 +213,11 @@ def _read_record(
     if problem:
         yield _failure(source, place, "bad_record", problem)
         return
+    record = {key: value for key, value in record.items() if value is not None}
     post_id = str(record.get("id", f"{source}#{number}"))
     markup: Markup = record.get("format", default)
-    tags = tuple(str(tag) for tag in record.get("tags") or ())
-    title = str(record.get("title") or "")
+    tags = tuple(str(tag) for tag in record.get("tags", ()) if tag is not None)
+    title = str(record.get("title", ""))
     if "question" not in record:
         body = next(str(record[key]) for key in _BODY_KEYS if key in record)
         post = _document(source, place, post_id, title, body, markup)
@@ -211,13 +238,21 @@ def _read_record(
 def _problem_of(record: object) -> str | None:
     if not isinstance(record, dict):
         return f"expected a JSON object, got {type(record).__name__}"
-    if not any(key in record for key in _BODY_KEYS):
-        return f"expected one of {', '.join(_BODY_KEYS)}, got {', '.join(record)!r}"
-    if record.get("format", "markdown") not in get_args(Markup):
-        return f"expected format among {get_args(Markup)}, got {record['format']!r}"
-    if record.get("tags") is not None and not isinstance(record["tags"], list):
-        return f"expected a list of tags, got {record['tags']!r}"
-    return None
+    return next(_problems_of(record), None)
+
+
+def _problems_of(record: dict[str, object]) -> Iterator[str]:
+    if all(record.get(key) is None for key in _BODY_KEYS):
+        yield f"expected one of {', '.join(_BODY_KEYS)}, got {', '.join(record)!r}"
+    if record.get("format") not in (None, *get_args(Markup)):
+        yield f"expected format among {get_args(Markup)}, got {record['format']!r}"
+    if not isinstance(record.get("tags") or [], list):
+        yield f"expected a list of tags, got {record['tags']!r}"
+    for key in ("id", "title", *_BODY_KEYS):
+        if isinstance(record.get(key), (list, dict, bool)):
+            yield f"expected a text as {key}, got {str(record[key])[:80]}"
+    if len(str(record.get("id", ""))) > _MAX_ID:
+        yield f"expected an id of at most {_MAX_ID} characters"
 
 
 def _failure(source: str, place: str, reason: str, detail: str) -> Failure:

@@ -22,6 +22,17 @@ Part = Literal[
 """Parts of a collection, named as in the catalog."""
 
 
+_MAX_DIGITS = 18  # of a number that 64 bits hold
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text is a number as ids are: digits 0 to 9, at most 18.
+
+    ``str.isdigit`` would take ``²`` too, and thousands of digits.
+    """
+    return text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
+
+
 class RawPost(NamedTuple):
     """A post before its text is cleaned."""
 

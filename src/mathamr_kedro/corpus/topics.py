@@ -8,10 +8,11 @@ from pathlib import Path
 from lxml import etree
 
 from mathamr_kedro.corpus.placeholders import strip_delimiters, visual_id_of_latex
-from mathamr_kedro.corpus.raw import RawTopic
+from mathamr_kedro.corpus.raw import RawTopic, is_number
+from mathamr_kedro.corpus.xml_rows import read_xml
 from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.records import Failure, Formula
-from mathamr_kedro.trec import open_binary, read_table
+from mathamr_kedro.trec import read_table
 
 _COLUMNS = ("id", "topic_id", "thread_id", "type", "formula|opt|slt")
 """The last column is named after its family in 2020."""
@@ -24,7 +25,7 @@ def year_of_topic(topic_id: str) -> int:
     (2020, 2021, 2022)
     """
     number = topic_id.rpartition(".")[2]
-    if not number.isdigit():
+    if not is_number(number):
         return 0
     for year, first, last in ((2020, 1, 100), (2021, 201, 300), (2022, 301, 400)):
         if first <= int(number) <= last:
@@ -38,14 +39,7 @@ def read_topics(path: Path, source: str) -> Iterator[RawTopic | Failure]:
     Raises:
         MalformedInputError: the file is not a topics file.
     """
-    with open_binary(path) as stream:
-        try:
-            root = etree.parse(stream).getroot()
-        except etree.XMLSyntaxError as exc:
-            raise MalformedInputError(
-                f"{str(path)!r}, line {exc.lineno}: not well-formed XML ({exc.msg}); "
-                "fetch the topics file again"
-            ) from exc
+    root = read_xml(path)
     if root.tag != "Topics":
         raise MalformedInputError(
             f"{str(path)!r}: expected the root element 'Topics' (got {root.tag!r}); is "

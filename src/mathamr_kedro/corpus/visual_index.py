@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mathamr_kedro.corpus.raw import is_number
 from mathamr_kedro.files import replace_folder
 from mathamr_kedro.sealing import check_folder, seal_folder
 
@@ -88,7 +89,7 @@ class VisualIndex:
         return cls(*(np.load(folder / f"{name}.npy", mmap_mode="r") for name in names))
 
     def _find(self, formula_id: str) -> int | None:
-        if not formula_id.isascii() or not formula_id.isdigit():
+        if not is_number(formula_id):
             return None
         number = int(formula_id)
         if number > np.iinfo(self._ids.dtype).max:
@@ -106,7 +107,7 @@ def _numbers(table: pa.Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rows = [
         (int(formula_id), int(visual_id), "d" in issue)
         for formula_id, visual_id, issue in zip(*columns, strict=True)
-        if formula_id.isdigit() and visual_id.isdigit()
+        if is_number(formula_id) and is_number(visual_id)
     ]
     numbers = np.array(rows, dtype=np.int64).reshape(-1, 3)
     small = np.int32 if numbers.size and numbers.max() < 2**31 else np.int64
@@ -118,7 +119,7 @@ def _numbers(table: pa.Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _count_known(ids: Iterable[str], known: np.ndarray) -> int:
-    numbers = np.array(sorted({int(i) for i in ids if i.isdigit()}), dtype=np.int64)
+    numbers = np.array(sorted({int(i) for i in ids if is_number(i)}), dtype=np.int64)
     if not len(numbers) or not len(known):
         return 0
     places = np.minimum(np.searchsorted(known, numbers), len(known) - 1)

@@ -6,6 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,7 @@ from mathamr_kedro.shards import EndOfShards, Shard, StartOfShards
 
 logger = logging.getLogger(__name__)
 
-_STORE, _STATE = "trees.sqlite", "_state.json"
+_STORE, _STATE, _WORK = "trees.sqlite", "_state.json", ".seconds"
 _REMEDY = "run the stage 'ingestion' again, it makes the trees anew"
 
 
@@ -83,8 +84,8 @@ class FormulaTreesDataset(
         self._start, self._since = start, time.monotonic()
         state = self._read_state()
         if not self._is_made_from(start.made_from):
-            work, parts = state.get("seconds", 0.0), state.get("parts", {})
-            start.ask_before_discarding(self._folder, work, parts)
+            parts = state.get("parts", {})
+            start.ask_before_discarding(self._folder, self._read_work(), parts)
             return
         try:
             check_folder(self._folder, _REMEDY, whole=True)
@@ -98,7 +99,7 @@ class FormulaTreesDataset(
         if self._read_state()["complete"] and is_sealed:
             return
         TreeStore(self._folder / _STORE).close()  # there may be no formula at all
-        seal_folder(self._folder, skip=(_STATE,))
+        seal_folder(self._folder, skip=(_STATE, _WORK))
         self._write_state(made_from, complete=True)
 
     def _list_finished(self, made_from: str) -> frozenset[str]:
@@ -120,6 +121,7 @@ class FormulaTreesDataset(
         self._folder.mkdir(parents=True, exist_ok=True)
         (self._folder / _STATE).unlink(missing_ok=True)
         (self._folder / SEALS).unlink(missing_ok=True)
+        (self._folder / _WORK).unlink(missing_ok=True)
         for old in self._folder.glob(f"{_STORE}*"):
             old.unlink()
         self._write_state(made_from, complete=False)
@@ -137,10 +139,16 @@ class FormulaTreesDataset(
         state = {
             "made_from": made_from,
             "complete": complete,
-            "seconds": self._read_state().get("seconds", 0.0) + now - since,
             "parts": dict(self._start.parts),
         }
         write_text(self._folder / _STATE, json.dumps(state))
+        write_text(self._folder / _WORK, f"{self._read_work() + now - since:.1f}\n")
+
+    def _read_work(self) -> float:
+        """Return the seconds of work in the store."""
+        with suppress(OSError, ValueError):
+            return float((self._folder / _WORK).read_text())
+        return 0.0
 
     def _exists(self) -> bool:
         return self._read_state()["complete"]

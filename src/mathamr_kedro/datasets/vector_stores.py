@@ -113,7 +113,7 @@ class IndexesDataset(AbstractDataset[None, IndexPlaces]):
         if self._url is None:
             return IndexPlaces(self._base, None)
         # Loaded here: the engine 'exact' needs no Qdrant.
-        from mathamr_kedro.search.engines.server import connect  # noqa: PLC0415
+        from mathamr_kedro.search.engines.server_collection import connect  # noqa: PLC0415
 
         key = self._credentials.get("api_key")
         call = partial(connect, self._url, key, self._prefer_grpc)

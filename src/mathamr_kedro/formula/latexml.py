@@ -45,6 +45,7 @@ _PREAMBLE = (
     "\\usepackage{amssymb}\n\\begin{document}\n"
 )
 _POST = ("--format=xml", "--nodefaultresources")
+_XML = etree.XMLParser(huge_tree=True, resolve_entities=False, no_network=True)
 _MARK = re.compile(r"\s*F(\d+):")
 _DROPPED_ATTRIBUTES = frozenset({"id", "class", "xref", "fragid", "about"})
 _COMPAT_TAGS = frozenset({"mo", "ci", "csymbol"})
@@ -184,7 +185,7 @@ class LatexmlConverter:
     def _read(self, path: Path) -> dict[int, str]:
         """Return the first ``math`` of each numbered paragraph."""
         try:
-            root = etree.parse(path, etree.XMLParser(huge_tree=True)).getroot()
+            root = etree.parse(path, _XML).getroot()
         except (OSError, etree.XMLSyntaxError):
             return {}
         found: dict[int, str] = {}

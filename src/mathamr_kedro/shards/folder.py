@@ -6,12 +6,13 @@ import logging
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from mathamr_kedro.checksums import FileSeal
 from mathamr_kedro.errors import DamagedFileError, MissingInputError
-from mathamr_kedro.files import replace_file
+from mathamr_kedro.files import replace_file, write_text
 from mathamr_kedro.sealing import check_once
 from mathamr_kedro.shards.items import EndOfShards, StartOfShards
 from mathamr_kedro.shards.lists import LIST_NAME, ShardList
@@ -19,6 +20,8 @@ from mathamr_kedro.shards.lists import LIST_NAME, ShardList
 logger = logging.getLogger(__name__)
 
 _PREVIOUS = ".previous"
+_WORK = ".seconds"
+"""File that says how long the shards took; it differs between runs, they do not."""
 _REMEDY = "run the stage that writes it again (kedro run), it makes the shard anew"
 
 
@@ -87,8 +90,8 @@ class ShardFolder:
             counts={**found.counts, name: dict(counts)},
             seals={**found.seals, name: seal},
             sources=sources,
-            seconds=(found.seconds or 0.0) + self._take_time(),
         ).write(self.path)
+        self._note_time()
 
     def mark(self, mark: StartOfShards | EndOfShards) -> None:
         """Answer a start with what is finished; note an end."""
@@ -213,17 +216,19 @@ class ShardFolder:
 
     def _measure_work(self, found: ShardList) -> float:
         """Return the seconds in the shards, by their times where nobody noted them."""
-        if found.seconds is not None:
-            return found.seconds
+        with suppress(OSError, ValueError):
+            return float((self.path / _WORK).read_text())
         files = [f for f in map(self._file, found.counts) if f.is_file()]
         times = [f.stat().st_mtime for f in files]
         return max(times) - min(times) if times else 0.0
 
-    def _take_time(self) -> float:
-        """Return the seconds since the last shard."""
+    def _note_time(self) -> None:
+        """Add the seconds since the last shard to the work in the folder."""
         now, since = time.monotonic(), self._since
         self._since = now
-        return 0.0 if since is None else now - since
+        if since is not None:
+            known = self._measure_work(ShardList())
+            write_text(self.path / _WORK, f"{known + now - since:.1f}\n")
 
     def _start_anew(self, made_from: str) -> ShardList:
         found = self.read_list()
@@ -237,11 +242,11 @@ class ShardFolder:
         new = ShardList(
             made_from,
             parts=dict(self._start.parts) if is_start else {},
-            seconds=0.0,
             suffix=self.suffix,
             before=before,
         )
         new.write(self.path)
+        (self.path / _WORK).unlink(missing_ok=True)
         for old in self._own_files():
             old.unlink()
         if not keep:

@@ -30,8 +30,6 @@ class ShardList:
     """Digest of what each shard was made from, where that is one shard."""
     parts: Mapping[str, str] = field(default_factory=dict)
     """What the fingerprint consists of, for messages."""
-    seconds: float | None = None
-    """Work in the shards; ``None``: nobody noted it."""
     suffix: str = ""
     """How the names of the files end; empty in a list of an earlier version."""
     before: Mapping[str, str] = field(default_factory=dict)
@@ -51,7 +49,6 @@ class ShardList:
                 seals,
                 found.get("sources", {}),
                 found.get("parts", {}),
-                found.get("seconds"),
                 found.get("suffix", ""),
                 found.get("before", {}),
             )

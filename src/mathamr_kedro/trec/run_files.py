@@ -58,6 +58,8 @@ def read_run(
     found = find_form(columns, form, known_ids)
     if bad_lines == "skip":
         columns = _skip_unreadable(columns, found)
+        if not len(columns):
+            return replace(empty, num_bad_lines=columns.num_bad_lines)
     lists, ranks = _group(columns, found, need_ranks=bad_lines != "as_trec_eval")
     return replace(
         empty,

@@ -5,8 +5,11 @@ One rule for every reader:
 - UTF-8, tabs between the columns, cells that hold a tab or a line break in ``"``.
 - The header names the columns, in any case; their order does not matter, nor do
   others.
-- Empty rows do not count. A row with fewer cells than the header, or with bytes that
-  are not UTF-8, is a failure with its file and line.
+- Empty rows do not count. A row with fewer or more cells than the header, with bytes
+  that are not UTF-8, or with a quote that is never closed is a failure with its file
+  and line.
+- A quote is never closed when a row follows before its end: a line with as many tabs as
+  the header. That row and those after it are read.
 """
 
 from __future__ import annotations
@@ -15,17 +18,14 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.records import Failure
 from mathamr_kedro.trec.files import open_binary
 
 _MAX_CELL = 16 * 2**20  # a longer cell means that a quote was never closed
-_ROWS_AT_ONCE = 256
 
 
 def read_table(
@@ -44,8 +44,8 @@ def read_table(
 
     Raises:
         MissingInputError: there is no such file.
-        MalformedInputError: a column is missing, a quote is never closed, or the file
-            is neither UTF-8 text nor a whole gzip file.
+        MalformedInputError: a column is missing, or the file is neither UTF-8 text nor
+            a whole gzip file.
     """
     rows = _read_rows(path)
     line, first = next(rows, (1, []))
@@ -90,11 +90,18 @@ def _find_columns(
 def _find_problem(
     cells: Sequence[str], header: Sequence[str]
 ) -> tuple[str, str] | None:
-    if len(cells) < len(header):
+    if isinstance(cells, _OpenRow):
         detail = (
-            f"Expected {len(header)} columns ({' '.join(header)}), got {len(cells)}"
+            'A quote (") opens a cell and is not closed before the next row; close it, '
+            "or write the cell in quotes with its own quotes doubled"
         )
-        return "too_few_columns", detail
+        return "open_quote", detail
+    expected = f"Expected {len(header)} columns ({' '.join(header)})"
+    if len(cells) < len(header):
+        return "too_few_columns", f"{expected}, got {len(cells)}"
+    if any(cells[len(header) :]):
+        detail = f"{expected}, got {len(cells)}; put a cell that holds a tab in quotes"
+        return "too_many_columns", detail
     text = "\t".join(cells)
     if text.isascii():
         return None
@@ -118,24 +125,64 @@ def _read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
             text = io.TextIOWrapper(
                 stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
             )
-            reader = csv.reader(text, delimiter="\t", quotechar='"')
-            while rows := _parse_some(reader):
-                yield from rows
-        except csv.Error as exc:
-            raise MalformedInputError(
-                f"{str(path)!r}, near line {reader.line_num}: {exc}; a quote was "
-                "probably never closed: repair that line"
-            ) from exc
+            yield from _Rows(text).parse()
         except (EOFError, zlib.error, gzip.BadGzipFile) as exc:
             raise MalformedInputError(
                 f"{str(path)!r} is a damaged gzip file ({exc}); fetch it again"
             ) from exc
 
 
-def _parse_some(reader: Any) -> list[tuple[int, list[str]]]:
-    """Parse some rows; the limit of a cell, which is global, is raised meanwhile."""
-    before = csv.field_size_limit(_MAX_CELL)
-    try:
-        return [(reader.line_num, cells) for cells in islice(reader, _ROWS_AT_ONCE)]
-    finally:
-        csv.field_size_limit(before)
+class _Rows:
+    """Rows of a table; a quote that is never closed costs one row, not the rest."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = iter(lines)
+        self._returned: list[str] = []  # lines to read again, the next one last
+        self._number = 0
+        self._tabs = 0
+
+    def parse(self) -> Iterator[tuple[int, list[str]]]:
+        while (line := self._next()) is not None:
+            number = self._number
+            self._tabs = self._tabs or max(1, line.count("\t"))  # those of the header
+            yield number, self._parse_row(line) if '"' in line else _split(line)
+
+    def _next(self) -> str | None:
+        line = self._returned.pop() if self._returned else next(self._lines, None)
+        self._number += line is not None
+        return line
+
+    def _parse_row(self, line: str) -> list[str]:
+        """Parse a row with quotes, which may go on in the next lines."""
+        taken: list[str] = []
+        before = csv.field_size_limit(_MAX_CELL)  # global: for this row alone
+        try:
+            return next(csv.reader(self._continue(line, taken), delimiter="\t"))
+        except (_OpenQuoteError, csv.Error):
+            self._number -= len(taken)
+            self._returned += reversed(taken)
+            return _OpenRow(_split(line))
+        finally:
+            csv.field_size_limit(before)
+
+    def _continue(self, line: str, taken: list[str]) -> Iterator[str]:
+        yield line
+        while (line_after := self._next()) is not None:
+            taken.append(line_after)
+            if line_after.count("\t") >= self._tabs:
+                raise _OpenQuoteError
+            yield line_after
+        raise _OpenQuoteError
+
+
+class _OpenRow(list[str]):
+    """The cells of a row with a quote that is never closed, split at its tabs."""
+
+
+class _OpenQuoteError(Exception):
+    """A row, or the end of the file, came before the end of a quoted cell."""
+
+
+def _split(line: str) -> list[str]:
+    row = line.rstrip("\r\n")
+    return row.split("\t") if row else []

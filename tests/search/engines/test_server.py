@@ -17,8 +17,8 @@ from mathamr_kedro.errors import (
 from mathamr_kedro.search.engines import following
 from mathamr_kedro.search.engines import server as server_index
 from mathamr_kedro.search.engines.protocol import HnswConfig, SearchMode, ServerConfig
-from mathamr_kedro.search.engines.server import ServerIndex, connect
-from mathamr_kedro.search.engines.server_collection import Retry
+from mathamr_kedro.search.engines.server import ServerIndex
+from mathamr_kedro.search.engines.server_collection import Retry, connect
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.search.store import VectorStore
 from tests.search.conftest import (
@@ -247,3 +247,18 @@ def test_missing_index_is_named(client):
 def test_absent_server_is_named_when_it_is_asked():
     with pytest.raises(WorkerError, match="is the server up"):
         ServerIndex(connect("http://localhost:1"), "mine", QUICK)
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "warns"),
+    [
+        ("http://vectors.example.org:6333", "secret", True),
+        ("https://vectors.example.org:6333", "secret", False),
+        ("http://localhost:6333", "secret", False),
+        ("http://vectors.example.org:6333", None, False),
+    ],
+)
+def test_a_key_over_plain_http_is_warned_of(caplog, url, key, warns):
+    connect(url, key).close()
+    assert ("plain http to vectors.example.org" in caplog.text) == warns
+    assert "secret" not in caplog.text

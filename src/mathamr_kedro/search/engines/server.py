@@ -36,19 +36,6 @@ _LONGEST_WAIT = 24 * 3600.0
 """Seconds that graphs may take to be built."""
 
 
-def connect(
-    url: str, api_key: str | None = None, prefer_grpc: bool = False, timeout: int = 60
-) -> QdrantClient:
-    """Connect to a server; the key comes from the catalog's credentials."""
-    return QdrantClient(
-        url=url,
-        api_key=api_key,
-        prefer_grpc=prefer_grpc,
-        timeout=timeout,
-        check_compatibility=False,  # the first request says it if there is no server
-    )
-
-
 class ServerIndex(QdrantIndex):
     """An index on a server, for searching.
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import random
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import numpy as np
@@ -26,6 +28,31 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 _TOO_MANY_REQUESTS, _SERVER_ERROR = 429, 500
+_LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+
+
+def connect(
+    url: str, api_key: str | None = None, prefer_grpc: bool = False, timeout: int = 60
+) -> QdrantClient:
+    """Connect to a server; the key comes from the catalog's credentials."""
+    address = urlsplit(url)
+    if api_key and address.scheme == "http" and address.hostname not in _LOCAL_HOSTS:
+        logger.warning(
+            "The API key goes over plain http to %s, where others can read it; use "
+            "https in url, or a tunnel to localhost",
+            address.hostname,
+        )
+    with warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", "Api key is used with an insecure"
+        )  # as above
+        return QdrantClient(
+            url=url,
+            api_key=api_key,
+            prefer_grpc=prefer_grpc,
+            timeout=timeout,
+            check_compatibility=False,  # the first request says if there is no server
+        )
 
 
 def _is_temporary(error: Exception) -> bool:

@@ -1,0 +1,145 @@
+"""Records of a Stack Exchange dump, made from the rows of its XML files.
+
+A row that cannot be used is a failure with its line; a row with a defect that does no
+harm goes on, behind a failure that is marked as kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from mathamr_kedro.corpus.raw import RawComment, RawPost
+from mathamr_kedro.corpus.xml_rows import REPLACEMENT, read_rows
+from mathamr_kedro.records import Failure, PostLink, Tag, Vote
+from mathamr_kedro.types import PostType
+
+T = TypeVar("T")
+
+_Values = Mapping[str, str]
+
+_TAG = re.compile(r"<([^<>]+)>")
+_TYPES: dict[str, PostType] = {"1": "question", "2": "answer"}
+_LINK_KINDS = {"1": "related", "3": "duplicate"}
+_INTEGER = re.compile("-?[0-9]{1,9}")  # fits into 32 bits
+_MAX_ID = 200  # characters; a longer id is a sign of damage
+
+
+def read_posts(path: Path, source: str) -> Iterator[RawPost | Failure]:
+    """Yield questions and answers; rows of other types are failures."""
+    return _read_rows(path, source, ("Id", "PostTypeId"), _convert_post)
+
+
+def read_comments(path: Path, source: str) -> Iterator[RawComment | Failure]:
+    """Yield comments."""
+    return _read_rows(path, source, ("Id", "PostId"), _convert_comment)
+
+
+def read_links(path: Path, source: str) -> Iterator[PostLink | Failure]:
+    """Yield links between posts."""
+    return _read_rows(path, source, ("PostId", "RelatedPostId"), _convert_link)
+
+
+def read_tags(path: Path, source: str) -> Iterator[Tag | Failure]:
+    """Yield tags."""
+    return _read_rows(path, source, ("TagName",), _convert_tag)
+
+
+def read_votes(path: Path, source: str) -> Iterator[Vote | Failure]:
+    """Yield votes."""
+    return _read_rows(path, source, ("Id", "PostId", "VoteTypeId"), _convert_vote)
+
+
+def _read_rows(
+    path: Path,
+    source: str,
+    needed: tuple[str, ...],
+    convert: Callable[[str, int, _Values], T],
+) -> Iterator[T | Failure]:
+    for line, values in read_rows(path):
+        problem = _find_problem(values, needed)
+        if problem:
+            reason, detail = problem
+            yield _failure(source, line, values, reason, detail)
+            continue
+        for reason, detail in _find_defects(values):
+            yield _failure(source, line, values, reason, detail, kept=True)
+        yield convert(source, line, values)
+
+
+def _find_problem(values: _Values, needed: tuple[str, ...]) -> tuple[str, str] | None:
+    for name in needed:
+        if not values.get(name):
+            found = ", ".join(values) or "none"
+            return "missing_attribute", f"expected the attribute {name!r}, got {found}"
+        if name.endswith("Id") and len(values[name]) > _MAX_ID:
+            length = len(values[name])
+            return "bad_id", f"expected {name} of at most {_MAX_ID}, got {length:,}"
+    if values.get("PostTypeId", "1") not in _TYPES:
+        kind = values["PostTypeId"]
+        detail = f"expected PostTypeId 1 (question) or 2 (answer), got {kind!r}"
+        return "other_post_type", detail
+    return None
+
+
+def _find_defects(values: _Values) -> Iterator[tuple[str, str]]:
+    for name in ("Score", "Count"):
+        number = values.get(name)
+        if number and not _INTEGER.fullmatch(number):
+            detail = f"expected a whole number as {name}, got {number[:40]!r}"
+            yield f"bad_{name.lower()}", f"{detail}; taken as unknown"
+    if any(REPLACEMENT in value for value in values.values()):
+        yield "replaced_character", "a character that XML does not allow is now U+FFFD"
+
+
+def _failure(
+    source: str,
+    line: int,
+    values: _Values,
+    reason: str,
+    detail: str,
+    kept: bool = False,
+) -> Failure:
+    record_id = values.get("Id", "")[:_MAX_ID]
+    return Failure("ingestion", source, f"line {line}", record_id, reason, detail, kept)
+
+
+def _convert_post(source: str, line: int, values: _Values) -> RawPost:
+    return RawPost(
+        source,
+        f"line {line}",
+        values["Id"],
+        _TYPES[values["PostTypeId"]],
+        values.get("ParentId"),
+        values.get("AcceptedAnswerId"),
+        values.get("CreationDate"),
+        _read_integer(values.get("Score", "")),
+        tuple(_TAG.findall(values.get("Tags", ""))),
+        values.get("Title", ""),
+        values.get("Body", ""),
+    )
+
+
+def _convert_comment(source: str, line: int, values: _Values) -> RawComment:
+    text = values.get("Text", "")
+    return RawComment(source, f"line {line}", values["Id"], values["PostId"], text)
+
+
+def _convert_link(source: str, line: int, values: _Values) -> PostLink:
+    kind = _LINK_KINDS.get(values.get("LinkTypeId", ""), "other")
+    return PostLink(values["PostId"], values["RelatedPostId"], kind)
+
+
+def _convert_tag(source: str, line: int, values: _Values) -> Tag:
+    return Tag(values["TagName"], _read_integer(values.get("Count", "")))
+
+
+def _convert_vote(source: str, line: int, values: _Values) -> Vote:
+    date = values.get("CreationDate")
+    return Vote(values["Id"], values["PostId"], values["VoteTypeId"], date)
+
+
+def _read_integer(text: str) -> int | None:
+    return int(text) if _INTEGER.fullmatch(text) else None
