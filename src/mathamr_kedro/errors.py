@@ -11,7 +11,8 @@ MathAMRError
 ├── GraphError           a graph violates an invariant
 ├── TrainingError        training cannot continue, for instance because the loss is NaN
 ├── LockedError          another process is writing to the same folder
-├── StorageError         the disk is full, or a folder cannot be written to
+├── StorageError         a file or folder cannot be read or written
+│   └── DiskFullError        there is no room for what is to be written
 └── WorkerError          a worker process died, hung or sent an invalid answer
 ```
 
@@ -81,7 +82,11 @@ class LockedError(MathAMRError):
 
 
 class StorageError(MathAMRError):
-    """The disk is full, or a file or folder cannot be read or written."""
+    """A file or folder cannot be read or written."""
+
+
+class DiskFullError(StorageError):
+    """There is no room on the disk for what is to be written."""
 
 
 class WorkerError(MathAMRError):

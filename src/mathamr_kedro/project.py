@@ -24,10 +24,8 @@ def find_project() -> Path:
     return Path(root)
 
 
-def open_catalog(
-    env: str | None = None, data_root: str | None = None
-) -> CatalogProtocol:
-    """Return the catalog of an environment, found from the current folder.
+def open_context(env: str | None = None, data_root: str | None = None) -> KedroContext:
+    """Return an environment of the project, found from the current folder.
 
     Args:
         env: an environment of ``conf/``; ``None`` for the default one.
@@ -37,7 +35,14 @@ def open_catalog(
     bootstrap_project(root)
     settings = {"data_root": data_root} if data_root else None
     session = KedroSession.create(root, env=env, runtime_params=settings)
-    return session.load_context().catalog
+    return session.load_context()
+
+
+def open_catalog(
+    env: str | None = None, data_root: str | None = None
+) -> CatalogProtocol:
+    """Return the catalog of an environment; arguments as :func:`open_context`."""
+    return open_context(env, data_root).catalog
 
 
 def find_roots(context: KedroContext) -> list[Path]:

@@ -37,7 +37,7 @@ def test_every_post_and_topic_is_encoded(catalog) -> None:
     encoded = catalog.load("encoded_posts")
     store = catalog.load("post_vectors").read(encoded["encoder"])
     assert sorted(store.keys()) == ["1", "2", "3", "4"]
-    assert set(store.state.shards) == {"posts-00000000", "posts-00000003"}
+    assert [(r.of, r.first) for r in store.state.shards] == [("posts", 0), ("posts", 3)]
     post = store.read(["1"]).entry(0)
     assert post.post_type == "question"
     assert list(post.formula_ids) == ["f0", "f1"]
