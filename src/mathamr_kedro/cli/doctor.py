@@ -61,9 +61,7 @@ def command(env: str | None, data_root: str | None, verify: bool) -> None:
     damage = list(dict.fromkeys(_find_damage(root, catalog)))
     for line in damage:
         click.echo(f"damaged: {line}", err=True)
-    click.echo(
-        f"verified      {len(damage)} damaged" if damage else "verified      whole"
-    )
+    click.echo(f"verified      {f'{len(damage)} damaged' if damage else 'whole'}")
     if damage:
         sys.exit(1)
 
@@ -113,4 +111,4 @@ def _check_shards(file: Path) -> Iterator[str]:
     except MathAMRError as exc:
         yield str(exc)
     except (ValueError, AttributeError) as exc:
-        yield f"Expected JSON in {str(file)!r} ({exc}); delete the folder, then {_AGAIN}"
+        yield f"Expected JSON in {str(file)!r} ({exc}); delete the folder and {_AGAIN}"
