@@ -35,7 +35,7 @@ def test_parsers_are_made_by_name(tmp_path):
 
 
 def test_the_identity_covers_rules_and_tables(tmp_path, monkeypatch):
-    """Rules by their version, which tests/test_transformations.py ties to their graphs."""
+    """Rules by their version; tests/test_transformations.py ties it to graphs."""
     monkeypatch.setattr(parsers, "__file__", str(tmp_path / "parsers.py"))
     (tmp_path / "tables").mkdir()
     found = []
