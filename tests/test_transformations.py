@@ -46,11 +46,6 @@ LATEX = [
     r"\int_0^1 f(x)\,dx = \sum_{i} a_i",
     r"\{x \mid x>0\}",
 ]
-    "x^2",
-    r"\frac{a+b}{2}",
-    r"\int_0^1 f(x)\,dx = \sum_{i} a_i",
-    r"\{x \mid x>0\}",
-]
 TEXTS = [
     "Why is FORMULA_0 irrational? I do not understand the proof.",
     "Let FORMULA_0 be a prime number. Then FORMULA_1 holds for every integer.",
