@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 export OMP_NUM_THREADS ?= 1
 export DO_NOT_TRACK := 1
 
-.PHONY: help setup demo test check lint types contracts unit fuzz viz clean
+.PHONY: help setup demo test check lint types contracts unit fuzz mutants viz clean
 .DEFAULT_GOAL := help
 
 help:  ## Show the commands.
@@ -15,13 +15,13 @@ help:  ## Show the commands.
 
 setup: $(STAMP)  ## Make .venv with the locked packages (skipped when current).
 
-# torch comes first and alone: a range would make pip try several builds of it.
+# torch comes first and alone: which build of it fits depends on the machine. Of all others the hashes are checked.
 $(STAMP): requirements.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "Expected $(PYTHON) on the PATH; install Python 3.11 or set PYTHON=..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet $$(grep '^torch==' requirements.lock)
-	$(BIN)/python -m pip install --quiet -r requirements.lock
+	$(BIN)/python -m pip install --quiet pip==26.3
+	$(BIN)/python -m pip install --quiet $$(grep -o '^torch==[^ ]*' requirements.lock)
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	@touch $(STAMP)
 
@@ -49,6 +49,9 @@ unit: $(STAMP)
 
 fuzz: $(STAMP)  ## Run the property tests on many examples drawn anew (long).
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n 2 -m "not shared" --timeout=3600 $$(grep -rlE "from hypothesis" tests)
+
+mutants: $(STAMP)  ## Change the code in small ways and list what no test noticed (hours).
+	$(BIN)/python -m tools.mutants
 
 viz: $(STAMP)  ## Look at the eight stages in the browser.
 	@(sleep 8; $(BIN)/python -m webbrowser "http://127.0.0.1:4141/?types=nodes") &

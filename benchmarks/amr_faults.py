@@ -170,14 +170,21 @@ def run(
     graphs = PenmanShardsDataset(filepath=str(folder / "graphs"))
     started = time.perf_counter()
     with kill_processes(kills, random.Random(seed)) as killed:
-        for failure_shard, graph_shard in parse_texts(table, parameters):
+        for failure_shard, graph_shard in parse_texts(table, {}, parameters):
             failures.save(failure_shard)
             graphs.save(graph_shard)
     wall = time.perf_counter() - started
     empty = _no_topics(folder, topics, parameters)
     # Refuses any post that is not exactly once a graph or a failure.
     statistics, _, _ = describe_parsing(
-        table, topics, graphs.load(), empty[0], failures.load(), empty[1], parameters
+        table,
+        topics,
+        graphs.load(),
+        empty[0],
+        failures.load(),
+        empty[1],
+        {},
+        parameters,
     )
     parsed = {record.graph_id for record in graphs.load().records()}
     lost = {f.record_id for f in failures.load().records() if not f.kept}
@@ -196,7 +203,7 @@ def _no_topics(
     failures = ShardedTableDataset(
         filepath=str(folder / "topic_failed"), record="Failure"
     )
-    for failure_shard, graph_shard in parse_texts(topics, parameters):
+    for failure_shard, graph_shard in parse_texts(topics, {}, parameters):
         failures.save(failure_shard)
         graphs.save(graph_shard)
     return graphs.load(), failures.load()

@@ -9,6 +9,7 @@ import pytest
 
 from mathamr_kedro.environments import EnvironmentLoader
 from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph import PreprocessingConfig, ReleasedEncoder
 from mathamr_kedro.settings import CONFIG_LOADER_ARGS
 
 
@@ -193,3 +194,29 @@ def test_vocabularies_and_weights_come_from_one_encoder(env, released):
     assert parameters["training"]["start_from"] == released
     # Without an encoder to start from there is something to train.
     assert released or parameters["training"]["num_epochs"] > 0
+
+
+def read_parameters_of(env: str) -> dict:
+    conf = str(Path(__file__).parents[1] / "conf")
+    return EnvironmentLoader(conf, env, **CONFIG_LOADER_ARGS)["parameters"]
+
+
+@pytest.mark.parametrize(
+    "env", ["base", "arqmath", "benchmark", "benchmark+taught", "pool+examples+taught"]
+)
+def test_what_is_trained_from_nothing_counts_sentences_as_the_thesis(env):
+    stage = read_parameters_of(env)["preprocessing"]
+    assert stage["graph"]["sentence_roots"] == "chunks"
+    assert stage["vocabulary"]["rare_roles_below"] == 0
+
+
+@pytest.mark.parametrize("env", ["demo", "own", "pool", "formula_pool"])
+def test_released_encoders_get_the_graphs_they_were_trained_on(env):
+    stage = PreprocessingConfig.read(read_parameters_of(env)["preprocessing"])
+    assert stage.vocabulary.source == "mathamr_plus"
+    assert ReleasedEncoder("mathamr_plus").load_vocabularies(stage.graph)
+
+
+@pytest.mark.parametrize("env", ["arqmath", "benchmark"])
+def test_the_official_collection_takes_the_parser_of_the_thesis(env):
+    assert read_parameters_of(env)["amr_parsing"]["parser"] == "auto"

@@ -113,7 +113,9 @@ class _Project:
 
     @cached_property
     def parsing(self) -> AmrParsingConfig:
-        return AmrParsingConfig.read(self.catalog.load("params:amr_parsing"))
+        """How queries are parsed: by the parser of the graphs that are searched."""
+        config = AmrParsingConfig.read(self.catalog.load("params:amr_parsing"))
+        return config.settle(self.catalog.load("amr_parser"))
 
     @cached_property
     def _encoder(self) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from mathamr_kedro.amr.documents import (
     parse_isolating,
 )
 from mathamr_kedro.amr.graphs import PLACEHOLDER, AMRGraph, Edge, ParseFailure
+from mathamr_kedro.amr.parsers import ParserConfig, make_parser
 from mathamr_kedro.errors import (
     ConfigurationError,
     GraphError,
@@ -133,3 +134,13 @@ def test_results_stand_in_the_order_of_the_texts_whatever_the_batches():
     alone = [_parse(text, 2) for text in texts]
     for batch_size in (1, 2, 64):
         assert parse_documents(texts, FlatParser(), 2, batch_size) == alone
+
+
+def test_a_long_text_counts_its_sentences_chunk_by_chunk():
+    text = "It is even. We see it. They go on. Thanks."
+    (parsed,) = parse_documents([text], make_parser(ParserConfig()), max_tokens=10)
+    roles = [edge.role for edge in parsed.graph.edges if edge.role.startswith("snt")]
+    assert sorted(roles) == ["snt1"] * 3 + ["snt2"] * 3  # two chunks of two sentences
+    (whole,) = parse_documents([text], make_parser(ParserConfig()))
+    roles = [edge.role for edge in whole.graph.edges if edge.role.startswith("snt")]
+    assert sorted(roles) == ["snt1", "snt2", "snt3", "snt4"]

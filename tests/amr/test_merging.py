@@ -68,3 +68,27 @@ def test_edges_between_sentences_survive():
     text = "(d / document :snt1 (a / she) :snt2 (b / go-02 :ARG0 (c / she :same-as a)))"
     merged = merge_graphs([read_graph(text)])
     assert any(e.role == "same-as" for e in merged.edges)
+
+
+def _merge_chunks(*texts: str) -> str:
+    graphs = [read_graph(text) for text in texts]
+    return format_graph(merge_graphs(graphs, keep_chunks=True), indent=None)
+
+
+def test_the_sentences_of_a_chunk_hang_under_it():
+    assert _merge_chunks(
+        "(m / multi-sentence :snt1 (s / show-01 :ARG1 (f / FORMULA_0)) :snt2 (a / a1))",
+        "(d / document :snt1 (f / FORMULA_0) :snt2 (b / b1))",
+        "(t / thank-01)",
+    ) == (
+        "(m / multi-sentence"
+        " :snt1 (m2 / multi-sentence"
+        " :snt1 (s / show-01 :ARG1 (f / FORMULA_0)) :snt2 (a / a1))"
+        " :snt2 (m3 / multi-sentence :snt1 f :snt2 (b / b1))"
+        " :snt3 (t / thank-01))"
+    )
+
+
+def test_a_text_of_one_chunk_is_that_chunk():
+    chunk = "(m / multi-sentence :snt1 (a / a1) :snt2 (b / b1))"
+    assert _merge_chunks(chunk) == chunk

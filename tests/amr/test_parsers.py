@@ -5,7 +5,12 @@ import sys
 import pytest
 
 from mathamr_kedro.amr import parsers
-from mathamr_kedro.amr.parsers import ParserConfig, make_parser
+from mathamr_kedro.amr.parsers import (
+    ParserConfig,
+    choose_parser,
+    describe_parser,
+    make_parser,
+)
 from mathamr_kedro.amr.transition import TransitionConfig
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.files import fingerprint
@@ -58,3 +63,25 @@ def test_the_package_is_light_to_import():
         check=True,
     )
     assert not {"spacy", "torch", "penman", "plotly"} & set(run.stdout.split())
+
+
+def test_auto_is_the_parser_of_the_thesis_where_it_is_installed(tmp_path):
+    nowhere = TransitionConfig(python=str(tmp_path / "python"))
+    here = TransitionConfig(python=sys.executable)
+    assert choose_parser("auto", here) == "transition"
+    assert choose_parser("auto", nowhere) == "builtin"
+    assert choose_parser("amrlib", here) == "amrlib"
+    # what has made graphs goes on, whatever is installed now
+    assert choose_parser("auto", here, "builtin") == "builtin"
+    assert choose_parser("auto", nowhere, "transition") == "transition"
+    assert choose_parser("builtin", here, "transition") == "builtin"
+
+
+def test_every_parser_is_named_by_one_line():
+    assert describe_parser(BUILTIN.identity()) == (
+        "AMR parser: builtin (the thesis: transition, model doc-sen-conll-amr-seed42)."
+    )
+    assert describe_parser(ParserConfig("transition").identity()) == (
+        "AMR parser: transition, model doc-sen-conll-amr-seed42."
+    )
+    assert describe_parser({}).startswith("AMR parser: not recorded (")

@@ -126,3 +126,14 @@ def test_counting_lines_agrees_with_the_graph(graph):
 def test_sentences_are_counted():
     text = "(m / multi-sentence\n  :snt1 (a / and)\n  :snt2 (o / or\n    :mod a))"
     assert _measure_graph(text).sentences == 2
+
+
+def test_chunks_are_no_sentences():
+    statistics = GraphStatistics()
+    text = """(m / multi-sentence
+  :snt1 (m2 / multi-sentence
+    :snt1 (s / show-01)
+    :snt2 (h / hold-01))
+  :snt2 (t / thank-01))"""
+    statistics.add("answer", text, 0, 0)
+    assert statistics.describe()["sentences_per_graph"]["max"] == 3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from scipy.stats import ttest_rel
@@ -13,7 +15,7 @@ from mathamr_kedro.experiments.figures import (
     _draw_topic_differences,
     _draw_tradeoff,
 )
-from mathamr_kedro.experiments.grid import Experiment, list_cells
+from mathamr_kedro.experiments.grid import Cell, Experiment, list_cells
 from mathamr_kedro.experiments.outcomes import (
     summarise_evaluation,
     summarise_experiment,
@@ -264,3 +266,36 @@ def test_topic_set(names, wanted, chosen):
 def test_unknown_topic_set_is_refused():
     with pytest.raises(MissingInputError, match="found: own"):
         choose_topic_set(["own"], "ARQMath-3")
+
+
+def test_every_table_names_the_parser(store):
+    cells = fill_store(store, MODES, MEANS)
+    for cell in cells:
+        set_parser(store, cell, {"parser": "transition", "model": "seed42"})
+    grid = GridResults.find(MODES, PARAMETERS, store)
+    outcome = summarise_experiment(grid, QUICK, None)
+    line = "AMR parser: transition, model seed42."
+    for table in outcome.report.tables.values():
+        assert table.to_markdown().count(line) == 1
+        assert line.replace("_", "") in table.to_latex()
+    assert line in outcome.notes
+    assert outcome.describe()["amr_parser"]["parser"] == "transition"
+    # Cells of two parsers would be seen in every table.
+    set_parser(store, cells[0], {"parser": "amrlib"})
+    grid = GridResults.find(MODES, PARAMETERS, store)
+    mixed = summarise_experiment(grid, QUICK, None).report.tables["table_4.6"]
+    assert "AMR parser: amrlib" in mixed.to_markdown()
+    assert line in mixed.to_markdown()
+
+
+def test_comparison_of_systems_names_the_parser(store):
+    (cell, *_) = fill_store(store, MODES, MEANS)
+    set_parser(store, cell, {"parser": "builtin", "digest": "1f"})
+    outcome = summarise_evaluation(store.find(cell.key, "data"), QUICK, published=True)
+    for table in outcome.report.tables.values():
+        assert "AMR parser: builtin (the thesis: transition" in table.to_markdown()
+
+
+def set_parser(store: CellStore, cell: Cell, parser: dict[str, str]) -> None:
+    file = store.find(cell.key, "data").folder / "record.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"amr_parser": parser}))

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
@@ -48,3 +50,14 @@ def test_a_source_takes_the_place_of_counting(folder):
     assert made.relations.roles == ROLES.roles
     # Three of four nodes are groups, which the encoder does not know.
     assert made.report.coverage == pytest.approx(0.25)
+
+
+def test_an_encoder_without_a_note_saw_all_sentences_below_the_root(folder):
+    note = folder / "graph.json"
+    values = json.loads(note.read_text())
+    assert values.pop("sentence_roots") == "chunks"
+    note.write_text(json.dumps(values))
+    encoder = ReleasedEncoder(str(folder))
+    assert encoder.load_vocabularies(GraphVariant(sentence_roots="document"))
+    with pytest.raises(ConfigurationError, match="'sentence_roots': 'document'"):
+        encoder.load_vocabularies(GraphVariant())

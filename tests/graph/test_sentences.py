@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from mathamr_kedro.graph.math_graph import MathGraph
-from mathamr_kedro.graph.penman_graph import read_math_graph
-from mathamr_kedro.graph.sentences import Sentences
+from mathamr_kedro.graph.penman_graph import format_math_graph, read_math_graph
+from mathamr_kedro.graph.sentences import Sentences, number_through
 
 
 def name(graph: MathGraph, sentences: Sentences) -> list[str]:
@@ -74,3 +76,52 @@ def test_two_sentences_may_be_the_same_formula() -> None:
 def test_what_hangs_from_the_root_alone_is_in_no_sentence() -> None:
     text = "(m / multi-sentence :snt1 (a / one) :mod (b / other) :polarity -)"
     assert split(text) == ["one"]
+
+
+CHUNKS = """(m / multi-sentence
+  :snt1 (m2 / multi-sentence
+    :snt1 (s / show-01 :ARG1 (f / FORMULA_0 :opt (o / V!x)))
+    :snt2 (h / hold-01 :ARG1 f))
+  :snt2 (m3 / multi-sentence :snt2 (c / case) :snt1 f)
+  :snt3 (t / thank-01)
+  :math (F1 / FORMULA_1))"""
+
+
+def test_sentences_of_chunks_are_sentences_of_the_document() -> None:
+    assert split(CHUNKS) == [
+        "show-01 FORMULA_0", "hold-01 FORMULA_0", "FORMULA_0", "case", "thank-01",
+    ]  # fmt: skip
+
+
+def test_chunks_without_common_nodes_are_read_by_their_brackets() -> None:
+    assert split(
+        """(m / multi-sentence
+             :snt1 (m2 / multi-sentence :snt1 (a / one :mod (x / x1)) :snt2 (b / two))
+             :snt2 (c / three))"""
+    ) == ["one x1", "two", "three"]
+
+
+def test_sentences_are_numbered_through_the_document() -> None:
+    flat = number_through(read_math_graph(CHUNKS))
+    assert format_math_graph(flat).replace("\n", "").replace("  ", "") == (
+        "(m / multi-sentence:snt1 (s / show-01:ARG1 (f / FORMULA_0:opt (o / V!x)))"
+        ":snt2 (h / hold-01:ARG1 f):snt4 (c / case):snt3 f:snt5 (t / thank-01)"
+        ":math (F1 / FORMULA_1))"
+    )
+    assert name(flat, Sentences.of(flat)) == split(CHUNKS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(s / show-01)",
+        "(m / multi-sentence :snt1 (s / show-01) :snt2 (t / thank-01))",
+        # a sentence about a document, and one that says more than its sentences
+        "(m / multi-sentence :snt1 (d / document :mod (l / long)) :snt2 (t / tell-01))",
+        "(m / multi-sentence :snt1 (m2 / multi-sentence :snt1 (a / a1) :mod (b / b1)))",
+        "(m / multi-sentence :snt1 (m2 / multi-sentence :snt1 (a / a1)) :snt2 m2)",
+    ],
+)
+def test_what_is_no_chunk_stays(text: str) -> None:
+    graph = read_math_graph(text)
+    assert number_through(graph) is graph

@@ -34,6 +34,7 @@ from mathamr_kedro.graph.virtual_nodes import (
     AuxiliaryEdges,
     FormulaMode,
     GraphVariant,
+    SentenceRoots,
     Structure,
 )
 
@@ -188,9 +189,12 @@ def test_numbers_of_formulas_are_those_of_their_placeholders() -> None:
 
 
 ALL_VARIANTS = [
-    GraphVariant(mode, structure, edges)
-    for mode, structure, edges in product(
-        get_args(FormulaMode), get_args(Structure), get_args(AuxiliaryEdges)
+    GraphVariant(mode, structure, edges, roots)
+    for mode, structure, edges, roots in product(
+        get_args(FormulaMode),
+        get_args(Structure),
+        get_args(AuxiliaryEdges),
+        get_args(SentenceRoots),
     )
     if edges == "none" or structure == "hierarchy"
 ]
@@ -200,6 +204,7 @@ def lay_out_plainly(graph: MathGraph, variant: GraphVariant) -> GraphArrays:
     """The slow twin: the variant shown node by node, then put into arrays."""
     numbering = RawNumbering()
     found = VariantGraph.build(graph, variant, {0: 77, 1: 88})
+    graph = found.graph
     trees = {n for part in graph.formulas for n in (*part.opt, *part.slt)}
     types = [
         numbering.symbols[atom]
@@ -319,3 +324,18 @@ def test_any_graph_gives_the_same_arrays_both_ways(
     text: str, variant: GraphVariant
 ) -> None:
     assert_equal(read_math_graph(text), variant)
+
+
+def test_chunks_are_nodes_or_gone() -> None:
+    graph = read_math_graph(
+        "(m / multi-sentence :snt1 (n / multi-sentence :snt1 (a / one) :snt2 (b / two))"
+        " :snt2 (c / three))"
+    )
+    found = VariantGraph.build(graph, GraphVariant())
+    assert [role for _, role, _ in found.edges] == ["snt1", "snt1", "snt2", "snt2"]
+    assert virtual(found)[:3] == [(SENTENCE, [2]), (SENTENCE, [3]), (SENTENCE, [4])]
+    flat = VariantGraph.build(graph, GraphVariant(sentence_roots="document"))
+    assert [role for _, role, _ in flat.edges] == ["snt1", "snt2", "snt3"]
+    assert virtual(flat)[:3] == [(SENTENCE, [1]), (SENTENCE, [2]), (SENTENCE, [3])]
+    for variant in ALL_VARIANTS:
+        assert_equal(graph, variant)

@@ -56,6 +56,7 @@ def write_world(data: Path, has_pairs: bool = True, **params: Any) -> None:
         catalog[name].save(Shard("all-0", "world", rows, {"written": len(rows)}))
         catalog[name].save(EndOfShards("world"))
     catalog["formula_trees"].save(EndOfShards("trees"))
+    catalog.save("amr_parser", {"parser": "builtin"})
     for stage in ("graph_fusion", "preprocessing"):
         run_stage(data, stage, **params)
 

@@ -46,7 +46,14 @@ from mathamr_kedro.amr.graphs import (
     ParseFailure,
 )
 from mathamr_kedro.amr.merging import merge_graphs
-from mathamr_kedro.amr.parsers import ParserConfig, ParserName, make_parser
+from mathamr_kedro.amr.parsers import (
+    ParserChoice,
+    ParserConfig,
+    ParserName,
+    choose_parser,
+    describe_parser,
+    make_parser,
+)
 from mathamr_kedro.amr.penman_io import (
     format_graph,
     format_string,
@@ -76,9 +83,12 @@ __all__ = [
     "ParseTexts",
     "ParsedDocument",
     "ParsedText",
+    "ParserChoice",
     "ParserConfig",
     "ParserName",
     "TransitionConfig",
+    "choose_parser",
+    "describe_parser",
     "format_graph",
     "format_string",
     "format_symbol",

@@ -160,5 +160,5 @@ def _assemble(
         reasons = {failure.reason for failure in failures}
         shared = reasons.pop() if len(reasons) == 1 else "all_chunks_failed"
         return ParseFailure(shared, "; ".join(f.detail for f in failures)[:500])
-    graph = merge_graphs(graphs)
+    graph = merge_graphs(graphs, keep_chunks=True)
     return ParsedDocument(graph, graph.find_missing_placeholders(text), failures)

@@ -6,6 +6,13 @@
                                            :snt2 (h / hold-01 :ARG1 f))
 ```
 
+The graphs are the sentences of a chunk, or the chunks of a text. The sentences of a
+chunk hang under that chunk's ``:sntN`` and are counted there (``keep_chunks``)::
+
+    (m / multi-sentence
+      :snt1 (m2 / multi-sentence :snt1 (s / show-01) :snt2 (h / hold-01))
+      :snt2 (t / thank-01))
+
 Variables are renamed in the order of reading, so they never conflict; a formula has
 one node in the document, however often it is named.
 """
@@ -49,14 +56,20 @@ class VariableNames:
         return letter if count == 1 else f"{letter}{count}"
 
 
-def merge_graphs(graphs: Sequence[AMRGraph]) -> AMRGraph:
-    """Put ``graphs`` under one ``multi-sentence`` root, sentence by sentence.
+def merge_graphs(graphs: Sequence[AMRGraph], keep_chunks: bool = False) -> AMRGraph:
+    """Put ``graphs`` under one ``multi-sentence`` root.
 
     A graph that is itself a collection of sentences (root ``multi-sentence`` or
     ``document``) gives its sentences instead of itself, so ``:snt1, :snt2, ...`` count
-    the sentences of the whole text. A graph that holds more than sentences below such a
+    the sentences of all graphs. A graph that holds more than sentences below such a
     root stays one sentence.
+
+    Args:
+        graphs: sentences, or chunks of them.
+        keep_chunks: where there are several, a collection stays what it is, one
+            ``:sntN`` with its sentences below.
     """
+    keep_chunks = keep_chunks and len(graphs) > 1
     names = VariableNames()
     root = names.make(ROOT_CONCEPT)
     nodes = {root: ROOT_CONCEPT}
@@ -67,6 +80,10 @@ def merge_graphs(graphs: Sequence[AMRGraph]) -> AMRGraph:
     for graph in graphs:
         sentences = _split_collection(graph)
         dropped = {graph.top} if sentences is not None else set()
+        chunk = None
+        if sentences is not None and keep_chunks:
+            chunk = names.make(ROOT_CONCEPT)
+            nodes[chunk] = ROOT_CONCEPT
         renamed: dict[str, str] = {}
         for variable, concept in graph.nodes.items():
             if variable in dropped:
@@ -79,6 +96,10 @@ def merge_graphs(graphs: Sequence[AMRGraph]) -> AMRGraph:
             nodes[renamed[variable]] = concept
             if is_formula:
                 formulas[concept] = renamed[variable]
+        below = [renamed[v] for v in (sentences or [graph.top])]
+        if chunk is not None:
+            edges.extend(_number_sentences(chunk, below))
+        heads.extend(below if chunk is None else [chunk])
         edges.extend(
             Edge(renamed[s], role, renamed[t])
             for s, role, t in graph.edges
@@ -89,9 +110,12 @@ def merge_graphs(graphs: Sequence[AMRGraph]) -> AMRGraph:
             for s, role, value in graph.attributes
             if s not in dropped
         )
-        heads.extend(renamed[v] for v in (sentences or [graph.top]))
-    snt = [Edge(root, f"snt{n}", head) for n, head in enumerate(heads, start=1)]
+    snt = _number_sentences(root, heads)
     return AMRGraph(root, nodes, _without_repeats([*snt, *edges]), attributes)
+
+
+def _number_sentences(root: str, heads: Sequence[str]) -> list[Edge]:
+    return [Edge(root, f"snt{n}", head) for n, head in enumerate(heads, start=1)]
 
 
 def _split_collection(graph: AMRGraph) -> list[str] | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mathamr_kedro.amr.parsers import describe_parser
+
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
@@ -38,6 +40,7 @@ def _write_report(statistics: Mapping[str, Any]) -> str:
     posts, topics = statistics["posts"], statistics["topics"]
     parts = [
         f"# AMR parsing by `{statistics['parser']['parser']}`",
+        describe_parser(statistics["parser"]),
         "Thesis: Table 4.2, on the full ARQMath collection. Its sizes of graphs count "
         "formula trees too, so they are compared after graph fusion.",
         _table(("Statistic", "Here", "Thesis"), _outcome_rows(posts)),

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mathamr_kedro.amr.graphs import PLACEHOLDER
+from mathamr_kedro.amr.graphs import PLACEHOLDER, ROOT_CONCEPT
 from mathamr_kedro.errors import MalformedInputError
 
 _BINS = (0, 10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000)
@@ -136,11 +136,8 @@ class _GraphSize(NamedTuple):
     roles: tuple[str, ...]
     """One per edge, ``ARG1-of`` as ``ARG1``."""
     attributes: int
-
-    @property
-    def sentences(self) -> int:
-        """Number of sentences under the root."""
-        return sum(role.startswith("snt") for role in self.roles)
+    sentences: int
+    """Sentences of all chunks."""
 
 
 def _measure_graph(text: str) -> _GraphSize:
@@ -155,7 +152,8 @@ def _measure_graph(text: str) -> _GraphSize:
             :ARG1-of s))         edge: the target is a variable
 
     >>> _measure_graph("(s / show-01\n  :mode imperative\n  :ARG1 (f / FORMULA_0))")
-    _GraphSize(concepts=('show-01', 'FORMULA_0'), roles=('ARG1',), attributes=1)
+    _GraphSize(concepts=('show-01', 'FORMULA_0'), roles=('ARG1',), attributes=1, \
+sentences=0)
     """
     lines = _LINE.findall(text)
     variables = {variable for _, variable, _, _ in lines if variable}
@@ -168,7 +166,13 @@ def _measure_graph(text: str) -> _GraphSize:
     attributes = sum(
         bool(target) and target not in variables for _, _, _, target in lines
     )
-    return _GraphSize(concepts, roles, attributes)
+    # A chunk of several sentences is no sentence itself.
+    chunks = sum(
+        role.startswith("snt") and concept == ROOT_CONCEPT
+        for role, _, concept, _ in lines
+    )
+    sentences = sum(role.startswith("snt") for role in roles) - chunks
+    return _GraphSize(concepts, roles, attributes, sentences)
 
 
 @cache

@@ -212,8 +212,15 @@ def _run_cells(
     grid: GridRun, seeds: str | None, workers: int | None, devices: str | None
 ) -> tuple[list[Work], list[Ending]]:
     """Run what is unfinished; return all tasks, and those that did not end well."""
-    collection = grid.ensure_collection()
+    # It loads torch, which those who look at results need not wait for.
+    from mathamr_kedro.experiments.released_settings import (  # noqa: PLC0415
+        refuse_shared_trainings,
+    )
+
     cells = grid.list_cells(_read_seeds(seeds, grid.experiment.seeds))
+    env = stack_environments(grid.data_env, "scratch")
+    refuse_shared_trainings(cells, f"mathamr experiments run {grid.name} --env {env}")
+    collection = grid.ensure_collection()
     works = grid.plan(cells, collection)
     names = {cell.name for cell in cells}
     todo = sum(work.task.name in names for work in works)

@@ -14,6 +14,7 @@ from mathamr_kedro.graph import (
     FormulaMode,
     GraphRecord,
     GraphVariant,
+    SentenceRoots,
     Structure,
     draw_math_graph,
     read_math_graph,
@@ -40,6 +41,9 @@ from mathamr_kedro.project import open_catalog
 )
 @click.option(
     "--auxiliary-edges", type=click.Choice(get_args(AuxiliaryEdges)), default="none"
+)
+@click.option(
+    "--sentence-roots", type=click.Choice(get_args(SentenceRoots)), default="chunks"
 )
 def command(
     post_id: str,

@@ -60,7 +60,7 @@ def command(
     chosen = model or _find_current(catalog, graphs.folder.name)
     surroundings = {
         "environment": env or "base",
-        "parser": catalog.load("params:amr_parsing")["parser"],
+        "parser": catalog.load("amr_parser").get("parser", "not recorded"),
         "fusion": catalog.load("params:graph_fusion")["mode"],
         "posts": graphs.report["posts"],
     }

@@ -8,6 +8,7 @@ dataset                    loads                  holds
 ``CollectionDataset``      ``Collection``         raw files of a test collection
 ``ShardedTableDataset``    ``ShardedTable``       a table in Parquet shards
 ``OptionalTableDataset``   the same or nothing    a table that a node can do without
+``OptionalJSONDataset``    a mapping              facts that need not be there
 ``VisualIndexDataset``     ``VisualIndex``        visual ids of formulas
 ``FormulaTreesDataset``    ``TreeStore``          trees of formulas
 ``PenmanShardsDataset``    ``PenmanShards``       graphs as PENMAN text in shards

@@ -15,6 +15,7 @@ outcomes     all of it together: one version of the result
 versions     how two versions of an experiment differ
 
 trainings    the parameters of a training in this project
+released_settings   those that a released encoder makes void
 ```
 
 Every run of the project looks here for an experiment in its parameters, so this page

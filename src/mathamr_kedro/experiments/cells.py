@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -83,6 +83,8 @@ class CellRecord:
     """When, in ISO form."""
     versions: Mapping[str, str]
     """Of the packages that computed it."""
+    amr_parser: Mapping[str, Any] = field(default_factory=dict)
+    """Which one made the graphs, and with what; empty where that is not known."""
 
     @classmethod
     def identify(

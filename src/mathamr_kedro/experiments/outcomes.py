@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.experiments.cells import FinishedCell, TopicScores
 from mathamr_kedro.experiments.reports import (
     Report,
@@ -79,15 +80,17 @@ def summarise_experiment(
     if grid.missing:
         notes.append(f"Not finished: {grid.describe_missing()}.")
     newest = grid.finished[-1][1]
+    parsers = _name_parsers([done for _, done in grid.finished])
+    report = Report.of_experiment(experiment, results, settings)
     return Outcome(
         name=experiment.name,
         title=f"Experiment {experiment.name}",
         results=results,
-        report=Report.of_experiment(experiment, results, settings),
+        report=report.add_note(parsers),
         baseline=experiment.baseline,
         measure=experiment.measures[0],
         facts=_state_facts(newest, chosen),
-        notes=tuple(notes),
+        notes=(*notes, parsers),
         grid=grid,
     )
 
@@ -111,7 +114,10 @@ def summarise_evaluation(
             baseline="",
             measure="nDCG'",
             facts=_state_facts(cell, ""),
-            notes=("No topic has judgments, so there is nothing to compare.",),
+            notes=(
+                "No topic has judgments, so there is nothing to compare.",
+                _name_parsers([cell]),
+            ),
         )
     tables = Report.of_evaluation(cell, scores, settings, published)
     (task, topic_set), systems = _choose_shown(scores)
@@ -125,11 +131,18 @@ def summarise_evaluation(
         name=SYSTEMS,
         title="Systems compared",
         results=results,
-        report=tables,
+        report=tables.add_note(_name_parsers([cell])),
         baseline=(ours or list(results))[0],
         measure=next(iter(next(iter(results.values()))[0].per_topic)),
         facts=_state_facts(cell, topic_set),
+        notes=(_name_parsers([cell]),),
     )
+
+
+def _name_parsers(cells: Sequence[FinishedCell]) -> str:
+    """Return which parser made the graphs; all of them, should there be several."""
+    lines = dict.fromkeys(describe_parser(cell.record.amr_parser) for cell in cells)
+    return " ".join(lines)
 
 
 def _describe_cells(grid: GridResults) -> list[dict[str, Any]]:
@@ -168,6 +181,7 @@ def _state_facts(cell: FinishedCell, topic_set: str) -> dict[str, Any]:
     return {
         "collection": cell.record.collection,
         "topic_set": topic_set,
+        "amr_parser": dict(cell.record.amr_parser),
         "posts": index.get("posts"),
     }
 

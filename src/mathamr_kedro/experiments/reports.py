@@ -64,6 +64,14 @@ class Report(NamedTuple):
             report.tables["best_seed"], report.tests["best_seed"] = table, tests
         return report
 
+    def add_note(self, note: str) -> Report:
+        """Return the same with one more line below each table."""
+        tables = {
+            name: replace(table, notes=(*table.notes, note))
+            for name, table in self.tables.items()
+        }
+        return self._replace(tables=tables)
+
     @classmethod
     def of_evaluation(
         cls,

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         report_graphs,
         report_preparation,
     )
+    from mathamr_kedro.graph.sentences import number_through
     from mathamr_kedro.graph.shards import (
         BatchSize,
         DeviceShards,
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
         AuxiliaryEdges,
         FormulaMode,
         GraphVariant,
+        SentenceRoots,
         Structure,
     )
     from mathamr_kedro.graph.vocabulary import (
@@ -126,6 +128,7 @@ __all__ = [
     "RelationVocabulary",
     "ReleasedEncoder",
     "Representative",
+    "SentenceRoots",
     "ShardWriter",
     "StoredTrees",
     "Structure",
@@ -136,6 +139,7 @@ __all__ = [
     "format_math_graph",
     "from_pyg",
     "make_schema",
+    "number_through",
     "read_label",
     "read_math_graph",
     "read_placeholder",
@@ -178,10 +182,17 @@ _HOMES = {
         "report_graphs",
         "report_preparation",
     ),
+    "sentences": ("number_through",),
     "shards": ("BatchSize", "DeviceShards", "GraphBatch", "GraphShards", "ShardWriter"),
     "statistics": ("GraphTally",),
     "tree_lookup": ("StoredTrees",),
-    "virtual_nodes": ("AuxiliaryEdges", "FormulaMode", "GraphVariant", "Structure"),
+    "virtual_nodes": (
+        "AuxiliaryEdges",
+        "FormulaMode",
+        "GraphVariant",
+        "SentenceRoots",
+        "Structure",
+    ),
     "vocabulary": (
         "RARE_NUMBERS",
         "SPECIAL_TYPES",

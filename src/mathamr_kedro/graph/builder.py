@@ -27,7 +27,7 @@ from mathamr_kedro.graph.math_graph import FormulaPart, MathGraph
 from mathamr_kedro.graph.numbering import Numbering, VocabularyNumbering
 from mathamr_kedro.graph.penman_graph import read_math_graph
 from mathamr_kedro.graph.penman_records import GraphRecord
-from mathamr_kedro.graph.sentences import Sentences
+from mathamr_kedro.graph.sentences import Sentences, number_through
 from mathamr_kedro.graph.tree_lookup import TreeLookup
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import AUXILIARY_ROLE
@@ -70,6 +70,8 @@ class ArrayBuilder:
             graph: with all its trees.
             labels: label of each formula by ``n``.
         """
+        if self.variant.sentence_roots == "document":
+            graph = number_through(graph)
         types = self._find_types(graph)
         edges = self._find_edges(graph)
         number: Sequence[int] = range(len(types))
@@ -249,7 +251,7 @@ class RecordArrays:
         mode: FusionMode = "mathamr_plus",
     ) -> None:
         numbering = VocabularyNumbering(prepared.types, prepared.relations)
-        variant = GraphVariant(**prepared.configuration["graph"])
+        variant = GraphVariant.of_record(prepared.configuration["graph"])
         self._builder = ArrayBuilder(numbering, variant)
         self._find_trees, self._mode = find_trees, mode
 

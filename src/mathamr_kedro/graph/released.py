@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import NodeVocabulary, RelationVocabulary
-from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.sealing import check_folder
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ class ReleasedEncoder:
             ConfigurationError: it was trained on graphs of another variant.
         """
         values = json.loads((self.folder / VARIANT).read_text(encoding="utf-8"))
-        trained = read_parameters(GraphVariant, values, where="graph")
+        trained = GraphVariant.of_record(values)
         if trained != variant:
             raise ConfigurationError(
                 f"Expected the graphs that the encoder {self.name!r} was trained on: "
@@ -81,7 +80,7 @@ class ReleasedEncoder:
         Raises:
             ConfigurationError: variant, node types or relations differ.
         """
-        variant = read_parameters(GraphVariant, graphs.configuration["graph"], "graph")
+        variant = GraphVariant.of_record(graphs.configuration["graph"])
         types, relations = self.load_vocabularies(variant)
         expected = (types.types, relations.roles)
         if expected != (graphs.types.types, graphs.relations.roles):

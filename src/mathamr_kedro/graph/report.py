@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.graph.prepared import PreparedGraphs
 from mathamr_kedro.graph.shards.layout import GROUPS
 from mathamr_kedro.graph.vocabulary import UNK
@@ -35,6 +36,7 @@ def _write_graph_report(statistics: Mapping[str, Any]) -> str:
     """Return the statistics of a collection in the order of the thesis' Table 4.2."""
     parts = [
         f"# Math graphs ({statistics['mode']})",
+        describe_parser(statistics["parser"]),
         _write_table(("Statistic", "Value"), _list_table_4_2(statistics)),
         "## Parts",
         _write_table(("Statistic", "Value"), _list_parts(statistics["all"])),

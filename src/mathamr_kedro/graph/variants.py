@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from mathamr_kedro.graph.arrays import DOCUMENT, FORMULA, SENTENCE, Representative
 from mathamr_kedro.graph.math_graph import FormulaPart, MathGraph, Triple
-from mathamr_kedro.graph.sentences import Sentences
+from mathamr_kedro.graph.sentences import Sentences, number_through
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 
 _VirtualNode: TypeAlias = tuple[int, Sequence[int]]
@@ -22,6 +22,8 @@ _VirtualNode: TypeAlias = tuple[int, Sequence[int]]
 class VariantGraph(NamedTuple):
     """A graph ready for numbers: content nodes, then virtual nodes."""
 
+    graph: MathGraph
+    """Whose nodes these are: without its chunks where the variant has none."""
     nodes: list[int]
     """Nodes of the math graph that stay, ascending; their place is their number."""
     edges: list[Triple]
@@ -46,6 +48,8 @@ class VariantGraph(NamedTuple):
             variant: the condition.
             labels: label of each formula by ``n``; equal for equal looks.
         """
+        if variant.sentence_roots == "document":
+            graph = number_through(graph)
         nodes = _keep_nodes(graph, variant)
         number = {node: place for place, node in enumerate(nodes)}
         edges = [
@@ -83,7 +87,7 @@ class VariantGraph(NamedTuple):
             r._replace(number=formulas[r.number].number) if r.kind == FORMULA else r
             for r in chosen
         ]
-        return cls(nodes, edges, virtual, auxiliary, representatives)
+        return cls(graph, nodes, edges, virtual, auxiliary, representatives)
 
 
 def _build_hierarchy(

@@ -16,21 +16,26 @@ Which nodes become the vectors of a post, here and in its alternatives (thesis 4
 
 Auxiliary edges (4.3.3) link formula and sentence virtual nodes in the order of the
 document: a sentence, then its formulas.
+
+The sentences of a long post hang below its chunks as in thesis 3.1, or all below the
+root (:mod:`~mathamr_kedro.graph.sentences`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.graph.arrays import DOCUMENT, FORMULA, SENTENCE, Representative
+from mathamr_kedro.parameters import read_parameters
 
 FormulaMode: TypeAlias = Literal["both", "opt", "slt", "none"]
 Structure: TypeAlias = Literal["hierarchy", "none", "global_maxsim", "global_single"]
 AuxiliaryEdges: TypeAlias = Literal["none", "sequential", "circular", "full"]
+SentenceRoots: TypeAlias = Literal["chunks", "document"]
 
 
 @dataclass(frozen=True)
@@ -44,12 +49,16 @@ class GraphVariant:
     """Virtual nodes and the vectors of a post (4.3.2)."""
     auxiliary_edges: AuxiliaryEdges = "none"
     """Edges between formula and sentence virtual nodes (4.3.3)."""
+    sentence_roots: SentenceRoots = "chunks"
+    """What ``:snt1, :snt2, ...`` count: the sentences of a chunk, and the chunks below
+    the root (3.1); or all sentences of the document."""
 
     def __post_init__(self) -> None:
         for name, choices in (
             ("formula_mode", get_args(FormulaMode)),
             ("structure", get_args(Structure)),
             ("auxiliary_edges", get_args(AuxiliaryEdges)),
+            ("sentence_roots", get_args(SentenceRoots)),
         ):
             value = getattr(self, name)
             if value not in choices:
@@ -63,6 +72,17 @@ class GraphVariant:
                 f"(got {self.auxiliary_edges!r}): they link formula and sentence "
                 "virtual nodes, which only the structure 'hierarchy' has"
             )
+
+    @classmethod
+    def of_record(cls, values: Mapping[str, Any]) -> GraphVariant:
+        """Return the variant that was noted with graphs or an encoder.
+
+        Where nothing is noted about sentences, there was no choice yet.
+
+        >>> GraphVariant.of_record({"formula_mode": "opt"}).sentence_roots
+        'document'
+        """
+        return read_parameters(cls, {"sentence_roots": "document", **values}, "graph")
 
     def choose_representatives(
         self,

@@ -29,7 +29,6 @@ from mathamr_kedro.learning.card import Provenance
 from mathamr_kedro.learning.trainer import FACTS, HISTORY, MODEL
 from mathamr_kedro.model import ComputeConfig, load_model, read_shape, save_model
 from mathamr_kedro.model.weights import CONFIG
-from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.sealing import seal_folder
 
 CARD = "README.md"
@@ -69,7 +68,7 @@ def release_encoder(
             f"{model.schema} in {str(model_dir)!r}); choose the environment whose "
             "graphs it was trained on"
         )
-    variant = read_parameters(GraphVariant, graphs.configuration["graph"], "graph")
+    variant = GraphVariant.of_record(graphs.configuration["graph"])
     known = replace(
         provenance or Provenance(),
         facts=_read(model_dir.parent / FACTS, {}),

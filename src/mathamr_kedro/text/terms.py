@@ -18,7 +18,7 @@ from functools import cache
 from nltk.stem.porter import PorterStemmer
 
 from mathamr_kedro.formula import FormulaTree, FormulaTrees, find_kind
-from mathamr_kedro.graph import read_label, read_math_graph
+from mathamr_kedro.graph import number_through, read_label, read_math_graph
 from mathamr_kedro.records import FormulaMention
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+")
@@ -127,12 +127,13 @@ def list_ngrams(latex: str, longest: int = 3) -> list[str]:
 def list_graph_terms(graph: str) -> list[str]:
     """Return the nodes of a math graph and its edges with both their ends.
 
-    ``FORMULA_n`` only counts the formulas of a text and says nothing.
+    ``FORMULA_n`` only counts the formulas of a text and says nothing, and nor does the
+    chunk in which a sentence stands.
 
     >>> list_graph_terms("(p / prove-01 :ARG1 (f / FORMULA_0 :opt (x / V!x)))")
     ['prove-01', 'V!x', 'prove-01 ARG1 FORMULA', 'FORMULA opt V!x']
     """
-    read = read_math_graph(graph)
+    read = number_through(read_math_graph(graph))
     labels = [
         "FORMULA" if label.startswith("FORMULA_") else label
         for label in map(read_label, read.atoms)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -156,3 +157,42 @@ def test_parameters_refuse_what_is_unknown(write_texts, parse):
         parse(root, posts_per_shard=0)
     with pytest.raises(MathAMRError, match="did you mean 'builtin'"):
         parse(root, parser="buildin")
+
+
+LINE = "AMR parser: builtin (the thesis: transition, model doc-sen-conll-amr-seed42)."
+
+
+def test_auto_says_which_parser_it_is(write_texts, parse, tmp_path, caplog):
+    transition = {"python": str(tmp_path / "python")}
+    root = write_texts(POSTS, TOPICS)
+    catalog = parse(root, parser="auto", transition=transition)
+    assert "The thesis' parser is not installed" in caplog.text
+    assert catalog.load("amr_parser")["parser"] == "builtin"
+    assert LINE in catalog.load("amr_report")
+
+
+def test_auto_goes_on_with_the_parser_of_the_graphs(
+    write_texts, parse, tmp_path, monkeypatch, caplog
+):
+    monkeypatch.setenv("FAKE_WORKER_NOTES", str(tmp_path))
+    worker = str(Path(__file__).parents[3] / "benchmarks" / "fake_amr_worker.py")
+    here = {"python": sys.executable, "worker": worker, "devices": ["cpu"]}
+    gone = here | {"python": str(tmp_path / "python")}
+    root = write_texts(POSTS, TOPICS)
+    catalog = parse(root, parser="auto", transition=here)
+    assert catalog.load("amr_parser")["parser"] == "transition"
+    graphs = read_files(root / "03_primary" / "amr_graphs")
+    # Its environment is not there any more: nothing is parsed anew, or by another.
+    parse(root, parser="auto", transition=gone)
+    assert read_files(root / "03_primary" / "amr_graphs") == graphs
+    # And what is not parsed yet waits for it.
+    (root / "03_primary" / "topic_amr_graphs" / "_shards.json").unlink()
+    with pytest.raises(ConfigurationError, match="build_environment"):
+        parse(root, parser="auto", transition=gone)
+    assert read_files(root / "03_primary" / "amr_graphs") == graphs
+    # Another parser is another choice, and says what it costs.
+    catalog = parse(root, parser="builtin", transition=gone)
+    assert "Graphs by 'transition' are made anew." in caplog.text
+    parse(root, parser="auto", transition=here)
+    assert "--params amr_parsing.parser=transition" in caplog.text
+    assert catalog.load("amr_parser")["parser"] == "builtin"

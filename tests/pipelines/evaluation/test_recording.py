@@ -30,16 +30,19 @@ ENCODER = {
     "settings": fingerprint(TrainingStageConfig(seed=7).describe_result()),
 }
 
+PARSER = {"parser": "builtin", "digest": "1f"}
+
 
 def identify(encoder=ENCODER, parameters=PARAMETERS, mark="x"):
     data = SimpleNamespace(fingerprint=mark, files=lambda: [])
-    return identify_evaluation(data, data, data, data, encoder, parameters)
+    return identify_evaluation(data, data, data, data, encoder, PARSER, parameters)
 
 
 def test_evaluation_is_named_by_its_parameters_and_data():
     record = identify()
     assert record.key == describe_key(PARAMETERS)
     assert record.seed == 7
+    assert record.amr_parser == PARSER
     assert record.collection == identify().collection
     assert record.collection != identify(mark="y").collection
 

@@ -66,6 +66,11 @@ class TransitionConfig:
                 f"(got {self.window_overlap})"
             )
 
+    @property
+    def is_installed(self) -> bool:
+        """Whether the environment of the parser is there."""
+        return Path(self.python).exists()
+
     def identity(self) -> dict[str, Any]:
         """Return what the graphs depend on."""
         return {
@@ -92,7 +97,7 @@ class TransitionParser:
         self._device = config.devices[current_slot() % len(config.devices)]
         self._process: WorkerProcess | None = None
         self._finalizer: weakref.finalize | None = None
-        if not Path(config.python).exists():
+        if not config.is_installed:
             raise ConfigurationError(
                 f"Expected the Python of the parser's environment at "
                 f"{config.python!r} ('amr_parsing.transition.python'); build it with "

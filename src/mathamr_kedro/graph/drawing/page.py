@@ -59,7 +59,8 @@ def write_page(record: GraphRecord, variant: GraphVariant) -> str:
     name = escape(f"{record.post_type} {record.graph_id}")
     what = escape(
         f"formulas: {variant.formula_mode} · virtual nodes: {variant.structure} · "
-        f"auxiliary edges: {variant.auxiliary_edges}"
+        f"auxiliary edges: {variant.auxiliary_edges} · sentences by "
+        f"{variant.sentence_roots}"
     )
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{name}</title>'

@@ -73,8 +73,9 @@ class _Drawing:
     """One drawing under way."""
 
     def __init__(self, graph: MathGraph, variant: GraphVariant) -> None:
-        self._graph, self._variant = graph, variant
+        self._variant = variant
         self._shown: VariantGraph = VariantGraph.build(graph, variant)
+        self._graph = graph = self._shown.graph
         self._boxes = {
             node: Box(b.left + _INDENT, b.top + 40, b.right + _INDENT, b.bottom + 40)
             for node, b in place_nodes(graph, set(self._shown.nodes)).items()

@@ -6,6 +6,7 @@ because a shard counts as finished once they are written.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,6 +18,7 @@ from mathamr_kedro.amr import (
     GraphStatistics,
     ParsedText,
     ParseTexts,
+    describe_parser,
     report_parsing,
 )
 from mathamr_kedro.corpus import RecordTables
@@ -34,13 +36,44 @@ from mathamr_kedro.records import Post
 from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs, StartOfShards
 from mathamr_kedro.workers import Partition, run_partitions
 
+logger = logging.getLogger(__name__)
 
-def parse_texts(texts: ShardedTable, parameters: Mapping[str, Any]) -> ShardPairs:
+
+def settle_parser(
+    earlier: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Settle which parser parses all texts, and note it with the graphs.
+
+    With ``auto`` the parser of graphs that are there goes on.
+    """
+    config = AmrParsingConfig.read(parameters)
+    settled = config.settle(earlier)
+    identity = settled.parser_settings.identity()
+    line, before = describe_parser(identity), earlier.get("parser")
+    if before not in (None, settled.parser):
+        logger.warning("%s Graphs by %r are made anew.", line, before)
+    elif config.parser != "auto" or settled.parser != "builtin":
+        logger.info(line)
+    elif not config.transition.is_installed:
+        place = config.transition.python
+        logger.warning("%s The thesis' parser is not installed (no %s).", line, place)
+    else:
+        logger.warning(
+            "%s It parsed the graphs that are there; the thesis' parser starts anew "
+            "with --params amr_parsing.parser=transition.",
+            line,
+        )
+    return identity
+
+
+def parse_texts(
+    texts: ShardedTable, parser: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> ShardPairs:
     """Parse texts of posts or topics to AMR graphs; note why a text has none.
 
     A text that the same parser has parsed before is not parsed again.
     """
-    config = AmrParsingConfig.read(parameters)
+    config = AmrParsingConfig.read(parameters).settle(parser)
     made_from = _made_from(texts, config)
     failures, start = StartOfShards(made_from), _ask_for_shards(texts, config)
     yield failures, start
@@ -80,10 +113,11 @@ def describe_parsing(
     topic_graphs: PenmanShards,
     failures: ShardedTable,
     topic_failures: ShardedTable,
+    parser: Mapping[str, Any],
     parameters: Mapping[str, Any],
 ) -> tuple[dict[str, Any], str, go.Figure]:
     """Count graphs and failures; refuse a text that is neither, or both."""
-    config = AmrParsingConfig.read(parameters)
+    config = AmrParsingConfig.read(parameters).settle(parser)
     statistics = {
         "parser": config.identity(),
         "posts": _describe(posts, graphs, failures, config),

@@ -9,10 +9,11 @@ from typing import Any
 
 from mathamr_kedro.amr import (
     AmrlibConfig,
+    ParserChoice,
     ParserConfig,
-    ParserName,
     ParseTexts,
     TransitionConfig,
+    choose_parser,
 )
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.parameters import read_parameters
@@ -23,7 +24,8 @@ from mathamr_kedro.workers import WorkerConfig
 class AmrParsingConfig:
     """What the stage reads from ``conf/<env>/parameters/amr_parsing.yml``."""
 
-    parser: ParserName
+    parser: ParserChoice
+    """``auto``: the thesis' parser where it is installed, otherwise our own."""
     max_chunk_tokens: int
     """Limit of a chunk (thesis, section 3.1)."""
     posts_per_shard: int
@@ -46,15 +48,25 @@ class AmrParsingConfig:
         """Check what the configuration gave."""
         return read_parameters(cls, values, where="amr_parsing")
 
+    def settle(self, known: Mapping[str, Any]) -> AmrParsingConfig:
+        """Return the same with one parser.
+
+        Args:
+            known: what is noted about the parser of graphs that are there, if any are.
+        """
+        name = choose_parser(self.parser, self.transition, known.get("parser"))
+        return dataclasses.replace(self, parser=name)
+
     @property
     def parser_settings(self) -> ParserConfig:
         """Which parser, and how."""
-        return ParserConfig(self.parser, self.transition, self.amrlib)
+        name = choose_parser(self.parser, self.transition)
+        return ParserConfig(name, self.transition, self.amrlib)
 
     @property
     def runner_settings(self) -> WorkerConfig:
         """How to run it; a parser that watches a worker of its own keeps the time."""
-        if self.parser != "transition":
+        if self.parser_settings.parser != "transition":
             return self.workers
         start = self.transition.start_timeout_s * 4
         return dataclasses.replace(self.workers, timeout_s=None, start_timeout_s=start)
@@ -68,6 +80,7 @@ class AmrParsingConfig:
         version = ParseTexts.VERSION
         return {
             **self.parser_settings.identity(),
+            "sentences": "by_chunk",  # graphs made before had them all below the root
             "max_chunk_tokens": self.max_chunk_tokens,
             # The first version is that of graphs from before there were versions.
             **({"chunking": version} if version > 1 else {}),

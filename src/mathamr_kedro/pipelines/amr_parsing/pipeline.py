@@ -14,15 +14,21 @@ def create_pipeline(**kwargs: object) -> Pipeline:
     return Pipeline(
         [
             node(
+                nodes.settle_parser,
+                inputs=["earlier_amr_parser", _PARAMETERS],
+                outputs="amr_parser",
+                name="settle_parser",
+            ),
+            node(
                 nodes.parse_texts,
-                inputs=["posts", _PARAMETERS],
+                inputs=["posts", "amr_parser", _PARAMETERS],
                 outputs=["amr_post_failures", "amr_graphs"],
                 name="parse_posts",
                 tags="gpu",
             ),
             node(
                 nodes.parse_texts,
-                inputs=["topics", _PARAMETERS],
+                inputs=["topics", "amr_parser", _PARAMETERS],
                 outputs=["amr_topic_failures", "topic_amr_graphs"],
                 name="parse_topics",
                 tags="gpu",
@@ -42,6 +48,7 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                     "topic_graphs": "topic_amr_graphs",
                     "failures": "amr_post_failures",
                     "topic_failures": "amr_topic_failures",
+                    "parser": "amr_parser",
                     "parameters": _PARAMETERS,
                 },
                 outputs=["amr_statistics", "amr_report", "amr_figure"],

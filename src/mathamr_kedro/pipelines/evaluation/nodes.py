@@ -193,10 +193,10 @@ def measure_efficiency(
 
 
 def report_evaluation(
-    scored_runs: Scoreboard, efficiency: Values
+    scored_runs: Scoreboard, efficiency: Values, amr_parser: Values
 ) -> tuple[str, go.Figure]:
     """Write the report and draw the figure of all systems."""
-    return scored_runs.write_report(efficiency), scored_runs.draw()
+    return scored_runs.write_report(efficiency, amr_parser), scored_runs.draw()
 
 
 def _search(

@@ -95,7 +95,7 @@ def _score() -> list[Node]:
         ),
         node(
             nodes.report_evaluation,
-            inputs=["scored_runs", "efficiency"],
+            inputs=["scored_runs", "efficiency", "amr_parser"],
             outputs=["evaluation_report", "evaluation_figure"],
             name="report_evaluation",
         ),
@@ -110,6 +110,7 @@ def _record() -> list[Node]:
             inputs={
                 **{name: name for name in COLLECTION},
                 "encoder": "encoder",
+                "amr_parser": "amr_parser",
                 "parameters": "parameters",
             },
             outputs="evaluated_cell",

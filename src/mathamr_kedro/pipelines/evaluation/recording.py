@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -26,6 +27,7 @@ def identify_evaluation(
     training_pairs: ShardedTable,
     judgments: ShardedTable,
     encoder: Values,
+    amr_parser: Values,
     parameters: Values,
 ) -> CellRecord:
     """Note under which parameters, and on which data, the encoder was evaluated."""
@@ -42,7 +44,8 @@ def identify_evaluation(
             "experiment will count its scores",
             encoder["folder"],
         )
-    return CellRecord.identify(parameters, encoder, collection, is_current)
+    record = CellRecord.identify(parameters, encoder, collection, is_current)
+    return replace(record, amr_parser=dict(amr_parser))
 
 
 def record_evaluation(

@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.datasets import RunEntry
 from mathamr_kedro.metrics import Evaluation, Group, Summary
 from mathamr_kedro.stats import Column, Figure, Row, Table
@@ -80,9 +81,11 @@ class Scoreboard:
             for column, (name, summary) in enumerate(evaluation.summarise().items())
         ]
 
-    def write_report(self, efficiency: Mapping[str, Any]) -> str:
+    def write_report(
+        self, efficiency: Mapping[str, Any], amr_parser: Mapping[str, Any]
+    ) -> str:
         """Return a Markdown page: a table for each topic set, and what is odd."""
-        parts = ["# Evaluation\n"]
+        parts = ["# Evaluation\n", f"{describe_parser(amr_parser)}\n"]
         if not self.runs:
             parts.append("Nothing is judged: the runs are written, but not scored.\n")
         ordered = sorted(self.runs, key=lambda run: run.topic_set)

@@ -71,6 +71,7 @@ def describe_math_graphs(
     amr_failures: ShardedTable,
     fusion_failures: ShardedTable,
     training_pairs: ShardedTable,
+    amr_parser: Mapping[str, Any],
     parameters: Mapping[str, Any],
 ) -> tuple[dict[str, Any], str, go.Figure]:
     """Count nodes, edges and formulas of the math graphs, as in Table 4.2."""
@@ -88,6 +89,7 @@ def describe_math_graphs(
     pairs = training_pairs.counts.get("written", 0)
     statistics = {
         "mode": config.mode,
+        "parser": dict(amr_parser),
         **tally.describe(lost, pairs),
         "notes": dict(notes),
     }

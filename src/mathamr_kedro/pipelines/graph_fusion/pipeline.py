@@ -40,6 +40,7 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                     "amr_failures": "amr_post_failures",
                     "fusion_failures": "math_graph_failures",
                     "training_pairs": "training_pairs",
+                    "amr_parser": "amr_parser",
                     "parameters": _PARAMETERS,
                 },
                 outputs=[

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.datasets import EncoderStore, ShardedTable
 from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.experiments.released_settings import ReleasedSettings
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph import (
     PreparedGraphs,
@@ -130,6 +131,7 @@ def train_encoder(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
         What identifies the best encoder, the history, a report and a figure.
     """
     config = TrainingStageConfig.read(parameters)
+    ReleasedSettings({"training": parameters, "preprocessing": preprocessing}).warn()
     tracker = Tracker(config.tracking)
     graphs = prepared_graphs.open(PreprocessingConfig.read(preprocessing)).check()
     start = _find_start(config, graphs)

@@ -1,0 +1,109 @@
+"""Settings that a released encoder makes void, and experiments that rest on them."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from mathamr_kedro.cli import group
+from mathamr_kedro.cli._grids import GridRun
+from mathamr_kedro.environments import EnvironmentLoader
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.experiments.released_settings import (
+    ReleasedSettings,
+    refuse_shared_trainings,
+)
+from mathamr_kedro.settings import CONFIG_LOADER_ARGS
+from tests.pipelines.graph_world import PROJECT
+
+EXPERIMENTS = GridRun.list_experiments(PROJECT)
+
+
+def read(env: str, **params: object) -> ReleasedSettings:
+    conf = str(PROJECT / "conf")
+    loader = EnvironmentLoader(conf, env, params or None, **CONFIG_LOADER_ARGS)
+    return ReleasedSettings(loader["parameters"])
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_on_one_released_encoder_is_refused(name):
+    cells = GridRun(PROJECT, name, "pool").list_cells()
+    with pytest.raises(ConfigurationError, match="'mathamr_plus' as it is") as refused:
+        refuse_shared_trainings(cells, "the command")
+    assert "`the command`" in str(refused.value)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("env", [None, "pool+scratch", "pool+taught"])
+def test_an_experiment_that_trains_is_run(name, env):
+    refuse_shared_trainings(GridRun(PROJECT, name, env).list_cells(), "")
+
+
+def test_the_command_line_names_the_command_that_trains(tmp_path, monkeypatch):
+    monkeypatch.chdir(PROJECT)
+    options = ["--env", "pool", "--data-root", str(tmp_path)]
+    result = CliRunner().invoke(
+        group, ["experiments", "run", "formula_modes", *options]
+    )
+    assert result.exit_code != 0
+    text = f"{result.output} {result.exception}"
+    assert "`mathamr experiments run formula_modes --env pool+scratch`" in text
+    assert "preprocessing.graph.formula_mode" in text
+    assert not (tmp_path / "02_intermediate").exists()
+
+
+def test_strategies_of_the_released_encoder_are_compared_with_one_seed():
+    grid = GridRun(PROJECT, "retrieval_strategies", "pool")
+    refuse_shared_trainings(grid.list_cells([42]), "")
+    with pytest.raises(ConfigurationError, match="--seeds 42 searches"):
+        refuse_shared_trainings(grid.list_cells([42, 43]), "")
+
+
+def test_fine_tuning_has_the_shape_of_its_start():
+    refuse_shared_trainings(GridRun(PROJECT, "auxiliary_loss", "demo").list_cells(), "")
+    with pytest.raises(ConfigurationError, match=r"training\.model\.virtual_init"):
+        refuse_shared_trainings(
+            GridRun(PROJECT, "vn_initialisation", "demo").list_cells(), ""
+        )
+
+
+@pytest.mark.parametrize(
+    "env",
+    ["base", "demo", "own", "pool", "formula_pool", "pool+scratch", "pool+taught"],
+)
+def test_environments_set_nothing_void(env):
+    assert read(env).list_void() == []
+
+
+def test_void_settings_are_named(caplog):
+    model = {"hidden_dim": 32, "num_bases": 32}  # the second is the encoder's own
+    changed = {
+        "training": {"model": model, "optimizer": {"learning_rate": 0.01}},
+        "preprocessing": {"vocabulary": {"size": 500}},
+    }
+    settings = read("pool", **changed)
+    assert settings.list_void() == [
+        "preprocessing.vocabulary.size 500",
+        "training.model.hidden_dim 32 (its own: 128)",
+        "training.optimizer.learning_rate 0.01",
+    ]
+    settings.warn()
+    assert "'mathamr_plus' is taken as it is" in caplog.text
+    assert "training.optimizer.learning_rate 0.01" in caplog.text
+    # Fine-tuning learns at a rate, in the shape of its start.
+    names = [line.partition(" ")[0] for line in read("demo", **changed).list_void()]
+    assert "training.model.hidden_dim" in names
+    assert "training.optimizer.learning_rate" not in names
+    assert read("pool+scratch", **changed).list_void() == []
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_headers_give_commands_that_run(name):
+    text = (PROJECT / "conf" / "experiments" / f"{name}.yml").read_text()
+    head = [line for line in text.splitlines() if line.startswith("#   mathamr")]
+    commands = [line.strip("# ").partition("  #")[0].split() for line in head]
+    assert len(commands) == 2
+    for words in commands:
+        assert words[:4] == ["mathamr", "experiments", "run", name]
+        env = words[5] if words[4:5] == ["--env"] else None
+        refuse_shared_trainings(GridRun(PROJECT, name, env).list_cells(), "")

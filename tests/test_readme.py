@@ -1,0 +1,67 @@
+"""The headline of the README says what the page of results says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+PROJECT = Path(__file__).parents[1]
+NUMBER = re.compile(r"(?<![\d.])\.\d{3}\b")
+
+
+def read_rows(text: str) -> list[list[str]]:
+    """Return the cells of all table rows."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def read_headline() -> dict[str, tuple[str, str]]:
+    text = (PROJECT / "README.md").read_text()
+    start = text.index("The project comes with a trained encoder")
+    headline = text[start : text.index("\n## ", start)]
+    found = {}
+    for label, *cells in read_rows(headline):
+        numbers = NUMBER.findall(" ".join(cells))
+        if numbers:
+            found[label] = (numbers[0], numbers[1])
+    return found
+
+
+def read_results() -> set[tuple[str, str]]:
+    """Return nDCG' of Task 1 in 2020 and 2021 of every row that has both."""
+    text = (PROJECT / "docs" / "results" / "pool.md").read_text()
+    table = text[text.index("## Results\n") : text.index("Compared with the goals")]
+    rows = read_rows(table)
+    assert rows[0][1:3] == ["Task 1, 2020", "Task 1, 2021"]
+    return {
+        (NUMBER.findall(year_2020)[0], NUMBER.findall(year_2021)[0])
+        for _, year_2020, year_2021, *_ in rows
+        if NUMBER.search(year_2020) and NUMBER.search(year_2021)
+    }
+
+
+def test_numbers_of_the_headline_stand_in_the_results():
+    headline, results = read_headline(), read_results()
+    assert headline
+    for label, pair in headline.items():
+        assert pair in results, label
+
+
+def test_headline_has_the_thesis_the_best_and_the_simple_ways():
+    labels = " ".join(read_headline())
+    for wanted in ("thesis' configuration", "weighted", "BM25", "MiniLM"):
+        assert wanted in labels
+
+
+def test_headline_says_what_was_chosen_on_which_topics():
+    text = " ".join((PROJECT / "README.md").read_text().split())
+    assert "on these very topics of 2020 and 2021" in text
+
+
+def test_thesis_configuration_is_that_of_its_own_experiment():
+    """The row in the table of results repeats the one of the formula modes."""
+    text = (PROJECT / "docs" / "results" / "pool.md").read_text()
+    (row,) = [r for r in read_rows(text) if "Table 4.5, trained" in r[0]]
+    both = next(r for r in read_rows(text) if r[0] == "both")
+    plain = [re.sub(r" \(\.\d+\)", "", cell) for cell in both[1:4]]
+    assert row[1:4] == plain
