@@ -21,7 +21,7 @@ from tests.pipelines.graph_world import open_catalog, open_session
 HOLD = (
     "import pathlib, sys, time\n"
     "from mathamr_kedro.writers import WriterLock\n"
-    "WriterLock(pathlib.Path(sys.argv[1]), 'kedro run --env pool')\n"
+    "lock = WriterLock(pathlib.Path(sys.argv[1]), 'kedro run --env pool')\n"
     "print('locked', flush=True)\n"
     "time.sleep(60)\n"
 )
@@ -63,12 +63,9 @@ def test_children_of_a_writer_may_write_and_strangers_not(tmp_path, monkeypatch)
             pass
         with pytest.raises(LockedError):  # the owner still has it
             FolderLock(tmp_path, "")
-        token = os.environ[TOKEN]
-        monkeypatch.setenv(TOKEN, "of another writer")
-        with pytest.raises(LockedError):
+        with monkeypatch.context() as stranger, pytest.raises(LockedError):
+            stranger.setenv(TOKEN, "of another writer")
             WriterLock(tmp_path, "kedro run")
-        monkeypatch.setenv(TOKEN, token)
-    monkeypatch.undo()
     assert TOKEN not in os.environ
 
 
