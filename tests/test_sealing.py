@@ -8,6 +8,7 @@ from mathamr_kedro import sealing
 from mathamr_kedro.checksums import FileSeal
 from mathamr_kedro.errors import DamagedFileError
 from mathamr_kedro.files import write_text
+from mathamr_kedro.graph.released import FOLDER
 from mathamr_kedro.sealing import (
     check_folder,
     check_once,
@@ -101,3 +102,10 @@ def test_a_file_is_read_whole_once_in_a_process(tmp_path, monkeypatch):
     for _ in range(3):
         check_once(seal, path, "")
     assert read == [path]
+
+
+def test_the_released_encoder_is_whole():
+    """Who changes a file of it calls ``seal_folder`` again."""
+    for folder in FOLDER.iterdir():
+        assert (folder / "seals.json").is_file()
+        assert list_damage(folder, "seal the folder again") == []
