@@ -186,6 +186,10 @@ class MinedNegatives(NamedTuple):
     negatives: tuple[PostId, ...]
 
 
+TRANSIENT = frozenset({"timeout", "worker_died", "out_of_memory", "unreadable_file"})
+"""Reasons of failures that the machine is to blame for."""
+
+
 class Failure(NamedTuple):
     """Something wrong with an input record. Nothing is lost silently.
 
@@ -204,3 +208,12 @@ class Failure(NamedTuple):
     detail: str
     """What was found and what was expected, for a person."""
     kept: bool = False
+    kind: str = "permanent"
+    """``transient``: the machine is to blame, and the next run tries again;
+    ``permanent``: it would fail again, until its text, the parameters or the code
+    change."""
+
+    def classify(self) -> Failure:
+        """Return the failure with the kind that its reason has."""
+        kind = "transient" if self.reason in TRANSIENT else "permanent"
+        return self._replace(kind=kind)

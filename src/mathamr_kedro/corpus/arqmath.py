@@ -37,7 +37,6 @@ from mathamr_kedro.corpus.topics import (
     read_topics,
 )
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
 from mathamr_kedro.trec import TopicNotes, read_topic_notes
 
@@ -139,12 +138,10 @@ class ArqmathCollection(Collection):
         return self._find_files(wanted, part)
 
     def fingerprint(self, *parts: Part) -> str:
-        """Return a digest of names, sizes and times of the raw files of some parts."""
+        """Return a digest of names and contents of the raw files of some parts."""
         self.check_layout()
-        files = [(f, f.stat()) for part in parts for f in self._list_files(part)]
-        return fingerprint(
-            *((self._relative(f), s.st_size, s.st_mtime_ns) for f, s in files)
-        )
+        files = (f for part in parts for f in self._list_files(part))
+        return self._digest_files((self._relative(f), f) for f in files)
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield questions and answers; rows of other types are failures."""

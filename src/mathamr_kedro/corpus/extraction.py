@@ -27,6 +27,9 @@ from mathamr_kedro.records import (
     Post,
 )
 
+VERSION = 2
+"""Of what the readers and the cleaner make of raw files; another one makes it anew."""
+
 Raw = TypeVar("Raw")
 Clean = TypeVar("Clean")
 
@@ -87,6 +90,7 @@ def _clean_batch(
             records.append(record)
     # A failure of the reader with kept=True belongs to a record that follows it.
     notes = sum(isinstance(row, Failure) and row.kept for row in rows)
+    failures = [failure.classify() for failure in failures]
     return _Batch(number, records, failures, len(rows) - notes)
 
 

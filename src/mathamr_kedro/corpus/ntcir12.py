@@ -24,7 +24,6 @@ from mathamr_kedro.corpus.raw import Collection, Part, RawPost, RawTopic
 from mathamr_kedro.corpus.scanning import find_blocks, unescape_text
 from mathamr_kedro.corpus.xml_rows import read_xml
 from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure, Formula, Judgment
 from mathamr_kedro.trec import read_text
 
@@ -80,19 +79,18 @@ class Ntcir12Collection(Collection):
         ]
 
     def fingerprint(self, *parts: Part) -> str:
-        """Return a digest of names, sizes and times of the raw files of some parts."""
+        """Return a digest of names and contents of the raw files of some parts."""
         self.check_layout()
         files = self._files
         kinds = {"topics": "topics", "topic_formulas": "topics", "topic_notes": "",
                  "qrels": "qrels"}  # fmt: skip
         chosen = dict.fromkeys(kinds.get(part, "articles") for part in parts)
-        stats = [
-            (f, f.stat())
+        return self._digest_files(
+            (f.name, f)
             for kind in chosen
             if kind
             for f in self._find_files(getattr(files, kind), kind)
-        ]
-        return fingerprint(*((f.name, s.st_size, s.st_mtime_ns) for f, s in stats))
+        )
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield the articles as documents."""

@@ -28,7 +28,6 @@ from typing import Literal, NamedTuple, get_args
 from mathamr_kedro.corpus.raw import Collection, Markup, Part, RawPost
 from mathamr_kedro.corpus.scanning import find_blocks, find_code
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure
 from mathamr_kedro.trec import open_binary
 
@@ -77,11 +76,9 @@ class OwnCollection(Collection):
         return files
 
     def fingerprint(self, *parts: Part) -> str:
-        """Return a digest of names, sizes and times of the files, whatever the part."""
-        stats = [(f.relative_to(self.root), f.lstat()) for f in self.check_layout()]
-        return fingerprint(
-            self._unit, *((str(f), s.st_size, s.st_mtime_ns) for f, s in stats)
-        )
+        """Return a digest of names and contents of the files, whatever the part."""
+        files = ((str(f.relative_to(self.root)), f) for f in self.check_layout())
+        return self._digest_files(files, self._unit)
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield the documents of all files, in the order of their names."""

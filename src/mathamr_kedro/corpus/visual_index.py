@@ -20,7 +20,8 @@ from mathamr_kedro.corpus.delimiters import strip_delimiters
 from mathamr_kedro.corpus.formula_rows import FormulaRow
 from mathamr_kedro.corpus.raw import is_number
 from mathamr_kedro.corpus.scanning import unescape_latex
-from mathamr_kedro.files import replace_file
+from mathamr_kedro.files import replace_folder
+from mathamr_kedro.sealing import check_folder, seal_folder
 
 _ARRAYS = ("ids", "visual_ids", "owners", "starts", "lengths")
 _LATEX = "latex.bin"
@@ -75,7 +76,8 @@ class VisualIndex:
         if (ids[:-1] > ids[1:]).any():  # the lab's tables are in order: no copies
             order = np.argsort(ids, kind="stable")
             arrays = [array[order] for array in arrays]
-        return cls(*arrays, latex=latex)
+        ids, visual_ids, owners, starts, lengths = arrays
+        return cls(ids, visual_ids, owners, starts, lengths, latex)
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -120,18 +122,26 @@ class VisualIndex:
 
     def save(self, folder: Path) -> None:
         """Write the arrays into a folder."""
-        folder.mkdir(parents=True, exist_ok=True)
-        with replace_file(folder / _LATEX) as part:
-            self._latex.tofile(part)
-        for name in _ARRAYS:
-            np.save(folder / f"{name}.npy", getattr(self, f"_{name}"))
+        with replace_folder(folder) as part:
+            self._latex.tofile(part / _LATEX)
+            for name in _ARRAYS:
+                np.save(part / f"{name}.npy", getattr(self, f"_{name}"))
+            seal_folder(part)
 
     @classmethod
     def load(cls, folder: Path) -> VisualIndex:
-        """Map the arrays of a folder into memory."""
-        arrays = [np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS]
+        """Map the arrays of a folder into memory.
+
+        Raises:
+            DamagedFileError: they are not what was written.
+        """
+        check_folder(folder, "run the stage 'ingestion' again", whole=True)
+        ids, visual_ids, owners, starts, lengths = (
+            np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS
+        )
         with (folder / _LATEX).open("rb") as file:
-            return cls(*arrays, latex=_map_bytes(file))
+            latex = _map_bytes(file)
+        return cls(ids, visual_ids, owners, starts, lengths, latex)
 
     @staticmethod
     def is_saved(folder: Path) -> bool:

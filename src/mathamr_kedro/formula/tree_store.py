@@ -28,6 +28,7 @@ from mathamr_kedro import formula
 from mathamr_kedro.errors import InputError, MalformedInputError, MissingInputError
 from mathamr_kedro.formula.tree import FormulaTrees
 from mathamr_kedro.formula.tree_rows import DICTIONARY, SOURCES, TreeRow
+from mathamr_kedro.sealing import check_sealed
 from mathamr_kedro.types import FormulaId, VisualId
 
 _VERSION = 1
@@ -121,6 +122,14 @@ class TreeStore:
         self._dictionary: bytes = run(
             "SELECT value FROM meta WHERE key = 'dictionary'"
         ).fetchone()[0]
+
+    def check(self) -> None:
+        """Refuse a sealed file whose bytes were changed; it is read once in a process.
+
+        Raises:
+            DamagedFileError: it is not what was written.
+        """
+        check_sealed(self.path, "run the stage 'ingestion' again, it makes it anew")
 
     def add_batch(
         self,

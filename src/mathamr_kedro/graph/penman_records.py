@@ -4,6 +4,7 @@ r"""Records of graph shards: text that anybody can read, and PENMAN tools too.
 # ::id 255
 # ::post_type question
 # ::missing FORMULA_1
+# ::text 9f86d081884c7d659a2feaa0c55ad015
 # ::formula_map {"FORMULA_0": {"formula_id": "2618", "visual_id": "4097", ...}, ...}
 (c / converge-01
   :polarity -
@@ -13,6 +14,7 @@ r"""Records of graph shards: text that anybody can read, and PENMAN tools too.
 ```
 
 AMR parsing writes such records, graph fusion puts the trees of the formulas into them.
+The digest of a parsed text tells a later run that it need not parse the text again.
 Lines without a value (no missing placeholder, no formula) are omitted.
 """
 
@@ -44,6 +46,8 @@ class GraphRecord(NamedTuple):
     formula_map: tuple[FormulaMention, ...] = ()
     missing: tuple[str, ...] = ()
     """Placeholders of the text that the AMR has no node for."""
+    text_digest: str = ""
+    """Of the text that was parsed as a whole; empty where a chunk was lost."""
 
     @classmethod
     def of_post(
@@ -110,6 +114,7 @@ class GraphRecord(NamedTuple):
                 _read_value(found.get("post_type", "document")),
                 _read_formula_map(found.get("formula_map", "{}")),
                 tuple(found.get("missing", "").split()),
+                found.get("text", ""),
             )
         except (ValueError, TypeError, AttributeError) as exc:
             raise MalformedInputError(
@@ -134,6 +139,8 @@ class GraphRecord(NamedTuple):
         lines.append(f"# ::post_type {_format_value(self.post_type)}")
         if self.missing:
             lines.append(f"# ::missing {' '.join(self.missing)}")
+        if self.text_digest:
+            lines.append(f"# ::text {self.text_digest}")
         if self.formula_map:
             lines.append(f"# ::formula_map {_format_formula_map(self.formula_map)}")
         lines.append(self.graph)

@@ -22,6 +22,7 @@ from mathamr_kedro.graph.vocabulary import (
     RelationVocabulary,
     make_schema,
 )
+from mathamr_kedro.sealing import replace_sealed, seal_folder
 
 if TYPE_CHECKING:
     from mathamr_kedro.corpus import FormulaIds
@@ -76,6 +77,7 @@ class Preparation:
         _save_pairs(folder / "validation_pairs.npy", self.split.validation, positions)
         self.types.save(folder / "types.json")
         self.relations.save(folder / "relations.json")
+        seal_folder(folder)
         self._write_configuration(folder)
 
     def replace_parts(self, folder: Path, topics: bool, formulas: bool) -> None:
@@ -114,7 +116,9 @@ class Preparation:
                 places = ids.find(names)
                 flags.append(places >= 0)
                 covered[places[places >= 0]] = True
-            np.save(name_flags(folder, part), np.concatenate(flags))
+            path = name_flags(folder, part)
+            with replace_sealed(path) as written, written.open("wb") as file:
+                np.save(file, np.concatenate(flags))
         if ids is not None and self.parameters.graph.has_formulas:
             _refuse_missing(ids, np.flatnonzero(~covered).tolist())
 

@@ -14,6 +14,7 @@
         post_type.npy         of each post: its place in POST_TYPES
         train_pairs.npy       rows of question and answer, as positions in posts/
         validation_pairs.npy
+        seals.json            size and digest of the files beside it
 
 Two experiments that differ in a parameter have two folders, two that do not share one.
 A folder appears whole or not at all. It needs NumPy and torch to be read, nothing else.
@@ -22,6 +23,7 @@ A folder appears whole or not at all. It needs NumPy and torch to be read, nothi
 from __future__ import annotations
 
 import json
+import logging
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.errors import InputError, MissingInputError
 from mathamr_kedro.files import fingerprint, replace_folder
 from mathamr_kedro.graph.configuration import PreprocessingConfig
 from mathamr_kedro.graph.preparation import CONFIGURATION, Preparation, name_flags
@@ -38,9 +40,14 @@ from mathamr_kedro.graph.vocabulary import (
     NodeVocabulary,
     RelationVocabulary,
 )
+from mathamr_kedro.sealing import check_folder, check_sealed
 
 if TYPE_CHECKING:
     from mathamr_kedro.graph.shards.reader import GraphShards
+
+logger = logging.getLogger(__name__)
+
+_REMEDY = "run the stage 'preprocessing' again, it makes the folder anew"
 
 
 class PreparedGraphs:
@@ -61,16 +68,34 @@ class PreparedGraphs:
         self.topics_from: str = content.get("topics_from", "")
         self.formulas_from: str = content.get("formulas_from", "")
         self.report: dict[str, Any] = content["report"]
+        check_folder(self.folder, _REMEDY, whole=False)
+
+    def check(self) -> PreparedGraphs:
+        """Refuse files whose bytes were changed; they are read once in a process.
+
+        For who reads all of them anyway.
+
+        Raises:
+            DamagedFileError: one is not what was written.
+        """
+        check_folder(self.folder, _REMEDY, whole=True)
+        for shards in (self.posts, self.topics, self.formulas):
+            shards.check()
+        return self
+
+    def _find(self, name: str) -> Path:
+        check_sealed(self.folder / name, _REMEDY)
+        return self.folder / name
 
     @cached_property
     def types(self) -> NodeVocabulary:
         """Node types."""
-        return NodeVocabulary.load(self.folder / "types.json")
+        return NodeVocabulary.load(self._find("types.json"))
 
     @cached_property
     def relations(self) -> RelationVocabulary:
         """Forward relations."""
-        return RelationVocabulary.load(self.folder / "relations.json")
+        return RelationVocabulary.load(self._find("relations.json"))
 
     @cached_property
     def posts(self) -> GraphShards:
@@ -99,7 +124,7 @@ class PreparedGraphs:
                 f"Expected {file.name} in {str(self.folder)!r}; run the stage "
                 "'preprocessing' again"
             )
-        return np.load(file)
+        return np.load(self._find(file.name))
 
     @property
     def encoded_from(self) -> str:
@@ -109,17 +134,17 @@ class PreparedGraphs:
     @cached_property
     def post_type(self) -> NDArray[np.uint8]:
         """Place in :data:`POST_TYPES` of each post."""
-        return np.load(self.folder / "post_type.npy")
+        return np.load(self._find("post_type.npy"))
 
     @cached_property
     def train_pairs(self) -> NDArray[np.int64]:
         """(n, 2) positions of questions and answers in :attr:`posts`."""
-        return np.load(self.folder / "train_pairs.npy")
+        return np.load(self._find("train_pairs.npy"))
 
     @cached_property
     def validation_pairs(self) -> NDArray[np.int64]:
         """(n, 2) positions of questions and answers in :attr:`posts`."""
-        return np.load(self.folder / "validation_pairs.npy")
+        return np.load(self._find("validation_pairs.npy"))
 
     def all_pairs(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the pairs to learn from, then those held out, and which these are."""
@@ -167,8 +192,8 @@ class PreparedStore:
             Whether anything was written.
         """
         folder = self.folder(preparation.parameters)
-        if (folder / CONFIGURATION).is_file():
-            found = PreparedGraphs(folder)
+        found = _open_whole(folder)
+        if found is not None:
             is_current = found.version == VERSION
             if is_current and found.made_from == preparation.made_from:
                 topics = found.topics_from != preparation.topics_from
@@ -179,3 +204,14 @@ class PreparedStore:
         with replace_folder(folder) as part:
             preparation.write(part)
         return True
+
+
+def _open_whole(folder: Path) -> PreparedGraphs | None:
+    """Open a folder; none where it is missing or damaged."""
+    if not (folder / CONFIGURATION).is_file():
+        return None
+    try:
+        return PreparedGraphs(folder).check()
+    except InputError as exc:
+        logger.warning("prepared graphs are made again: %s", exc)
+        return None

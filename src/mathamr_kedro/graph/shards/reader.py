@@ -22,9 +22,12 @@ from mathamr_kedro.graph.shards.layout import (
     WIDE,
     ShardMeta,
 )
+from mathamr_kedro.sealing import check_folder
 
 Offsets: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = NDArray[np.int32]
+
+_REMEDY = "run the stage 'preprocessing' again, it makes the graphs anew"
 
 
 def _offsets(counts: NDArray[Any]) -> Offsets:
@@ -49,6 +52,7 @@ class GraphShards:
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
         meta = ShardMeta.read(self.folder)
+        check_folder(self.folder, _REMEDY, whole=False)
         self.schema = meta.schema
         # Views as plain arrays: slicing a memmap object costs far more.
         self.arrays: dict[str, NDArray[Any]] = {
@@ -77,6 +81,14 @@ class GraphShards:
             group: _offsets(sizes[self.wide, column])
             for column, group in enumerate(GROUPS)
         }
+
+    def check(self) -> None:
+        """Refuse files whose bytes were changed; they are read once in a process.
+
+        Raises:
+            DamagedFileError: one is not what was written.
+        """
+        check_folder(self.folder, _REMEDY, whole=True)
 
     def __len__(self) -> int:
         return len(self.arrays["sizes"])

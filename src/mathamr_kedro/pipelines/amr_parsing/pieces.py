@@ -14,6 +14,7 @@ from mathamr_kedro.amr import ParsedText, ParseFailure, make_printable
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.errors import GraphError
 from mathamr_kedro.graph import GraphRecord
+from mathamr_kedro.pipelines.amr_parsing.reuse import digest_text
 from mathamr_kedro.records import Comment, Failure, Post, Topic
 from mathamr_kedro.shards import Shard
 from mathamr_kedro.workers import Failed
@@ -32,6 +33,7 @@ class TextPieces:
     """A table of texts in pieces of at most ``size`` rows; none crosses a shard."""
 
     def __init__(self, texts: ShardedTable, size: int) -> None:
+        self._texts = texts
         self._pieces = list(_cut_table(texts, size))
 
     def read(
@@ -45,7 +47,7 @@ class TextPieces:
         """
         chosen = (piece for piece in self._pieces if piece.name not in skip)
         for file, group in groupby(chosen, key=lambda piece: piece.file):
-            table = pq.read_table(file, columns=list(columns) if columns else None)
+            table = self._texts.read_file(file, columns)
             for piece in group:
                 yield piece.name, table.slice(piece.start, piece.stop - piece.start)
 
@@ -74,11 +76,12 @@ class TextPieces:
             head = ("amr_parsing", source, name, row[0])  # ids come first
             record = _make_record(row, parsed)
             if isinstance(record, ParseFailure):
-                failures.append(Failure(*head, *record, kept=False))
+                failures.append(Failure(*head, *record, kept=False).classify())
                 continue
             blocks.append(record)
             lost = parsed.failures if isinstance(parsed, ParsedText) else ()
-            failures.extend(Failure(*head, *failure, kept=True) for failure in lost)
+            notes = (Failure(*head, *failure, kept=True) for failure in lost)
+            failures.extend(note.classify() for note in notes)
         written = len(blocks)
         counts = {"read": len(rows), "written": written, "dropped": len(rows) - written}
         return (
@@ -99,7 +102,7 @@ def _make_record(
     row: Post | Comment | Topic, parsed: ParsedText | ParseFailure | Failed
 ) -> str | ParseFailure:
     if isinstance(parsed, Failed):
-        is_known = parsed.reason in ("timeout", "worker_died")
+        is_known = parsed.reason != "exception"
         reason = parsed.reason if is_known else "all_chunks_failed"
         return ParseFailure(reason, make_printable(parsed.detail))
     if isinstance(parsed, ParseFailure):
@@ -109,7 +112,10 @@ def _make_record(
         Comment: GraphRecord.of_comment,
         Topic: GraphRecord.of_topic,
     }
+    record: GraphRecord = makers[type(row)](row, parsed.graph, parsed.missing)
+    if not parsed.failures:
+        record = record._replace(text_digest=digest_text(row.text))
     try:
-        return makers[type(row)](row, parsed.graph, parsed.missing).format()
+        return record.format()
     except GraphError as exc:
         return ParseFailure("penman_error", str(exc))

@@ -163,7 +163,7 @@ def _open_graphs(
             f"one trained on {encoder['prepared_graphs']!r}); run the stage 'training' "
             "with the same preprocessing parameters"
         )
-    return graphs
+    return graphs.check()
 
 
 def _repeat_type(name: str, shards: GraphShards) -> NDArray[np.uint8]:

@@ -34,13 +34,14 @@ from mathamr_kedro.corpus import (
 )
 from mathamr_kedro.corpus.report import report_ingestion
 from mathamr_kedro.datasets import ShardedTable, StartOfTrees
-from mathamr_kedro.files import fingerprint
+from mathamr_kedro.files import fingerprint, name_version
 from mathamr_kedro.formula import (
     LatexmlConverter,
     TreeStore,
     build_batch,
 )
-from mathamr_kedro.pipelines.ingestion.extraction import extract_shards
+from mathamr_kedro.formula.tree_rows import VERSION as TREES_VERSION
+from mathamr_kedro.pipelines.ingestion.extraction import extract_shards, name_inputs
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
 from mathamr_kedro.pipelines.ingestion.selection import open_subset
 from mathamr_kedro.pipelines.ingestion.tree_sources import list_formulas
@@ -62,22 +63,18 @@ _PARTS: Mapping[str, tuple[Part, ...]] = {
 """What each table is made from; formula ids of posts are looked up in the index."""
 
 
-_READING = 2
-"""Raise it where the same raw files are read differently: tables are made anew."""
-
-
 def extract_formulas(
     collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
 ) -> ShardPairs:
     """Read the formula index of the collection."""
     collection = open_subset(collection, chosen_posts, parameters)
     size = IngestionConfig.read(parameters).formulas_per_shard
-    made_from = fingerprint("formulas", collection.fingerprint("formulas"), size)
+    made_from, parts = name_inputs("formulas", collection, ("formulas",), size)
     sources = (
         (f"formulas-{table.zfill(4)}", read())
         for table, read in collection.formula_tables()
     )
-    yield from extract_shards(made_from, sources, None, size)
+    yield from extract_shards(made_from, sources, None, size, parts)
 
 
 def index_visual_ids(formulas: ShardedTable) -> VisualIndex:
@@ -184,8 +181,11 @@ def build_formula_trees(
     convert = LatexmlConverter().build_trees if reader == "latexml" else None
     tables = (formulas, posts, comments, topic_formulas)
     sources = [table.fingerprint for table in tables[:-1]]
-    made_from = fingerprint("trees", *sources, *(["latexml"] if convert else []))
-    start = StartOfTrees(made_from)
+    step = name_version("trees", TREES_VERSION)
+    made_from = fingerprint(step, *sources, *(["latexml"] if convert else []))
+    names = ("formulas", "posts", "comments", "reader", "version of the trees")
+    parts = dict(zip(names, (*sources, reader, step), strict=True))
+    start = StartOfTrees(made_from, parts)
     yield start
     batches = (
         (f"{source}-{table.fingerprint}-{file.stem}", table, file)
@@ -286,6 +286,5 @@ def _extract(
     parameters: Mapping[str, Any],
 ) -> ShardPairs:
     size = IngestionConfig.read(parameters).records_per_shard
-    raw_files = collection.fingerprint(*_PARTS[table])
-    made_from = fingerprint(table, raw_files, size, _READING)
-    yield from extract_shards(made_from, [(table, raw)], clean, size)
+    made_from, parts = name_inputs(table, collection, _PARTS[table], size)
+    yield from extract_shards(made_from, [(table, raw)], clean, size, parts)

@@ -45,15 +45,17 @@ def build_blocks(
     config = PreprocessingConfig.read(parameters)
     _refuse_missing_trees(config, fusion)
     variant = config.variant_key
-    made_from = fingerprint("blocks", math_graphs.fingerprint)
-    start = StartOfShards(made_from)
+    made_from = fingerprint("blocks", math_graphs.made_from)
+    start = StartOfShards(made_from, {"math graphs": math_graphs.made_from})
     yield VariantShard(variant, start)
+    digests = math_graphs.digests()
     partitions = (
         Partition(shard, [file])
         for shard, file in math_graphs.shards()
-        if shard not in start.finished
+        if not start.is_finished(shard, digests.get(shard, ""))
     )
-    yield from _build(BuildBlocks(config.graph), partitions, config, made_from)
+    function = BuildBlocks(config.graph)
+    yield from _build(function, partitions, config, made_from, digests)
     yield VariantShard(variant, EndOfShards(made_from))
 
 
@@ -84,7 +86,7 @@ def build_formula_blocks(
             if (found := lacking.take(file)) and file.stem not in start.finished
         )
         function = BuildLoneBlocks(formula_trees.path, mode, config.graph)
-        yield from _build(function, partitions, config, made_from)
+        yield from _build(function, partitions, config, made_from, {})
     yield VariantShard(variant, EndOfShards(made_from))
 
 
@@ -180,7 +182,7 @@ def describe_prepared_graphs(
     prepared_graphs: PreparedStore, parameters: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str, go.Figure]:
     """Describe the prepared graphs: sizes, coverage of the vocabulary, pairs."""
-    prepared = prepared_graphs.open(PreprocessingConfig.read(parameters))
+    prepared = prepared_graphs.open(PreprocessingConfig.read(parameters)).check()
     statistics = describe_prepared(prepared)
     return statistics, *report_preparation(statistics)
 
@@ -216,6 +218,7 @@ def _build(
     partitions: Iterable[Partition],
     config: PreprocessingConfig,
     made_from: str,
+    sources: Mapping[str, str],
 ) -> Iterator[VariantShard]:
     """Build one block for each partition; log graphs that could not be built."""
     workers = replace(config.workers, batch_size=1)
@@ -227,7 +230,8 @@ def _build(
         for key, reason in block.failures:
             logger.warning("no arrays for %s: %s", key, reason)
         counts = {"written": len(block.keys), "dropped": len(block.failures)}
-        shard = Shard(result.name, made_from, block, counts)
+        source = sources.get(result.name, "")
+        shard = Shard(result.name, made_from, block, counts, source)
         yield VariantShard(config.variant_key, shard)
 
 
