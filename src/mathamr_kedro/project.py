@@ -10,15 +10,19 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kedro.config import MissingConfigException
-from kedro.io import CatalogProtocol, DataCatalog, MemoryDataset
+from kedro.io import CatalogProtocol, MemoryDataset
 from kedro.utils import find_kedro_project
 
 from mathamr_kedro.environments import EnvironmentLoader
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.files import write_text
+from mathamr_kedro.versions import SteadyCatalog
+
+if TYPE_CHECKING:
+    from kedro.framework.context import KedroContext
 
 _NOTE = Path("data") / "08_reporting" / "last_run.json"
 
@@ -55,13 +59,37 @@ def open_catalog(
     except MissingConfigException:
         credentials = {}
     entries = {name: _anchor(value, root) for name, value in loader["catalog"].items()}
-    catalog = DataCatalog.from_config(entries, credentials)
+    catalog = SteadyCatalog.from_config(entries, credentials)
     parameters = loader["parameters"]
     named = {f"params:{name}": values for name, values in parameters.items()}
     for name, values in {"parameters": parameters, **named}.items():
         # Asked how to copy them, Kedro imports pandas.
         catalog[name] = MemoryDataset(values, copy_mode="deepcopy")
     return catalog
+
+
+def open_context(env: str | None = None, data_root: str | None = None) -> KedroContext:
+    """Return the context of a session; arguments as :func:`open_catalog`."""
+    # Loaded here: those who want the catalog alone need not wait for a session.
+    from kedro.framework.session import KedroSession  # noqa: PLC0415
+    from kedro.framework.startup import bootstrap_project  # noqa: PLC0415
+
+    root = find_project()
+    bootstrap_project(root)
+    settings = {"data_root": data_root} if data_root else None
+    session = KedroSession.create(root, env=env, runtime_params=settings)
+    return session.load_context()
+
+
+def find_roots(context: KedroContext) -> list[Path]:
+    """Return the folders below which a run writes, none below another."""
+    settings = {**context.config_loader["globals"], **context.params}
+    names = [
+        settings[name] for name in ("data_root", "output_root") if name in settings
+    ]
+    paths = [(Path(context.project_path) / name).resolve() for name in names]
+    data_root, *others = paths
+    return [data_root, *(p for p in others if not p.is_relative_to(data_root))]
 
 
 def list_versions(catalog: CatalogProtocol, name: str) -> list[str]:

@@ -12,7 +12,13 @@ r"""The search of a project from outside Kedro: opened once, asked as often as w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import (
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -24,12 +30,15 @@ from mathamr_kedro.errors import (
     ConfigurationError,
     MathAMRError,
     MissingInputError,
+    suggest,
 )
 from mathamr_kedro.graph import (
+    FORMULA,
     GraphRecord,
     PreparedGraphs,
     RecordArrays,
     StoredTrees,
+    read_placeholder,
 )
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.weights import load_model
@@ -38,12 +47,17 @@ from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.records import CleanText, Post
+from mathamr_kedro.records import (
+    CleanText,
+    Post,
+    Topic,
+)
 from mathamr_kedro.runs import NamedFusion, PostSearch, PostSources, find_questions
 from mathamr_kedro.search import (
     AddedPosts,
     EncodedQuery,
     LivingIndex,
+    PostEntry,
     QueryEncoder,
     Searcher,
     VectorIndex,
@@ -52,7 +66,11 @@ from mathamr_kedro.search import (
     open_index,
 )
 from mathamr_kedro.search.explanation import caption_nodes
-from mathamr_kedro.types import PostId, TopicId
+from mathamr_kedro.texts_beside import TextsBeside
+from mathamr_kedro.types import PostId
+
+_TOPIC_ID = re.compile(r"[A-Z]\.\d+|NTCIR12-\S+")
+"""What topics of ARQMath and NTCIR-12 are called."""
 
 
 def open_searcher(
@@ -84,9 +102,10 @@ def open_searcher(
     )
     find_posts = RowFinder(project.catalog.load("posts"), "post_id")
     find_added = AddedPosts(store.folder)
+    find_beside = TextsBeside(project.catalog, find_posts)
 
     def find_texts(ids: Collection[PostId]) -> Mapping[PostId, Post]:
-        return {**find_posts(ids), **find_added(ids)}
+        return {**find_posts(ids), **find_added(ids), **find_beside(ids)}
 
     try:
         search = project.open_search(index, store, system, fuse_with)
@@ -99,8 +118,8 @@ def open_searcher(
         encoder,
         find_texts,
         search,
-        project.find_topic,
         project.parsing.max_chunk_tokens,
+        project.find_topic,
     )
 
 
@@ -169,13 +188,38 @@ class _Project:
     @cached_property
     def mark(self) -> str:
         """Fingerprint of the present encoder."""
-        return fingerprint_encoder(self._model_folder, self._graphs.made_from)
+        return fingerprint_encoder(self._model_folder, self._graphs.encoded_from)
 
     def open_store(self) -> VectorStore:
         found: VectorStore = self.catalog.load("post_vectors").read(
             self.mark, verify=False
         )
         return found
+
+    def find_topic(self, text: str) -> EncodedQuery | None:
+        """Return a topic as a query; that of Task 2 is its formula alone.
+
+        Raises:
+            MissingInputError: it is the id of no topic, or of one without vectors.
+        """
+        if not _TOPIC_ID.fullmatch(text):
+            return None
+        topic = self.catalog.load("topics").find("topic_id", text)
+        store = self.catalog.load("topic_vectors").read(self.mark)
+        if topic is None or text not in store.places:
+            known = sorted(store.places)
+            raise MissingInputError(
+                f"Expected the id of a topic with vectors (got {text!r})"
+                f"{suggest(text, known)}; the index has {len(known)} topics, from "
+                f"{', '.join(known[:1]) or 'none'} to {', '.join(known[-1:]) or 'none'}"
+            )
+        (entry,) = store.read([text]).entries()
+        if topic.task == "task2":
+            entry = _choose_formula(entry, topic)
+        tokens = self.parsing.max_chunk_tokens
+        captions = caption_nodes(topic.text, topic.formula_map, entry.kinds, tokens)
+        clean = CleanText(topic.text, topic.formula_map)
+        return EncodedQuery(entry, captions, clean=clean)
 
     def load_encoder(self) -> QueryEncoder:
         """Load what turns texts into vectors."""
@@ -230,21 +274,21 @@ class _Project:
             chosen, evaluation.depth,
         )  # fmt: skip
 
-    def find_topic(self, topic_id: TopicId) -> EncodedQuery | None:
-        """Return a topic as evaluation asks it."""
-        topic = self.catalog.load("topics").find("topic_id", topic_id)
-        vectors = self.catalog.load("topic_vectors").read(self.mark)
-        if topic is None or topic_id not in vectors.places:
-            return None
-        entry = vectors.read([topic_id]).entry(0)
-        clean = CleanText(topic.text, topic.formula_map)
-        tokens = self.parsing.max_chunk_tokens
-        captions = caption_nodes(clean.text, clean.formula_map, entry.kinds, tokens)
-        return EncodedQuery(entry, captions, clean=clean)
-
     def _find_graph(self, key: str) -> GraphRecord | None:
         for name in ("math_graphs", "topic_math_graphs"):
             if (found := self.catalog.load(name).find(key)) is not None:
                 record: GraphRecord = found
                 return record
         return None
+
+
+def _choose_formula(entry: PostEntry, topic: Topic) -> PostEntry:
+    """Return the node of a topic's query formula alone."""
+    asked = topic.formula_id or ""
+    vector = entry.formula(asked)
+    (mention,) = [m for m in topic.formula_map if m.formula_id == asked][:1]
+    number = read_placeholder(mention.placeholder) or 0
+    return PostEntry(
+        entry.key, entry.post_type, vector[None], [FORMULA], [number], [asked],
+        [mention.visual_id],
+    )  # fmt: skip

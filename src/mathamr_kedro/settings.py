@@ -1,9 +1,18 @@
 """Kedro settings of the project."""
 
 from mathamr_kedro.environments import EnvironmentLoader
-from mathamr_kedro.hooks import ErrorHooks, ParameterHooks, RunHooks, TimingHooks
+from mathamr_kedro.hooks import (
+    ErrorHooks,
+    ParameterHooks,
+    RunHooks,
+    TimingHooks,
+    WriterHooks,
+)
+from mathamr_kedro.versions import SteadyCatalog
 
-HOOKS = (ErrorHooks(), ParameterHooks(), RunHooks(), TimingHooks())
+HOOKS = (ErrorHooks(), ParameterHooks(), RunHooks(), TimingHooks(), WriterHooks())
+
+DATA_CATALOG_CLASS = SteadyCatalog
 
 CONFIG_LOADER_CLASS = EnvironmentLoader
 CONFIG_LOADER_ARGS = dict(EnvironmentLoader.ARGUMENTS)

@@ -24,9 +24,12 @@ def command(
 ) -> None:
     r"""Show which node of TEXT matched which node of POST_ID.
 
+    TEXT is a question, or the id of a topic of the collection.
+
     \b
       mathamr explain 'is $\sqrt p$ irrational for a prime $p$?' 33703
       mathamr explain 'is $\sqrt p$ irrational for a prime $p$?' 33703 --output why.html
+      mathamr explain A.301 591846 --env arqmath
     """
     if output is not None and output.suffix not in (".html", ".png"):
         raise click.UsageError(

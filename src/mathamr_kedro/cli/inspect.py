@@ -60,7 +60,7 @@ def _read_file(path: Path) -> list[Post]:
     # Loaded here: who looks at an ingested post needs no reader of files.
     from mathamr_kedro.corpus import OwnCollection, PostCleaner  # noqa: PLC0415
 
-    clean = PostCleaner(lambda formula_id: None, has_index=False)
+    clean = PostCleaner()
     posts = []
     for raw in OwnCollection(path.parent).read_file(path):
         if isinstance(raw, Failure):

@@ -5,10 +5,11 @@ arqmath, formula_pool, ntcir12, own_files     kinds of Collection (raw)
    │ subset, chosen                           its judged posts alone
    │ xml_rows, topics, formula_tables, judgments
    ▼ raw records and failures
-extraction ──► Post, Comment, Topic           markup: to flat text
-   │                                          placeholders: FORMULA_0, FORMULA_1, ...
+extraction ──► Post, Comment, Topic           markup (scanning): to flat text
+   │                                          placeholders (delimiters): FORMULA_0, ...
+   │                                          formula_rows: texts against formula files
    ▼
-tables (Arrow), threads (training pairs), visual_index, statistics, report
+tables (Arrow), threads (training pairs), visual_index, returnable, statistics, report
 ```
 
 Files that others publish too (qrels, notes about topics, TSV tables) are read by
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
         clean_comment,
         clean_in_batches,
         clean_text,
-        clean_topic,
     )
     from mathamr_kedro.corpus.formula_pool import FormulaPool, FormulaPoolFiles
     from mathamr_kedro.corpus.judgments import check_formula_ids, unknown_posts
@@ -42,9 +42,12 @@ if TYPE_CHECKING:
     from mathamr_kedro.corpus.own_files import OwnCollection
     from mathamr_kedro.corpus.placeholders import FormulaMarks
     from mathamr_kedro.corpus.raw import Collection, Part, RawComment, RawPost, RawTopic
+    from mathamr_kedro.corpus.returnable import FormulaIds, ReturnableRule
     from mathamr_kedro.corpus.statistics import (
         check_accounts,
         count_failures,
+        count_unexplained,
+        describe_disagreements,
         describe_formulas,
         describe_judgments,
         describe_posts,
@@ -52,10 +55,12 @@ if TYPE_CHECKING:
     from mathamr_kedro.corpus.subset import JudgedSubset, SubsetConfig
     from mathamr_kedro.corpus.tables import RecordTables
     from mathamr_kedro.corpus.threads import Answers, Threads
-    from mathamr_kedro.corpus.topics import year_of_topic
+    from mathamr_kedro.corpus.topic_cleaning import clean_topic
+    from mathamr_kedro.corpus.topics import EDITIONS, TopicFormulas, year_of_topic
     from mathamr_kedro.corpus.visual_index import VisualIndex
 
 __all__ = [
+    "EDITIONS",
     "Answers",
     "ArqmathCollection",
     "ArqmathFiles",
@@ -63,6 +68,7 @@ __all__ = [
     "ChosenPosts",
     "Collection",
     "ExampleFiles",
+    "FormulaIds",
     "FormulaMarks",
     "FormulaPool",
     "FormulaPoolFiles",
@@ -76,8 +82,10 @@ __all__ = [
     "RawPost",
     "RawTopic",
     "RecordTables",
+    "ReturnableRule",
     "SubsetConfig",
     "Threads",
+    "TopicFormulas",
     "VisualIndex",
     "check_accounts",
     "check_formula_ids",
@@ -86,6 +94,8 @@ __all__ = [
     "clean_text",
     "clean_topic",
     "count_failures",
+    "count_unexplained",
+    "describe_disagreements",
     "describe_formulas",
     "describe_judgments",
     "describe_posts",
@@ -100,7 +110,9 @@ _HOME = {
     "ChosenCollection": "chosen",
     "ChosenPosts": "chosen",
     "Collection": "raw",
+    "EDITIONS": "topics",
     "ExampleFiles": "arqmath",
+    "FormulaIds": "returnable",
     "FormulaMarks": "placeholders",
     "FormulaPool": "formula_pool",
     "FormulaPoolFiles": "formula_pool",
@@ -114,16 +126,20 @@ _HOME = {
     "RawPost": "raw",
     "RawTopic": "raw",
     "RecordTables": "tables",
+    "ReturnableRule": "returnable",
     "SubsetConfig": "subset",
     "Threads": "threads",
+    "TopicFormulas": "topics",
     "VisualIndex": "visual_index",
     "check_accounts": "statistics",
     "check_formula_ids": "judgments",
     "clean_comment": "extraction",
     "clean_in_batches": "extraction",
     "clean_text": "extraction",
-    "clean_topic": "extraction",
+    "clean_topic": "topic_cleaning",
     "count_failures": "statistics",
+    "count_unexplained": "statistics",
+    "describe_disagreements": "statistics",
     "describe_formulas": "statistics",
     "describe_judgments": "statistics",
     "describe_posts": "statistics",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +44,11 @@ class ShardedTable:
 
     @property
     def fingerprint(self) -> str:
+        """What stands for the rows in fingerprints of what is made from them."""
+        return self._folder.identity
+
+    @property
+    def made_from(self) -> str:
         """What the table was made from."""
         return self._folder.read_list().fingerprint
 
@@ -56,10 +61,18 @@ class ShardedTable:
         return self._folder.files()
 
     def read_file(self, file: Path, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return one shard as an Arrow table, with the asked columns alone."""
+        """Return one shard as an Arrow table, with the asked columns alone.
+
+        Raises:
+            DamagedFileError: its bytes were changed.
+        """
+        tables: RecordTables[Any] = RecordTables(self.record)
+        wanted = list(columns) if columns else tables.schema.names
+        file = self._folder.check(file)
         # Not pq.read_table, which imports pandas.
         with pq.ParquetFile(file) as opened:
-            return opened.read(columns=list(columns) if columns else None)
+            known = [name for name in wanted if name in opened.schema_arrow.names]
+            return tables.fill(opened.read(columns=known), wanted)
 
     def read_rows(self, file: Path, places: list[int] | None = None) -> Iterator[Any]:
         """Yield the records of one shard, or those at some places."""
@@ -81,12 +94,27 @@ class ShardedTable:
 
     def find(self, column: str, value: str) -> Any | None:
         """Return the first row whose column has the value, or ``None``."""
+        tables: RecordTables[Any] = RecordTables(self.record)
         for file in self.files():
             values = self.read_file(file, [column])[column].to_pylist()
             if value in values:
                 found = self.read_file(file).slice(values.index(value), 1)
-                return next(RecordTables(self.record).read(found))
+                return next(tables.read(found))
         return None
+
+    def select(self, column: str, values: Iterable[str]) -> Iterator[Any]:
+        """Yield the rows whose column has one of the values; one shard at a time."""
+        wanted = sorted(set(values))
+        for file in self.files() if wanted else ():
+            found = pq.read_table(file, filters=[(column, "in", wanted)])
+            yield from RecordTables(self.record).read(found)
+
+    def find_all(self, column: str, values: Collection[str]) -> dict[str, Any]:
+        """Return the first row of each value that is there; shard by shard."""
+        found: dict[str, Any] = {}
+        for row in self.select(column, values):
+            found.setdefault(getattr(row, column), row)
+        return found
 
     def to_pandas(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return the whole table; for small ones and notebooks."""
@@ -163,6 +191,7 @@ class ShardedTableDataset(AbstractDataset[ShardItem, ShardedTable]):
             data.made_from,
             data.counts,
             lambda path: pq.write_table(table, path, compression="zstd"),
+            data.source,
         )
 
     def preview(self, nrows: int = 40) -> TablePreview:

@@ -10,11 +10,13 @@ from typing import Any
 
 from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.experiments.cells import FinishedCell, TopicScores
+from mathamr_kedro.experiments.costs import Costs
 from mathamr_kedro.experiments.reports import (
     Report,
 )
 from mathamr_kedro.experiments.results import (
     GridResults,
+    ShownRun,
     choose_topic_set,
     strategy_of,
 )
@@ -40,6 +42,8 @@ class Outcome:
     facts: Mapping[str, Any]
     notes: tuple[str, ...] = ()
     grid: GridResults | None = None
+    shown: tuple[ShownRun, ...] = ()
+    """Runs whose results are shown as examples."""
 
     def describe(self) -> dict[str, Any]:
         """Return what a version of the result holds, as plain values."""
@@ -92,6 +96,7 @@ def summarise_experiment(
         facts=_state_facts(newest, chosen),
         notes=(*notes, parsers),
         grid=grid,
+        shown=grid.choose_shown(chosen),
     )
 
 
@@ -121,9 +126,9 @@ def summarise_evaluation(
         )
     tables = Report.of_evaluation(cell, scores, settings, published)
     (task, topic_set), systems = _choose_shown(scores)
-    figures = cell.read_figures(task)
+    costs = cell.costs(task)
     results = {
-        name: [SeedResult(cell.record.seed, values, _take_qps(figures, name))]
+        name: [SeedResult(cell.record.seed, values, _take_qps(costs, name))]
         for name, (_, values) in systems.items()
     }
     ours = [name for name in results if strategy_of(name) is not None]
@@ -135,6 +140,10 @@ def summarise_evaluation(
         baseline=(ours or list(results))[0],
         measure=next(iter(next(iter(results.values()))[0].per_topic)),
         facts=_state_facts(cell, topic_set),
+        shown=tuple(
+            ShownRun(name, cell, name)
+            for name in dict.fromkeys(s for by_name in scores.values() for s in by_name)
+        ),
         notes=(_name_parsers([cell]),),
     )
 
@@ -164,6 +173,7 @@ def _describe_seed(result: SeedResult) -> dict[str, Any]:
         "seed": result.seed,
         "means": {name: result.value(name) for name in result.per_topic},
         "figures": dict(result.figures),
+        "machines": {name: m.name for name, m in result.machines.items()},
     }
 
 
@@ -186,6 +196,5 @@ def _state_facts(cell: FinishedCell, topic_set: str) -> dict[str, Any]:
     }
 
 
-def _take_qps(figures: Mapping[str, float], system: str) -> dict[str, float]:
-    name = f"QPS {system}"
-    return {"QPS": figures[name]} if name in figures else {}
+def _take_qps(costs: Costs, system: str) -> dict[str, float]:
+    return {k: v for k, v in costs.figures(system).items() if k == "QPS"}

@@ -3,6 +3,7 @@
 ```
 topic_search   topics by vectors: strategies, batches, time ──┐
 baselines      BM25 and sentence encoders as systems          ├─► Run (trec)
+query_checks   queries that show nothing are not searched    │
 fusion         several runs fused into one                  ──┘     │
 post_search    the same systems for one question at a time          │
 topic_sets     topics with their judgments, edition by edition ─────┴─► metrics
@@ -13,7 +14,6 @@ from mathamr_kedro.runs.baselines import (
     FORMULA_SYSTEMS,
     POST_SYSTEMS,
     TASK_1_TYPES,
-    FormulaInstance,
     FormulaSystem,
     PostSources,
     PostSystem,
@@ -23,6 +23,7 @@ from mathamr_kedro.runs.baselines import (
 )
 from mathamr_kedro.runs.fusion import Fusion, NamedFusion, add_fusions, fuse_runs
 from mathamr_kedro.runs.post_search import PostSearch
+from mathamr_kedro.runs.query_checks import find_blank_queries, list_unsearched
 from mathamr_kedro.runs.topic_search import (
     NamedStrategy,
     Queries,
@@ -37,7 +38,6 @@ __all__ = [
     "POST_SYSTEMS",
     "TASKS",
     "TASK_1_TYPES",
-    "FormulaInstance",
     "FormulaSystem",
     "Fusion",
     "NamedFusion",
@@ -50,9 +50,11 @@ __all__ = [
     "add_fusions",
     "build_formula_ranker",
     "build_post_ranker",
+    "find_blank_queries",
     "find_questions",
     "fuse_runs",
     "list_topic_sets",
+    "list_unsearched",
     "name_text_model",
     "run_search",
     "search_posts",

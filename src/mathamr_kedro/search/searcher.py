@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS
-from mathamr_kedro.graph import DOCUMENT, FORMULA
+from mathamr_kedro.graph import DOCUMENT, FORMULA, FORMULA_TYPE, find_owner
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.records import CleanText, Post
 from mathamr_kedro.search.engines.protocol import EXACT, VectorIndex
@@ -25,12 +25,13 @@ from mathamr_kedro.search.explanation import (
 from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.search.queries import EncodedQuery, QueryEncoder
 from mathamr_kedro.search.store import VectorStore
-from mathamr_kedro.types import PostId, TopicId
+from mathamr_kedro.types import PostId
 
 FindTexts: TypeAlias = Callable[[Collection[PostId]], Mapping[PostId, Post]]
-"""Ids to the posts that are there."""
-FindTopic: TypeAlias = Callable[[TopicId], EncodedQuery | None]
-"""A topic of the collection as a query; ``None``: there is none."""
+"""Ids to the posts that are there; formulas beside the posts are texts too."""
+
+FindTopic: TypeAlias = Callable[[str], EncodedQuery | None]
+"""The id of a topic to its vectors; ``None``: it is none."""
 
 
 class _FindPosts(Protocol):
@@ -51,6 +52,7 @@ class Result(NamedTuple):
     post_id: PostId
     score: float
     post_type: str
+    """``comment`` where a formula was found in a comment on the post."""
     title: str
     """Of the post, or of the question that it answers; may be empty."""
     snippet: str
@@ -74,8 +76,8 @@ class Searcher:
         encoder: makes queries comparable with them.
         find_texts: gives the texts of posts.
         find_posts: how posts are found, e.g. :class:`~mathamr_kedro.runs.PostSearch`.
-        find_topic: gives topics as queries.
         max_tokens: limit of a chunk when posts were parsed.
+        find_topic: gives topics of the collection as queries.
     """
 
     def __init__(
@@ -85,12 +87,12 @@ class Searcher:
         encoder: QueryEncoder,
         find_texts: FindTexts,
         find_posts: _FindPosts,
-        find_topic: FindTopic = lambda topic_id: None,
         max_tokens: int = MAX_CHUNK_TOKENS,
+        find_topic: FindTopic | None = None,
     ) -> None:
         self._index, self._store, self._encoder = index, store, encoder
         self._find_texts, self._find = find_texts, find_posts
-        self._find_topic, self._max_tokens = find_topic, max_tokens
+        self._max_tokens, self._find_topic = max_tokens, find_topic
 
     def search(
         self, text: str, top: int = 10, post_types: Sequence[str] | None = None
@@ -116,15 +118,24 @@ class Searcher:
         self, post_id: PostId, top: int = 10, post_types: Sequence[str] | None = None
     ) -> Answer:
         """Find posts similar to one of the index, without that one, or for a topic."""
-        query = self._find_topic(post_id) if post_id not in self._store.places else None
+        query = self._find_topic(post_id) if self._find_topic is not None else None
         query = query or self._read_query(post_id)
+        if {*query.entry.kinds} == {FORMULA} and query.entry.post_type == "topic":
+            hits = self._find_by_formula(query.entry, top)  # of Task 2
+            return Answer(self._describe(query, hits, (FORMULA,)))
         found = self._find(query, top + 1, post_types)
         hits = found.take([i for i, key in enumerate(found.ids) if key != post_id])
         return Answer(self._describe(query, hits.top(top)))
 
     def explain(self, text: str, post_id: PostId) -> Explanation:
-        """Compare all nodes of a query with all nodes of a post (Figure 4.1)."""
-        query = self._encoder.encode_text(text)
+        """Compare all nodes of a query with all nodes of a post (Figure 4.1).
+
+        Args:
+            text: words with formulas between dollars, or the id of a topic.
+            post_id: a post of the index.
+        """
+        query = self._find_topic(text) if self._find_topic is not None else None
+        query = query or self._encoder.encode_text(text)
         entry = query.entry._replace(key=_shorten(text, 60))
         (post,) = self._read([post_id])
         captions = self._caption(post, self._find_texts([post_id]).get(post_id))
@@ -141,12 +152,13 @@ class Searcher:
         return EncodedQuery(entry, self._caption(entry, text), clean=clean)
 
     def _find_by_formula(self, query: PostEntry, top: int) -> Hits:
-        """Return posts, each where its best formula stands."""
+        """Return posts, each where its best formula stands, in it or in a comment."""
         vector = query.vectors[list(query.kinds).index(FORMULA)]
         fetch = 4 * top
         while True:
             (found,) = self._index.search_formulas([vector], fetch, EXACT)
-            first = {key: i for i, key in reversed(list(enumerate(found.post_ids)))}
+            owners = [find_owner(key) for key in found.post_ids]
+            first = {key: i for i, key in reversed(list(enumerate(owners)))}
             if len(first) >= top or len(found.post_ids) < fetch:
                 best = found.take(sorted(first.values())[:top])
                 return Hits(best.post_ids, best.scores)
@@ -170,11 +182,12 @@ class Searcher:
         ):
             text = texts.get(post.key)
             parent = texts.get(text.parent_id or "") if text else None
+            is_post = post.post_type != FORMULA_TYPE
             result = Result(
                 rank,
-                post.key,
+                find_owner(post.key),
                 score,
-                post.post_type,
+                post.post_type if is_post or text is None else text.post_type,
                 _give_title(text, parent),
                 _shorten(restore_formulas(text.text, text.formula_map)) if text else "",
                 self._match(query, post, self._caption(post, text), kinds),
