@@ -27,7 +27,7 @@ PAGES = [
     PROJECT / "conf" / "README.md",
     *sorted((PROJECT / "docs").rglob("*.md")),
 ]
-OTHER_DATA = r"--env '?(pool|formula_pool|arqmath|ntcir12|benchmark|cluster)\b"
+OTHER_DATA = r"--env '?(pool|formula_pool|arqmath|ntcir12|benchmark|cluster)|A\.301"
 SKIPPED = {
     OTHER_DATA: "reads a collection that is not part of the project",
     r"(^|[\s'])\[|…|\.\.\.|\b(NAME|ENV|POST_ID|POST|QUERY|FORM|OLD|DIR|VERSION)\b": (
@@ -46,10 +46,10 @@ SKIPPED = {
     ),
     r"^mathamr (evaluate|compare) (run|base|baseline)\.": "names files of the reader",
     r"^mathamr (evaluate|compare)( -m| --task ntcir)?$": "part of a command",
-    r"^mathamr (index|experiments|graphs?|search)( [a-z]+)?$": "a name alone",
+    r"^mathamr (experiments|graphs?|search|index (?!status))(\s?\S+)?$": "a name alone",
     r"^mathamr trees --reader latexml": "needs the program latexml",
     r"^mathamr graphs import": "tests/cli/test_graphs.py imports what was exported",
-    r"^mathamr (release|doctor)": "has its own test; writes into the sources",
+    r"^mathamr release": "tests/cli/test_release.py; writes into the sources",
     r"path/to|/data/|~/": "names a folder of the reader",
 }
 """Patterns of commands that are not run here, and why."""

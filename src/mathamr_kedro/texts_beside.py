@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.graph import find_owner, name_entry, split_entry
 from mathamr_kedro.records import CleanText, FormulaInstance, FormulaMention, Post
 from mathamr_kedro.types import PostId
+
+if TYPE_CHECKING:
+    from mathamr_kedro.datasets import ShardedTable
 
 
 class TextsBeside:

@@ -14,6 +14,7 @@ import click
 from kedro.io import CatalogProtocol
 
 from mathamr_kedro.amr.transition import TransitionConfig
+from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.errors import MathAMRError, find_cause
 from mathamr_kedro.project import find_roots, open_context
 from mathamr_kedro.sealing import SEALS, list_damage
@@ -35,8 +36,8 @@ _AGAIN = "run `kedro run` in the same environment, its stage makes it anew"
 
 
 @click.command()
-@click.option("--env", help="Environment of the data (default: the embedded sample).")
-@click.option("--data-root", help="Another folder for what the stages wrote.")
+@ENV
+@DATA_ROOT
 @click.option(
     "--verify", is_flag=True, help="Read every file and compare it with its seal."
 )
