@@ -70,7 +70,8 @@ def read_status(data: Path) -> dict:
 
 
 def find(data: Path, text: str) -> list[dict]:
-    found = run(data, text, "--json", "--top", "20", command=search.command)
+    options = ("--json", "--top", "20", "--system", "maxsim-exact")
+    found = run(data, text, *options, command=search.command)
     return json.loads(found.stdout[found.stdout.index("[\n") :])  # behind the log
 
 

@@ -70,3 +70,17 @@ def test_other_input_starts_anew(dataset):
     dataset.save(EndOfShards("b"))
     assert [row.visual_id for row in dataset.load()] == ["70", "99"]
     assert dataset.load().trees("1") is None
+
+
+def test_a_run_that_finds_nothing_to_do_leaves_the_bytes_as_they_are(dataset, tmp_path):
+    """Else the next check of the seals would call them damaged."""
+    save(dataset, "1", [formula(1, "70")])
+    dataset.save(EndOfShards("a"))
+    (file,) = (tmp_path / "trees").glob("*.sqlite")
+    before = file.read_bytes()
+    start = StartOfTrees("a")
+    dataset.save(start)
+    assert start.finished == {"1"}
+    assert start.find_missing(["70", "71"]) == {"71"}
+    dataset.save(EndOfShards("a"))
+    assert file.read_bytes() == before

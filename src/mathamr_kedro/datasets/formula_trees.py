@@ -105,14 +105,19 @@ class FormulaTreesDataset(
     def _list_finished(self, made_from: str) -> frozenset[str]:
         if not self._is_made_from(made_from):
             return frozenset()
-        with TreeStore(self._folder / _STORE) as store:
+        with self._look_into(made_from) as store:
             return frozenset(store.finished_batches())
 
     def _find_missing(self, made_from: str, visual_ids: Iterable[str]) -> set[str]:
         if not self._is_made_from(made_from):
             return set(visual_ids)
-        with TreeStore(self._folder / _STORE) as store:
+        with self._look_into(made_from) as store:
             return store.missing_visuals(visual_ids)
+
+    def _look_into(self, made_from: str) -> TreeStore:
+        """Open the store; opened for writing, one that is sealed would change."""
+        is_complete = self._read_state()["complete"]
+        return TreeStore(self._folder / _STORE, is_complete, made_from)
 
     def _is_made_from(self, made_from: str) -> bool:
         return self._read_state()["made_from"] == made_from
