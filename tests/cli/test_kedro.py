@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from kedro.framework.cli.cli import KedroCLI
 
 from mathamr_kedro.cli import group
+from mathamr_kedro.cli._options import ENVIRONMENT
 from tests.conftest import PROJECT
 
 pytestmark = pytest.mark.filterwarnings("ignore:Option '--pipeline'")
@@ -118,4 +119,4 @@ def test_every_command_has_the_same_environment_option():
 
     for name in group.list_commands(context):
         for option in list_options(group.get_command(context, name)):
-            assert type(option.type).__name__ == "EnvironmentName", name
+            assert option.type is ENVIRONMENT, name

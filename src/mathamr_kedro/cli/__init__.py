@@ -33,9 +33,7 @@ class _KedroCommands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        found: click.Command = import_module(f"{__name__}._kedro").load_command(
-            cmd_name
-        )
+        found: click.Command = import_module(f"{__name__}._kedro").COMMANDS[cmd_name]
         return found
 
 

@@ -20,7 +20,7 @@ from kedro.framework.cli.project import run
 from kedro.framework.project import pipelines
 from kedro.pipeline import Pipeline
 
-from mathamr_kedro.cli._options import EnvironmentName
+from mathamr_kedro.cli._options import ENVIRONMENT
 from mathamr_kedro.errors import suggest
 from mathamr_kedro.stages import STAGES
 
@@ -31,16 +31,13 @@ _PACKAGES = {
 }
 
 
-def load_command(name: str) -> click.Command:
-    """Return ``run`` or ``jupyter``."""
-    if name == "run":
-        return _adapt(run, _check_names)
-    group: click.Group = copy(jupyter)
-    group.commands = {
+def _adapt_group(group: click.Group) -> click.Group:
+    adapted = copy(group)
+    adapted.commands = {
         name: _adapt(command, partial(_require_package, name))
-        for name, command in jupyter.commands.items()
+        for name, command in group.commands.items()
     }
-    return group
+    return adapted
 
 
 def _adapt(command: click.Command, check: Callable[..., None]) -> click.Command:
@@ -62,7 +59,7 @@ def _complete(param: click.Parameter) -> click.Parameter:
     if param.name != "env":
         return param
     completed = copy(param)
-    completed.type = EnvironmentName()
+    completed.type = ENVIRONMENT
     return completed
 
 
@@ -124,3 +121,9 @@ def _check(kind: str, values: Iterable[str], known: Collection[str]) -> None:
             hint = suggest(value, known)
             others = hint or f". Known: {', '.join(sorted(known))}"
             raise click.ClickException(f"No {kind} is named {value!r}{others}")
+
+
+COMMANDS: dict[str, click.Command] = {
+    "run": _adapt(run, _check_names),
+    "jupyter": _adapt_group(jupyter),
+}

@@ -6,7 +6,7 @@ import click
 from click.shell_completion import CompletionItem
 
 
-class EnvironmentName(click.ParamType):
+class _EnvironmentName(click.ParamType):
     """The name of an environment, or of several stacked with ``+``; shells complete it.
 
     Names are checked where the configuration is read, with the nearest one as a hint.
@@ -30,9 +30,10 @@ class EnvironmentName(click.ParamType):
         return [CompletionItem(name) for name in names]
 
 
+ENVIRONMENT = _EnvironmentName()
 ENV = click.option(
     "--env",
-    type=EnvironmentName(),
+    type=ENVIRONMENT,
     help="Environment of conf/ (default: the embedded sample).",
 )
 DATA_ROOT = click.option(
