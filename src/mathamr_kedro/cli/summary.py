@@ -13,6 +13,7 @@ from rich.table import Table
 
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.project import open_catalog
+from mathamr_kedro.wording import format_score
 
 _MEASURES = 4
 """How many measures are shown: nDCG', MAP', P'@10 and Bpref by default."""
@@ -78,7 +79,7 @@ def _tabulate_metrics(metrics: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
             table.add_column(measure, justify="right")
         for system, means in rows.items():
             style = "dim" if "(" in system else None
-            cells = [f"{means[measure]:.3f}" for measure in measures]
+            cells = [format_score(means[measure], 3) for measure in measures]
             table.add_row(system, *cells, style=style)
         yield table
 

@@ -11,6 +11,7 @@ from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
 from mathamr_kedro.trec import TopicNotes
 from mathamr_kedro.types import PostType
+from mathamr_kedro.wording import count_nouns
 
 Markup = Literal["html", "markdown", "latex", "text"]
 Part = Literal[
@@ -83,6 +84,10 @@ class Collection(ABC):
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
         self.name = self.root.name
+
+    def __repr__(self) -> str:
+        files = count_nouns(len(self.check_layout()), "file")
+        return f"<{type(self).__name__}: {files}, in {self.root}>"
 
     @abstractmethod
     def check_layout(self) -> list[Path]:

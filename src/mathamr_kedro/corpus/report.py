@@ -7,6 +7,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from mathamr_kedro.figures import style_figure
+
 
 def report_ingestion(statistics: Mapping[str, Any]) -> tuple[str, go.Figure]:
     """Return the report, and the figure of formulas per post."""
@@ -21,6 +23,7 @@ def _write_report(statistics: Mapping[str, Any]) -> str:
         _table(("Statistic", "Value"), _list_counts(statistics)),
         "## Formulas per post",
         _spread_table(statistics["formulas_per_post"]),
+        "![Formulas per post](ingestion_figure.png)",
         "## Representations in the formula index",
         _table(
             ("Representation", "Rows"),
@@ -81,15 +84,13 @@ def _draw_formulas_per_post(statistics: Mapping[str, Any]) -> go.Figure:
         marker_color="#3b6ea8",
         hovertemplate="%{y} posts with %{x} formulas<extra></extra>",
     )
-    return go.Figure(
-        bars,
-        layout={
-            "title": {"text": f"Formulas per post, {statistics['collection']}"},
-            "xaxis": {"title": {"text": "formulas in the post"}, "type": "category"},
-            "yaxis": {"title": {"text": "posts"}},
-            "bargap": 0.1,
-        },
-    )
+    layout = {
+        "title": {"text": f"Formulas per post, {statistics['collection']}"},
+        "xaxis": {"title": {"text": "formulas in the post"}, "type": "category"},
+        "yaxis": {"title": {"text": "posts"}},
+        "bargap": 0.1,
+    }
+    return style_figure(go.Figure(bars, layout=layout))
 
 
 def _table(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mathamr_kedro.corpus.raw import is_number
+from mathamr_kedro.wording import count_nouns
 
 _DROPPED = 1  # bit of the flags: issue "d", the formula must not be returned
 
@@ -41,6 +42,9 @@ class VisualIndex:
             order = np.argsort(ids, kind="stable")
             ids, visual_ids, flags = ids[order], visual_ids[order], flags[order]
         return cls(ids, visual_ids, flags)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {count_nouns(len(self), 'formula')}>"
 
     def __len__(self) -> int:
         return len(self._ids)

@@ -39,6 +39,8 @@ class Outcome:
     """The one that plots show."""
     facts: Mapping[str, Any]
     notes: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    """Of the scores by topic, in their order."""
     grid: GridResults | None = None
 
     def describe(self) -> dict[str, Any]:
@@ -91,6 +93,7 @@ def summarise_experiment(
         measure=experiment.measures[0],
         facts=_state_facts(newest, chosen),
         notes=(*notes, parsers),
+        topics=_list_topics(newest.read_topic_scores(experiment.task, chosen)),
         grid=grid,
     )
 
@@ -136,7 +139,12 @@ def summarise_evaluation(
         measure=next(iter(next(iter(results.values()))[0].per_topic)),
         facts=_state_facts(cell, topic_set),
         notes=(_name_parsers([cell]),),
+        topics=_list_topics(systems),
     )
+
+
+def _list_topics(scores: Mapping[str, TopicScores]) -> tuple[str, ...]:
+    return next(iter(scores.values()))[0]
 
 
 def _name_parsers(cells: Sequence[FinishedCell]) -> str:

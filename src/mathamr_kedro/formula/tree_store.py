@@ -29,6 +29,7 @@ from mathamr_kedro.errors import InputError, MalformedInputError, MissingInputEr
 from mathamr_kedro.formula.tree import FormulaTrees
 from mathamr_kedro.formula.tree_rows import DICTIONARY, SOURCES, TreeRow
 from mathamr_kedro.types import FormulaId, VisualId
+from mathamr_kedro.wording import count_nouns
 
 _VERSION = 1
 _CACHE_MEBIBYTES = 64
@@ -58,6 +59,9 @@ _FIND_TREES = "SELECT * FROM trees WHERE visual_id = ?"
 _FIND_BY_FORMULA = """
 SELECT trees.* FROM formulas JOIN trees USING (visual_id) WHERE formulas.formula_id = ?
 """
+
+_COUNTED = 1_000_000
+"""Trees that ``repr`` counts at most: more would take seconds."""
 
 
 class TreeStore:
@@ -159,6 +163,13 @@ class TreeStore:
             run("ROLLBACK")
             raise
         run("COMMIT")
+
+    def __repr__(self) -> str:
+        counted = f"SELECT COUNT(*) FROM (SELECT 1 FROM trees LIMIT {_COUNTED})"
+        number = self._connection.execute(counted).fetchone()[0]
+        more = "at least " if number == _COUNTED else ""
+        what = f"trees of {more}{count_nouns(number, 'distinct formula')}"
+        return f"<{type(self).__name__}: {what}, in {self.path}>"
 
     def finished_batches(self) -> set[str]:
         """Return the names of the batches that are whole."""

@@ -32,13 +32,14 @@ from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.files import replace_folder, write_text
 from mathamr_kedro.graph.configuration import PreprocessingConfig
 from mathamr_kedro.graph.pairs import Pair, PairSplit
-from mathamr_kedro.graph.shards.layout import VERSION
+from mathamr_kedro.graph.shards.layout import GROUPS, VERSION
 from mathamr_kedro.graph.shards.writer import ShardWriter
 from mathamr_kedro.graph.vocabulary import (
     NodeVocabulary,
     RelationVocabulary,
     make_schema,
 )
+from mathamr_kedro.wording import count_nouns
 
 if TYPE_CHECKING:
     from mathamr_kedro.graph.blocks import GraphBlock
@@ -86,6 +87,12 @@ class PreparedGraphs:
         self.version: int = content.get("version", 1)
         self.topics_from: str = content.get("topics_from", "")
         self.report: dict[str, Any] = content["report"]
+
+    def __repr__(self) -> str:
+        sizes = np.load(self.folder / "posts/sizes.npy", mmap_mode="r")
+        nodes = int(sizes[:, GROUPS.index("node")].sum(dtype=np.int64))
+        what = f"{count_nouns(len(sizes), 'post')}, {count_nouns(nodes, 'node')}"
+        return f"<{type(self).__name__}: {what}, in {self.folder}>"
 
     @cached_property
     def types(self) -> NodeVocabulary:
@@ -141,6 +148,9 @@ class PreparedStore:
 
     def __init__(self, base: Path) -> None:
         self.base = Path(base)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.list()}, in {self.base}>"
 
     def folder(self, parameters: PreprocessingConfig) -> Path:
         """Return the folder of a configuration, whether it is there or not."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,9 @@ from mathamr_kedro.graph import PreprocessingConfig
 logger = logging.getLogger(__name__)
 
 Values = Mapping[str, Any]
+
+_PICTURE = re.compile(r"^!\[.*\)\n+", re.MULTILINE)
+"""Of a page; the folder of a cell has none."""
 
 
 def identify_evaluation(
@@ -61,5 +65,6 @@ def record_evaluation(
     The report is written last of all, so a recorded cell lacks nothing.
     """
     table = pa.Table.from_pandas(scores, preserve_index=False)
-    outputs = CellOutputs(record, table, metrics, efficiency, training_history, report)
+    page = _PICTURE.sub("", report)
+    outputs = CellOutputs(record, table, metrics, efficiency, training_history, page)
     return outputs.finish()
