@@ -23,9 +23,9 @@ from pathlib import Path
 import numpy as np
 
 from mathamr_kedro.search.engines.edge import EdgeIndex
-from mathamr_kedro.search.engines.following import _verify_collections
 from mathamr_kedro.search.engines.points import formula_points, post_points
 from mathamr_kedro.search.engines.protocol import EXACT
+from mathamr_kedro.search.engines.verification import verify_collections
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.search.store import VectorStore
 
@@ -109,7 +109,7 @@ def find_fault(folder: Path, reported: int) -> int:
             raise ValueError(f"post {entry.key} has other vectors in the store")
     with EdgeIndex.open(folder / "edge", store) as index:
         collections = index._collections
-        _verify_collections(collections, store, sample=len(keys))
+        verify_collections(collections, store, sample=len(keys))
         if keys:
             posts = store.read(keys)
             for points, collection, space in (

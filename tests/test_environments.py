@@ -220,3 +220,9 @@ def test_released_encoders_get_the_graphs_they_were_trained_on(env):
 @pytest.mark.parametrize("env", ["arqmath", "benchmark"])
 def test_the_official_collection_takes_the_parser_of_the_thesis(env):
     assert read_parameters_of(env)["amr_parsing"]["parser"] == "auto"
+
+
+def test_globals_of_an_overlay_may_name_those_below(conf):
+    write(conf, {"overlays/part.yml": "globals: {root: '${_below.root}/part'}"})
+    assert load(conf, "pool+part")["globals"] == {"root": "pool/part"}
+    assert load(conf, "part")["catalog"]["one"]["path"] == "data/part"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import subprocess
@@ -9,8 +10,14 @@ import sys
 
 import pytest
 
-from mathamr_kedro.errors import LockedError
-from mathamr_kedro.files import FolderLock, replace_file, replace_folder, write_text
+from mathamr_kedro.errors import DiskFullError, LockedError
+from mathamr_kedro.files import (
+    FolderLock,
+    allot_file,
+    replace_file,
+    replace_folder,
+    write_text,
+)
 
 GONE = 2**22 + 1  # above the largest process id of Linux
 
@@ -121,3 +128,38 @@ def test_lock_of_another_process_ends_with_it(tmp_path):
             FolderLock(tmp_path, "wait")
         other.kill()
     FolderLock(tmp_path, "wait").close()
+
+
+@pytest.mark.parametrize("replace", [replace_file, replace_folder])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_full_disk_is_one_line_with_the_remedy(tmp_path, replace, number):
+    path = tmp_path / "vectors"
+    with (
+        pytest.raises(
+            DiskFullError, match=r"No room for .*vectors.*; make room and run"
+        ),
+        replace(path),
+    ):
+        raise OSError(number, os.strerror(number))
+    assert names(tmp_path) == []
+
+
+def test_other_errors_of_the_system_stay_what_they_are(tmp_path):
+    with pytest.raises(PermissionError), replace_file(tmp_path / "a"):
+        raise PermissionError(errno.EACCES, "no")
+
+
+def test_room_is_taken_before_memory_is_written(tmp_path, monkeypatch):
+    """Writing through memory into a file without room would be SIGBUS."""
+    path = tmp_path / "table.npy"
+    path.touch()
+    os.truncate(path, 1 << 20)
+    allot_file(path)
+    assert path.stat().st_blocks * 512 >= 1 << 20
+
+    def refuse(*args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", refuse)
+    with pytest.raises(DiskFullError, match=r"table\.npy.*make room"):
+        allot_file(path)

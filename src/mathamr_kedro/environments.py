@@ -18,7 +18,8 @@ what the files of a folder would; ``over`` names environments that are read befo
 
 Every environment is read once, after those that it stands over, and merged by the rules
 of ``settings.py``: with the file above as ``benchmark``, ``--env benchmark`` and
-``--env arqmath+benchmark`` are the same.
+``--env arqmath+benchmark`` are the same. Globals of an overlay may name those that it
+changes: ``data_root: ${_below.data_root}/judged``.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from mathamr_kedro.parameters import merge_parameters
 
 _SEPARATOR = "+"
 _OVER = "over"
+_BELOW = "_below"
 _SECTIONS = (_OVER, "globals", "parameters", "catalog")
 _FOLDERS_OF_FILES = ("overlays", "experiments")
 
@@ -92,7 +94,7 @@ class EnvironmentLoader(OmegaConfigLoader):
         config = self._read_first(key, first, is_alone=not others)
         is_soft = self.merge_strategy.get(key) == "soft"
         for place in others:
-            above = self._read_layer(key, place)
+            above = self._read_layer(key, place, config)
             config = merge_parameters(config, above) if is_soft else {**config, **above}
         return config
 
@@ -107,13 +109,17 @@ class EnvironmentLoader(OmegaConfigLoader):
         finally:
             self.env = whole
 
-    def _read_layer(self, key: str, place: Path) -> dict[str, Any]:
+    def _read_layer(
+        self, key: str, place: Path, below: dict[str, Any]
+    ) -> dict[str, Any]:
         if place.is_dir():
             found: dict[str, Any] = self.load_and_merge_dir_config(
                 str(place), self.config_patterns[key], key, set(), key == "credentials"
             )
             return found
         layers = [_read_file(place).get(key) or {}]
+        if key == "globals":
+            layers.insert(0, {_BELOW: below})
         if key == "parameters":
             layers.append(self.runtime_params or {})
         section = OmegaConf.merge(*layers)

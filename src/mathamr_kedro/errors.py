@@ -5,11 +5,13 @@ MathAMRError
 ├── ConfigurationError   a parameter, an environment or a path in conf/ is wrong
 ├── InputError           an input file cannot be used
 │   ├── MissingInputError    it, or a part of it, does not exist
-│   └── MalformedInputError  it exists, but is not in the expected format
+│   ├── MalformedInputError  it exists, but is not in the expected format
+│   └── DamagedFileError     it is not what this project wrote there
 ├── FormulaError         a formula cannot be turned into a tree (strict mode)
 ├── GraphError           a graph violates an invariant
 ├── TrainingError        training cannot continue, for instance because the loss is NaN
 ├── LockedError          another process is writing to the same folder
+├── DiskFullError        there is no room for what is to be written
 └── WorkerError          a worker process died, hung or sent an invalid answer
 ```
 
@@ -42,6 +44,10 @@ class MalformedInputError(InputError):
     """An input file exists, but is not in the expected format."""
 
 
+class DamagedFileError(InputError):
+    """A file of our own is missing, cut short or changed since it was written."""
+
+
 class FormulaError(MathAMRError):
     """A formula cannot be turned into a tree in strict mode."""
 
@@ -56,6 +62,10 @@ class TrainingError(MathAMRError):
 
 class LockedError(MathAMRError):
     """Another process is writing to the same folder."""
+
+
+class DiskFullError(MathAMRError):
+    """There is no room on the disk for what is to be written."""
 
 
 class WorkerError(MathAMRError):

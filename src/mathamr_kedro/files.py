@@ -14,6 +14,7 @@ it: two writers never mix, and leftovers of killed processes go with the next wr
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -24,7 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mathamr_kedro.errors import LockedError
+from mathamr_kedro.errors import DiskFullError, LockedError
 
 
 @contextmanager
@@ -36,6 +37,9 @@ def replace_file(path: Path) -> Iterator[Path]:
         _sync(part)
         os.replace(part, path)
         _sync(path.parent)
+    except OSError as exc:
+        _explain(exc, path)
+        raise
     finally:
         part.unlink(missing_ok=True)
 
@@ -51,17 +55,43 @@ def replace_folder(folder: Path) -> Iterator[Path]:
     part.mkdir(parents=True)
     try:
         yield part
-        for path in part.rglob("*"):
-            _sync(path)
-        _sync(part)
+        sync_folder(part)
         old = part.with_suffix(".old.part")
         if folder.exists():
             os.replace(folder, old)
         os.replace(part, folder)
         _sync(folder.parent)
         shutil.rmtree(old, ignore_errors=True)
+    except OSError as exc:
+        _explain(exc, folder)
+        raise
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Write all below a folder to the disk, and its names."""
+    for path in folder.rglob("*"):
+        _sync(path)
+    _sync(folder)
+
+
+def allot_file(path: Path) -> None:
+    """Take the room of a file that is to be written through memory.
+
+    Where the disk turned out to be full only then, the system would end the process.
+
+    Raises:
+        DiskFullError: there is no room.
+    """
+    if not hasattr(os, "posix_fallocate"):
+        return
+    try:
+        with path.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    except OSError as exc:
+        _explain(exc, path)
+        raise
 
 
 def write_text(path: Path, text: str) -> None:
@@ -125,6 +155,15 @@ def _name_part(path: Path) -> Path:
     part = path.with_name(f".{path.name}.{host}.{os.getpid()}.part")
     shutil.rmtree(part, ignore_errors=True)
     return part
+
+
+def _explain(error: OSError, path: Path) -> None:
+    """Raise :class:`DiskFullError` where there was no room for a file."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        raise DiskFullError(
+            f"No room for {str(path)!r} ({error.strerror}); make room and run the same "
+            "command again: it goes on where it stopped"
+        ) from error
 
 
 def _is_running(process: int) -> bool:

@@ -139,7 +139,9 @@ class _Project:
         return fingerprint_encoder(self._model_folder, self._graphs.made_from)
 
     def open_store(self) -> VectorStore:
-        found: VectorStore = self.catalog.load("post_vectors").read(self.mark)
+        found: VectorStore = self.catalog.load("post_vectors").read(
+            self.mark, verify=False
+        )
         return found
 
     def load_encoder(self) -> QueryEncoder:

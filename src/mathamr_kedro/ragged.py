@@ -21,6 +21,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mathamr_kedro.errors import MalformedInputError
+
 A = TypeVar("A", bound=Any)
 """``NDArray`` or ``Tensor``."""
 
@@ -164,3 +166,20 @@ def _concatenate(parts: Sequence[Any]) -> Any:
 
 def _as_tensor(array: Any) -> Tensor:
     return array if isinstance(array, Tensor) else torch.from_numpy(array)
+
+
+def scale_to_length_one(vectors: NDArray[Any]) -> NDArray[np.float64]:
+    """Divide each row by its length.
+
+    Raises:
+        MalformedInputError: a row is zero or not finite.
+    """
+    exact = np.asarray(vectors, dtype=np.float64)
+    lengths = np.linalg.norm(exact, axis=-1, keepdims=True)
+    bad = ~np.isfinite(lengths) | (lengths == 0)
+    if bad.any():
+        raise MalformedInputError(
+            f"Expected vectors with a direction (row {int(np.argmax(bad))} has length "
+            f"{float(lengths.flat[int(np.argmax(bad))])!r})"
+        )
+    return exact / lengths

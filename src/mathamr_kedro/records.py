@@ -157,6 +157,16 @@ class TrainingPair(NamedTuple):
     answer_id: PostId
 
 
+class ChosenPost(NamedTuple):
+    """Why a post belongs to a subset of its collection; a post may have two reasons."""
+
+    post_id: PostId
+    reason: str
+    """``judged``, ``question`` (of a judged answer) or ``training``."""
+    answer_id: PostId | None
+    """``training``: the answer that was drawn with this question."""
+
+
 class MinedNegatives(NamedTuple):
     """Answers that look right for a question and are not."""
 

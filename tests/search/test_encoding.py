@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from benchmarks.random_graphs import GraphShape, RandomGraphs
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.errors import DamagedFileError, MalformedInputError
 from mathamr_kedro.graph import FORMULA, GraphSchema, GraphShards, ShardWriter
 from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
@@ -16,11 +18,12 @@ from mathamr_kedro.model.weights import load_model, save_model
 from mathamr_kedro.search.encoding import (
     CollectionGraphs,
     EncodeRanges,
+    EncodingConfig,
     encode_collection,
     fingerprint_encoder,
-    list_ranges,
 )
 from mathamr_kedro.search.store import VectorStore
+from mathamr_kedro.search.store_state import GraphRange
 from mathamr_kedro.workers import WorkerConfig
 
 SCHEMA = GraphSchema(
@@ -48,7 +51,7 @@ def folders(tmp_path_factory):
     return base / "model", base / "graphs"
 
 
-def encode(folder, folders, size=4, workers=1):
+def encode(folder, folders, size=4, workers=1, of="posts"):
     shards = GraphShards(folders[1])
     types = np.ones(len(shards), dtype=np.uint8)
     graphs = CollectionGraphs(shards, types, lambda i: not i.endswith("-1"))
@@ -56,9 +59,9 @@ def encode(folder, folders, size=4, workers=1):
         encode_collection(
             store,
             EncodeRanges(*folders, ComputeConfig(device="cpu")),
-            list_ranges(len(shards), "posts", size),
+            of,
             graphs,
-            WorkerConfig(workers=workers, batch_size=1),
+            EncodingConfig(size, workers=WorkerConfig(workers=workers, batch_size=1)),
         )
     return VectorStore(folder)
 
@@ -99,7 +102,9 @@ def test_stopped_encoding_encodes_only_what_it_lacks(tmp_path, folders, monkeypa
     monkeypatch.setattr(EncodeRanges, "__call__", stop_at_second)
     with pytest.raises(KeyboardInterrupt):
         encode(tmp_path, folders)
-    assert VectorStore(tmp_path).state.shards == ("posts-00000000",)
+    assert [r.name for r in VectorStore(tmp_path).state.shards] == [
+        "posts-00000000-00000004"
+    ]
     assert len(encode(tmp_path, folders)) == 10
     assert [r.first for r in seen] == [0, 4, 4, 8]
 
@@ -119,3 +124,78 @@ def test_fingerprint_follows_weights_and_graphs(tmp_path, folders):
         model.head.inner.weight[0, 0] += 1e-3
     save_model(tmp_path, model)
     assert mark != fingerprint_encoder(tmp_path, "graphs")
+
+
+def stop_after(monkeypatch, shards):
+    call, seen = EncodeRanges.__call__, []
+
+    def stop(self, ranges):
+        if len(seen) == shards:
+            raise KeyboardInterrupt
+        seen.extend(ranges)
+        return call(self, ranges)
+
+    monkeypatch.setattr(EncodeRanges, "__call__", stop)
+    return seen
+
+
+@pytest.mark.parametrize(("size", "lasts"), [(4, [8, 10]), (3, [7, 10]), (100, [10])])
+def test_another_size_of_shards_loses_no_post(
+    tmp_path, folders, monkeypatch, size, lasts
+):
+    with monkeypatch.context() as patch:
+        stop_after(patch, 2)
+        with pytest.raises(KeyboardInterrupt):
+            encode(tmp_path, folders, size=2)
+    seen = stop_after(monkeypatch, 99)
+    store = encode(tmp_path, folders, size=size)
+    assert sorted(store.keys(), key=int) == [str(k) for k in range(10)]
+    assert [r.last for r in seen] == lasts
+    assert encode(tmp_path, folders, size=1).generation == store.generation
+
+
+def test_posts_changed_by_hand_stay_so_when_a_batch_is_encoded_again(tmp_path, folders):
+    truth = encode(tmp_path / "whole", folders)
+    vectors = truth.read(["5"]).vectors
+    encode(tmp_path / "store", folders)
+    with VectorStore.open(tmp_path / "store", "mark", 8) as store:
+        changed = truth.read(["2"]).take([0])
+        changed.vectors[:] *= -1
+        store.commit(changed, delete=["1", "9"])
+    for file in (tmp_path / "store").glob("seg-*.safetensors"):
+        if file.name != "seg-000004.safetensors":
+            file.write_bytes(b"")
+    with VectorStore.open(tmp_path / "store", "mark", 8, mend=True) as store:
+        assert list(store.keys()) == ["2"]
+    store = encode(tmp_path / "store", folders)
+    assert sorted(store.keys()) == ["0", *"2345678"]
+    np.testing.assert_array_equal(store.read(["5"]).vectors, vectors)
+    np.testing.assert_array_equal(store.read(["2"]).vectors, changed.vectors)
+
+
+def test_other_graphs_of_one_store_replace_the_first(tmp_path, folders, monkeypatch):
+    """Topics that changed under their ids, and changed back."""
+    seen = stop_after(monkeypatch, 99)
+    for of in ("topics-a", "topics-b", "topics-a", "topics-a"):
+        encode(tmp_path, folders, of=of)
+    assert [r.of for r in seen] == ["topics-a"] * 3 + ["topics-b"] * 3 + [
+        "topics-a"
+    ] * 3
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: {"shards": (*s.shards[1:], GraphRange("posts", 0, 4))}, "formulas"),
+        (lambda s: {"segments": s.segments[1:]}, r"10 posts, .*got 6, e.g. post '0'"),
+        (lambda s: {"shards": (*s.shards, s.shards[0])}, r"10 posts in .*\(got 14"),
+    ],
+)
+def test_store_that_does_not_hold_the_graphs_stops_the_stage(
+    tmp_path, folders, change, message
+):
+    state = encode(tmp_path, folders).state
+    replace(state, complete=False, **change(state)).write(tmp_path)
+    with pytest.raises(DamagedFileError, match=message):
+        encode(tmp_path, folders)
+    assert not VectorStore(tmp_path).state.complete

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import LockedError, MalformedInputError, MissingInputError
+from mathamr_kedro.errors import (
+    DamagedFileError,
+    LockedError,
+    MalformedInputError,
+    MissingInputError,
+)
 from mathamr_kedro.records import Failure, FormulaMention, Post
 from mathamr_kedro.search import living
 from mathamr_kedro.search.engines import EngineConfig, ExactIndex
@@ -132,3 +137,18 @@ def test_draws_differ():
     assert not any(
         np.array_equal(drawn.vectors, post.vectors) for post in draw_posts(60)
     )
+
+
+def test_posts_lost_with_a_damaged_file_are_restored(index, store, posts):
+    index.add([make_post("900"), make_post("901")])
+    index.delete(["901"])
+    last = max(store.folder.glob("seg-*"))
+    last.write_bytes(b"")
+    with pytest.raises(DamagedFileError, match=last.name):
+        index.restore()
+    state = VectorStore.open(store.folder, ENCODER, store.width, mend=True)
+    state.close()
+    assert index.restore().added == ("900",)
+    assert index.restore().added == ()
+    twin = [*posts, FakeEncoder().encode_post(make_post("900"))]
+    check_engine(ExactIndex(VectorStore(store.folder)), SlowIndex(twin))

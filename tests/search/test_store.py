@@ -9,12 +9,14 @@ import pytest
 
 from mathamr_kedro.errors import (
     ConfigurationError,
+    DamagedFileError,
     LockedError,
     MalformedInputError,
     MissingInputError,
 )
 from mathamr_kedro.search.post_vectors import PostVectors
 from mathamr_kedro.search.store import VectorStore
+from mathamr_kedro.search.store_state import GraphRange
 
 from .conftest import ENCODER, WIDTH, draw_posts
 
@@ -126,11 +128,14 @@ def test_rest_of_a_killed_commit_is_not_read_and_removed(tmp_path, posts):
 
 def test_finished_shards_survive_compaction(tmp_path, posts):
     with open_store(tmp_path) as store:
-        store.commit(PostVectors.of(posts[:4]), shard="posts-0")
-        store.commit(PostVectors.of(posts[4:8]), shard="posts-1")
+        store.commit(PostVectors.of(posts[:4]), shard=GraphRange("posts", 0, 4))
+        store.commit(PostVectors.of(posts[4:8]), shard=GraphRange("posts", 4, 8))
         store.compact()
         assert len(store.segments()) == 1
-    assert set(VectorStore(tmp_path).state.shards) == {"posts-0", "posts-1"}
+    assert VectorStore(tmp_path).state.shards == (
+        GraphRange("posts", 0, 4),
+        GraphRange("posts", 4, 8),
+    )
     assert not VectorStore(tmp_path).state.complete
 
 
@@ -185,9 +190,9 @@ def test_missing_changed_or_foreign_store_is_refused(tmp_path, posts):
         store.commit(PostVectors.of(posts[:2]))
     file = tmp_path / "seg-000001.safetensors"
     file.write_bytes(file.read_bytes()[:-1])
-    with pytest.raises(MalformedInputError, match="was changed"):
+    with pytest.raises(DamagedFileError, match="damaged; run `kedro run"):
         len(VectorStore(tmp_path))
     state = json.loads((tmp_path / "store.json").read_text())
     (tmp_path / "store.json").write_text(json.dumps(state | {"version": 9}))
-    with pytest.raises(MalformedInputError, match="version 9"):
+    with pytest.raises(DamagedFileError, match="version 9"):
         VectorStore(tmp_path)

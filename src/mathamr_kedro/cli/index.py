@@ -85,6 +85,16 @@ def _delete(ids: tuple[str, ...], env: str | None, data_root: str | None) -> Non
     click.echo(f"deleted {_count(ids, 'post')}")
 
 
+@command.command(name="restore")
+@_options
+def _restore(env: str | None, data_root: str | None) -> None:
+    """Add posts again that were added by hand and lost with a damaged file."""
+    found = _open(env, data_root).restore()
+    for failure in found.failures:
+        click.echo(f"skipped {failure.record_id}: {failure.detail}", err=True)
+    click.echo(f"restored {_count(found.added, 'post')}")
+
+
 @command.command(name="compact")
 @_options
 def _compact(env: str | None, data_root: str | None) -> None:

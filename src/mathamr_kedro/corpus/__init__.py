@@ -2,6 +2,7 @@
 
 ```
 arqmath, formula_pool, ntcir12, own_files     kinds of Collection (raw)
+   │ subset, chosen                           its judged posts alone
    │ xml_rows, topics, formula_tables, judgments
    ▼ raw records and failures
 extraction ──► Post, Comment, Topic           markup: to flat text
@@ -15,6 +16,7 @@ Files that others publish too (qrels, notes about topics, TSV tables) are read b
 """
 
 from mathamr_kedro.corpus.arqmath import ArqmathCollection, ArqmathFiles, ExampleFiles
+from mathamr_kedro.corpus.chosen import ChosenCollection, ChosenPosts
 from mathamr_kedro.corpus.extraction import (
     PostCleaner,
     clean_comment,
@@ -35,6 +37,7 @@ from mathamr_kedro.corpus.statistics import (
     describe_judgments,
     describe_posts,
 )
+from mathamr_kedro.corpus.subset import JudgedSubset, SubsetConfig
 from mathamr_kedro.corpus.tables import RecordTables
 from mathamr_kedro.corpus.threads import Answers, Threads
 from mathamr_kedro.corpus.topics import year_of_topic
@@ -44,11 +47,14 @@ __all__ = [
     "Answers",
     "ArqmathCollection",
     "ArqmathFiles",
+    "ChosenCollection",
+    "ChosenPosts",
     "Collection",
     "ExampleFiles",
     "FormulaMarks",
     "FormulaPool",
     "FormulaPoolFiles",
+    "JudgedSubset",
     "Ntcir12Collection",
     "Ntcir12Files",
     "OwnCollection",
@@ -58,6 +64,7 @@ __all__ = [
     "RawPost",
     "RawTopic",
     "RecordTables",
+    "SubsetConfig",
     "Threads",
     "VisualIndex",
     "check_accounts",

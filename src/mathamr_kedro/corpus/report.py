@@ -21,6 +21,7 @@ def _write_report(statistics: Mapping[str, Any]) -> str:
     parts = [
         f"# Ingestion of `{statistics['collection']}`",
         _table(("Statistic", "Value"), _list_counts(statistics)),
+        *_describe_subset(statistics["subset"]),
         "## Formulas per post",
         _spread_table(statistics["formulas_per_post"]),
         "![Formulas per post](ingestion_figure.png)",
@@ -72,6 +73,28 @@ def _list_counts(statistics: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         ("Formulas found in the texts", statistics["formulas_in_texts"]),
         ("Training pairs", statistics["training_pairs"]),
         *((f"Topics, {task}", n) for task, n in statistics["topics"].items()),
+    ]
+
+
+def _describe_subset(counts: Mapping[str, int]) -> list[str]:
+    """Return the section about the judged subset, if this is one."""
+    tasks = [key.removesuffix("_judged") for key in counts if key.endswith("_judged")]
+    if not tasks:
+        return []
+    rows = [(t, counts[f"{t}_judged"], counts[f"{t}_found"]) for t in tasks]
+    kept = [
+        ("Posts that are judged, or hold a judged formula", counts["judged"]),
+        ("Questions of judged answers", counts.get("question", 0)),
+        ("Training pairs drawn from the whole collection", counts.get("training", 0)),
+        ("Posts of the subset", counts["posts"]),
+    ]
+    return [
+        "## Judged subset",
+        _table(
+            ("Judgments", "Documents", "In the collection", "Missing"),
+            [(task, judged, found, judged - found) for task, judged, found in rows],
+        ),
+        _table(("Kept", "Number"), kept),
     ]
 
 

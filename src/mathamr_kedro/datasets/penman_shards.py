@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +34,15 @@ class PenmanShards:
     def counts(self) -> dict[str, int]:
         """The account over all shards, e.g. ``{"read": 9, "written": 9}``."""
         totals: dict[str, int] = {}
-        for shard in self._folder.read_list().counts.values():
+        for shard in self.counts_by_shard.values():
             for name, count in shard.items():
                 totals[name] = totals.get(name, 0) + count
         return totals
+
+    @property
+    def counts_by_shard(self) -> Mapping[str, Mapping[str, int]]:
+        """The account of each shard."""
+        return self._folder.read_list().counts
 
     def files(self) -> list[Path]:
         """Return the files of the shards, in order."""

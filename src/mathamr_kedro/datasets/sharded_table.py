@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -36,10 +36,15 @@ class ShardedTable:
     def counts(self) -> dict[str, int]:
         """The account over all shards, e.g. ``{"read": 9, "written": 9, ...}``."""
         totals: dict[str, int] = {}
-        for shard in self._folder.read_list().counts.values():
+        for shard in self.counts_by_shard.values():
             for name, count in shard.items():
                 totals[name] = totals.get(name, 0) + count
         return totals
+
+    @property
+    def counts_by_shard(self) -> Mapping[str, Mapping[str, int]]:
+        """The account of each shard."""
+        return self._folder.read_list().counts
 
     @property
     def fingerprint(self) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from kedro.io import AbstractDataset
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.search import Dtype, VectorStore
+from mathamr_kedro.errors import ConfigurationError, InputError, MissingInputError
+from mathamr_kedro.search import Dtype, VectorStore, verify_store
 from mathamr_kedro.wording import count_nouns
 
 
@@ -21,21 +21,35 @@ class VectorStores:
         self.base = Path(base)
 
     def __repr__(self) -> str:
-        stores = [VectorStore(folder) for folder in sorted(self.base.glob("[!.]*/"))]
+        states = sorted(self.base.glob("*/store.json"))
+        stores = [VectorStore(state.parent) for state in states]
         found = [f"{count_nouns(len(s), 'post')} by {s.encoder}" for s in stores]
         what = "; ".join(found) or "nothing encoded"
         return f"<{type(self).__name__}: {what}, in {self.base}>"
 
     def write(self, encoder: str, width: int, dtype: Dtype) -> VectorStore:
-        """Open the store of an encoder for writing."""
-        return VectorStore.open(self.base / encoder, encoder, width, dtype)
+        """Open the store of an encoder for writing, without what is damaged."""
+        folder = self.base / encoder
+        return VectorStore.open(folder, encoder, width, dtype, mend=True)
 
-    def read(self, encoder: str) -> VectorStore:
+    def verify(self) -> Iterator[InputError]:
+        """Read all stores whole and yield what is wrong with them."""
+        for state in sorted(self.base.glob("*/store.json")):
+            yield from verify_store(state.parent)
+
+    def read(self, encoder: str, verify: bool = True) -> VectorStore:
         """Open the complete store of an encoder.
+
+        Args:
+            encoder: its fingerprint.
+            verify: read all files whole; their sizes are always looked at.
 
         Raises:
             MissingInputError: it is missing or unfinished.
+            DamagedFileError: a file is not what was written.
         """
+        for error in verify_store(self.base / encoder) if verify else ():
+            raise error
         store = VectorStore(self.base / encoder)
         if not store.state.complete:
             raise MissingInputError(
@@ -90,6 +104,14 @@ class IndexPlaces:
     def folder(self, encoder: str) -> Path:
         """Return the folder of an index, whether it is there or not."""
         return self.base / encoder
+
+    def verify(self) -> Iterator[InputError]:
+        """Read all indexes in folders whole and yield what is wrong with them."""
+        for folder in sorted(f for f in self.base.glob("*") if f.is_dir()):
+            # Loaded here: the engine 'exact' needs no Qdrant.
+            from mathamr_kedro.search.engines.edge import EdgeIndex  # noqa: PLC0415
+
+            yield from EdgeIndex.verify(folder)
 
 
 class IndexesDataset(AbstractDataset[None, IndexPlaces]):

@@ -3,6 +3,7 @@
 ::
 
     AMR record ── fusion ──> fused record          fusion, tree_lookup, penman_records
+        archives of them                           archive, archive_{tables,import}
         MathGraph: nodes and lines of a text       math_graph, penman_graph, sentences
             GraphVariant: what the encoder sees    virtual_nodes, variants, drawing/
                 GraphArrays: NumPy arrays          arrays, builder, blocks
@@ -24,6 +25,9 @@ from typing import TYPE_CHECKING
 from mathamr_kedro.faces import load_lazily
 
 if TYPE_CHECKING:
+    from mathamr_kedro.graph.archive import ArchivedFile, GraphArchive
+    from mathamr_kedro.graph.archive_import import ArchiveImport, KnownPosts
+    from mathamr_kedro.graph.archive_tables import ArchivedTables
     from mathamr_kedro.graph.arrays import (
         DOCUMENT,
         FORMULA,
@@ -99,6 +103,9 @@ __all__ = [
     "RARE_NUMBERS",
     "SENTENCE",
     "SPECIAL_TYPES",
+    "ArchiveImport",
+    "ArchivedFile",
+    "ArchivedTables",
     "AuxiliaryEdges",
     "BatchSize",
     "BuildBlocks",
@@ -107,6 +114,7 @@ __all__ = [
     "FuseRecords",
     "FusedRecord",
     "FusionMode",
+    "GraphArchive",
     "GraphArrays",
     "GraphBatch",
     "GraphBlock",
@@ -115,6 +123,7 @@ __all__ = [
     "GraphShards",
     "GraphTally",
     "GraphVariant",
+    "KnownPosts",
     "LabelCounts",
     "MathGraph",
     "NodeVocabulary",
@@ -150,6 +159,9 @@ __all__ = [
 ]
 
 _HOMES = {
+    "archive": ("ArchivedFile", "GraphArchive"),
+    "archive_import": ("ArchiveImport", "KnownPosts"),
+    "archive_tables": ("ArchivedTables",),
     "arrays": (
         "DOCUMENT",
         "FORMULA",

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.files import allot_file
 from mathamr_kedro.learning.node_vectors import Encode
 from mathamr_kedro.progress import report_progress
 
@@ -46,6 +47,7 @@ def write_document_vectors(
         if table is None:  # on disk: memory holds what was just written
             shape = (rows, vectors.shape[1])
             table = np.lib.format.open_memmap(path, "w+", np.float16, shape)
+            allot_file(path)
         table[[row for row, _ in batch]] = vectors
     if table is None:
         raise MissingInputError(

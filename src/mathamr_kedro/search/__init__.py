@@ -4,7 +4,10 @@
 
     encoding      prepared graphs ──> vectors ──> store
     store         the vectors of all posts; commits that survive kills
-      store_files   its state, segments and changes
+      snapshots     all of one commit, whatever a writer does meanwhile
+      store_state   store.json: the files that count, with their seals
+      store_files   segments and changes
+      store_mending damage: finding it, leaving it out
       post_vectors  several vectors of each post, with kinds and ids
     engines       an index of a store: exact, edge or server
     strategies    how posts and formulas are found in an index
@@ -27,7 +30,6 @@ from mathamr_kedro.search.encoding import (
     EncodingConfig,
     encode_collection,
     fingerprint_encoder,
-    list_ranges,
 )
 from mathamr_kedro.search.engines import (
     EXACT,
@@ -44,7 +46,8 @@ from mathamr_kedro.search.post_vectors import PostEntry, PostVectors, Vectors
 from mathamr_kedro.search.queries import QueryEncoder
 from mathamr_kedro.search.searcher import Answer, Result, Searcher
 from mathamr_kedro.search.store import VectorStore
-from mathamr_kedro.search.store_files import Dtype
+from mathamr_kedro.search.store_mending import verify_store
+from mathamr_kedro.search.store_state import Dtype
 from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
 
 __all__ = [
@@ -75,6 +78,6 @@ __all__ = [
     "find_formulas",
     "find_posts",
     "fingerprint_encoder",
-    "list_ranges",
     "open_index",
+    "verify_store",
 ]

@@ -2,26 +2,32 @@
 
 ::
 
-    graphs 0 .. 4095    -> encoder -> commit "posts-00000000"
-    graphs 4096 .. 8191 -> encoder -> commit "posts-00004096"        ...
+    graphs 0 .. 4095    -> encoder -> commit GraphRange("posts", 0, 4096)
+    graphs 4096 .. 8191 -> encoder -> commit GraphRange("posts", 4096, 8192)        ...
 
-A shard is one commit: a killed run goes on behind the last one. The vectors of formulas
-get the ids that stand with the prepared graphs.
+A shard is one commit, and the store knows which graphs it holds: a killed run encodes
+those that are not in yet, whatever the size of a shard is now. The end is proved: every
+graph is in the store, or its post was deleted by hand. The vectors of formulas get the
+ids that stand with the prepared graphs.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.arrays import TextColumn
-from mathamr_kedro.errors import MalformedInputError, WorkerError
+from mathamr_kedro.errors import (
+    DamagedFileError,
+    MalformedInputError,
+    WorkerError,
+)
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph import FORMULA, GraphShards
 from mathamr_kedro.learning.encoding import encode_shards
@@ -29,13 +35,10 @@ from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model
 from mathamr_kedro.progress import report_progress
-from mathamr_kedro.ragged import RaggedVectors
-from mathamr_kedro.search.post_vectors import (
-    POST_TYPES,
-    PostVectors,
-    scale_to_length_one,
-)
+from mathamr_kedro.ragged import RaggedVectors, scale_to_length_one
+from mathamr_kedro.search.post_vectors import POST_TYPES, PostVectors
 from mathamr_kedro.search.store import VectorStore
+from mathamr_kedro.search.store_state import GraphRange
 from mathamr_kedro.types import FormulaId
 from mathamr_kedro.workers import (
     Failed,
@@ -47,14 +50,8 @@ from mathamr_kedro.workers import (
 
 IsReturnable: TypeAlias = Callable[[FormulaId], bool]
 """Whether Task 2 may return a formula."""
-
-
-class _Range(NamedTuple):
-    """Graphs from ``first`` up to, but without, ``last``."""
-
-    name: str
-    first: int
-    last: int
+_AT_ONCE = 1 << 16
+"""Graphs whose formulas are counted at once."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,7 @@ class EncodeRanges:
         self._loaded = load_model(model, self._compute), GraphShards(graphs)
         return self._loaded
 
-    def __call__(self, ranges: Sequence[_Range]) -> list[RaggedVectors]:
+    def __call__(self, ranges: Sequence[GraphRange]) -> list[RaggedVectors]:
         """Encode each range."""
         model, graphs = self._loaded or self.prepare()
         return [_encode(model, graphs, np.arange(r.first, r.last)) for r in ranges]
@@ -107,45 +104,65 @@ def _encode(
     return RaggedVectors.join([replace(p, vectors=p.vectors.copy()) for p in parts])
 
 
-def list_ranges(count: int, name: str, size: int) -> list[_Range]:
-    """Cut graphs into shards.
+def list_ranges(
+    count: int, of: str, size: int, done: Iterable[GraphRange] = ()
+) -> list[GraphRange]:
+    """Cut the graphs that are not in the shards ``done`` into shards of some size.
 
     >>> list_ranges(5, "posts", 3)[1]
-    _Range(name='posts-00000003', first=3, last=5)
+    GraphRange(of='posts', first=3, last=5, formulas=0)
+    >>> done = [GraphRange("posts", 2, 4)]
+    >>> [(r.first, r.last) for r in list_ranges(9, "posts", 4, done)]
+    [(0, 2), (4, 8), (8, 9)]
     """
+    is_in = np.zeros(count + 2, dtype=np.bool_)
+    is_in[0] = is_in[-1] = True
+    for shard in done:
+        if shard.of == of:
+            is_in[shard.first + 1 : min(shard.last, count) + 1] = True
+    edges = np.flatnonzero(np.diff(is_in)).reshape(-1, 2).tolist()
     return [
-        _Range(f"{name}-{a:08d}", a, min(a + size, count))
-        for a in range(0, count, size)
+        GraphRange(of, a, min(a + size, last))
+        for first, last in edges
+        for a in range(first, last, size)
     ]
 
 
 def encode_collection(
     store: VectorStore,
     function: EncodeRanges,
-    ranges: Sequence[_Range],
+    of: str,
     graphs: CollectionGraphs,
-    workers: WorkerConfig,
+    config: EncodingConfig,
 ) -> None:
-    """Encode what a store lacks, and note that it is complete.
+    """Encode what a store lacks, prove that it lacks nothing, note that it is complete.
+
+    Posts that were replaced or deleted by hand stay so.
 
     Args:
         store: open for writing.
         function: encodes a range.
-        ranges: of all graphs.
+        of: tells the graphs from others of the same store.
         graphs: say what was encoded.
-        workers: where to run.
+        config: size of a shard, and where to run.
+
+    Raises:
+        DamagedFileError: the store does not hold what the graphs say.
     """
-    done = frozenset(store.state.shards)
-    missing = {r.name: r for r in ranges if r.name not in done}
+    ranges = list_ranges(graphs.count(), of, config.posts_per_shard, store.state.shards)
+    missing = {r.name: r for r in ranges}
     partitions = (Partition(name, [r]) for name, r in missing.items())
-    results = run_partitions(function, partitions, workers)
+    results = run_partitions(function, partitions, config.workers)
     for result in report_progress(results, "posts encoded", _count_posts):
         encoded = result.results[0]
         if isinstance(encoded, Failed):
             raise WorkerError(f"Shard {result.name!r}: {encoded.detail}")
         chosen = missing[result.name]
-        positions = np.arange(chosen.first, chosen.last)
-        store.commit(graphs.describe(positions, encoded), shard=result.name)
+        posts = graphs.describe(np.arange(chosen.first, chosen.last), encoded)
+        shard = replace(chosen, formulas=len(posts.formula_ids))
+        own = [i for i, key in enumerate(posts.keys) if not store.is_by_hand(key)]
+        store.commit(posts if len(own) == len(posts) else posts.take(own), shard=shard)
+    graphs.prove(store, of)
     store.complete()
 
 
@@ -176,6 +193,33 @@ class CollectionGraphs:
         """Return how many graphs to encode: texts to learn from come last, without."""
         found = np.flatnonzero(self._types != POST_TYPES.index("example"))
         return int(found[-1]) + 1 if len(found) else 0
+
+    def prove(self, store: VectorStore, of: str) -> None:
+        """Raise :class:`DamagedFileError` unless a store holds all of these graphs."""
+        keys = [self._shards.keys[i] for i in range(self.count())]
+        gone = store.state.gone
+        lost = [k for k in keys if k not in store.places and k not in gone]
+        shards = [r for r in store.state.shards if r.of == of]
+        formulas = sum(
+            len(
+                self._shards.name_formulas(np.arange(a, min(a + _AT_ONCE, len(keys))))[
+                    0
+                ]
+            )
+            for a in range(0, len(keys), _AT_ONCE)
+        )
+        for name, expected, found in (
+            ("posts in shards", len(keys), sum(r.last - r.first for r in shards)),
+            ("formulas in shards", formulas, sum(r.formulas for r in shards)),
+            ("posts, or deletions of them,", len(keys), len(keys) - len(lost)),
+        ):
+            if found != expected:
+                which = f", e.g. post {lost[0]!r} is missing" if lost else ""
+                raise DamagedFileError(
+                    f"Expected {expected} {name} in {str(store.folder)!r}, as many as "
+                    f"graphs (got {found}{which}); delete its 'store.json' and run "
+                    "`kedro run --pipeline indexing` with the --env of your run again"
+                )
 
     def describe(
         self, positions: NDArray[np.int64], encoded: RaggedVectors[NDArray[Any]]

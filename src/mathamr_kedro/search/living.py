@@ -14,7 +14,7 @@ has one; a text whose post was not committed does no harm.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -47,6 +47,9 @@ class AddedPosts:
             with self._file.open(encoding="utf-8") as lines:
                 posts = [_read_post(json.loads(line)) for line in lines]
             self._posts = {post.post_id: post for post in posts}
+
+    def __iter__(self) -> Iterator[Post]:
+        return iter(self._posts.values())
 
     def __call__(self, ids: Collection[PostId]) -> Mapping[PostId, Post]:
         """Return the posts that are there, by id."""
@@ -170,6 +173,17 @@ class LivingIndex:
             store.commit(delete=ids)
             AddedPosts(self._folder).change(delete=ids)
         self.catch_up()
+
+    def restore(self) -> _Addition:
+        """Add posts again that were added by hand and are no longer in the store.
+
+        That is so where a damaged segment was left out; their texts are kept.
+
+        Raises:
+            LockedError: another process writes to the store, or has the index open.
+        """
+        known = VectorStore(self._folder).places
+        return self.add(p for p in AddedPosts(self._folder) if p.post_id not in known)
 
     def compact(self) -> tuple[int, int]:
         """Free the room of dead posts; return the bytes before and after.

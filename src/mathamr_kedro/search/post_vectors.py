@@ -12,6 +12,7 @@ A post with two formulas in two sentences, and a post with one sentence::
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,13 +24,15 @@ from numpy.typing import NDArray
 from mathamr_kedro.arrays import Arrays, TextColumn, spread_ranges
 from mathamr_kedro.errors import MalformedInputError, suggest
 from mathamr_kedro.graph import DOCUMENT, FORMULA, KIND_NAMES, POST_TYPES
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.ragged import RaggedVectors, scale_to_length_one
 from mathamr_kedro.types import FormulaId, PostId, VisualId
 
 Vectors: TypeAlias = NDArray[Any]
 """(P, k), each row of length 1; float32 or float16."""
 
 
+_TOLERANCE = 0.01
+"""How far the length of a vector may be from 1; half precision is off by 0.001."""
 _PLAIN = ("post_types", "ptr", "vectors", "kinds", "numbers", "returnable")
 _TEXTS = ("keys", "formula_ids", "visual_ids")
 
@@ -119,7 +122,11 @@ class PostVectors:
         return built
 
     def check(self) -> None:
-        """Raise :class:`MalformedInputError` where arrays do not fit each other."""
+        """Refuse arrays that do not fit, posts given twice, vectors not of length 1.
+
+        Raises:
+            MalformedInputError: names the first fault.
+        """
         total, formulas = len(self.vectors), int((self.kinds == FORMULA).sum())
         found = {
             "ptr": (len(self.ptr) - 1, len(self.keys)),
@@ -142,8 +149,18 @@ class PostVectors:
             )
         if (self.kinds >= len(KIND_NAMES)).any():
             raise MalformedInputError(f"Expected kinds among {KIND_NAMES}")
-        if len(set(self.keys)) != len(self.keys):
-            raise MalformedInputError("Expected each post once in a batch of vectors")
+        for key, count in Counter(self.keys).items():
+            if count > 1:
+                raise MalformedInputError(
+                    f"Expected each post once in a batch (got {key!r} {count} times)"
+                )
+        lengths = np.linalg.norm(self.vectors.astype(np.float32, copy=False), axis=1)
+        for row in np.flatnonzero(~(np.abs(lengths - 1) < _TOLERANCE)):
+            owner = int(np.searchsorted(self.ptr, row, side="right")) - 1
+            raise MalformedInputError(
+                f"Expected vectors of length 1 for post {self.keys[owner]!r} (got "
+                f"length {float(lengths[row])!r})"
+            )
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -271,23 +288,6 @@ class PostVectors:
             returnable=arrays["returnable"],
             **texts,
         )
-
-
-def scale_to_length_one(vectors: Vectors) -> NDArray[np.float64]:
-    """Divide each row by its length.
-
-    Raises:
-        MalformedInputError: a row is zero or not finite.
-    """
-    exact = np.asarray(vectors, dtype=np.float64)
-    lengths = np.linalg.norm(exact, axis=-1, keepdims=True)
-    bad = ~np.isfinite(lengths) | (lengths == 0)
-    if bad.any():
-        raise MalformedInputError(
-            f"Expected vectors with a direction (row {int(np.argmax(bad))} has length "
-            f"{float(lengths.flat[int(np.argmax(bad))])!r})"
-        )
-    return exact / lengths
 
 
 def _code(post: PostEntry) -> int:

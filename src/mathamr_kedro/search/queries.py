@@ -34,9 +34,10 @@ from mathamr_kedro.graph import (
     read_placeholder,
 )
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.ragged import scale_to_length_one
 from mathamr_kedro.records import CleanText, Post
 from mathamr_kedro.search.explanation import Captions, caption_nodes
-from mathamr_kedro.search.post_vectors import PostEntry, Vectors, scale_to_length_one
+from mathamr_kedro.search.post_vectors import PostEntry, Vectors
 from mathamr_kedro.types import PostId
 
 _QUERY = "query"

@@ -21,26 +21,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
-
-import numpy as np
 
 from mathamr_kedro.errors import (
     ConfigurationError,
     LockedError,
     MalformedInputError,
     MissingInputError,
-    suggest,
 )
 from mathamr_kedro.files import FolderLock
 from mathamr_kedro.search.post_vectors import PostVectors
-from mathamr_kedro.search.store_files import (
-    Changes,
+from mathamr_kedro.search.snapshots import Snapshot
+from mathamr_kedro.search.store_files import Changes, Segment
+from mathamr_kedro.search.store_mending import leave_out_damaged
+from mathamr_kedro.search.store_state import (
     Dtype,
-    Segment,
+    GraphRange,
     SegmentEntry,
     StoreState,
 )
@@ -53,33 +51,50 @@ class VectorStore:
     ::
 
         with VectorStore.open(folder, encoder="9f3c...", width=32) as store:
-            store.commit(PostVectors.of(posts), shard="posts-00003")
+            store.commit(PostVectors.of(posts), shard=GraphRange("posts", 0, 4096))
             store.commit(delete=["1801"])
         entry = VectorStore(folder).read(["1802"]).entry(0)
+
+    A reader sees the commit it was opened at until :meth:`refresh`, whatever a writer
+    adds, deletes or compacts meanwhile. A writer belongs to one thread.
     """
 
     def __init__(self, folder: str | Path, lock: FolderLock | None = None) -> None:
         self.folder = Path(folder)
         self._lock = lock
-        self.state = StoreState.read(self.folder)
-        self._segments: dict[str, Segment] = {}
+        self._now = Snapshot.take(self.folder)
 
     @classmethod
     def open(
-        cls, folder: str | Path, encoder: str, width: int, dtype: Dtype = "float32"
+        cls,
+        folder: str | Path,
+        encoder: str,
+        width: int,
+        dtype: Dtype = "float32",
+        mend: bool = False,
     ) -> VectorStore:
         """Open a store for writing, make it where there is none.
+
+        Args:
+            folder: of the store.
+            encoder: who makes the vectors.
+            width: numbers in a vector.
+            dtype: of a number.
+            mend: read all files, leave out what is damaged: to be committed again.
 
         Raises:
             ConfigurationError: the store holds vectors of another encoder, width or
                 type.
             LockedError: another process writes to it.
+            DamagedFileError: a file is not what was written, and is not to be mended.
         """
         folder = Path(folder)
         lock = FolderLock(folder, "wait for it to end")
         try:
             if not StoreState.is_in(folder):
                 StoreState(encoder, width, uuid4().hex, dtype).write(folder)
+            elif mend:
+                leave_out_damaged(folder)
             store = cls(folder, lock)
             store.check_encoder(encoder)
             store.state.check_vectors(folder, width, dtype)
@@ -102,7 +117,12 @@ class VectorStore:
             self._lock = None
 
     def __len__(self) -> int:
-        return sum(len(s.alive) for s in self.segments())
+        return len(self._now)
+
+    @property
+    def state(self) -> StoreState:
+        """What the commit consists of."""
+        return self._now.state
 
     @property
     def encoder(self) -> str:
@@ -133,44 +153,32 @@ class VectorStore:
             )
 
     def refresh(self) -> None:
-        """Read again what another process may have committed."""
-        found = StoreState.read(self.folder)
-        if found != self.state:
-            self.state = found
-            self.__dict__.pop("places", None)
+        """Go on to what another process may have committed."""
+        self._now = Snapshot.take(self.folder, self._now)
 
-    def segments(self) -> list[Segment]:
+    def segments(self) -> Sequence[Segment]:
         """Return the segments, mapped into memory."""
-        for entry in self.state.segments:
-            known = self._segments.get(entry.name)
-            if known is None or known.entry != entry:
-                posts = known.posts if known else None
-                self._segments[entry.name] = Segment.map(self.folder, entry, posts)
-        return [self._segments[e.name] for e in self.state.segments]
+        return self._now.segments
 
     def keys(self) -> Iterator[PostId]:
         """Yield the posts in the store."""
-        for segment in self.segments():
-            yield from segment.posts.keys.take(segment.alive)
+        return self._now.keys()
 
-    @cached_property
+    @property
     def places(self) -> dict[PostId, tuple[int, int]]:
         """Segment and row of each post."""
-        found: dict[PostId, tuple[int, int]] = {}
-        for number, segment in enumerate(self.segments()):
-            keys = segment.posts.keys.take(segment.alive)
-            places = ((number, row) for row in segment.alive.tolist())
-            found.update(zip(keys, places, strict=True))
-        return found
+        return self._now.places
+
+    def is_by_hand(self, key: PostId) -> bool:
+        """Tell whether a post was added, replaced or deleted by hand."""
+        place = self.places.get(key)
+        if place is None:
+            return key in self.state.gone
+        return not self.state.segments[place[0]].ranges
 
     def require(self, keys: Iterable[PostId]) -> None:
         """Raise :class:`MissingInputError` for the first post that is not there."""
-        missing = next((k for k in keys if k not in self.places), None)
-        if missing is not None:
-            hint = suggest(missing, list(self.places)[:10_000])
-            raise MissingInputError(
-                f"No post {missing!r} among the {len(self.places)} of the index{hint}"
-            )
+        self._now.require(keys)
 
     def read(self, keys: Sequence[PostId]) -> PostVectors:
         """Return posts in the given order.
@@ -178,23 +186,13 @@ class VectorStore:
         Raises:
             MissingInputError: a post is not in the store.
         """
-        if not keys:
-            return PostVectors.of((), self.state.dtype, self.width)
-        self.require(keys)
-        segments = self.segments()
-        where = np.array([self.places[k] for k in keys])
-        parts, order = [], []
-        for number in np.unique(where[:, 0]):
-            chosen = np.flatnonzero(where[:, 0] == number)
-            parts.append(segments[number].posts.take(where[chosen, 1]))
-            order.append(chosen)
-        return PostVectors.join(parts).take(np.argsort(np.concatenate(order)))
+        return self._now.read(keys)
 
     def commit(
         self,
         add: PostVectors | None = None,
         delete: Iterable[PostId] = (),
-        shard: str | None = None,
+        shard: GraphRange | None = None,
         encoder: str | None = None,
     ) -> int:
         """Add, replace and delete posts, all at once; return the new generation.
@@ -202,30 +200,52 @@ class VectorStore:
         Args:
             add: posts to write; those that are there already are replaced.
             delete: posts to delete; those that are not there are passed over.
-            shard: name of the batch, listed in ``state.shards``.
+            shard: the batch of a collection that this is; without one, posts are
+                added and deleted by hand.
             encoder: who made the vectors, if the caller knows; checked.
+
+        Raises:
+            MalformedInputError: a post is given twice, or vectors are not of length 1
+                and of the width of the store; nothing is written.
         """
         if encoder is not None:
             self.check_encoder(encoder)
         self._check_writable()
+        deleted = set(delete)
+        added = self._check_posts(add, deleted) if add is not None else []
         generation = self.generation + 1
-        added = list(add.keys) if add is not None else []
-        if len(added) and add is not None and add.width != self.width:
+        segments = self._now.bury(self.folder, {*added, *deleted}, generation)
+        if add is not None and len(added):
+            ranges = () if shard is None else (shard.name,)
+            rounded = add.astype(self.state.dtype)
+            entry = SegmentEntry.write(self.folder, rounded, generation, ranges)
+            segments += (entry,)
+        changed: dict[str, Any] = {"generation": generation, "segments": segments}
+        if shard is None:
+            gone = deleted.intersection(self.places)
+            gone.update(set(self.state.deleted).difference(added))
+            changed["deleted"] = tuple(sorted(gone))
+        else:
+            # Batches of something else may have been replaced by this one.
+            same = tuple(r for r in self.state.shards if r.of == shard.of)
+            changed["shards"] = (*same, shard)
+        before = self._now
+        self._advance(**changed)
+        self._now.follow(before, added, deleted)
+        return generation
+
+    def _check_posts(self, add: PostVectors, deleted: set[PostId]) -> list[PostId]:
+        added = list(add.keys)
+        if added and add.width != self.width:
             raise MalformedInputError(
                 f"Expected vectors of {self.width} numbers (got {add.width})"
             )
-        if both := set(added).intersection(deleted := set(delete)):
+        add.check()
+        if both := deleted.intersection(added):
             raise MalformedInputError(
                 f"Expected post {min(both)!r} to be added or deleted, not both"
             )
-        segments = self._bury({*added, *deleted}, generation)
-        if add is not None:
-            add = add.astype(self.state.dtype)
-            segments += (SegmentEntry.write(self.folder, add, generation),)
-        shards = self.state.shards + ((shard,) if shard is not None else ())
-        self._advance(generation=generation, segments=segments, shards=shards)
-        self._forget(added, deleted)
-        return generation
+        return added
 
     def complete(self) -> None:
         """Note that every post of the collection is there."""
@@ -252,43 +272,26 @@ class VectorStore:
     def compact(self, posts: int = 10_000) -> None:
         """Write segments of fewer living posts anew, together and without the dead."""
         self._check_writable()
-        small = [s for s in self.segments() if len(s.alive) < posts]
-        if len(small) < 2 and not any(len(s.dead_rows) for s in small):
+        groups = self._now.list_small(posts)
+        if not groups:
             return
-        names = {s.entry.name for s in small}
+        names = {s.entry.name for group in groups for s in group}
         kept = tuple(e for e in self.state.segments if e.name not in names)
         generation = self.generation + 1
-        parts = [s.living() for s in small if len(s.alive)]
-        if parts:
-            joined = PostVectors.join(parts)
-            kept += (SegmentEntry.write(self.folder, joined, generation),)
+        for part, group in enumerate(groups):
+            if living := [s.living() for s in group if len(s.alive)]:
+                joined = PostVectors.join(living)
+                ranges = [name for s in group for name in s.entry.ranges]
+                kept += (
+                    SegmentEntry.write(self.folder, joined, generation, ranges, part),
+                )
         self._advance(generation=generation, compacted=self.generation, segments=kept)
-        self._segments = {n: s for n, s in self._segments.items() if n not in names}
-        self.__dict__.pop("places", None)
         self.state.remove_leftovers(self.folder)
 
-    def _forget(self, added: list[PostId], deleted: set[PostId]) -> None:
-        if "places" not in self.__dict__:
-            return
-        for key in deleted:
-            self.places.pop(key, None)
-        last = len(self.state.segments) - 1
-        self.places.update((key, (last, row)) for row, key in enumerate(added))
-
-    def _bury(self, keys: set[PostId], generation: int) -> tuple[SegmentEntry, ...]:
-        by_segment: dict[int, list[int]] = {}
-        for key in keys:
-            if (place := self.places.get(key)) is not None:
-                by_segment.setdefault(place[0], []).append(place[1])
-        entries = list(self.state.segments)
-        for number, rows in by_segment.items():
-            segment = self.segments()[number]
-            entries[number] = segment.bury(self.folder, rows, generation)
-        return tuple(entries)
-
     def _advance(self, **changed: Any) -> None:
-        self.state = replace(self.state, **changed)
-        self.state.write(self.folder)
+        state = replace(self.state, **changed)
+        state.write(self.folder)
+        self._now = Snapshot.map(self.folder, state, self._now)
 
     def _check_writable(self) -> None:
         if self._lock is None:

@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.corpus import VisualIndex
-from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
+from mathamr_kedro.errors import (
+    ConfigurationError,
+    DamagedFileError,
+    MissingInputError,
+    find_cause,
+)
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
-from mathamr_kedro.search.engines import open_index
+from mathamr_kedro.search.engines import IndexSize, open_index
 from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
 from tests.pipelines.graph_world import open_catalog, run_stage, write_inputs
 from tests.pipelines.search_world import write_encoder
@@ -37,7 +42,7 @@ def test_every_post_and_topic_is_encoded(catalog) -> None:
     encoded = catalog.load("encoded_posts")
     store = catalog.load("post_vectors").read(encoded["encoder"])
     assert sorted(store.keys()) == ["1", "2", "3", "4"]
-    assert set(store.state.shards) == {"posts-00000000", "posts-00000003"}
+    assert [(r.of, r.first) for r in store.state.shards] == [("posts", 0), ("posts", 3)]
     post = store.read(["1"]).entry(0)
     assert post.post_type == "question"
     assert list(post.formula_ids) == ["f0", "f1"]
@@ -104,7 +109,7 @@ def test_killed_encoding_goes_on_behind_the_last_shard(
         catalog.load("post_vectors").read(mark)
     finished = run_stage(data, "indexing", indexing=one)
     names = [r.name for r in calls if r.name.startswith("posts")]
-    assert names == [f"posts-0000000{i}" for i in (0, 1, 2, 2, 3)]
+    assert names == [f"posts-0000000{i}-0000000{i + 1}" for i in (0, 1, 2, 2, 3)]
     assert finished.load("encoded_posts")["posts"] == 4
     write_encoder(data, seed=0)
 
@@ -136,3 +141,40 @@ def test_encoder_of_other_graphs_is_refused(data: Path, catalog) -> None:
 def test_server_engine_without_url_says_what_is_missing(data: Path, catalog) -> None:
     with pytest.raises(Exception, match="URL of a Qdrant server"):
         run_stage(data, "indexing", indexing={"engine": {"engine": "server"}})
+
+
+def test_damaged_vectors_and_index_are_mended_by_the_stage(
+    data: Path, catalog, caplog
+) -> None:
+    small = {"encoding": {"posts_per_shard": 3}}
+    mark = catalog.load("index")["encoder"]
+    stores, places = catalog.load("post_vectors"), catalog.load("indexes")
+    run_stage(data, "indexing", indexing=small)
+    before = {k: stores.read(mark).read([k]).vectors.tobytes() for k in "1234"}
+    segment = stores.base / mark / "seg-000001.safetensors"
+    content = bytearray(segment.read_bytes())
+    content[-3] ^= 1
+    segment.write_bytes(content)
+    for chunk in places.folder(mark).rglob("chunk_0.mmap"):
+        chunk.unlink()
+    assert [segment.name in str(e) for e in stores.verify()] == [True]
+    assert len(list(places.verify())) == 4
+    with pytest.raises(DamagedFileError, match="seg-000001"):
+        stores.read(mark)
+    found = run_stage(data, "indexing", indexing=small)
+    assert found.load("index")["posts"] == 4
+    assert {k: stores.read(mark).read([k]).vectors.tobytes() for k in "1234"} == before
+    assert "encoded again (3 posts)" in caplog.text
+    assert [*stores.verify(), *places.verify()] == []
+
+
+def test_index_that_holds_less_than_the_store_stops_the_stage(
+    data: Path, catalog, monkeypatch
+) -> None:
+    monkeypatch.setattr(
+        "mathamr_kedro.search.engines.exact.ExactIndex.size",
+        lambda self: IndexSize(3, 2, 0),
+    )
+    message = "Expected 4 posts and 3 formulas .* \\(got 3 and 2\\)"
+    with pytest.raises(Exception, match=message):
+        run_stage(data, "indexing", indexing={"engine": {"engine": "exact"}})

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError, LockedError, MissingInputError
-from mathamr_kedro.search.engines import edge as edge_index
-from mathamr_kedro.search.engines import following
+from mathamr_kedro.errors import (
+    ConfigurationError,
+    DiskFullError,
+    LockedError,
+    MissingInputError,
+)
+from mathamr_kedro.search.engines import edge, following
 from mathamr_kedro.search.engines.edge import EdgeIndex
+from mathamr_kedro.search.engines.edge_collection import EdgeCollection
 from mathamr_kedro.search.engines.protocol import HnswConfig, SearchMode
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.search.store import VectorStore
@@ -131,7 +139,7 @@ def test_killed_build_goes_on_where_it_stopped(tmp_path, posts, monkeypatch):
     store = make_store(tmp_path / "vectors", posts, per_commit=10)
     monkeypatch.setattr(following, "_NOTE_EVERY", 2)
     written: list[int] = []
-    original = edge_index._EdgeCollection.upsert
+    original = EdgeCollection.upsert
 
     def upsert(self, points):
         if len(written) == 7:
@@ -139,13 +147,13 @@ def test_killed_build_goes_on_where_it_stopped(tmp_path, posts, monkeypatch):
         written.append(len(points))
         original(self, points)
 
-    monkeypatch.setattr(edge_index._EdgeCollection, "upsert", upsert)
+    monkeypatch.setattr(EdgeCollection, "upsert", upsert)
     with pytest.raises(KeyboardInterrupt):
         EdgeIndex.open(tmp_path / "edge", store)
     assert not (tmp_path / "edge" / "edge.json").exists()
     total = len(written)
     monkeypatch.setattr(
-        edge_index._EdgeCollection,
+        EdgeCollection,
         "upsert",
         lambda self, points: (written.append(len(points)), original(self, points)),
     )
@@ -176,3 +184,186 @@ def test_store_made_anew_makes_the_index_anew(tmp_path, store):
 def test_two_processes_are_refused(tmp_path, store, index):
     with pytest.raises(LockedError, match="Another process"):
         EdgeIndex.open(tmp_path / "edge", store)
+
+
+def remove_segments(folder):
+    for segments in folder.glob("build-*/*/segments/*"):
+        shutil.rmtree(segments)
+
+
+def remove_segments_and_logs(folder):
+    remove_segments(folder)
+    for log in folder.glob("build-*/*/wal/*"):
+        log.unlink()
+
+
+def remove_logs(folder):
+    for log in folder.glob("build-*/*/wal/*"):
+        log.unlink()
+
+
+def empty_vectors(folder):
+    for file in folder.rglob("chunk_0.mmap"):
+        file.write_bytes(b"")
+
+
+def flip_vectors(folder):
+    for file in folder.rglob("vector_storage-all/vectors/chunk_0.mmap"):
+        with file.open("r+b") as opened:
+            opened.seek(2)
+            opened.write(b"\x55\x55")
+
+
+def flip_payloads(folder):
+    for file in folder.rglob("page_0.dat"):
+        with file.open("r+b") as opened:
+            opened.seek(9)
+            opened.write(b"\x55\x55")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        remove_segments,
+        remove_segments_and_logs,
+        remove_logs,
+        empty_vectors,
+        flip_vectors,
+        flip_payloads,
+    ],
+)
+def test_no_search_sees_a_damaged_index(tmp_path, store, posts, damage, caplog):
+    folder = tmp_path / "edge"
+    EdgeIndex.open(folder, store).close()
+    assert list(EdgeIndex.verify(folder)) == []
+    damage(folder)
+    assert "kedro run --pipeline indexing" in str(next(EdgeIndex.verify(folder)))
+    whole = damage in (flip_vectors, flip_payloads)
+    with EdgeIndex.open(folder, store, verify=whole) as index:
+        check_engine(index, SlowIndex(posts))
+    assert "built anew from the store" in caplog.text
+    assert list(EdgeIndex.verify(folder)) == []
+
+
+def test_opening_searching_and_being_killed_leave_a_sound_index(
+    tmp_path, store, monkeypatch
+):
+    """Files that the engine writes anew when it opens them are no damage."""
+    folder = tmp_path / "edge"
+    EdgeIndex.open(folder, store).close()
+    with VectorStore.open(store.folder, ENCODER, WIDTH) as writer:
+        writer.commit(PostVectors.of(draw_posts(9, 5, start=55)), delete=["3"])
+    EdgeIndex.open(folder, VectorStore(store.folder)).close()
+    monkeypatch.setattr(following.Follower, "_build", None)
+    script = (
+        "import os, sys; from pathlib import Path\n"
+        "from mathamr_kedro.search.engines.edge import EdgeIndex\n"
+        "from mathamr_kedro.search.store import VectorStore\n"
+        "from tests.search.conftest import draw_query\n"
+        "index = EdgeIndex.open(sys.argv[1], VectorStore(sys.argv[2]))\n"
+        "index.search_maxsim([draw_query(1).vectors], 5)\n"
+        "os._exit(9)"
+    )
+    command = [sys.executable, "-c", script, str(folder), str(store.folder)]
+    assert subprocess.run(command, check=False).returncode == 9
+    for _ in range(2):
+        with EdgeIndex.open(folder, VectorStore(store.folder), verify=True) as index:
+            index.search_maxsim([draw_query(1).vectors], 5)
+        assert list(EdgeIndex.verify(folder)) == []
+
+
+def test_kill_while_changes_are_applied_is_no_damage(tmp_path, store, monkeypatch):
+    folder = tmp_path / "edge"
+    EdgeIndex.open(folder, store).close()
+    with VectorStore.open(store.folder, ENCODER, WIDTH) as writer:
+        writer.commit(PostVectors.of(draw_posts(9, 5, start=55)), delete=["3"])
+    changed = VectorStore(store.folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(edge._BuildFolder, "write_note", _interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            EdgeIndex.open(folder, changed)
+    monkeypatch.setattr(following.Follower, "_build", None)
+    with EdgeIndex.open(folder, changed, verify=True) as index:
+        assert index.size().posts == len(changed) == 62
+    assert json.loads((folder / "edge.json").read_text())["files"]
+
+
+def _interrupt(*args):
+    raise KeyboardInterrupt
+
+
+def test_index_newer_than_its_store_is_built_anew(tmp_path):
+    """The store came back from a copy; as many posts, one with other vectors."""
+    posts = draw_posts(90)
+    store = make_store(tmp_path / "vectors", posts)
+    EdgeIndex.open(tmp_path / "edge", store).close()
+    shutil.copytree(tmp_path / "vectors", tmp_path / "copy")
+    with VectorStore.open(tmp_path / "vectors", ENCODER, WIDTH) as writer:
+        vectors = -posts[40].vectors
+        writer.commit(PostVectors.of([posts[40]._replace(vectors=vectors)]))
+    EdgeIndex.open(tmp_path / "edge", VectorStore(tmp_path / "vectors")).close()
+    with EdgeIndex.open(tmp_path / "edge", VectorStore(tmp_path / "copy")) as index:
+        check_engine(index, SlowIndex(posts), depth=90)
+
+
+def test_index_that_missed_a_compaction_is_built_anew(tmp_path, monkeypatch):
+    """What was deleted before the compaction is known to nobody."""
+    posts = draw_posts(30)
+    store = make_store(tmp_path / "vectors", posts)
+    EdgeIndex.open(tmp_path / "edge", store).close()
+    with VectorStore.open(tmp_path / "vectors", ENCODER, WIDTH) as writer:
+        writer.commit(delete=["7", "8"])
+        writer.compact()
+        writer.commit(PostVectors.of(draw_posts(2, seed=4, start=31)))
+    built = []
+    build = following.Follower._build
+    monkeypatch.setattr(
+        following.Follower, "_build", lambda self: built.append(1) or build(self)
+    )
+    living = [p for p in posts if p.key not in "78"]
+    now = VectorStore(tmp_path / "vectors")
+    with EdgeIndex.open(tmp_path / "edge", now) as index:
+        check_engine(index, SlowIndex([*living, *draw_posts(2, seed=4, start=31)]))
+    assert built == [1]
+
+
+def test_compaction_that_an_index_has_seen_coming_needs_no_new_build(
+    tmp_path, store, monkeypatch
+):
+    with VectorStore.open(store.folder, ENCODER, WIDTH) as writer:
+        writer.commit(delete=["7", "8"])
+        EdgeIndex.open(tmp_path / "edge", VectorStore(store.folder)).close()
+        writer.compact()
+    monkeypatch.setattr(following.Follower, "_build", None)
+    now = VectorStore(store.folder)
+    with EdgeIndex.open(tmp_path / "edge", now) as index:
+        assert index.size()[:2] == (58, now.num_formulas())
+
+
+def test_full_disk_is_an_error_and_the_build_goes_on_later(
+    tmp_path, posts, monkeypatch
+):
+    store = make_store(tmp_path / "vectors", posts, per_commit=10)
+    monkeypatch.setattr(following, "_NOTE_EVERY", 2)
+    calls = []
+
+    def fill_up(folder):
+        calls.append(folder)
+        return shutil._ntuple_diskusage(1 << 40, 0, (1 << 40) if len(calls) < 8 else 9)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(edge.shutil, "disk_usage", fill_up)
+        with pytest.raises(
+            DiskFullError, match=r"64 MiB .*edge.* \(got 0\); make room"
+        ):
+            EdgeIndex.open(tmp_path / "edge", store)
+    written = []
+    upsert = EdgeCollection.upsert
+    monkeypatch.setattr(
+        EdgeCollection,
+        "upsert",
+        lambda self, points: (written.append(1), upsert(self, points)),
+    )
+    with EdgeIndex.open(tmp_path / "edge", store) as index:
+        check_engine(index, SlowIndex(posts))
+    assert len(written) == 6  # of twelve batches

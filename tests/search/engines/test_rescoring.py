@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from mathamr_kedro.hits import rank_ids
+from mathamr_kedro.search.engines.qdrant import _settle_list
 from mathamr_kedro.search.engines.rescoring import Choice, _select_top, name_items
 from tests.search.conftest import slow_ranking
 
@@ -135,3 +136,35 @@ def test_items_are_named_list_by_list():
     best = [(np.array(i, dtype=np.int64), np.zeros(0)) for i in lists]
     assert name_items(best, names.take) == [["c", "a"], [], ["b"]]
     assert name_items(best[1:2], names.take) == [[]]
+
+
+def test_two_scores_may_be_off_in_opposite_directions():
+    """Apart by nearly twice the slack, and still in the wrong order."""
+    slack = 1e-6
+    truth = np.array([[0.5, 0.5 + 0.2 * slack, 0.1]])
+    noise = np.array([[0.95 * slack, -0.95 * slack, 0.0]])
+    ((ids, _),) = choose(truth, noise, 2, slack, list("abc"))
+    assert ids == ["b", "a"]
+
+
+@pytest.mark.parametrize("slack", [1e-6, 1e-3])
+def test_best_item_far_below_the_cut_of_the_scan_is_found(slack):
+    """Fifty-nine worse ones stand before it, more than are looked at first."""
+    keys = [str(k) for k in range(60)]
+    truth = np.full((1, 60), 0.5)
+    truth[0, 17] += 0.2 * slack
+    noise = np.full((1, 60), 0.95 * slack)
+    noise[0, 17] = -0.75 * slack
+    ((ids, _),) = choose(truth, noise, 1, slack, keys)
+    assert ids == ["17"]
+
+
+def test_lists_of_qdrant_are_settled_within_twice_the_slack():
+    slack = 1e-6
+    scores = np.array([0.5 + 0.95 * slack, 0.5 - 0.75 * slack, 0.1])
+    true = [0.5, 0.5 + 0.2 * slack, 0.1]
+    order, exact = _settle_list(
+        list("abc"), scores, slack, lambda p: [true[i] for i in p]
+    )
+    assert order == [1, 0, 2]
+    np.testing.assert_allclose(exact, [true[i] for i in order], rtol=0, atol=1e-9)

@@ -93,3 +93,16 @@ def test_blocks_hold_no_more_columns_than_asked():
     widths = [block.matrix.shape[1] for block in packed._blocks]
     assert max(widths) <= 100
     assert len(widths) < len(documents) / 2
+
+
+@pytest.mark.parametrize(
+    ("dtype", "rounding"), [("float32", 0.0), ("bfloat16", 3.1 / 512)]
+)
+def test_slack_counts_every_rounding(dtype, rounding):
+    """n products summed in single precision are off by n 2^-24; then a mean."""
+    posts = RaggedVectors.of([torch.eye(8)[:3]])
+    queries = RaggedVectors.of([torch.eye(8)[:2], torch.eye(8)[:5]])
+    expected = (8 + 5 + 4) * 2.0**-24 + rounding
+    assert TorchScanner(posts, dtype).slack(queries) == pytest.approx(
+        expected, rel=1e-9
+    )

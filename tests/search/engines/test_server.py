@@ -10,7 +10,7 @@ from qdrant_client.http.exceptions import ResponseHandlingException
 
 from mathamr_kedro.errors import (
     ConfigurationError,
-    MalformedInputError,
+    DamagedFileError,
     MissingInputError,
     WorkerError,
 )
@@ -165,7 +165,7 @@ def test_killed_build_leaves_the_old_index_in_use_and_goes_on(
 
 def test_wrong_counts_are_never_put_into_use(client, store, monkeypatch):
     monkeypatch.setattr(server_index.ServerCollection, "count", lambda self: 3)
-    with pytest.raises(MalformedInputError, match="Expected 60 posts"):
+    with pytest.raises(DamagedFileError, match="Expected 60 posts"):
         ServerIndex.build(client, store, "mine")
     with pytest.raises(MissingInputError, match="'mine'"):
         ServerIndex(client, "mine")
@@ -178,7 +178,7 @@ def test_wrong_vectors_are_never_put_into_use(client, store, monkeypatch):
         return fetch(self, ids, space)[::-1]
 
     monkeypatch.setattr(server_index.ServerCollection, "fetch", swapped)
-    with pytest.raises((MalformedInputError, ValueError)):
+    with pytest.raises(DamagedFileError, match="vectors of post"):
         ServerIndex.build(client, store, "mine")
     assert client.get_aliases().aliases == []
 

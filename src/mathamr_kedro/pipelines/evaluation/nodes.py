@@ -66,7 +66,8 @@ def search_by_vectors(
         read_parameters(Strategy, indexing["strategy"], where="indexing.strategy")
     )
     engine = read_parameters(EngineConfig, indexing["engine"], where="indexing.engine")
-    opened = open_index(engine, store, indexes.folder(encoder), indexes.connect)
+    folder, connect = indexes.folder(encoder), indexes.connect
+    opened = open_index(engine, store, folder, connect, verify=True)
     by_task = _list_topics(topics)
     queries = {t: Queries.read(by_task[t], topic_vectors.read(encoder)) for t in TASKS}
     asks_questions = any(s.with_question for s in strategies.values())

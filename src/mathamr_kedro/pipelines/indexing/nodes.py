@@ -25,7 +25,6 @@ from mathamr_kedro.search import (
     EncodeRanges,
     encode_collection,
     fingerprint_encoder,
-    list_ranges,
     open_index,
 )
 
@@ -85,10 +84,12 @@ def build_index(
         )
     store = vectors.read(name)
     started = time.perf_counter()
-    index = open_index(settings.engine, store, indexes.folder(name), indexes.connect)
+    folder, connect = indexes.folder(name), indexes.connect
+    index = open_index(settings.engine, store, folder, connect, verify=True)
     seconds = time.perf_counter() - started
     size = index.size()
     index.close()
+    size.check(len(store), store.num_formulas())
     logger.info(
         "index of %s posts and %s formulas in %.1f s",
         size.posts,
@@ -138,12 +139,11 @@ def _encode(
     width = encoders.open(str(encoder["folder"])).config.projection_dim
     # Other topics are other shards of the same store.
     stem = f"{name}-{graphs.topics_from}" if name == "topics" else name
-    ranges = list_ranges(source.count(), stem, settings.encoding.posts_per_shard)
     function = EncodeRanges(
         model_folder, graphs.folder / name, settings.encoding.compute
     )
     with vectors.write(mark, width, settings.dtype) as store:
-        encode_collection(store, function, ranges, source, settings.encoding.workers)
+        encode_collection(store, function, stem, source, settings.encoding)
         total = sum(entry.vectors for entry in store.state.segments)
         return {
             "encoder": mark,

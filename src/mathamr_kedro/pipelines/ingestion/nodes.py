@@ -19,7 +19,6 @@ from mathamr_kedro.corpus import (
     Collection,
     Part,
     PostCleaner,
-    Threads,
     VisualIndex,
     check_accounts,
     check_formula_ids,
@@ -41,6 +40,7 @@ from mathamr_kedro.formula import (
 )
 from mathamr_kedro.pipelines.ingestion.extraction import extract_shards
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
+from mathamr_kedro.pipelines.ingestion.selection import open_subset
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import Formula
 from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs
@@ -61,9 +61,10 @@ _PARTS: Mapping[str, tuple[Part, ...]] = {
 
 
 def extract_formulas(
-    collection: Collection, parameters: Mapping[str, Any]
+    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
 ) -> ShardPairs:
     """Read the formula index of the collection."""
+    collection = open_subset(collection, chosen_posts, parameters)
     size = IngestionConfig.read(parameters).formulas_per_shard
     made_from = fingerprint("formulas", collection.fingerprint("formulas"), size)
     sources = (
@@ -82,26 +83,37 @@ def index_visual_ids(formulas: ShardedTable) -> VisualIndex:
 
 
 def extract_posts(
-    collection: Collection, visual_index: VisualIndex, parameters: Mapping[str, Any]
+    collection: Collection,
+    visual_index: VisualIndex,
+    chosen_posts: ShardedTable,
+    parameters: Mapping[str, Any],
 ) -> ShardPairs:
     """Read the posts and put placeholders for formulas into their clean texts."""
+    collection = open_subset(collection, chosen_posts, parameters)
     clean = PostCleaner(visual_index, has_index=len(visual_index) > 0)
     raw = clean.watch(collection.posts())
     yield from _extract("posts", collection, raw, clean, parameters)
 
 
 def extract_comments(
-    collection: Collection, visual_index: VisualIndex, parameters: Mapping[str, Any]
+    collection: Collection,
+    visual_index: VisualIndex,
+    chosen_posts: ShardedTable,
+    parameters: Mapping[str, Any],
 ) -> ShardPairs:
     """Read the comments and put placeholders for formulas into their clean texts."""
+    collection = open_subset(collection, chosen_posts, parameters)
     clean = partial(clean_comment, find=visual_index)
     yield from _extract(
         "comments", collection, collection.comments(), clean, parameters
     )
 
 
-def extract_links(collection: Collection, parameters: Mapping[str, Any]) -> ShardPairs:
+def extract_links(
+    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
+) -> ShardPairs:
     """Read the links between posts: duplicate and related questions."""
+    collection = open_subset(collection, chosen_posts, parameters)
     yield from _extract("post_links", collection, collection.links(), None, parameters)
 
 
@@ -110,13 +122,19 @@ def extract_tags(collection: Collection, parameters: Mapping[str, Any]) -> Shard
     yield from _extract("tags", collection, collection.tags(), None, parameters)
 
 
-def extract_votes(collection: Collection, parameters: Mapping[str, Any]) -> ShardPairs:
+def extract_votes(
+    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
+) -> ShardPairs:
     """Read the votes on posts."""
+    collection = open_subset(collection, chosen_posts, parameters)
     yield from _extract("votes", collection, collection.votes(), None, parameters)
 
 
-def extract_topics(collection: Collection, parameters: Mapping[str, Any]) -> ShardPairs:
+def extract_topics(
+    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
+) -> ShardPairs:
     """Read the topics with clean texts and what the organisers noted about them."""
+    collection = open_subset(collection, chosen_posts, parameters)
     clean = partial(
         clean_topic, notes=collection.topic_notes(), find=lambda formula_id: None
     )
@@ -132,9 +150,10 @@ def extract_topic_formulas(
 
 
 def extract_judgments(
-    collection: Collection, parameters: Mapping[str, Any]
+    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
 ) -> ShardPairs:
     """Read the relevance judgments, each document once per topic and file."""
+    collection = open_subset(collection, chosen_posts, parameters)
     raw = collection.judgments()
     yield from _extract("judgments", collection, raw, None, parameters)
 
@@ -190,24 +209,6 @@ def _list_formulas(
     return links, lambda places: [formulas[place] for place in places]
 
 
-def pair_posts(posts: ShardedTable, parameters: Mapping[str, Any]) -> ShardPairs:
-    """Pair questions with answers for training; note threads that are not whole."""
-    answers = IngestionConfig.read(parameters).pairs
-    columns = Threads.COLUMNS
-    threads = Threads(
-        values
-        for table in posts.tables(columns)
-        for values in zip(*(table[c].to_pylist() for c in columns), strict=True)
-    )
-    pairs = list(threads.pairs(answers))
-    made_from = fingerprint("pairs", posts.fingerprint, answers)
-    yield (
-        Shard.of_rows("threads", made_from, list(threads.problems())),
-        Shard.of_rows("pairs", made_from, pairs),
-    )
-    yield EndOfShards(made_from), EndOfShards(made_from)
-
-
 def check_judgments(
     judgments: ShardedTable, posts: ShardedTable, visual_index: VisualIndex
 ) -> Iterator[Shard | EndOfShards]:
@@ -241,6 +242,7 @@ def describe_ingestion(
     collection: Collection,
     failures: ShardedTable,
     formula_trees: TreeStore,
+    chosen_posts: ShardedTable,
     **tables: ShardedTable,
 ) -> tuple[dict[str, Any], str, go.Figure]:
     """Count what was read; refuse counts where read is not written plus dropped."""
@@ -255,6 +257,7 @@ def describe_ingestion(
     )
     statistics = {
         "collection": collection.name,
+        "subset": chosen_posts.counts,
         **describe_posts(tables["posts"].tables(["post_type", "text", "formula_map"])),
         "comments": accounts["comments"]["written"],
         "links": accounts["post_links"]["written"],

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from mathamr_kedro.corpus.subset import SubsetConfig
 from mathamr_kedro.corpus.threads import Answers
 from mathamr_kedro.parameters import read_parameters
 
@@ -28,6 +29,8 @@ class IngestionConfig:
     pairs: Answers
     """``accepted``: with the accepted answer (thesis 3.4); ``all``: with each."""
     formula_trees: FormulaTreesConfig = FormulaTreesConfig()
+    subset: SubsetConfig | None = None
+    """The judged subset instead of the whole collection (thesis 4.4.1)."""
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> IngestionConfig:

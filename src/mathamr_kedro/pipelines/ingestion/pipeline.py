@@ -7,8 +7,10 @@ from collections.abc import Callable
 from kedro.pipeline import Node, Pipeline, node
 
 from mathamr_kedro.pipelines.ingestion import nodes
+from mathamr_kedro.pipelines.ingestion.selection import choose_posts, pair_posts
 
 _PARAMETERS = "params:ingestion"
+_CHOSEN = "chosen_posts"
 # Tables whose failures are collected, in the order of the report.
 _SOURCES = (
     "formulas",
@@ -36,21 +38,27 @@ def create_pipeline(**kwargs: object) -> Pipeline:
 def _extract_tables() -> list[Node]:
     """From raw files to one table of each kind of record."""
     return [
-        _extract(nodes.extract_formulas, "formulas"),
+        node(
+            choose_posts,
+            inputs=["collection", _PARAMETERS],
+            outputs=_CHOSEN,
+            name="choose_posts",
+        ),
+        _extract(nodes.extract_formulas, "formulas", _CHOSEN),
         node(
             nodes.index_visual_ids,
             inputs="formulas",
             outputs="visual_index",
             name="index_visual_ids",
         ),
-        _extract(nodes.extract_posts, "posts", "visual_index"),
-        _extract(nodes.extract_comments, "comments", "visual_index"),
-        _extract(nodes.extract_links, "post_links"),
+        _extract(nodes.extract_posts, "posts", "visual_index", _CHOSEN),
+        _extract(nodes.extract_comments, "comments", "visual_index", _CHOSEN),
+        _extract(nodes.extract_links, "post_links", _CHOSEN),
         _extract(nodes.extract_tags, "tags"),
-        _extract(nodes.extract_votes, "votes"),
-        _extract(nodes.extract_topics, "topics"),
+        _extract(nodes.extract_votes, "votes", _CHOSEN),
+        _extract(nodes.extract_topics, "topics", _CHOSEN),
         _extract(nodes.extract_topic_formulas, "topic_formulas"),
-        _extract(nodes.extract_judgments, "judgments"),
+        _extract(nodes.extract_judgments, "judgments", _CHOSEN),
     ]
 
 
@@ -64,8 +72,8 @@ def _derive_tables() -> list[Node]:
             name="build_formula_trees",
         ),
         node(
-            nodes.pair_posts,
-            inputs=["posts", _PARAMETERS],
+            pair_posts,
+            inputs=["posts", _CHOSEN, _PARAMETERS],
             outputs=["training_pairs_failures", "training_pairs"],
             name="pair_posts",
         ),
@@ -96,6 +104,7 @@ def _report() -> list[Node]:
                 "collection": "collection",
                 "failures": "ingestion_failures",
                 "formula_trees": "formula_trees",
+                "chosen_posts": _CHOSEN,
                 **{table: table for table in _SOURCES},
             },
             outputs=["ingestion_statistics", "ingestion_report", "ingestion_figure"],

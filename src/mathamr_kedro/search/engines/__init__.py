@@ -10,7 +10,8 @@
       edge.EdgeIndex        Qdrant inside the process
       server.ServerIndex    a Qdrant server or cluster
         points, qdrant                   posts as points, and searches over them
-        following                        one builder: note, resume, catch up, verify
+        following                        one builder: note, resume, catch up
+        verification                     an index compared with its store
     protocol.VectorIndex  what all of them can do
 
 Qdrant's packages are loaded only where they are used.
@@ -105,21 +106,25 @@ def open_index(
     store: VectorStore,
     folder: Path,
     connect: Callable[[], Any] | None = None,
+    verify: bool = False,
 ) -> VectorIndex:
     """Open the index of a store; build or update it where it lacks something.
+
+    One that does not hold what the store holds is built anew.
 
     Args:
         config: which engine.
         store: the vectors.
         folder: of the engine ``edge``.
         connect: gives a client of the engine ``server``.
+        verify: read the files of the engine ``edge`` whole before they are used.
     """
     if config.engine == "exact":
         return ExactIndex(store, config.device, config.scan)
     opened: VectorIndex
     if config.engine == "edge":
         edge = import_module("mathamr_kedro.search.engines.edge")
-        opened = edge.EdgeIndex.open(folder, store, config.hnsw)
+        opened = edge.EdgeIndex.open(folder, store, config.hnsw, verify)
         return opened
     server = import_module("mathamr_kedro.search.engines.server")
     name = config.name_on_server(store)

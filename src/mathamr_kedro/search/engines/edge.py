@@ -3,10 +3,12 @@
 ::
 
     edge/
-      edge.json         which build is in use, and the generation of the store it has
+      edge.json         which build is in use, the generation of the store it has, and
+                        the seals of its files
       build-3f0c.../    posts/  formulas/  progress.json
 
-A build is put into use by replacing ``edge.json``.
+A build is put into use by replacing ``edge.json``. While files change, it lists no
+seals; after a kill the index is compared with its store alone.
 """
 
 from __future__ import annotations
@@ -14,39 +16,29 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
-import numpy as np
-import qdrant_edge as qe
-
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.files import FolderLock, write_text
+from mathamr_kedro.errors import DamagedFileError, DiskFullError
+from mathamr_kedro.files import FolderLock, sync_folder, write_text
+from mathamr_kedro.search.engines.edge_collection import EdgeCollection
+from mathamr_kedro.search.engines.edge_seals import Seals, find_damage, seal_build
 from mathamr_kedro.search.engines.following import Follower, Note
-from mathamr_kedro.search.engines.points import (
-    SPACES,
-    Collections,
-    FirstStep,
-    Point,
-    PointId,
-)
-from mathamr_kedro.search.engines.protocol import (
-    HnswConfig,
-    IndexSize,
-    PostTypes,
-    SearchMode,
-)
+from mathamr_kedro.search.engines.points import SPACES, Collections
+from mathamr_kedro.search.engines.protocol import HnswConfig, IndexSize
 from mathamr_kedro.search.engines.qdrant import QdrantIndex
-from mathamr_kedro.search.post_vectors import Vectors
 from mathamr_kedro.search.store import VectorStore
 
 logger = logging.getLogger(__name__)
 
 _NOTE, _PROGRESS = "edge.json", "progress.json"
 _PREFIX = "build-"
+_COPIES = 4
+"""Of a vector while it is written: two spaces, the log of the engine, the rest."""
+_SPARE = 64 << 20
+"""Bytes that stay free."""
 
 
 class EdgeIndex(QdrantIndex):
@@ -59,18 +51,33 @@ class EdgeIndex(QdrantIndex):
     """
 
     def __init__(
-        self, folder: Path, store: VectorStore, hnsw: HnswConfig, lock: FolderLock
+        self,
+        folder: Path,
+        store: VectorStore,
+        hnsw: HnswConfig,
+        lock: FolderLock,
+        verify: bool = False,
     ) -> None:
         self._folder, self._store, self._lock = folder, store, lock
-        self._follower = _make_follower(folder, store, hnsw)
+        self._follower = _make_follower(folder, store, hnsw, verify)
         opened = self._follower.open()
         super().__init__(opened, store.encoder, store.state.dtype, hnsw)
 
     @classmethod
     def open(
-        cls, folder: str | Path, store: VectorStore, hnsw: HnswConfig | None = None
+        cls,
+        folder: str | Path,
+        store: VectorStore,
+        hnsw: HnswConfig | None = None,
+        verify: bool = False,
     ) -> EdgeIndex:
-        """Open the index of a store; build what is missing.
+        """Open the index of a store; build what is missing or damaged.
+
+        Args:
+            folder: of the index.
+            store: the vectors.
+            hnsw: graphs to build.
+            verify: read all files whole; their sizes are always looked at.
 
         Raises:
             LockedError: another process has it open.
@@ -81,10 +88,15 @@ class EdgeIndex(QdrantIndex):
             "or use the engine 'server'",
         )  # fmt: skip
         try:
-            return cls(folder, store, hnsw or HnswConfig(), lock)
+            return cls(folder, store, hnsw or HnswConfig(), lock, verify)
         except BaseException:
             lock.close()
             raise
+
+    @staticmethod
+    def verify(folder: Path) -> Iterator[DamagedFileError]:
+        """Read the index in a folder whole; yield what is wrong with each file."""
+        return _BuildFolder(folder, 0, HnswConfig()).verify()
 
     @staticmethod
     def reached(folder: Path, store: VectorStore, hnsw: HnswConfig) -> int | None:
@@ -101,14 +113,12 @@ class EdgeIndex(QdrantIndex):
         """Catch up with what was committed to the store."""
         self._store.refresh()
         if not self._follower.catch_up(self._collections):
-            super().close()
+            # Searches that have begun finish in the old build, which goes with them.
             self._collections = self._follower.open()
 
     def size(self) -> IndexSize:
         """Return how much it holds, and its size on disk."""
-        files = (f.stat() for f in self._folder.rglob("*") if f.is_file())
-        used = 512 * sum(f.st_blocks for f in files)  # files have holes
-        return super().size()._replace(num_bytes=used)
+        return super().size()._replace(num_bytes=_count_bytes(self._folder))
 
     def close(self) -> None:
         """Write everything to disk and let other processes in."""
@@ -116,15 +126,21 @@ class EdgeIndex(QdrantIndex):
         self._lock.close()
 
 
-def _make_follower(folder: Path, store: VectorStore, hnsw: HnswConfig) -> Follower:
-    return Follower(_BuildFolder(folder, store.width, hnsw), store, asdict(hnsw))
+def _make_follower(
+    folder: Path, store: VectorStore, hnsw: HnswConfig, verify: bool = False
+) -> Follower:
+    builds = _BuildFolder(folder, store.width, hnsw, verify)
+    return Follower(builds, store, asdict(hnsw))
 
 
 class _BuildFolder:
     """The builds of an index as folders."""
 
-    def __init__(self, folder: Path, width: int, hnsw: HnswConfig) -> None:
+    def __init__(
+        self, folder: Path, width: int, hnsw: HnswConfig, verify: bool = False
+    ) -> None:
         self._folder, self._width, self._hnsw = folder, width, hnsw
+        self._verify = verify
 
     def _of(self, note: Note) -> Path:
         return self._folder / f"{_PREFIX}{note.build}"
@@ -136,16 +152,40 @@ class _BuildFolder:
         build = found["build"].removeprefix(_PREFIX)
         return Note(found["config"], build, found["generation"])
 
-    def write_note(self, collections: Collections, note: Note) -> None:
-        _flush(collections)
-        content = asdict(note) | {"build": self._of(note).name}
+    def _write_note(self, note: Note, files: Seals | None) -> None:
+        content = asdict(note) | {"build": self._of(note).name, "files": files}
         write_text(self._folder / _NOTE, json.dumps(content))
 
+    def announce(self, note: Note) -> None:
+        self._write_note(note, None)
+
+    def needs_note(self) -> bool:
+        return _read_json(self._folder / _NOTE).get("files") is None
+
+    def write_note(self, collections: Collections, note: Note) -> None:
+        _flush(collections)
+        sync_folder(self._of(note))
+        self._write_note(note, seal_build(self._of(note)))
+
     def load(self, note: Note) -> Collections:
-        return self._open(self._of(note))
+        folder = self._of(note)
+        for error in find_damage(folder, self._read_seals(), whole=self._verify):
+            raise error
+        return self._open(folder)
+
+    def verify(self) -> Iterator[DamagedFileError]:
+        """Read the index in use whole and yield what is wrong with each file."""
+        note = self.read_note()
+        if note is not None:
+            yield from find_damage(self._of(note), self._read_seals(), whole=True)
+
+    def _read_seals(self) -> Seals:
+        found: Seals = _read_json(self._folder / _NOTE).get("files") or {}
+        return found
 
     def discard(self, note: Note) -> None:
-        (self._folder / _NOTE).unlink()
+        if self.read_note() == note:
+            (self._folder / _NOTE).unlink()
         shutil.rmtree(self._of(note), ignore_errors=True)
 
     def begin(self, note: Note) -> tuple[Collections, int]:
@@ -157,105 +197,51 @@ class _BuildFolder:
             except Exception:
                 logger.warning("What a killed build left is built anew")
         shutil.rmtree(folder, ignore_errors=True)
-        return self._open(folder, is_new=True), 0
+        self.reserve(0)
+        posts, formulas = (
+            EdgeCollection.create(folder / kind, kind, self._width, self._hnsw)
+            for kind in SPACES
+        )
+        return Collections(posts, formulas), 0
 
     def save_progress(self, collections: Collections, note: Note, done: int) -> None:
         _flush(collections)
         write_text(self._of(note) / _PROGRESS, json.dumps({"done": done}))
 
+    def reserve(self, num_bytes: int) -> None:
+        """Refuse to write vectors for which there is no room.
+
+        The engine writes into files that are mapped into memory: on a full disk the
+        system would end the process (SIGBUS), without a word.
+        """
+        free, needed = shutil.disk_usage(self._folder).free, _COPIES * num_bytes
+        if free < needed + _SPARE:
+            raise DiskFullError(
+                f"Expected {(needed + _SPARE) >> 20} MiB of free room on the disk of "
+                f"{str(self._folder)!r} (got {free >> 20}); make room and run the same "
+                "command again: it goes on where it stopped"
+            )
+
     def finish(self, collections: Collections) -> None:
         _flush(collections)
+        self.reserve(_count_bytes(self._folder))  # graphs come with a copy of all
         for collection in _shards(collections):
             collection.optimize()
 
     def put_into_use(self, collections: Collections, note: Note) -> None:
+        # Not to be taken for what a killed build left, should it be built again.
+        (self._of(note) / _PROGRESS).unlink(missing_ok=True)
         self.write_note(collections, note)
         for other in self._folder.glob(f"{_PREFIX}*"):
             if other != self._of(note):
                 shutil.rmtree(other)
 
-    def _open(self, folder: Path, is_new: bool = False) -> Collections:
-        return Collections(
-            *(
-                _EdgeCollection.open(
-                    folder / name,
-                    {s: _make_space(self._width, self._hnsw, s) for s in spaces},
-                    is_new,
-                )
-                for name, spaces in SPACES.items()
-            )
-        )
+    def _open(self, folder: Path) -> Collections:
+        return Collections(*(EdgeCollection.open(folder / kind) for kind in SPACES))
 
 
-class _EdgeCollection:
-    """A shard of qdrant-edge as a collection of points; a process has it alone."""
-
-    def __init__(self, shard: Any) -> None:
-        self._shard = shard
-
-    @classmethod
-    def open(
-        cls, folder: Path, spaces: dict[str, Any], is_new: bool
-    ) -> _EdgeCollection:
-        if not is_new:
-            return cls(qe.EdgeShard.load(str(folder)))
-        folder.mkdir(parents=True)
-        config = qe.EdgeConfig(vectors=spaces)
-        return cls(qe.EdgeShard.create(str(folder), config))
-
-    def search(
-        self,
-        query: Vectors,
-        space: str,
-        limit: int,
-        mode: SearchMode,
-        types: PostTypes = None,
-        only: Sequence[PointId] | None = None,
-        first: FirstStep | None = None,
-    ) -> list[Point]:
-        how: dict[str, Any] = {
-            "params": qe.SearchParams(exact=mode.exact, hnsw_ef=mode.hnsw_ef),
-            "filter": _filter(types, only),
-        }
-        if first is not None:
-            nearest = qe.Query.Nearest(first.query.tolist(), using=first.space)
-            step = qe.Prefetch(limit=first.limit, query=nearest, **how)
-            how = {"prefetches": [step]}
-        nearest = qe.Query.Nearest(query.tolist(), using=space)
-        request = qe.QueryRequest(limit=limit, query=nearest, with_payload=True, **how)
-        found = self._shard.query(request)
-        return [Point(_plain(p.id), p.payload or {}, {}, p.score) for p in found]
-
-    def fetch(self, point_ids: Sequence[PointId], space: str) -> list[Vectors]:
-        records = self._shard.retrieve(list(point_ids), False, [space])
-        found = {_plain(r.id): r.vector[space] for r in records}
-        missing = next((i for i in point_ids if i not in found), None)
-        if missing is not None:
-            raise MissingInputError(f"Expected point {missing!r} in the index")
-        return [np.asarray(found[i], dtype=np.float32) for i in point_ids]
-
-    def upsert(self, points: Sequence[Point]) -> None:
-        written = [qe.Point(p.point_id, p.vectors, p.payload) for p in points]
-        self._shard.update(qe.UpdateOperation.upsert_points(written))
-
-    def delete(self, point_ids: Sequence[PointId]) -> None:
-        self._shard.update(qe.UpdateOperation.delete_points(list(point_ids)))
-
-    def count(self) -> int:
-        return int(self._shard.count(qe.CountRequest(exact=True)))
-
-    def flush(self) -> None:
-        self._shard.flush()
-
-    def optimize(self) -> None:
-        self._shard.optimize()
-
-    def close(self) -> None:
-        self._shard.close()
-
-
-def _shards(collections: Collections) -> list[_EdgeCollection]:
-    return [c for c in collections if isinstance(c, _EdgeCollection)]
+def _shards(collections: Collections) -> list[EdgeCollection]:
+    return [c for c in collections if isinstance(c, EdgeCollection)]
 
 
 def _flush(collections: Collections) -> None:
@@ -263,37 +249,14 @@ def _flush(collections: Collections) -> None:
         collection.flush()
 
 
-def _make_space(width: int, hnsw: HnswConfig, space: str) -> Any:
-    several = qe.MultiVectorConfig(qe.MultiVectorComparator.MaxSim)
-    graph = qe.HnswIndexConfig(
-        m=getattr(hnsw, f"{space}_m"),
-        ef_construct=hnsw.ef_construct,
-        full_scan_threshold=hnsw.full_scan_threshold,
-    )
-    return qe.EdgeVectorParams(
-        size=width,
-        distance=qe.Distance.Dot,
-        multivector_config=several if space == "all" else None,
-        hnsw_config=graph,
-    )
-
-
-def _filter(types: PostTypes, only: Sequence[PointId] | None) -> Any:
-    conditions: list[Any] = []
-    if types is not None:
-        match = qe.MatchAny(sorted(types))
-        conditions.append(qe.FieldCondition(key="type", match=match))
-    if only is not None:
-        conditions.append(qe.HasIdCondition(set(only)))
-    return qe.Filter(must=conditions) if conditions else None
-
-
-def _plain(point_id: Any) -> PointId:
-    return str(point_id) if isinstance(point_id, UUID) else point_id
-
-
 def _read_json(path: Path) -> dict[str, Any]:
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except (FileNotFoundError, ValueError):
         return {}
+
+
+def _count_bytes(folder: Path) -> int:
+    """Return what a folder takes on disk: files have holes."""
+    files = (f.stat() for f in folder.rglob("*") if f.is_file())
+    return 512 * sum(f.st_blocks for f in files)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,7 @@ from mathamr_kedro.search.engines.scan import ExactSpace
 from mathamr_kedro.search.engines.scan_torch import ScanType
 from mathamr_kedro.search.post_vectors import (
     POST_TYPES,
+    PostEntry,
     PostVectors,
     Vectors,
 )
@@ -38,52 +41,47 @@ _SMALL_SEGMENT = 1000
 _BYTES: dict[ScanType, int] = {"float32": 4, "bfloat16": 2}
 
 
-class ExactIndex(VectorIndex):
-    """All vectors of a store, packed in memory when they are first needed.
+class _Packed:
+    """All that searches need, of one commit of a store.
 
-    ::
-
-        index = ExactIndex(VectorStore(folder))
-        hits = index.search_maxsim([query.vectors], depth=1000)
+    Threads share it: what is packed when it is first needed is packed once, and a
+    later commit makes another one.
     """
 
     def __init__(
-        self, store: VectorStore, device: str = "cpu", dtype: ScanType = "float32"
+        self,
+        segments: Sequence[Segment],
+        device: str,
+        dtype: ScanType,
+        before: _Packed | None = None,
     ) -> None:
-        self._store, self._device = store, device
-        self._dtype: ScanType = dtype
-        self._spaces: dict[str, ExactSpace] = {}
+        self._device, self._dtype = device, dtype
+        self._lock = threading.Lock()
         self._groups: list[list[Segment]] = []
-        self._follow()
-
-    @property
-    def encoder(self) -> str:
-        """Fingerprint of the encoder that made the vectors."""
-        return self._store.encoder
-
-    def refresh(self) -> None:
-        """Catch up with what was committed to the store."""
-        self._store.refresh()
-        self._follow()
-
-    def _follow(self) -> None:
-        """Group the segments: what is packed stays, new ones come in groups behind."""
-        segments = self._store.segments()
-        known = [s.entry.name for group in self._groups for s in group]
-        if known != [s.entry.name for s in segments[: len(known)]]:  # compacted
-            self._groups, known = [], []
-            self._spaces.clear()
-        added = self._group(segments[len(known) :])
-        self._groups += added
-        self._posts = PostNumbers(segments)
+        self._spaces: dict[str, ExactSpace] = {}
         self._masks: dict[PostTypes, NDArray[np.bool_]] = {}
+        self.posts = PostNumbers(segments)
+        if before is not None:
+            self._take_over(before, segments)
+        known = sum(map(len, self._groups))
+        added = self._group(segments[known:])
+        self._groups += added
         for name, space in self._spaces.items():
             for group in added:
                 _fill(space, name, group)
 
-    def _group(self, segments: list[Segment]) -> list[list[Segment]]:
+    def _take_over(self, before: _Packed, segments: Sequence[Segment]) -> None:
+        """Share what is packed, unless a compaction has put segments together."""
+        with before._lock:
+            known = [s.entry.seal for group in before._groups for s in group]
+            if known == [s.entry.seal for s in segments[: len(known)]]:
+                self._groups = list(before._groups)
+                self._spaces = {n: s.copy() for n, s in before._spaces.items()}
+
+    def _group(self, segments: Sequence[Segment]) -> list[list[Segment]]:
+        """Put small neighbours together; what is packed stays as it is."""
         if self._device != "cpu":  # one launch for all
-            return [segments] if segments else []
+            return [list(segments)] if segments else []
         groups: list[list[Segment]] = []
         for segment in segments:
             is_small = len(segment.posts) < _SMALL_SEGMENT
@@ -93,23 +91,62 @@ class ExactIndex(VectorIndex):
                 groups.append([segment])
         return groups
 
-    def _space(self, name: str) -> ExactSpace:
-        if name not in self._spaces:
-            space = ExactSpace(self._device, self._dtype)
-            for group in self._groups:
-                _fill(space, name, group)
-            self._spaces[name] = space
-        return self._spaces[name]
+    def space(self, name: str) -> ExactSpace:
+        """Return the space ``all``, ``doc`` or ``formula``."""
+        with self._lock:
+            if name not in self._spaces:
+                space = ExactSpace(self._device, self._dtype)
+                for group in self._groups:
+                    _fill(space, name, group)
+                self._spaces[name] = space
+            return self._spaces[name]
 
-    def _allowed(self, types: PostTypes) -> NDArray[np.bool_]:
-        if types not in self._masks:
-            check_post_types(types)
-            mask = self._posts.alive
-            if types is not None:
-                codes = [POST_TYPES.index(name) for name in types]
-                mask = mask & np.isin(self._posts.types, codes)
-            self._masks[types] = mask
-        return self._masks[types]
+    def allowed(self, types: PostTypes) -> NDArray[np.bool_]:
+        """(N,) which posts may be returned; the same array for the same types."""
+        check_post_types(types)
+        with self._lock:
+            if types not in self._masks:
+                mask = self.posts.alive
+                if types is not None:
+                    codes = [POST_TYPES.index(name) for name in types]
+                    mask = mask & np.isin(self.posts.types, codes)
+                self._masks[types] = mask
+            return self._masks[types]
+
+    def num_bytes(self) -> int:
+        """Return the memory of what is packed."""
+        with self._lock:
+            return sum(space.num_bytes() for space in self._spaces.values())
+
+
+class ExactIndex(VectorIndex):
+    """All vectors of a store, packed in memory when they are first needed.
+
+    ::
+
+        index = ExactIndex(VectorStore(folder))
+        hits = index.search_maxsim([query.vectors], depth=1000)
+
+    Threads may search and refresh it at the same time: a search sees one commit.
+    """
+
+    def __init__(
+        self, store: VectorStore, device: str = "cpu", dtype: ScanType = "float32"
+    ) -> None:
+        self._store, self._device = store, device
+        self._dtype: ScanType = dtype
+        self._packed = _Packed(store.segments(), device, dtype)
+
+    @property
+    def encoder(self) -> str:
+        """Fingerprint of the encoder that made the vectors."""
+        return self._store.encoder
+
+    def refresh(self) -> None:
+        """Catch up with what was committed to the store."""
+        self._store.refresh()
+        segments = self._store.segments()
+        self._packed = _Packed(segments, self._device, self._dtype, self._packed)
 
     def search_documents(
         self,
@@ -120,11 +157,12 @@ class ExactIndex(VectorIndex):
     ) -> list[Hits]:
         """Find posts by their document vectors."""
         _check_mode(mode)
-        numbers = self._posts.with_document
-        names = self._posts.keys[numbers]
+        packed = self._packed
+        numbers = packed.posts.with_document
+        names = packed.posts.keys[numbers]
         batch = self._batch([q[None] for q in queries])
-        allowed = self._allowed(types)[numbers]
-        return self._space("doc").search(batch, depth, allowed, names.take)
+        allowed = packed.allowed(types)[numbers]
+        return packed.space("doc").search(batch, depth, allowed, names.take)
 
     def search_maxsim(
         self,
@@ -135,9 +173,9 @@ class ExactIndex(VectorIndex):
     ) -> list[Hits]:
         """Find posts by MaxSim over all their vectors."""
         _check_mode(mode)
-        names = self._posts.keys
-        return self._space("all").search(
-            self._batch(queries), depth, self._allowed(types), names.take
+        packed = self._packed
+        return packed.space("all").search(
+            self._batch(queries), depth, packed.allowed(types), packed.posts.keys.take
         )
 
     def rerank(
@@ -145,19 +183,35 @@ class ExactIndex(VectorIndex):
     ) -> list[Hits]:
         """Order given posts by MaxSim, in double precision."""
         counts = [len(c) for c in candidates]
-        numbers = self._posts.find(key for keys in candidates for key in keys)
+        packed = self._packed
+        numbers = packed.posts.find(key for keys in candidates for key in keys)
         which = np.repeat(np.arange(len(counts)), counts)
-        scores = self._space("all").score(self._batch(queries), which, numbers)
+        scores = packed.space("all").score(self._batch(queries), which, numbers)
         parts = np.split(scores, np.cumsum(counts)[:-1])
         return [Hits.rank(k, s) for k, s in zip(candidates, parts, strict=True)]
+
+    def search_reranked(
+        self,
+        queries: Sequence[PostEntry],
+        candidates: int,
+        depth: int,
+        mode: SearchMode = EXACT,
+        types: PostTypes = None,
+    ) -> list[Hits]:
+        """Find candidates by document vectors, order them by exact MaxSim."""
+        frozen = copy(self)  # both steps in one commit
+        return super(ExactIndex, frozen).search_reranked(
+            queries, candidates, depth, mode, types
+        )
 
     def search_formulas(
         self, queries: Sequence[Vectors], depth: int, mode: SearchMode = EXACT
     ) -> list[FormulaHits]:
         """Find formulas by their vectors."""
         _check_mode(mode)
-        posts = self._posts
-        best = self._space("formula").find(
+        packed = self._packed
+        posts = packed.posts
+        best = packed.space("formula").find(
             self._batch([q[None] for q in queries]),
             depth,
             posts.returnable,
@@ -171,17 +225,16 @@ class ExactIndex(VectorIndex):
 
     def size(self) -> IndexSize:
         """Return how much it holds: what is packed, or all vectors before a search."""
-        used = sum(space.num_bytes() for space in self._spaces.values())
-        if not self._spaces:
-            state = self._store.state
+        packed, state = self._packed, self._store.state
+        posts, used = packed.posts, packed.num_bytes()
+        if not used:
             count = sum(entry.vectors for entry in state.segments)
             used = count * state.width * _BYTES[self._dtype]
-        posts = self._posts
         return IndexSize(int(posts.alive.sum()), int(posts.returnable.sum()), used)
 
     def close(self) -> None:
         """Free the memory."""
-        self._spaces.clear()
+        self._packed = _Packed(self._store.segments(), self._device, self._dtype)
 
     def _batch(self, queries: Sequence[Vectors]) -> RaggedVectors:
         dtype = self._store.state.dtype

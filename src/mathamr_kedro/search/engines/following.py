@@ -2,9 +2,10 @@
 
 ::
 
-    note: generation 7        store: generation 9     apply changes 8 and 9, note 9
-    no note, or another       store: generation 9     grow a new build, check it,
-    configuration                                     put it into use, note 9
+    note: generation 7        store: generation 9     apply changes 8 and 9, check,
+                                                      note 9
+    no note, another config-  store: generation 9     grow a new build, check it,
+    uration, or damaged                               put it into use, note 9
 
 A build grows under a name of its own, and notes its progress from time to time: a
 killed one goes on where it stopped. It is put into use in one step when it is complete
@@ -12,20 +13,22 @@ and was checked. Changes are applied to the build in use and noted when they are
 process that is killed in between leaves an older note, and the next one applies the
 same changes again, which does no harm.
 
+No search sees an index before it was compared with its store: the number of posts and
+formulas, and the vectors of a sample. One that differs is built again.
+
 Where builds are kept and how the note is written is up to a :class:`BuildPlace`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
-import numpy as np
-
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.errors import DiskFullError, InputError, WorkerError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.search.engines.points import (
@@ -36,6 +39,7 @@ from mathamr_kedro.search.engines.points import (
     name_point,
     post_points,
 )
+from mathamr_kedro.search.engines.verification import verify_collections
 from mathamr_kedro.search.store import VectorStore
 from mathamr_kedro.search.store_files import Changes
 
@@ -46,6 +50,7 @@ _DELETED_AT_ONCE = 10_000
 _POINTS_AT_ONCE, _VECTORS_AT_ONCE = 2000, 16_000
 _NOTE_EVERY = 32
 """Batches between two notes of progress."""
+_BYTES_OF_NUMBER = 4
 
 
 @dataclass(frozen=True)
@@ -66,11 +71,20 @@ class _BuildPlace(Protocol):
     def read_note(self) -> Note | None:
         """Return the note of the index in use; ``None`` where there is none."""
 
+    def announce(self, note: Note) -> None:
+        """Note that the collections in use are about to change."""
+
     def write_note(self, collections: Collections, note: Note) -> None:
         """Make safe what was written, then replace the note of the index in use."""
 
+    def needs_note(self) -> bool:
+        """Tell whether a change was announced that no note followed."""
+
     def load(self, note: Note) -> Collections:
         """Open the collections in use; any error means that they are damaged."""
+
+    def reserve(self, num_bytes: int) -> None:
+        """Raise :class:`DiskFullError` where there is no room for more vectors."""
 
     def discard(self, note: Note) -> None:
         """Remove damaged collections and their note."""
@@ -115,15 +129,19 @@ class Follower:
         """Return collections that hold what the store holds."""
         note = self._place.read_note()
         if note is not None and self._can_use(note):
+            opened: list[Collections] = []
             try:
-                collections = self._place.load(note)
-            except Exception:
-                # Whatever a killed process left: the store has everything.
-                logger.warning("The index cannot be opened; it is built anew")
+                opened.append(self._place.load(note))
+                self._apply(opened[0], note)
+                return opened[0]
+            except (WorkerError, DiskFullError):  # no fault of the index
+                raise
+            except Exception as exc:
+                # Whatever a killed process or a bad disk left: the store has all.
+                logger.warning("%s", exc)
+                logger.warning("The index is damaged; it is built anew from the store")
+                _close(*opened)
                 self._place.discard(note)
-            else:
-                self._apply(collections, note)
-                return collections
         return self._build()
 
     def catch_up(self, collections: Collections) -> bool:
@@ -131,7 +149,11 @@ class Follower:
         note = self._place.read_note()
         if note is None or not self._can_use(note):
             return False
-        self._apply(collections, note)
+        try:
+            self._apply(collections, note)
+        except InputError as exc:
+            logger.warning("%s", exc)
+            return False
         return True
 
     def _can_use(self, note: Note) -> bool:
@@ -142,45 +164,74 @@ class Follower:
         )
 
     def _apply(self, collections: Collections, note: Note) -> None:
-        if note.generation == self._store.generation:
-            return
-        changes = self._store.changes_since(note.generation)
-        for _ in _apply_changes(collections, changes):
-            pass
-        self._place.write_note(
-            collections, replace(note, generation=changes.generation)
-        )
+        """Apply what the index lacks, and compare it with the store."""
+        is_behind = note.generation != self._store.generation
+        if is_behind:
+            changes = self._store.changes_since(note.generation)
+            self._place.announce(note)
+            for _ in self._write(collections, changes):
+                pass
+        verify_collections(collections, self._store)
+        if is_behind or self._place.needs_note():
+            now = replace(note, generation=self._store.generation)
+            self._place.write_note(collections, now)
 
     def _build(self) -> Collections:
         config, changes = self._config, self._store.changes_since(0)
         build = fingerprint(config, changes.generation)
         note = Note(config, build, changes.generation)
         collections, done = self._place.begin(note)
-        for number in _apply_changes(collections, changes, done):
-            if number % _NOTE_EVERY == 0:
-                self._place.save_progress(collections, note, number)
-        self._place.finish(collections)
-        _verify_collections(collections, self._store)
+        try:
+            self._fill(collections, changes, note, done)
+        except InputError as exc:
+            if not done:
+                raise
+            logger.warning("%s", exc)
+            logger.warning("What a killed build left is damaged; it is built anew")
+            _close(collections)
+            self._place.discard(note)
+            collections, _ = self._place.begin(note)
+            self._fill(collections, changes, note)
         self._place.put_into_use(collections, note)
         return collections
 
+    def _fill(
+        self, collections: Collections, changes: Changes, note: Note, done: int = 0
+    ) -> None:
+        for number in self._write(collections, changes, done):
+            if number % _NOTE_EVERY == 0:
+                self._place.save_progress(collections, note, number)
+        self._place.finish(collections)
+        verify_collections(collections, self._store)
 
-def _apply_changes(
-    collections: Collections, changes: Changes, done: int = 0
-) -> Iterator[int]:
-    """Delete and write points; yield the number of batches written so far.
+    def _write(
+        self, collections: Collections, changes: Changes, done: int = 0
+    ) -> Iterator[int]:
+        """Delete and write points; yield the number of batches written so far.
 
-    Args:
-        collections: where to.
-        changes: what to do.
-        done: batches that were written before a kill, to be passed over.
-    """
-    _delete(collections, changes)
-    batches = itertools.islice(_list_batches(collections, changes), done, None)
-    counted = report_progress(batches, "points", lambda batch: len(batch[1]))
-    for number, (collection, batch) in enumerate(counted, start=done + 1):
-        collection.upsert(batch)
-        yield number
+        Args:
+            collections: where to.
+            changes: what to do.
+            done: batches that were written before a kill, to be passed over.
+        """
+        _delete(collections, changes)
+        batches = itertools.islice(_list_batches(collections, changes), done, None)
+        counted = report_progress(batches, "points", lambda batch: len(batch[1]))
+        for number, (collection, batch) in enumerate(counted, start=done + 1):
+            self._place.reserve(self._count_bytes(batch))
+            collection.upsert(batch)
+            yield number
+
+    def _count_bytes(self, batch: list[Point]) -> int:
+        vectors = sum(len(p.vectors.get("all", ())) + 1 for p in batch)
+        return _BYTES_OF_NUMBER * self._store.width * vectors
+
+
+def _close(*opened: Collections) -> None:
+    for collections in opened:
+        for collection in collections:
+            with contextlib.suppress(Exception):  # it is damaged
+                collection.close()
 
 
 def _list_batches(collections: Collections, changes: Changes) -> Iterator[_Batch]:
@@ -219,46 +270,3 @@ def _delete(collections: Collections, changes: Changes) -> None:
     ):
         for a in range(0, len(ids), _DELETED_AT_ONCE):
             collection.delete(ids[a : a + _DELETED_AT_ONCE])
-
-
-def _verify_collections(
-    collections: Collections, store: VectorStore, sample: int = 20
-) -> None:
-    """Compare the counts with the store, and vectors of a sample of posts.
-
-    Raises:
-        MalformedInputError: something is missing, doubled or different.
-    """
-    for name, found, expected in (
-        ("posts", collections.posts.count(), len(store)),
-        ("formulas", collections.formulas.count(), store.num_formulas()),
-    ):
-        if found != expected:
-            raise MalformedInputError(
-                f"Expected {expected} {name} in the index (got {found}); delete the "
-                "index and build it anew"
-            )
-    keys = sorted(store.keys())
-    if not keys:
-        return
-    chosen = np.random.default_rng(0).choice(len(keys), min(sample, len(keys)), False)
-    _compare_sample(collections, store, [keys[i] for i in chosen])
-
-
-def _compare_sample(
-    collections: Collections, store: VectorStore, keys: list[str]
-) -> None:
-    posts = store.read(keys)
-    for collection, points, space in (
-        (collections.posts, list(post_points(posts)), "all"),
-        (collections.formulas, list(formula_points(posts)), "formula"),
-    ):
-        found = collection.fetch([p.point_id for p in points], space)
-        for point, vectors in zip(points, found, strict=True):
-            expected = np.asarray(point.vectors[space], dtype=np.float32)
-            if not np.allclose(vectors, expected, rtol=0, atol=1e-6):
-                raise MalformedInputError(
-                    f"Expected the vectors of post {point.name('post')!r} in the index "
-                    "as in the store; delete the index and build it anew"
-                )
-    logger.info("%d posts read back from the index as they are in the store", len(keys))

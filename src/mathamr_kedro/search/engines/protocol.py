@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from mathamr_kedro.errors import ConfigurationError, suggest
+from mathamr_kedro.errors import ConfigurationError, DamagedFileError, suggest
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.search.post_vectors import POST_TYPES, PostEntry, Vectors
 from mathamr_kedro.types import PostId
@@ -87,6 +87,16 @@ class IndexSize(NamedTuple):
     """Formulas that Task 2 may return."""
     num_bytes: int
     """Memory (exact) or disk (edge) that it takes; 0 where the engine does not say."""
+
+    def check(self, posts: int, formulas: int) -> None:
+        """Raise :class:`DamagedFileError` unless it holds as much as its store."""
+        if (self.posts, self.formulas) != (posts, formulas):
+            raise DamagedFileError(
+                f"Expected {posts} posts and {formulas} formulas in the index, as in "
+                f"the store of its vectors (got {self.posts} and {self.formulas}); "
+                "run `kedro run --pipeline indexing` with the --env of your run: it "
+                "builds the index again"
+            )
 
 
 class VectorIndex(Protocol):

@@ -69,8 +69,17 @@ class ExactSpace:
     def __len__(self) -> int:
         return len(self._order)
 
+    def copy(self) -> ExactSpace:
+        """Return a space of the same items, to add others; it shares the packed ones.
+
+        Searches in this one are not disturbed.
+        """
+        same = ExactSpace(str(self.device), self._dtype)
+        same._parts, same._order = list(self._parts), self._order
+        return same
+
     def add(self, items: RaggedVectors) -> None:
-        """Add items with one or more vectors each."""
+        """Add items with one or more vectors each; not while others search."""
         if not len(items):
             return
         part = _Part(self._pack(items.to(self.device)), len(self))
@@ -126,12 +135,13 @@ class ExactSpace:
 
     def _hide(self, allowed: NDArray[np.bool_]) -> Tensor | None:
         """Bring a mask to the device, once for searches in a row."""
-        if self._mask is None or self._mask.allowed is not allowed:
+        mask = self._mask  # another thread may put its own there
+        if mask is None or mask.allowed is not allowed:
             hidden = None
             if not allowed.all():
                 hidden = ~torch.from_numpy(allowed).to(self.device)[self._order]
-            self._mask = _Mask(allowed, hidden)
-        return self._mask.hidden
+            mask = self._mask = _Mask(allowed, hidden)
+        return mask.hidden
 
     def _start(
         self,

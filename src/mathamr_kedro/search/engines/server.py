@@ -140,6 +140,15 @@ class _ServerBuilds:
             return None
         return Note(found["config"], found["build"], found["generation"])
 
+    def announce(self, note: Note) -> None:
+        """Do nothing: the server keeps its files, and checks them itself."""
+
+    def needs_note(self) -> bool:
+        return False
+
+    def reserve(self, num_bytes: int) -> None:
+        """Do nothing: the disk is the server's."""
+
     def write_note(self, collections: Collections, note: Note) -> None:
         self._write(note, None)
 

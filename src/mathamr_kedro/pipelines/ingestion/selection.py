@@ -1,0 +1,83 @@
+"""Which posts all tables of the stage are about, and which of them make pairs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from mathamr_kedro.corpus import (
+    ChosenCollection,
+    ChosenPosts,
+    Collection,
+    JudgedSubset,
+    Threads,
+)
+from mathamr_kedro.datasets import ShardedTable
+from mathamr_kedro.files import fingerprint
+from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
+from mathamr_kedro.shards import (
+    EndOfShards,
+    Shard,
+    ShardItem,
+    ShardPairs,
+    StartOfShards,
+)
+
+logger = logging.getLogger(__name__)
+
+
+def choose_posts(
+    collection: Collection, parameters: Mapping[str, Any]
+) -> Iterator[ShardItem]:
+    """Choose the posts of the judged subset; without one the table is empty."""
+    config = IngestionConfig.read(parameters)
+    if config.subset is None:
+        yield EndOfShards(fingerprint("chosen", "all"))
+        return
+    raw = collection.fingerprint("posts", "formulas", "qrels")
+    made_from = fingerprint("chosen", raw, asdict(config.subset), config.pairs)
+    start = StartOfShards(made_from)
+    yield start
+    if not start.finished:
+        rows, counts = JudgedSubset(collection, config.subset).choose(config.pairs)
+        counts["posts"] = len(ChosenPosts(rows))
+        numbers = ", ".join(f"{name} {n:,}" for name, n in counts.items())
+        logger.info("judged subset: %s", numbers)
+        yield Shard("chosen", made_from, rows, {"written": len(rows), **counts})
+    yield EndOfShards(made_from)
+
+
+def open_subset(
+    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
+) -> Collection:
+    """Return the collection as the stage reads it: whole, or its chosen posts."""
+    subset = IngestionConfig.read(parameters).subset
+    if subset is None:
+        return collection
+    rows = chosen_posts.records()
+    return ChosenCollection(collection, rows, chosen_posts.fingerprint, subset)
+
+
+def pair_posts(
+    posts: ShardedTable, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
+) -> ShardPairs:
+    """Pair questions with answers for training; note threads that are not whole."""
+    config = IngestionConfig.read(parameters)
+    answers, chosen = config.pairs, ChosenPosts(chosen_posts.records())
+    columns = Threads.COLUMNS
+    threads = Threads(
+        values
+        for table in posts.tables(columns)
+        for values in zip(*(table[c].to_pylist() for c in columns), strict=True)
+    )
+    pairs = list(chosen.filter_pairs(threads.pairs(answers)))
+    # Threads of a subset are not meant to be whole.
+    problems = list(threads.problems()) if config.subset is None else []
+    made_from = fingerprint("pairs", posts.fingerprint, answers)
+    yield (
+        Shard.of_rows("threads", made_from, problems),
+        Shard.of_rows("pairs", made_from, pairs),
+    )
+    yield EndOfShards(made_from), EndOfShards(made_from)

@@ -1,0 +1,65 @@
+"""The files of an index of the engine ``edge``, and how they were when it was whole.
+
+::
+
+    posts/segments/179940be/vector_storage-all/vectors/chunk_0.mmap    size, digest
+    posts/segments/179940be/segment.json                               it exists
+
+The engine writes some of its files anew whenever it opens them, so that only their
+being there is noted. Vectors, payloads, ids and graphs lie in the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from mathamr_kedro.checksums import FileSeal
+from mathamr_kedro.errors import DamagedFileError
+
+Seals: TypeAlias = Mapping[str, Mapping[str, Any] | None]
+"""Path below a build to its seal; ``None`` for one that only has to be there."""
+
+_REMEDY = (
+    "run `kedro run --pipeline indexing` with the --env of your run: it builds the "
+    "index again from the vectors"
+)
+_JOURNAL = "tracker_journal.dat"
+"""Comes and goes."""
+_REWRITTEN = ("*.json", "*.versions", "wal/*")
+
+
+def seal_build(folder: Path) -> Seals:
+    """Read all files of a build and seal them."""
+    files = sorted(f for f in folder.rglob("*") if f.is_file() and f.name != _JOURNAL)
+    return {
+        file.relative_to(folder).as_posix(): None
+        if any(map(file.match, _REWRITTEN))
+        else asdict(FileSeal.of(file))
+        for file in files
+    }
+
+
+def find_damage(folder: Path, seals: Seals, whole: bool) -> Iterator[DamagedFileError]:
+    """Yield what is wrong with each file of a build.
+
+    Args:
+        folder: of the build.
+        seals: of its files.
+        whole: read the files; otherwise their sizes alone are looked at.
+    """
+    for name, found in seals.items():
+        path = folder / name
+        try:
+            if found is None:
+                if not path.is_file() or not path.stat().st_size:
+                    raise DamagedFileError(
+                        f"Expected a file at {str(path)!r} (got none); {_REMEDY}"
+                    )
+                continue
+            seal = FileSeal(**found)
+            (seal.check if whole else seal.check_size)(path, _REMEDY)
+        except DamagedFileError as error:
+            yield error
