@@ -90,7 +90,7 @@ class PreparedGraphs:
 
     def __repr__(self) -> str:
         sizes = np.load(self.folder / "posts/sizes.npy", mmap_mode="r")
-        nodes = int(sizes[:, GROUPS.index("node")].sum(dtype=np.int64))
+        nodes = int(sizes[:, list(GROUPS).index("node")].sum(dtype=np.int64))
         what = f"{count_nouns(len(sizes), 'post')}, {count_nouns(nodes, 'node')}"
         return f"<{type(self).__name__}: {what}, in {self.folder}>"
 
