@@ -144,12 +144,11 @@ def repeat_posts(data: Path, target: Path, posts: int) -> int:
     shutil.copytree(
         data / "03_primary/formula_trees", target / "03_primary/formula_trees"
     )
-    for name in ("topic_amr_graphs", "failures/amr_posts"):
+    for name in ("topic_amr_graphs", "comment_amr_graphs", "failures/amr_posts"):
         shutil.copytree(data / "03_primary" / name, target / "03_primary" / name)
-    shutil.copytree(
-        data / "02_intermediate/training_pairs",
-        target / "02_intermediate/training_pairs",
-    )
+    for name in ("training_pairs", "returnable_formulas"):
+        table = Path("02_intermediate") / name
+        shutil.copytree(data / table, target / table)
     folder = ShardFolder(target / "03_primary/amr_graphs", SUFFIX)
     written = 0
     for copy in itertools.count():

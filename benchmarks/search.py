@@ -217,17 +217,17 @@ def measure_building(options: argparse.Namespace) -> bool:
 
 def time_graphs() -> list[float]:
     """Note the CPU seconds of each building of graphs from now on."""
-    from mathamr_kedro.search.engines.edge import _EdgeCollection
+    from mathamr_kedro.search.engines.edge_collection import EdgeCollection
 
     seconds: list[float] = []
-    optimize = _EdgeCollection.optimize
+    optimize = EdgeCollection.optimize
 
-    def timed(self: _EdgeCollection) -> None:
+    def timed(self: EdgeCollection) -> None:
         start = time.process_time()
         optimize(self)
         seconds.append(time.process_time() - start)
 
-    _EdgeCollection.optimize = timed  # type: ignore[method-assign]
+    EdgeCollection.optimize = timed  # type: ignore[method-assign]
     return seconds
 
 
@@ -237,7 +237,7 @@ def warm(index: ExactIndex) -> None:
     index.search_maxsim([query.vectors], 10)
     index.search_documents([query.document()], 10)
     index.search_formulas([query.document()], 10)
-    print(f"  packed vectors in memory: {index.size().num_bytes / 1e6:.1f} MB")
+    print(f"  packed vectors in memory: {sum(index.size()[2:4]) / 1e6:.1f} MB")
 
 
 def measure_graphs(options: argparse.Namespace) -> bool:

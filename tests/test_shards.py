@@ -1,8 +1,16 @@
+import json
+
 import pytest
 
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.errors import (
+    ConfigurationError,
+    DamagedFileError,
+    MalformedInputError,
+    MissingInputError,
+)
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.shards import ShardFolder
+from mathamr_kedro.records import Failure
+from mathamr_kedro.shards import Shard, ShardFolder, StartOfShards
 
 
 def write(folder, name, text="x", made_from="a"):
@@ -75,3 +83,146 @@ def test_fingerprint_depends_on_every_part():
     assert fingerprint("a", {"x": 1}) == fingerprint("a", {"x": 1})
     assert fingerprint("a", {"x": 1}) != fingerprint("a", {"x": 2})
     assert fingerprint("a", "b") != fingerprint("ab")
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[0] ^= 1
+    path.write_bytes(content)
+
+
+DAMAGES = {
+    "changed": flip,
+    "empty": lambda path: path.write_bytes(b""),
+    "deleted": lambda path: path.unlink(),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_damaged_shards_are_refused_and_made_again(folder, damage):
+    for name in ("posts-0", "posts-1"):
+        write(folder, name)
+    folder.complete("a")
+    damage(folder.path / "posts-1.txt")
+    again = ShardFolder(folder.path, ".txt")
+    with pytest.raises(DamagedFileError, match=r"posts-1.*kedro run"):
+        for file in again.files():
+            again.check(file)
+    assert [line for line in again.list_damage() if "posts-1" in line]
+    start = StartOfShards("a")
+    again.mark(start)
+    assert start.finished == {"posts-0"}
+    write(again, "posts-1")
+    again.complete("a")
+    assert [again.check(f).read_text() for f in again.files()] == ["x", "x"]
+
+
+def test_identity_follows_the_bytes(folder):
+    write(folder, "posts-0")
+    folder.complete("a")
+    before = folder.identity
+    write(folder, "posts-0", made_from="b")
+    folder.complete("b")
+    assert folder.identity == before
+    write(folder, "posts-0", "other", made_from="b")
+    folder.complete("b")
+    assert folder.identity != before
+
+
+def forget_seals(folder):
+    """Write the list as the version without seals did."""
+    file = folder.path / "_shards.json"
+    found = json.loads(file.read_text())
+    kept = {name: found[name] for name in ("fingerprint", "complete", "counts")}
+    file.write_text(json.dumps(kept))
+    return ShardFolder(folder.path, ".txt")
+
+
+def test_shards_of_an_earlier_version_stay_and_keep_their_name(folder):
+    write(folder, "posts-0")
+    folder.complete("a")
+    old = forget_seals(folder)
+    assert old.identity == "a"
+    assert [old.check(f).name for f in old.files()] == ["posts-0.txt"]
+    start = StartOfShards("a")
+    old.mark(start)
+    assert start.finished == {"posts-0"}
+    assert old.identity == "a"
+    assert old.digests().keys() == {"posts-0"}
+
+
+def test_what_replaces_an_earlier_version_byte_by_byte_keeps_its_name(folder):
+    write(folder, "posts-0")
+    folder.complete("a")
+    old = forget_seals(folder)
+    write(old, "posts-0", made_from="b")
+    old.complete("b")
+    assert old.identity == "a"
+
+
+def test_failures_to_try_again_leave_their_shard_unfinished(folder):
+    failure = Failure("amr_parsing", "posts", "", "1", "timeout", "600 s").classify()
+    assert failure.kind == "transient"
+    shard = Shard.of_rows("posts-0", "a", [failure])
+    folder.write(shard.name, "a", shard.counts, lambda path: path.write_text("x"))
+    folder.complete("a")
+    assert folder.finished("a") == frozenset()
+    stuck = Failure("amr_parsing", "posts", "", "1", "empty_text", "").classify()
+    assert (stuck.kind, Shard.of_rows("p", "a", [stuck]).counts) == (
+        "permanent", {"written": 1},
+    )  # fmt: skip
+
+
+def test_shards_of_another_source_are_not_finished(folder):
+    folder.write("posts-0", "a", {}, lambda path: path.write_text("x"), "digest 1")
+    start = StartOfShards("a")
+    folder.mark(start)
+    assert start.is_finished("posts-0", "digest 1")
+    assert not start.is_finished("posts-0", "digest 2")
+
+
+def fill(folder, seconds):
+    start = StartOfShards("a", {"texts": "1", "parser": "x"}, reuse="parser")
+    folder.mark(start)
+    write(folder, "posts-0")
+    folder.complete("a")
+    (folder.path / ".seconds").write_text(str(seconds))
+
+
+def test_costly_shards_are_not_thrown_away_unasked(folder):
+    fill(folder, 7200)
+    parts = {"texts": "1", "parser": "y"}
+    asked = {"reuse": "parser", "discard": "amr_parsing.discard"}
+    with pytest.raises(ConfigurationError) as caught:
+        folder.mark(StartOfShards("b", parts, **asked))
+    message = str(caught.value)
+    for part in ("2.0 h", "parser", "amr_parsing.discard=true", "moved away"):
+        assert part in message
+    assert "texts" not in message
+    assert [f.name for f in folder.files()] == ["posts-0.txt"]
+    folder.mark(StartOfShards("b", parts, **asked, may_discard=True))
+    write(folder, "posts-0", made_from="b")
+    folder.mark(StartOfShards("c", {"texts": "1", "parser": "z"}, **asked))  # cheap
+
+
+def test_old_shards_wait_aside_for_new_ones(folder):
+    fill(folder, 7200)
+    start = StartOfShards("b", {"texts": "2", "parser": "x"}, reuse="parser")
+    folder.mark(start)
+    assert [f.read_text() for f in start.previous] == ["x"]
+    write(folder, "posts-0", "new", made_from="b")
+    again = StartOfShards("b", {"texts": "2", "parser": "x"}, reuse="parser")
+    folder.mark(again)  # killed and started again
+    assert again.previous == start.previous
+    folder.complete("b")
+    assert not (folder.path / ".previous").exists()
+    assert [f.read_text() for f in folder.files()] == ["new"]
+
+
+def test_work_is_noted(folder, monkeypatch):
+    clock = iter([0.0, 10.0, 35.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    folder.mark(StartOfShards("a"))
+    write(folder, "posts-0")
+    write(folder, "posts-1")
+    assert float((folder.path / ".seconds").read_text()) == 35.0

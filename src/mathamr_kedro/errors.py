@@ -11,7 +11,8 @@ MathAMRError
 ├── GraphError           a graph violates an invariant
 ├── TrainingError        training cannot continue, for instance because the loss is NaN
 ├── LockedError          another process is writing to the same folder
-├── DiskFullError        there is no room for what is to be written
+├── StorageError         a file or folder cannot be read or written
+│   └── DiskFullError        there is no room for what is to be written
 └── WorkerError          a worker process died, hung or sent an invalid answer
 ```
 
@@ -21,7 +22,23 @@ A message states one fact, the value with ``!r``, where it was found, and what t
 from __future__ import annotations
 
 import difflib
+import errno
+import os
 from collections.abc import Iterable
+
+_FREE = "free room and run the same command again, it goes on where it stopped"
+_OTHER_ROOT = (
+    "allow this user to write there, or give a data root that can be written to "
+    "(kedro run --params data_root=FOLDER)"
+)
+_REMEDIES = {
+    errno.ENOSPC: _FREE,
+    errno.EDQUOT: _FREE,
+    errno.EROFS: _OTHER_ROOT,
+    errno.EACCES: _OTHER_ROOT,
+    errno.EPERM: _OTHER_ROOT,
+    errno.EIO: "the disk may be failing; `mathamr doctor --verify` lists the damage",
+}
 
 
 class MathAMRError(Exception):
@@ -64,7 +81,11 @@ class LockedError(MathAMRError):
     """Another process is writing to the same folder."""
 
 
-class DiskFullError(MathAMRError):
+class StorageError(MathAMRError):
+    """A file or folder cannot be read or written."""
+
+
+class DiskFullError(StorageError):
     """There is no room on the disk for what is to be written."""
 
 
@@ -85,7 +106,19 @@ def suggest(value: str, choices: Iterable[str]) -> str:
 
 
 def find_cause(error: BaseException | None) -> MathAMRError | None:
-    """Return the error of this project that another one was raised from, if any."""
+    """Return the error of this project that another one was raised from, if any.
+
+    What the operating system refuses comes back as :class:`StorageError`, with the
+    remedy.
+    """
     while error is not None and not isinstance(error, MathAMRError):
+        if isinstance(error, OSError) and error.errno in _REMEDIES:
+            return _name_refusal(error)
         error = error.__cause__
     return error
+
+
+def _name_refusal(error: OSError) -> StorageError:
+    what = os.strerror(error.errno or 0)
+    where = f" at {str(error.filename)!r}" if error.filename is not None else ""
+    return StorageError(f"{what}{where}; {_REMEDIES[error.errno or 0]}")

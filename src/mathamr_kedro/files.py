@@ -145,6 +145,18 @@ def fingerprint(*parts: Any) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
+def name_version(step: str, version: int) -> str:
+    """Name a transformation in a fingerprint.
+
+    The first version has the bare name: what was made before there were versions
+    stays of use.
+
+    >>> name_version("fusion", 1), name_version("fusion", 2)
+    ('fusion', 'fusion-2')
+    """
+    return step if version == 1 else f"{step}-{version}"
+
+
 def _name_part(path: Path) -> Path:
     """Name a part of this process, and remove those of processes that are gone."""
     host = socket.gethostname()

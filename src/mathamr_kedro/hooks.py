@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import logging
 import time
+from contextlib import ExitStack
+from typing import Any
 
 import click
 from kedro.framework.context import KedroContext
@@ -12,7 +14,9 @@ from kedro.framework.hooks import hook_impl
 from kedro.pipeline.node import Node
 
 from mathamr_kedro.errors import MathAMRError, find_cause
+from mathamr_kedro.project import find_roots
 from mathamr_kedro.stages import check_stage_parameters
+from mathamr_kedro.writers import WriterLock
 
 logger = logging.getLogger(__name__)
 
@@ -23,9 +27,45 @@ class ErrorHooks:
     @hook_impl
     def on_pipeline_error(self, error: Exception) -> None:
         """Replace an error that was caused by one of ours by its message."""
-        cause = find_cause(error)
-        if cause is not None:
-            _raise_plainly(cause)
+        _raise_plainly(find_cause(error))
+
+
+class WriterHooks:
+    """Let one run at a time write below a data root; readers are always free."""
+
+    def __init__(self) -> None:
+        self._context: KedroContext | None = None
+        self._locks = ExitStack()
+
+    @hook_impl
+    def after_context_created(self, context: KedroContext) -> None:
+        """Note where the data are; a context alone writes nothing."""
+        self._context = context
+
+    @hook_impl
+    def before_pipeline_run(self, run_params: dict[str, Any]) -> None:
+        """Lock the data root, and the output root where it lies elsewhere."""
+        self._locks.close()  # of a run in this process that was interrupted
+        if self._context is None:
+            return
+        try:
+            for root in find_roots(self._context):
+                lock = WriterLock(root, _name_command(run_params))
+                self._locks.callback(lock.close)
+        except (MathAMRError, OSError) as error:
+            self._locks.close()
+            _raise_plainly(find_cause(error))
+            raise
+
+    @hook_impl(tryfirst=True)
+    def after_pipeline_run(self) -> None:
+        """Let others write."""
+        self._locks.close()
+
+    @hook_impl(tryfirst=True)  # before the error becomes a message
+    def on_pipeline_error(self) -> None:
+        """Let others write."""
+        self._locks.close()
 
 
 class ParameterHooks:
@@ -60,6 +100,16 @@ class TimingHooks:
             logger.info("%s took %.1f s", node.name, seconds)
 
 
-def _raise_plainly(error: MathAMRError) -> None:
-    if click.get_current_context(silent=True) is not None:
+def _raise_plainly(error: MathAMRError | None) -> None:
+    if error is not None and click.get_current_context(silent=True) is not None:
         raise click.ClickException(str(error)) from error
+
+
+def _name_command(run_params: dict[str, Any]) -> str:
+    """Return the command of a run, as somebody would type it."""
+    parts = ["kedro run"]
+    if run_params.get("env"):
+        parts.append(f"--env {run_params['env']}")
+    if run_params.get("pipeline_names"):
+        parts.append(f"--pipelines {','.join(run_params['pipeline_names'])}")
+    return " ".join(parts)

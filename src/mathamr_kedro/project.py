@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kedro.framework.context import KedroContext
 from kedro.framework.session import KedroSession
 from kedro.framework.startup import bootstrap_project
 from kedro.io import CatalogProtocol
@@ -23,10 +24,8 @@ def find_project() -> Path:
     return Path(root)
 
 
-def open_catalog(
-    env: str | None = None, data_root: str | None = None
-) -> CatalogProtocol:
-    """Return the catalog of an environment, found from the current folder.
+def open_context(env: str | None = None, data_root: str | None = None) -> KedroContext:
+    """Return an environment of the project, found from the current folder.
 
     Args:
         env: an environment of ``conf/``; ``None`` for the default one.
@@ -36,7 +35,25 @@ def open_catalog(
     bootstrap_project(root)
     settings = {"data_root": data_root} if data_root else None
     session = KedroSession.create(root, env=env, runtime_params=settings)
-    return session.load_context().catalog
+    return session.load_context()
+
+
+def open_catalog(
+    env: str | None = None, data_root: str | None = None
+) -> CatalogProtocol:
+    """Return the catalog of an environment; arguments as :func:`open_context`."""
+    return open_context(env, data_root).catalog
+
+
+def find_roots(context: KedroContext) -> list[Path]:
+    """Return the folders below which a run writes, none below another."""
+    settings = {**context.config_loader["globals"], **context.params}
+    names = [
+        settings[name] for name in ("data_root", "output_root") if name in settings
+    ]
+    paths = [(Path(context.project_path) / name).resolve() for name in names]
+    data_root, *others = paths
+    return [data_root, *(p for p in others if not p.is_relative_to(data_root))]
 
 
 def list_versions(catalog: CatalogProtocol, name: str) -> list[str]:

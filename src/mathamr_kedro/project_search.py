@@ -12,32 +12,54 @@ r"""The search of a project from outside Kedro: opened once, asked as often as w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from mathamr_kedro.amr import ParseTexts
-from mathamr_kedro.datasets import RowFinder
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.graph import PreparedGraphs, RecordArrays, StoredTrees
+from mathamr_kedro.datasets import RowFinder, ShardedTable
+from mathamr_kedro.errors import ConfigurationError, MissingInputError, suggest
+from mathamr_kedro.graph import (
+    FORMULA,
+    PreparedGraphs,
+    RecordArrays,
+    StoredTrees,
+    find_owner,
+    name_entry,
+    read_placeholder,
+    split_entry,
+)
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.weights import load_model
 from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingConfig
 from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.records import Post
+from mathamr_kedro.records import (
+    CleanText,
+    FormulaInstance,
+    FormulaMention,
+    Post,
+    Topic,
+)
 from mathamr_kedro.search import (
     AddedPosts,
     LivingIndex,
+    PostEntry,
     QueryEncoder,
     Searcher,
     VectorStore,
     fingerprint_encoder,
     open_index,
 )
+from mathamr_kedro.search.explanation import caption_nodes
+from mathamr_kedro.search.queries import EncodedQuery
 from mathamr_kedro.types import PostId
+
+_TOPIC_ID = re.compile(r"[A-Z]\.\d+|NTCIR12-\S+")
+"""What topics of ARQMath and NTCIR-12 are called."""
 
 
 def open_searcher(env: str | None = None, data_root: str | None = None) -> Searcher:
@@ -57,9 +79,10 @@ def open_searcher(env: str | None = None, data_root: str | None = None) -> Searc
     places, config = project.places, project.indexing
     find_posts = RowFinder(project.catalog.load("posts"), "post_id")
     find_added = AddedPosts(store.folder)
+    find_beside = _TextsBeside(project.catalog, find_posts)
 
     def find_texts(ids: Collection[PostId]) -> Mapping[PostId, Post]:
-        return {**find_posts(ids), **find_added(ids)}
+        return {**find_posts(ids), **find_added(ids), **find_beside(ids)}
 
     return Searcher(
         open_index(config.engine, store, places.folder(project.mark), places.connect),
@@ -68,6 +91,7 @@ def open_searcher(env: str | None = None, data_root: str | None = None) -> Searc
         find_texts,
         config.strategy,
         project.parsing.max_chunk_tokens,
+        project.find_topic,
     )
 
 
@@ -86,6 +110,52 @@ def open_living_index(
         project.places.connect,
         project.load_encoder,
     )
+
+
+class _TextsBeside:
+    """Texts of what an index holds beside the posts: comments, single formulas.
+
+    A formula that was encoded alone is a text that is nothing but this formula.
+    """
+
+    def __init__(
+        self, catalog: Any, find_posts: Callable[[Iterable[PostId]], Mapping[str, Post]]
+    ) -> None:
+        self._formulas: ShardedTable = catalog.load("returnable_formulas")
+        self._comments: ShardedTable = catalog.load("comments")
+        self._find_posts = find_posts
+
+    def __call__(self, keys: Iterable[str]) -> dict[str, Post]:
+        """Return the texts that are there, by key; posts are none of them."""
+        parts = {key: split_entry(key) for key in keys if find_owner(key) != key}
+        if not parts:
+            return {}
+        names = [formula for _, _, formula in parts.values() if formula]
+        wanted = [comment for _, comment, formula in parts.values() if not formula]
+        rows = self._formulas.select("formula_id", names)
+        texts = {row.formula_id: _show_alone(row) for row in rows}
+        for comment in self._comments.select("comment_id", wanted):
+            key = name_entry(comment.post_id, comment.comment_id)
+            texts[key] = CleanText(comment.text, comment.formula_map)
+        posts = self._find_posts(post_id for post_id, _, _ in parts.values())
+        found: dict[str, Post] = {}
+        for key, (post_id, comment, formula) in parts.items():
+            text, post = texts.get(formula or key), posts.get(post_id)
+            if text is not None:
+                kind = "comment" if comment or post is None else post.post_type
+                thread = post_id if post is None else post.thread_id
+                found[key] = Post(
+                    key, kind, thread, thread, None, None, None, (), "", *text
+                )  # fmt: skip
+        return found
+
+
+def _show_alone(formula: FormulaInstance) -> CleanText:
+    name = "FORMULA_0"
+    mention = FormulaMention(
+        name, formula.formula_id, formula.visual_id, formula.latex, 0, len(name)
+    )
+    return CleanText(name, (mention,))
 
 
 class _Project:
@@ -136,13 +206,37 @@ class _Project:
     @cached_property
     def mark(self) -> str:
         """Fingerprint of the present encoder."""
-        return fingerprint_encoder(self._model_folder, self._graphs.made_from)
+        return fingerprint_encoder(self._model_folder, self._graphs.encoded_from)
 
     def open_store(self) -> VectorStore:
         found: VectorStore = self.catalog.load("post_vectors").read(
             self.mark, verify=False
         )
         return found
+
+    def find_topic(self, text: str) -> EncodedQuery | None:
+        """Return a topic as a query; that of Task 2 is its formula alone.
+
+        Raises:
+            MissingInputError: it is the id of no topic, or of one without vectors.
+        """
+        if not _TOPIC_ID.fullmatch(text):
+            return None
+        topic = self.catalog.load("topics").find("topic_id", text)
+        store = self.catalog.load("topic_vectors").read(self.mark)
+        if topic is None or text not in store.places:
+            known = sorted(store.places)
+            raise MissingInputError(
+                f"Expected the id of a topic with vectors (got {text!r})"
+                f"{suggest(text, known)}; the index has {len(known)} topics, from "
+                f"{', '.join(known[:1]) or 'none'} to {', '.join(known[-1:]) or 'none'}"
+            )
+        (entry,) = store.read([text]).entries()
+        if topic.task == "task2":
+            entry = _choose_formula(entry, topic)
+        tokens = self.parsing.max_chunk_tokens
+        captions = caption_nodes(topic.text, topic.formula_map, entry.kinds, tokens)
+        return EncodedQuery(entry, captions)
 
     def load_encoder(self) -> QueryEncoder:
         """Load what turns texts into vectors."""
@@ -157,3 +251,15 @@ class _Project:
             load_model(self._model_folder, self.indexing.encoding.compute),
             tokens,
         )
+
+
+def _choose_formula(entry: PostEntry, topic: Topic) -> PostEntry:
+    """Return the node of a topic's query formula alone."""
+    asked = topic.formula_id or ""
+    vector = entry.formula(asked)
+    (mention,) = [m for m in topic.formula_map if m.formula_id == asked][:1]
+    number = read_placeholder(mention.placeholder) or 0
+    return PostEntry(
+        entry.key, entry.post_type, vector[None], [FORMULA], [number], [asked],
+        [mention.visual_id],
+    )  # fmt: skip

@@ -75,7 +75,7 @@ class Formula(NamedTuple):
     old_visual_id: VisualId | None
     visual_id: VisualId
     issue: str
-    """``d``: not in the posts, never to be returned; ``v``: visual id was corrected."""
+    """``d``: not in the XML; ``v``: visual id was corrected; ``dv``: both."""
     latex: str
     presentation: str
     """Presentation MathML or the bracket string of the SLT; empty: none was made."""
@@ -87,6 +87,17 @@ class Formula(NamedTuple):
         """Return a formula that was found in a text as a row of the formula index."""
         ids = (mention.formula_id, owner, owner, "body", None, None, mention.visual_id)
         return cls(*ids, "", mention.latex, "", "")
+
+
+class FormulaInstance(NamedTuple):
+    """A formula that a search for formulas (Task 2) may return."""
+
+    formula_id: FormulaId
+    visual_id: VisualId
+    post_id: PostId
+    """Of a formula in a comment: the post that the comment belongs to."""
+    latex: str
+    comment_id: str | None = None
 
 
 class Topic(NamedTuple):
@@ -175,6 +186,10 @@ class MinedNegatives(NamedTuple):
     negatives: tuple[PostId, ...]
 
 
+TRANSIENT = frozenset({"timeout", "worker_died", "out_of_memory", "unreadable_file"})
+"""Reasons of failures that the machine is to blame for."""
+
+
 class Failure(NamedTuple):
     """Something wrong with an input record. Nothing is lost silently.
 
@@ -193,3 +208,12 @@ class Failure(NamedTuple):
     detail: str
     """What was found and what was expected, for a person."""
     kept: bool = False
+    kind: str = "permanent"
+    """``transient``: the machine is to blame, and the next run tries again;
+    ``permanent``: it would fail again, until its text, the parameters or the code
+    change."""
+
+    def classify(self) -> Failure:
+        """Return the failure with the kind that its reason has."""
+        kind = "transient" if self.reason in TRANSIENT else "permanent"
+        return self._replace(kind=kind)

@@ -20,9 +20,10 @@ VisualId: TypeAlias = str
 TopicId: TypeAlias = str
 """``"A.301"`` (Task 1), ``"B.301"`` (Task 2), ``"NTCIR12-MathWiki-1"``."""
 
-PostType: TypeAlias = Literal["question", "answer", "document", "example"]
+PostType: TypeAlias = Literal["question", "answer", "document", "example", "comment"]
 """``document`` is a post of an own corpus or an NTCIR-12 article part; ``example`` is a
-text to learn from that no search returns."""
+text to learn from that no search returns; ``comment``: a formula of a comment, where a
+search for formulas found it."""
 
 Grade: TypeAlias = int
 """Relevance: 0 none, 1 low, 2 medium, 3 high (ARQMath); 0 to 4 (NTCIR-12)."""

@@ -13,6 +13,7 @@ from mathamr_kedro.amr.parsers import (
 )
 from mathamr_kedro.amr.transition import TransitionConfig
 from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.files import fingerprint
 
 BUILTIN = ParserConfig()
 
@@ -38,17 +39,18 @@ def test_parsers_are_made_by_name(tmp_path):
         make_parser(ParserConfig("transition", transition=nowhere))
 
 
-@pytest.mark.parametrize("changed", ["builtin/rules.py", "tables/words.json.gz"])
-def test_the_digest_covers_rules_and_tables(changed, tmp_path, monkeypatch):
+def test_the_identity_covers_rules_and_tables(tmp_path, monkeypatch):
+    """Rules by their version; tests/test_transformations.py ties it to graphs."""
     monkeypatch.setattr(parsers, "__file__", str(tmp_path / "parsers.py"))
-    digests = []
-    for content in ("one", "two"):
-        for name in ("builtin/rules.py", "tables/words.json.gz"):
-            file = tmp_path / name
-            file.parent.mkdir(exist_ok=True)
-            file.write_text(content if name == changed else "same")
-        digests.append(parsers._builtin_digest.__wrapped__())
-    assert digests[0] != digests[1]
+    (tmp_path / "tables").mkdir()
+    found = []
+    for content, version in (("one", 1), ("two", 1), ("two", 2)):
+        (tmp_path / "tables/words.json.gz").write_text(content)
+        monkeypatch.setattr(parsers, "BUILTIN_VERSION", version)
+        parsers._digest_tables.cache_clear()
+        found.append(fingerprint(BUILTIN.identity()))
+    parsers._digest_tables.cache_clear()
+    assert len(set(found)) == 3
 
 
 def test_the_package_is_light_to_import():

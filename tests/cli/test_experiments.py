@@ -17,9 +17,9 @@ from mathamr_kedro.errors import ConfigurationError, LockedError, MissingInputEr
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults
-from mathamr_kedro.files import FolderLock
 from mathamr_kedro.project import list_versions, open_catalog
 from mathamr_kedro.stats import TestConfig
+from mathamr_kedro.writers import TOKEN, WriterLock
 from tests.experiments.cells import PARAMETERS, fill_store
 from tests.experiments.test_outcomes import MEANS, MODES
 
@@ -112,9 +112,11 @@ def test_unknown_experiment_is_refused(run):
 
 def test_two_grids_never_run_on_the_same_data(run, data):
     with (
-        FolderLock(data / "07_model_output/experiment_runs", ""),
-        pytest.raises(LockedError, match="wait until that experiment has ended"),
+        WriterLock(data, "kedro run --env pool"),
+        pytest.MonkeyPatch.context() as other,
+        pytest.raises(LockedError, match=r"kedro run --env pool.* wait for it to end"),
     ):
+        other.delenv(TOKEN)  # this process plays both parts
         run("run", "formula_modes", "--devices", "cpu")
 
 

@@ -144,6 +144,21 @@ def closed(searcher):
     return searcher
 
 
+def test_a_topic_is_explained_by_its_id(searcher) -> None:
+    by_id = searcher.explain("A.1", "2")
+    by_text = searcher.explain(f"{TITLES['1']}\n\n{TEXTS['1']}", "2")
+    assert by_id.query_key == "A.1"
+    assert by_id.query_labels == by_text.query_labels
+    assert by_id.similarity == pytest.approx(by_text.similarity, abs=1e-5)
+    (row,) = searcher.explain("B.1", "2").similarity  # its formula alone
+    (place,) = [
+        n for n, label in enumerate(by_id.query_labels) if r"\sqrt{4}$" == label[-9:]
+    ]
+    assert row == pytest.approx(by_id.similarity[place], abs=1e-6)
+    with pytest.raises(MissingInputError, match=r"got 'A\.99'.*from A\.1 to B\.1"):
+        searcher.explain("A.99", "2")
+
+
 class TestTerminal:
     """Runs last: the index of the module is closed."""
 

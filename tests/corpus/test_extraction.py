@@ -3,9 +3,9 @@ import pytest
 from mathamr_kedro.corpus.extraction import (
     PostCleaner,
     clean_in_batches,
-    clean_topic,
 )
 from mathamr_kedro.corpus.raw import RawPost, RawTopic
+from mathamr_kedro.corpus.topic_cleaning import clean_topic
 from mathamr_kedro.records import Failure
 
 
@@ -19,8 +19,7 @@ def raw_post(post_id="1", title="", body="<p>x</p>", **values):
 
 
 def clean(raw, index=None):
-    lookup = (index or {}).get
-    return PostCleaner(lookup, has_index=index is not None)(raw)
+    return PostCleaner(None if index is None else index.get)(raw)
 
 
 def test_title_stands_first_and_formulas_are_numbered_through():
@@ -55,7 +54,7 @@ def test_defect_is_noted_and_the_post_is_kept(raw, reason):
 
 @pytest.mark.parametrize("post_id", ["7", "notes.md#2", "99999999999999", "007"])
 def test_second_post_with_an_id_is_left_out(post_id):
-    watched = list(PostCleaner({}.get, False).watch([raw_post(post_id)] * 2))
+    watched = list(PostCleaner().watch([raw_post(post_id)] * 2))
     assert isinstance(watched[0], RawPost)
     assert isinstance(watched[1], Failure)
     assert (watched[1].reason, watched[1].kept) == ("duplicate_post_id", False)
@@ -87,7 +86,7 @@ def test_finished_batches_are_not_cleaned_again():
 def test_topic_takes_its_notes():
     raw = RawTopic("t.xml", "B.7", "task2", 2020, "", "<p>hm</p>", (), "q_1", "x")
     notes = {"B.7": {"category": "Proof", "difficulty": "Low", "dependency": ""}}
-    topic, failures = clean_topic(raw, notes, lambda formula_id: None)
+    topic, failures = clean_topic(raw, notes)
     assert (topic.category, topic.difficulty, topic.dependency) == (
         "Proof",
         "Low",

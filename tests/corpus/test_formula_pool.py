@@ -2,9 +2,12 @@ import gzip
 
 import pytest
 
-from mathamr_kedro.corpus.extraction import PostCleaner, clean_topic
+from mathamr_kedro.corpus.extraction import PostCleaner
 from mathamr_kedro.corpus.formula_pool import FormulaPool, FormulaPoolFiles
+from mathamr_kedro.corpus.formula_rows import FormulaRow
 from mathamr_kedro.corpus.raw import RawPost, RawTopic
+from mathamr_kedro.corpus.topic_cleaning import clean_topic
+from mathamr_kedro.corpus.topics import TopicFormulas
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.formula import build_trees
 from mathamr_kedro.records import Failure, Formula
@@ -36,8 +39,11 @@ def read_formulas(pool):
 
 def test_each_formula_is_a_post_of_its_own(folder):
     pool = FormulaPool(folder, FILES)
-    visual_ids = {f.formula_id: f.visual_id for f in read_formulas(pool)}
-    clean = PostCleaner(visual_ids.get, has_index=True)
+    rows = {
+        f.formula_id: FormulaRow(f.visual_id, f.latex, f.post_id)
+        for f in read_formulas(pool)
+    }
+    clean = PostCleaner(rows.get)
     posts = [clean(raw) for raw in pool.posts()]
     assert [problems for _, problems in posts] == [[], [], []]
     assert {post.text for post, _ in posts} == {"FORMULA_0"}
@@ -66,7 +72,8 @@ def test_topic_finds_its_trees_by_the_visual_id_of_its_text(folder):
         ("B.206", "task2", 2021),
     ]
     for raw in raws:
-        topic, problems = clean_topic(raw, {}, lambda formula_id: None)
+        rows = TopicFormulas(formulas.values())
+        topic, problems = clean_topic(raw, {}, rows)
         (mention,) = topic.formula_map
         assert problems == []
         assert topic.formula_id == mention.formula_id

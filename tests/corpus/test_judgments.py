@@ -81,7 +81,6 @@ def index():
     columns = {
         "formula_id": [str(i) for i in ids],
         "visual_id": [str(5_000_000 + 7 * (i % 600)) for i in ids],
-        "issue": ["d" if i % 10 == 0 else "" for i in ids],
     }
     return VisualIndex.build([pa.table(columns)])
 
@@ -110,7 +109,7 @@ def test_numbering_of_2020_is_refused(index):
         check_formula_ids(judge(range(1, 1000)), index)
 
 
-def test_index_finds_visual_ids_and_dropped_formulas(index, tmp_path):
+def test_index_finds_visual_ids(index, tmp_path):
     index.save(tmp_path / "index")
     for found in (index, VisualIndex.load(tmp_path / "index")):
         assert len(found) == 1000
@@ -118,15 +117,12 @@ def test_index_finds_visual_ids_and_dropped_formulas(index, tmp_path):
         assert found("q_3") is None
         assert found("7") is None
         assert found("99999999") is None
-        assert not found.is_retrievable("20000000")
-        assert found.is_retrievable("20000001")
 
 
 def test_index_of_unordered_tables_is_ordered():
-    columns = {"formula_id": ["9", "2"], "visual_id": ["90", "20"], "issue": ["d", ""]}
+    columns = {"formula_id": ["9", "2"], "visual_id": ["90", "20"]}
     index = VisualIndex.build([pa.table(columns), pa.table(columns).slice(0, 0)])
     assert (index("2"), index("9")) == ("20", "90")
-    assert not index.is_retrievable("9")
 
 
 def test_index_of_a_collection_without_formulas_is_empty():

@@ -32,7 +32,7 @@ FILES = Ntcir12Files(("articles/*.html",), ("queries.xml",), ("qrels.dat",))
 
 def test_article_becomes_a_document_with_named_formulas(folder):
     (raw,) = Ntcir12Collection(folder, FILES).posts()
-    post, _ = PostCleaner(lambda formula_id: None, has_index=True)(raw)
+    post, _ = PostCleaner()(raw)
     assert post.text == "Erdős–Rényi\n\nSince FORMULA_0 is FORMULA_1 even."
     assert [(m.formula_id, m.latex) for m in post.formula_map] == [
         ("Erdős–Rényi:0", "x^{2}"),

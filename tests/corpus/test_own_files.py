@@ -26,7 +26,7 @@ Is $p+2$ prime?
 
 
 def posts_of(folder, **options):
-    clean = PostCleaner(lambda formula_id: None, has_index=False)
+    clean = PostCleaner()
     found = list(OwnCollection(folder, **options).posts())
     failures = [x for x in found if isinstance(x, Failure)]
     return [clean(x)[0] for x in found if not isinstance(x, Failure)], failures

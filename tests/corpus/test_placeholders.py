@@ -2,6 +2,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from mathamr_kedro.corpus.formula_rows import FormulaRow
 from mathamr_kedro.corpus.markup import flatten_markup
 from mathamr_kedro.corpus.placeholders import (
     FormulaMarks,
@@ -103,7 +104,7 @@ def test_span_without_id_gets_a_stable_one():
 
 def test_visual_id_comes_from_the_index_or_from_the_latex():
     markup = '<span class="math-container" id="7">x</span> and $x + y$'
-    result = clean(markup, {"7": "99"}.get)
+    result = clean(markup, {"7": FormulaRow("99", "x")}.get)
     assert [m.visual_id for m in result.formula_map] == [
         "99",
         visual_id_of_latex("x+y"),

@@ -30,7 +30,7 @@ def test_save_and_load(tmp_path: Path) -> None:
     assert list(graphs.records()) == [FIRST, SECOND]
     assert [name for name, _ in graphs.shards()] == ["posts-00000", "posts-00001"]
     assert graphs.counts == {"read": 2, "written": 2}
-    assert graphs.fingerprint == "a"
+    assert graphs.made_from == "a"
     assert graphs.find("2") == SECOND
     assert graphs.find("3") is None
 

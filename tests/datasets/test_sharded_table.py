@@ -108,3 +108,11 @@ def test_pairs_are_a_table_too(tmp_path):
     dataset = ShardedTableDataset(filepath=str(tmp_path / "p"), record="TrainingPair")
     save(dataset, [TrainingPair("1", "2")])
     assert list(dataset.load().records()) == [("1", "2")]
+
+
+def test_first_row_of_each_value_is_found(dataset):
+    again = POSTS[1]._replace(text="later")
+    save(dataset, POSTS[:1], [POSTS[1], again], [again])
+    table = dataset.load()
+    assert table.find_all("post_id", ["2", "1", "9"]) == {"1": POSTS[0], "2": POSTS[1]}
+    assert table.find_all("post_id", []) == {}

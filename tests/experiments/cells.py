@@ -53,20 +53,45 @@ def make_metrics(scores: pd.DataFrame) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def make_efficiency(systems: Sequence[str], seconds: float = 10.0) -> dict[str, Any]:
+GPU = {"device": "GPU", "cpu": "Xeon", "cores": 8, "gpu": "A100"}
+CPU = {"device": "CPU", "cpu": "Xeon", "cores": 8, "gpu": ""}
+
+
+def time_queries(system: str, task: int, num_topics: int = 20) -> dict[str, float]:
+    """The time of each query; all but ``single`` are alike."""
+    noise = np.random.default_rng([task, len(system)]).normal(0, 1e-4, num_topics)
+    mean = 0.01 if "single" in system else 0.02
+    return {f"{'AB'[task - 1]}.{n:03d}": mean + noise[n] for n in range(num_topics)}
+
+
+def make_efficiency(
+    systems: Sequence[str],
+    seconds: float = 10.0,
+    trained_on: dict[str, Any] = GPU,
+    searched_on: dict[str, Any] = CPU,
+    timed: bool = False,
+) -> dict[str, Any]:
     return {
         "training": {
+            "machine": trained_on,
             "seconds_per_epoch": seconds,
             "peak_memory_mib": 2048.0,
             "parameters": {"nodes": 1_000_000, "total": 7_917_000},
         },
         "index": {
-            "posts": 100, "formulas": 50, "vectors": 900, "bytes": 145_600_000,
-            "seconds": 1.0,
+            "posts": 100, "formulas": 50, "vectors": 900, "bytes": 999_000_000,
+            "bytes_from": "disk", "engine": "edge", "width": 32, "seconds": 1.0,
+            "tasks": {
+                "1": {"post_types": ["answer"], "posts": 60, "vectors": 800,
+                      "bytes": 145_600_000},
+                "2": {"post_types": ["question", "answer"], "posts": 90, "vectors": 50,
+                      "bytes": 6_400},
+            },
         },
         "search": [
             {"task": task, "system": system, "queries": 20, "seconds": 0.5,
-             "queries_per_second": 40.0 + task}
+             "queries_per_second": 40.0 + task, "machine": searched_on,
+             "query_seconds": time_queries(system, task) if timed else {}}
             for system in systems
             for task in (1, 2)
         ],
@@ -80,6 +105,7 @@ def save_cell(
     collection: str = "data",
     num_topics: int = 20,
     topic_set: str = "own",
+    **costs: Any,
 ) -> Path:
     scores = make_scores(systems, num_topics, cell.seed, topic_set)
     encoder = {"folder": f"encoder-{cell.training}"}
@@ -87,7 +113,7 @@ def save_cell(
         CellRecord.identify(cell.parameters, encoder, collection),
         pa.Table.from_pandas(scores, preserve_index=False),
         make_metrics(scores),
-        make_efficiency(list(systems), 10.0 + cell.seed),
+        make_efficiency(list(systems), 10.0 + cell.seed, **costs),
         [{"epoch": 1, "train_loss": 0.5, "validation_loss": None}],
     )
     return store.save(outputs.finish())

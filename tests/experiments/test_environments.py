@@ -74,6 +74,16 @@ def test_what_searches_by_hnsw_has_an_engine_with_graphs(name):
         assert indexing["engine"]["engine"] == "edge"
 
 
+@pytest.mark.parametrize("name", ["retrieval_strategies", "auxiliary_loss"])
+def test_maxsim_by_hnsw_walks_as_in_the_thesis(name):
+    evaluation = GridRun(PROJECT, name, "pool+scratch").context.params["evaluation"]
+    walks = {s["name"]: s.get("hnsw_walks", "one") for s in evaluation["strategies"]}
+    assert walks["maxsim_hnsw"] == "per_vector"
+    if name == "retrieval_strategies":
+        assert walks["maxsim_hnsw_one_walk"] == "one"
+        assert evaluation["queries_per_batch"] == 1
+
+
 @pytest.mark.parametrize("name", sorted(TABLES))
 def test_experiment_ends_with_the_tables_of_the_thesis(name, data, whole):
     if name == whole.name:
@@ -92,7 +102,11 @@ def test_experiment_ends_with_the_tables_of_the_thesis(name, data, whole):
         _, *rows = tables[f"table_{number}"]().splitlines()
         assert len(rows) == len(LAYOUTS[number].rows)
         assert all(row.split(",")[-1] != "" for row in rows)
-    assert catalog.load("experiment_result")["missing"] == []
+    result = catalog.load("experiment_result")
+    assert result["missing"] == []
+    if name == "retrieval_strategies":  # three conditions on four measures and QPS
+        tested = [t["measure"] for t in result["tests"]["table_4.15"]]
+        assert (len(tested), tested.count("seconds_per_query")) == (15, 3)
     assert f"Table {TABLES[name][0]}" in catalog.load("significance_report")
     assert r"\toprule" in catalog.load("significance_latex")[f"table_{number}"]()
     assert catalog.load("seed_figure").data

@@ -20,10 +20,12 @@ from mathamr_kedro.experiments.results import GridResults, choose_topic_set
 from mathamr_kedro.experiments.versions import compare_versions
 from mathamr_kedro.stats import TestConfig, select_best_seed
 from tests.experiments.cells import (
+    CPU,
     PARAMETERS,
     fill_store,
     make_scores,
     save_cell,
+    time_queries,
 )
 
 MODES = Experiment(
@@ -133,24 +135,87 @@ def test_different_topics_are_refused(store):
 
 
 STRATEGIES = {
-    "maxsim_exact": 0.46, "maxsim_hnsw": 0.45, "two_stage_5000_exact": 0.44,
+    "maxsim_exact": 0.46, "maxsim_hnsw": 0.45, "maxsim_hnsw_one_walk": 0.45,
+    "two_stage_5000_exact": 0.44,
     "two_stage_5000_hnsw": 0.44, "two_stage_1000_exact": 0.35,
     "two_stage_1000_hnsw": 0.35, "single_vector_exact": 0.3, "single_vector_hnsw": 0.3,
 }  # fmt: skip
 
 
-def test_rows_may_be_strategies(store):
+def compare_strategies(store, *costs):
+    """One cell per seed, with its costs."""
     experiment = Experiment(
         "retrieval_strategies", {"one": {}}, "maxsim_hnsw", ("4.15", "4.16"), (1, 2),
         rows="strategies", strategies=tuple(STRATEGIES),
     )  # fmt: skip
     systems = {f"mathamr_plus/{name}": mean for name, mean in STRATEGIES.items()}
-    for cell in list_cells(experiment, PARAMETERS):
-        save_cell(store, cell, {**systems, "bm25": 0.9})
+    cells = list_cells(experiment, PARAMETERS)
+    for cell, own in zip(cells, costs, strict=True):
+        save_cell(store, cell, {**systems, "bm25": 0.9}, **own)
     grid = GridResults.find(experiment, PARAMETERS, store)
-    tables = summarise_experiment(grid, QUICK, None).report.tables
+    return summarise_experiment(grid, QUICK, None)
+
+
+def test_throughput_is_tested_as_in_table_4_15(store):
+    outcome = compare_strategies(store, {"timed": True}, {"timed": True})
+    table, tests = (
+        x["table_4.15"] for x in (outcome.report.tables, outcome.report.tests)
+    )
+    assert len(tests) == 15  # three conditions, four measures and QPS
+    marks = {row.labels[0]: row.figures[4].marked for row in table.rows}
+    assert [name for name, marked in marks.items() if marked] == ["Single-Vector"]
+    own, base = (
+        np.array(list(time_queries(f"mathamr_plus/{name}", 1).values()))
+        for name in ("single_vector_hnsw", "maxsim_hnsw")
+    )
+    (test,) = [
+        t for t in tests
+        if (t.condition, t.measure) == ("single_vector_hnsw", "seconds_per_query")
+    ]  # fmt: skip
+    assert test.p_t == pytest.approx(ttest_rel(own, base).pvalue)
+    assert test.wins == 20
+    shown = table.rows[-1].figures[4].value
+    assert shown == pytest.approx(1 / own.mean())
+    assert "QPS: measured on Xeon, 8 cores." in table.notes
+
+
+def test_batches_leave_throughput_untested(store):
+    outcome = compare_strategies(store, {}, {})
+    assert len(outcome.report.tests["table_4.15"]) == 12
+    notes = " ".join(outcome.report.tables["table_4.15"].notes)
+    assert "QPS is not tested" in notes
+
+
+def test_seeds_on_two_machines_have_no_mean_time(store):
+    other = {**CPU, "cpu": "Arm", "cores": 2}
+    outcome = compare_strategies(store, {}, {"searched_on": other})
+    rows = outcome.report.tables["table_4.16"].rows
+    assert len(rows) == 3 * 9
+    first, on_xeon, on_arm = rows[:3]
+    assert first.figures[0].std is not None
+    assert first.figures[4] is None
+    assert on_xeon.labels[0] == "ColBERT MaxSim• on Xeon, 8 cores"
+    assert on_arm.labels[0] == "ColBERT MaxSim• on Arm, 2 cores"
+    assert (on_xeon.figures[0], on_xeon.figures[4].value) == (None, 41.0)
+    assert "no common mean" in " ".join(outcome.report.tables["table_4.16"].notes)
+    machines = [r["machines"]["QPS"] for r in outcome.describe()["rows"]["maxsim_hnsw"]]
+    assert machines == ["Xeon, 8 cores", "Arm, 2 cores"]
+
+
+def test_memory_is_called_after_the_device(store):
+    for cell in list_cells(MODES, PARAMETERS):
+        save_cell(store, cell, {"mathamr_plus": 0.5}, trained_on=CPU)
+    grid = GridResults.find(MODES, PARAMETERS, store)
+    table = summarise_experiment(grid, QUICK, None).report.tables["table_4.8"]
+    assert [c.title for c in table.columns][1] == "CPU Mem (GB)"
+    assert "GPU" not in table.to_markdown()
+    assert "Time/Epoch (s), CPU Mem (GB): measured on Xeon, 8 cores." in table.notes
+
+
+def test_rows_may_be_strategies(store):
+    tables = compare_strategies(store, {}, {}).report.tables
     assert len(tables["table_4.15"].rows) == 4
-    assert len(tables["table_4.16"].rows) == 8
+    assert len(tables["table_4.16"].rows) == 9
     first, *_, last = tables["table_4.15"].rows
     assert first.is_baseline and last.figures[0].marked
     assert last.figures[4].value == 41.0  # queries per second of task 1
@@ -208,7 +273,17 @@ def test_evaluation_alone_compares_systems_with_floor_and_ceiling(store):
     labels = [row.labels[0] for row in tables["task1_ARQMath-3"].rows]
     assert labels == ["mathamr_plus", "bm25", "(random order)", "(ideal order)"]
     assert tables["task1_ARQMath-3"].rows[1].figures[0].marked
-    assert tables["table_4.20"].rows[5].figures == ("41.00 queries/sec",)
+    shown = {row.labels[0]: row.figures[0] for row in tables["table_4.20"].rows}
+    assert shown["Query throughput"] == "41.00 queries/sec"
+    assert shown["GPU peak memory"] == "2.00 GB"
+    # Answers alone, not all that the index holds.
+    assert (shown["Number of vectors"], shown["Index size"]) == ("800", "0.15 GB")
+    notes = " ".join(tables["table_4.20"].notes)
+    assert "800 vectors (answer) of 32 numbers" in notes
+    assert "takes 1.00 GB for all posts and formulas (disk)" in notes
+    assert "Training: measured on A100 (Xeon, 8 cores)." in notes
+    assert "Search: measured on Xeon, 8 cores." in notes
+    assert tables["table_4.22"].rows[0].figures == ("50",)
     assert tables["table_4.19"].rows[-1].labels == ("Ours / mathamr_plus",)
     assert outcome.baseline == "mathamr_plus"
 

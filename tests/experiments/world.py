@@ -6,13 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from mathamr_kedro.cli._grids import GridRun
-from mathamr_kedro.corpus import VisualIndex
+from mathamr_kedro.corpus import ReturnableRule, VisualIndex
 from mathamr_kedro.formula import TreeBatch, TreeRow
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.parameters import merge_parameters
 from mathamr_kedro.records import Judgment, Post, Topic, TrainingPair
 from mathamr_kedro.shards import EndOfShards, Shard
-from tests.pipelines.graph_world import PROJECT, formula, open_catalog, run_stage
+from tests.pipelines.graph_world import (
+    INGESTED,
+    PROJECT,
+    formula,
+    open_catalog,
+    run_stage,
+)
 
 WORDS = ("even", "prime", "convex", "finite", "compact", "linear")
 SIZES: dict[str, Any] = {
@@ -77,9 +83,11 @@ def write_world(data: Path) -> None:
             Judgment(f"B.{t}", f"{v}", 3 if v == t else 0, "task2", "q")
             for v in range(len(WORDS))
         ]
+    returnable = ReturnableRule().choose_mentions(posts)
     catalog = open_catalog(data)
     tables: dict[str, list[Any]] = {
-        "posts": posts, "formulas": [], "amr_graphs": graphs, "amr_post_failures": [],
+        "posts": posts, "amr_graphs": graphs, "amr_post_failures": [],
+        "comment_amr_graphs": [], "returnable_formulas": returnable,
         "training_pairs": pairs, "topics": topics, "topic_amr_graphs": topic_graphs,
         "judgments": judgments,
     }  # fmt: skip
@@ -93,6 +101,7 @@ def write_world(data: Path) -> None:
     catalog["formula_trees"].save(Shard("all", "trees", TreeBatch(rows, []), {}))
     catalog["formula_trees"].save(EndOfShards("trees"))
     catalog.save("visual_index", VisualIndex.build([]))
+    catalog.save("ingestion_statistics", INGESTED)
     run_stage(data, "graph_fusion")
 
 

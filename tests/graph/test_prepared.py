@@ -11,12 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.corpus import FormulaIds
+from mathamr_kedro.errors import (
+    ConfigurationError,
+    MalformedInputError,
+    MissingInputError,
+)
 from mathamr_kedro.graph.blocks import GraphBlock, LabelCounts, _build_block
 from mathamr_kedro.graph.configuration import PreprocessingConfig
 from mathamr_kedro.graph.pairs import PairSplit
 from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
-from mathamr_kedro.graph.prepared import Preparation, PreparedStore
+from mathamr_kedro.graph.preparation import Preparation
+from mathamr_kedro.graph.prepared import PreparedStore
 from mathamr_kedro.graph.report import (
     _draw_vocabulary,
     _write_preparation_report,
@@ -49,6 +55,7 @@ def prepare(tmp_path: Path, made_from: str = "a", topic: str = "A.1") -> Prepara
     vocabularies = Vocabularies.build(counts, PARAMETERS.vocabulary)
     report = {
         "vocabulary": vocabularies.report.to_dict(), "posts": 4, "topics": 1,
+        "comments": 0, "formulas": 0, "returnable_formulas": 0,
         "failed": 0, "train_pairs": 1, "validation_pairs": 1, "pairs_without_graph": 2,
     }  # fmt: skip
     return Preparation(
@@ -81,6 +88,32 @@ def test_a_folder_holds_what_training_needs(tmp_path: Path) -> None:
     assert found.configuration == PARAMETERS.describe()
     formula_ids, visual_ids = found.posts.name_formulas(range(4))
     assert (list(formula_ids), list(visual_ids)) == (["f7"], ["70"])
+
+
+def test_flags_say_which_formulas_may_be_returned(tmp_path: Path) -> None:
+    store = PreparedStore(tmp_path / "prepared")
+    store.save(prepare(tmp_path))
+    assert store.open(PARAMETERS).load_returnable("posts").tolist() == [True]
+    other = replace(prepare(tmp_path), returnable=FormulaIds([]), formulas_from="none")
+    assert store.save(other)
+    found = store.open(PARAMETERS)
+    assert found.load_returnable("posts").tolist() == [False]
+    assert found.load_returnable("formulas").tolist() == []
+    assert not store.save(replace(other, posts=None))
+    (found.folder / "returnable_posts.npy").unlink()
+    with pytest.raises(MissingInputError, match="run the stage 'preprocessing' again"):
+        found.load_returnable("posts")
+
+
+def test_returnable_formulas_without_a_graph_are_named(tmp_path: Path) -> None:
+    store = PreparedStore(tmp_path / "prepared")
+    ids = FormulaIds(["f7", "99", "98"])
+    preparation = replace(prepare(tmp_path), returnable=ids, formulas_from="some")
+    with pytest.raises(
+        MalformedInputError, match=r"of the 3 .* none for 2, .*'98', '99'"
+    ):
+        store.save(preparation)
+    assert not store.folder(PARAMETERS).exists()
 
 
 def test_a_folder_of_an_older_version_is_written_anew(tmp_path: Path) -> None:

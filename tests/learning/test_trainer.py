@@ -15,12 +15,15 @@ import torch
 from mathamr_kedro.errors import ConfigurationError, MissingInputError, TrainingError
 from mathamr_kedro.learning.augmentation import AugmentationConfig
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
+from mathamr_kedro.learning.history import EpochRecord
 from mathamr_kedro.learning.pairs import TrainingPairs
 from mathamr_kedro.learning.steps import OptimizerConfig
 from mathamr_kedro.learning.trainer import train
+from mathamr_kedro.machines import Machine
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model
+from mathamr_kedro.parameters import read_parameters
 
 CPU = ComputeConfig(device="cpu")
 
@@ -72,6 +75,18 @@ def test_history_tells_of_each_epoch(shards, pairs, config, tmp_path):
     assert last.seconds > 0 and last.memory_mib > 0 and last.grad_norm > 0
     assert last.pairs_per_second == pytest.approx(16 / last.seconds)
     assert last.validation_loss is not None
+    assert last.machine == Machine.find("cpu")
+    assert written[0]["machine"]["device"] == "CPU"
+
+
+def test_history_of_an_older_version_has_no_machine():
+    values = dict.fromkeys(EpochRecord.__dataclass_fields__, 1.0)
+    values |= {"epoch": 1, "step": 4, "machine": {"device": "GPU", "gpu": "H200"}}
+    record = read_parameters(EpochRecord, values, where="history")
+    assert record.machine == Machine("GPU", gpu="H200")
+    del values["machine"]
+    record = read_parameters(EpochRecord, values, where="history")
+    assert record.machine == Machine()
 
 
 def test_progress_counts_down(shards, pairs, config, tmp_path):

@@ -11,7 +11,7 @@ from kedro.io import CatalogProtocol
 
 from mathamr_kedro.formula import TreeBatch, TreeRow
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.records import Failure, FormulaMention, TrainingPair
+from mathamr_kedro.records import Failure, FormulaInstance, FormulaMention, TrainingPair
 from mathamr_kedro.shards import EndOfShards, Shard
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -52,13 +52,28 @@ def open_catalog(data: Path) -> CatalogProtocol:
     return open_session(data).load_context().catalog
 
 
+INGESTED = {
+    "posts": {"total": 5, "answer": 3, "question": 2},
+    "formulas": {"rows": 7},
+    "judgments": {
+        "qrel_task1_2022.tsv": {
+            "task": "task1", "topics": 2, "judgments": 40, "documents": 30,
+        }
+    },
+}  # fmt: skip
+"""What the statistics of ingestion tell the stages behind it."""
+
+
 def write_inputs(data: Path, first: list[GraphRecord] = FIRST) -> CatalogProtocol:
     """Write what the stages before fusion would have written."""
     catalog = open_catalog(data)
     made_from = f"amr {len(first)}"
+    returnable = [FormulaInstance(m[1], m[2], "1", m[3]) for m in (SQUARE, SUM)]
     tables: dict[str, list[tuple[str, Any]]] = {
         "amr_graphs": [("posts-0", first), ("posts-1", SECOND)],
         "topic_amr_graphs": [("topics-0", [TOPIC])],
+        "comment_amr_graphs": [],
+        "returnable_formulas": [("formulas-0", returnable)],
         "amr_post_failures": [
             ("posts-0", [Failure("amr_parsing", "posts", "", "9", "empty_text", "")])
         ],
@@ -72,6 +87,7 @@ def write_inputs(data: Path, first: list[GraphRecord] = FIRST) -> CatalogProtoco
             counts = {"read": len(rows), "written": len(rows)}
             catalog[name].save(Shard(shard, made_from, rows, counts))
         catalog[name].save(EndOfShards(made_from))
+    catalog.save("ingestion_statistics", INGESTED)
     row = TreeRow("f0", "70", "[V!x,a[N!2]]", "[O!SUP,0[V!𝑥],1[N!2]]")
     trees = catalog["formula_trees"]
     if not trees.exists():

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from kedro.io import CatalogProtocol
 
-from mathamr_kedro.corpus import PostCleaner, RawPost, VisualIndex
+from mathamr_kedro.corpus import PostCleaner, RawPost, ReturnableRule
 from mathamr_kedro.formula import TreeBatch
 from mathamr_kedro.graph import PreprocessingConfig
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import save_model
-from mathamr_kedro.records import Post, TrainingPair
+from mathamr_kedro.records import Post, Topic, TrainingPair
 from mathamr_kedro.search.encoding import fingerprint_encoder
 from mathamr_kedro.shards import EndOfShards, Shard
-from tests.pipelines.graph_world import open_catalog, open_session, run_stage
+from tests.pipelines.graph_world import (
+    INGESTED,
+    open_catalog,
+    open_session,
+    run_stage,
+)
 
 TEXTS = {
     "1": r"Why is $\sqrt{2}$ irrational? I know that $\sqrt{4}$ is an integer.",
@@ -31,7 +37,7 @@ TITLES = {"1": r"The root of $2$", "3": "Integration by parts", "5": "Primes"}
 
 
 def make_posts() -> list[Post]:
-    clean = PostCleaner(lambda formula_id: None, has_index=False)
+    clean = PostCleaner()
     posts = []
     for key, text in TEXTS.items():
         kind = "question" if key in TITLES else "answer"
@@ -44,6 +50,17 @@ def make_posts() -> list[Post]:
         assert post is not None
         posts.append(post)
     return posts
+
+
+def make_topics(posts: list[Post]) -> list[Topic]:
+    """The first post as a topic of both tasks; Task 2 asks for its last formula."""
+    text = (posts[0].title, (), posts[0].text, posts[0].formula_map)
+    asked = posts[0].formula_map[-1]
+    heads = (asked.formula_id, asked.latex, None, None, None)
+    return [
+        Topic("A.1", "task1", 2020, *text, None, None, None, None, None),
+        Topic("B.1", "task2", 2020, *text, *heads),
+    ]
 
 
 def write_encoder(data: Path, seed: int = 0) -> str:
@@ -59,7 +76,7 @@ def write_encoder(data: Path, seed: int = 0) -> str:
     record = {"folder": name, "prepared_graphs": graphs.folder.name}
     catalog.save("encoder", record)
     return fingerprint_encoder(
-        catalog.load("encoders").base / name / MODEL, graphs.made_from
+        catalog.load("encoders").base / name / MODEL, graphs.encoded_from
     )
 
 
@@ -68,13 +85,18 @@ def build_index(data: Path) -> CatalogProtocol:
     catalog = open_catalog(data)
     pairs = [TrainingPair(key, str(int(key) + 1)) for key in TITLES]
     posts = make_posts()
-    for name, rows in (("posts", posts), ("topics", []), ("training_pairs", pairs)):
+    returnable = ReturnableRule().choose_mentions(posts)
+    tables: dict[str, list[Any]] = {
+        "posts": posts, "topics": make_topics(posts), "comments": [],
+        "training_pairs": pairs, "returnable_formulas": returnable,
+    }  # fmt: skip
+    for name, rows in tables.items():
         counts = {"read": len(rows), "written": len(rows)}
         catalog[name].save(Shard(f"{name}-0", "world", rows, counts))
         catalog[name].save(EndOfShards("world"))
     catalog["formula_trees"].save(Shard("all", "trees", TreeBatch([], []), {}))
     catalog["formula_trees"].save(EndOfShards("trees"))
-    catalog.save("visual_index", VisualIndex.build([]))
+    catalog.save("ingestion_statistics", INGESTED)
     for stage in ("amr_parsing", "graph_fusion", "preprocessing"):
         run_stage(data, stage)
     write_encoder(data)

@@ -11,7 +11,7 @@ import torch
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.records import Post, PostLink, TrainingPair
 from mathamr_kedro.shards import EndOfShards, Shard
-from tests.pipelines.graph_world import TOPIC, open_catalog, run_stage
+from tests.pipelines.graph_world import INGESTED, TOPIC, open_catalog, run_stage
 
 PAIRS = 24
 WORDS = ("prime", "limit", "matrix", "graph", "group", "ring", "field", "sum")
@@ -47,6 +47,8 @@ def write_world(data: Path, has_pairs: bool = True, **params: Any) -> None:
     tables = {
         "amr_graphs": graphs,
         "topic_amr_graphs": [TOPIC],
+        "comment_amr_graphs": [],
+        "returnable_formulas": [],
         "amr_post_failures": [],
         "training_pairs": pairs if has_pairs else [],
         "posts": posts,
@@ -56,6 +58,7 @@ def write_world(data: Path, has_pairs: bool = True, **params: Any) -> None:
         catalog[name].save(Shard("all-0", "world", rows, {"written": len(rows)}))
         catalog[name].save(EndOfShards("world"))
     catalog["formula_trees"].save(EndOfShards("trees"))
+    catalog.save("ingestion_statistics", INGESTED)
     catalog.save("amr_parser", {"parser": "builtin"})
     for stage in ("graph_fusion", "preprocessing"):
         run_stage(data, stage, **params)

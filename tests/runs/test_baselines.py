@@ -7,10 +7,9 @@ import pytest
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula import trees_from_latex
-from mathamr_kedro.records import FormulaMention, Post, Topic
+from mathamr_kedro.records import FormulaInstance, FormulaMention, Post, Topic
 from mathamr_kedro.runs import sentence_index as systems
 from mathamr_kedro.runs.baselines import (
-    FormulaInstance,
     PostSources,
     build_formula_ranker,
     build_post_ranker,

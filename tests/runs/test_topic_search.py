@@ -9,6 +9,7 @@ from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import SENTENCE
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.records import Topic
+from mathamr_kedro.runs import topic_search
 from mathamr_kedro.runs.topic_search import (
     NamedStrategy,
     Queries,
@@ -120,6 +121,25 @@ def test_batches_change_nothing():
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("size", [1, 2])
+def test_time_of_each_query_is_kept_where_each_goes_alone(size, monkeypatch):
+    """A clock of the searches: the first of all takes 100 s, then 1, 2 and 3 s."""
+    clock, times = [0.0], {"warm": 100.0, "a": 1.0, "b": 2.0, "c": 3.0}
+    monkeypatch.setattr(topic_search.time, "perf_counter", lambda: clock[0])
+
+    def search(queries, depth):
+        clock[0] += times.pop("warm", 0) or sum(times[q] for q in queries)
+        return [Hits([q], np.zeros(1)) for q in queries]
+
+    topics, queries = ["A.1", "A.2", "A.3"], ["a", "b", "c"]
+    run = run_search(1, "x", topics, queries, search, 2, size, "cuda")
+    assert run.seconds == 6.0  # without what is loaded once
+    each = {"A.1": 1.0, "A.2": 2.0, "A.3": 3.0}
+    assert run.query_seconds == (each if size == 1 else {})
+    assert run.device == "cuda"
+    assert run_search(1, "x", [], [], search, 2, size).lists == {}
+
+
 def test_topics_and_formulas_without_vectors_are_left_out_aloud(tmp_path, caplog):
     asked = draw_posts(3, start=5, formulas=2)
     store = make_store(tmp_path / "topics", asked)
@@ -145,6 +165,9 @@ def test_names_of_strategies():
     assert mixed.name == "maxsim-exact-question-0.5-document-0.2"
     assert NamedStrategy(sentence_weight=0.3).name == "maxsim-exact-sentence-0.3"
     assert NamedStrategy(name="mine").name == "mine"
+    alone = NamedStrategy("maxsim", "hnsw", hnsw_walks="per_vector")
+    assert alone.name == "maxsim-hnsw-per-vector"
+    assert alone.mode.walks == "per_vector"
     plain = Strategy("single", depth=7, post_types=("document",))
     named = NamedStrategy.of(plain)
     assert (named.name, named.depth, named.post_types) == (

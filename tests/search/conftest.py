@@ -94,6 +94,14 @@ class SlowIndex:
         }
         return slow_ranking(scores, depth), scores
 
+    def walk_per_vector(self, query, ef, depth, types=None):
+        """Thesis 3.5.2: the best ``ef`` posts of each vector, ordered by MaxSim."""
+        union = set()
+        for row in query:
+            union.update(self.maxsim(row[None], ef, types)[0])
+        order, scores = self.maxsim(query, len(self.posts), types)
+        return [key for key in order if key in union][:depth], scores
+
     def formulas(self, query, depth, distinct=False):
         """Formula ids of the best instances, or of the best visual ids."""
         scores, visual = {}, {}

@@ -54,7 +54,9 @@ def folders(tmp_path_factory):
 def encode(folder, folders, size=4, workers=1, of="posts"):
     shards = GraphShards(folders[1])
     types = np.ones(len(shards), dtype=np.uint8)
-    graphs = CollectionGraphs(shards, types, lambda i: not i.endswith("-1"))
+    names, _ = shards.name_formulas(range(len(shards)))
+    returnable = np.array([not name.endswith("-1") for name in names])
+    graphs = CollectionGraphs(shards, types, returnable)
     with VectorStore.open(folder, "mark", 8) as store:
         encode_collection(
             store,
@@ -63,6 +65,7 @@ def encode(folder, folders, size=4, workers=1, of="posts"):
             graphs,
             EncodingConfig(size, workers=WorkerConfig(workers=workers, batch_size=1)),
         )
+        store.complete()
     return VectorStore(folder)
 
 

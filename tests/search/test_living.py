@@ -11,13 +11,24 @@ from mathamr_kedro.errors import (
     MalformedInputError,
     MissingInputError,
 )
+from mathamr_kedro.graph import FORMULA_TYPE, find_owner, name_entry
 from mathamr_kedro.records import Failure, FormulaMention, Post
 from mathamr_kedro.search import living
-from mathamr_kedro.search.engines import EngineConfig, ExactIndex
+from mathamr_kedro.search.engines import EngineConfig, ExactIndex, open_index
 from mathamr_kedro.search.living import AddedPosts, LivingIndex
+from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.search.store import VectorStore
+from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
 
-from .conftest import ENCODER, SlowIndex, check_engine, draw_post, draw_posts
+from .conftest import (
+    ENCODER,
+    WIDTH,
+    SlowIndex,
+    check_engine,
+    draw_post,
+    draw_posts,
+    draw_query,
+)
 
 FAILURE = Failure("ingestion", "a.pdf", "", "a.pdf", "unknown_file_type", "got .pdf")
 
@@ -88,6 +99,33 @@ def test_status_counts_what_lives(index, store, engine, posts):
     entries = list(living_now.read(list(living_now.keys())).entries())
     assert status.formulas == sum(sum(e.returnable) for e in entries)
     assert status.vectors == sum(len(e.kinds) for e in entries)
+
+
+def make_comment(post_id: str) -> PostEntry:
+    """A formula beside the posts, as indexing writes one of a comment."""
+    key = name_entry(post_id, "12", f"99{post_id}")
+    vector = np.eye(WIDTH)[:1]
+    return PostEntry(key, FORMULA_TYPE, vector, [0], [0], [f"99{post_id}"], ["v99"])
+
+
+def test_formulas_beside_the_posts_go_with_their_post(index, store, engine, tmp_path):
+    with VectorStore.open(store.folder, ENCODER, WIDTH) as writer:
+        writer.commit(PostVectors.of([make_comment("7"), make_comment("8")]))
+    before = index.status()
+    assert before.posts == 60
+    opened = open_index(engine, VectorStore(store.folder), tmp_path / "index")
+    assert opened.size().posts == 60
+    (found,) = find_formulas(opened, [np.eye(WIDTH)[0]], depth=1)
+    assert found.visual_ids == ["v99"]
+    assert found.post_ids[0] in ("7", "8")
+    (posts,) = find_posts(opened, [draw_query()], Strategy())
+    assert len(posts) == 60  # no formula among them
+    opened.close()
+    index.delete(["7"])
+    rest = VectorStore(store.folder)
+    beside = [key for key in rest.places if find_owner(key) != key]
+    assert [find_owner(key) for key in beside] == ["8"]
+    assert index.status().posts == 59
 
 
 def test_unknown_posts_are_refused_and_nothing_is_deleted(index, store):

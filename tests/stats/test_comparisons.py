@@ -8,6 +8,7 @@ from scipy import stats
 
 from mathamr_kedro.errors import ConfigurationError, InputError
 from mathamr_kedro.stats.comparisons import (
+    QUERY_SECONDS,
     TestConfig,
     _count_wins,
     compare_with_baseline,
@@ -85,3 +86,11 @@ def test_different_topics_are_refused():
 
 def test_a_baseline_alone_has_no_tests():
     assert compare_with_baseline({"none": BASE}, "none") == []
+
+
+def test_less_time_is_a_win():
+    times = {"a": {QUERY_SECONDS: np.array([1.0, 2.0, 3.0])}}
+    times["b"] = {QUERY_SECONDS: np.array([0.5, 1.0, 4.0])}
+    (found,) = compare_with_baseline(times, "a")
+    assert (found.wins, found.ties, found.losses) == (2, 0, 1)
+    assert found.difference == pytest.approx(-1 / 6)

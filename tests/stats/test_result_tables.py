@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.machines import Machine
 from mathamr_kedro.stats.comparisons import TestConfig
 from mathamr_kedro.stats.result_tables import Layout, best_seed_table, mean_table
 from mathamr_kedro.stats.seeds import SeedResult
@@ -116,6 +117,82 @@ def test_a_value_that_some_seeds_lack_is_averaged_over_the_others():
     assert mean_table(LAYOUT, results).rows[1].figures[2] == Figure(
         25.0, pytest.approx(np.std([20, 30], ddof=1))
     )
+
+
+TIMED = replace(
+    LAYOUT, columns=(Column("nDCG'", "nDCG'"), Column("QPS", "QPS", 1, tested="t")),
+)  # fmt: skip
+A, B = Machine("CPU", "Xeon", 8), Machine("CPU", "Arm", 2)
+
+
+def make_timed(machines=(A, A, A)):
+    """Queries of ``both`` take half the time of those of ``none``, ``slt`` the same."""
+    rng = np.random.default_rng(3)
+    seconds = {"none": 0.02, "both": 0.01, "slt": 0.02}
+    results = {}
+    for name, found in make_results().items():
+        results[name] = []
+        for result, machine in zip(found, machines, strict=True):
+            times = seconds[name] + rng.normal(0, 0.001, 78)
+            results[name].append(
+                replace(
+                    result,
+                    per_topic={**result.per_topic, "t": times},
+                    figures={"QPS": 1 / times.mean()},
+                    machines={"QPS": machine, "t": machine},
+                )
+            )
+    return results
+
+
+def test_throughput_is_tested_on_the_time_of_each_query():
+    results = make_timed()
+    table, tests = best_seed_table(TIMED, results)
+    assert [t.measure for t in tests] == ["nDCG'", "t"] * 2
+    both, slt, _ = table.rows
+    assert (both.figures[1].marked, slt.figures[1].marked) == (True, False)
+    assert both.figures[1].value == pytest.approx(100, rel=0.05)  # QPS, not seconds
+    best = {n: r[1].per_topic["t"] for n, r in results.items()}  # seed 2
+    p = stats.ttest_rel(best["both"], best["none"]).pvalue
+    assert tests[1].p_t == pytest.approx(p)
+    assert "Bonferroni correction over 4 tests" in table.notes[-2]
+    assert table.notes[-1] == "QPS: measured on Xeon, 8 cores."
+
+
+def test_batches_leave_throughput_untested_aloud():
+    table, tests = best_seed_table(TIMED, make_results())
+    assert {t.measure for t in tests} == {"nDCG'"}
+    assert table.notes[-1].startswith("QPS is not tested")
+
+
+def test_times_of_another_machine_are_not_tested():
+    results = make_timed()
+    results["both"] = make_timed((B, B, B))["both"]
+    table, tests = best_seed_table(TIMED, results)
+    assert [(t.condition, t.measure) for t in tests] == [
+        ("both", "nDCG'"), ("slt", "nDCG'"), ("slt", "t"),
+    ]  # fmt: skip
+    assert not table.rows[0].figures[1].marked
+    assert "Arm, 2 cores (Both)" in table.notes[-1]
+
+
+def test_machines_have_no_common_mean():
+    results = make_timed()
+    results["both"] = make_timed((A, B, B))["both"]
+    table = mean_table(TIMED, results)
+    assert [row.labels[0] for row in table.rows] == [
+        "Both", "Both on Xeon, 8 cores", "Both on Arm, 2 cores", "SLT-only", "None",
+    ]  # fmt: skip
+    whole, first, second = table.rows[:3]
+    means = [r.value("nDCG'") for r in results["both"]]
+    assert whole.figures[0].value == pytest.approx(np.mean(means))  # all seeds
+    assert whole.figures[1] is first.figures[0] is second.figures[0] is None
+    qps = [r.value("QPS") for r in results["both"]]
+    assert first.figures[1] == Figure(pytest.approx(qps[0]), 0.0)
+    assert second.figures[1].value == pytest.approx(np.mean(qps[1:]))
+    (note,) = table.notes
+    assert "no common mean: Xeon, 8 cores (Both, SLT-only, None); Arm, 2" in note
+    assert "run the experiment again there" in note
 
 
 @pytest.mark.parametrize("build", [best_seed_table, mean_table])

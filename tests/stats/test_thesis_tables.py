@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mathamr_kedro.machines import Machine
 from mathamr_kedro.stats.result_tables import best_seed_table, mean_table
 from mathamr_kedro.stats.seeds import SeedResult
 from mathamr_kedro.stats.thesis_tables import (
@@ -16,7 +17,14 @@ from mathamr_kedro.stats.thesis_tables import (
 BEST_SEED = {"4.6", "4.9", "4.10", "4.15", "4.17"}
 
 
-def results_of(number: str):
+GPU = Machine("GPU", "Intel Core i7-9700KF", 8, "NVIDIA GeForce GTX 1080 Ti")
+
+
+def _list_tested(layout):
+    return [column.tested for column in layout.columns if column.tested]
+
+
+def results_of(number: str, machine: Machine = GPU):
     layout, rng = LAYOUTS[number], np.random.default_rng(1)
     keys = [column.key for column in layout.columns]
     tested = [k for k in keys if "nDCG" in k or "MAP" in k or "P'" in k or k == "Bpref"]
@@ -24,8 +32,9 @@ def results_of(number: str):
         name: [
             SeedResult(
                 seed,
-                {key: rng.random(10) for key in tested},
+                {key: rng.random(10) for key in (*tested, *_list_tested(layout))},
                 {key: float(rng.random()) for key in keys if key not in tested},
+                {"memory_gigabytes": machine},
             )
             for seed in (1, 2)
         ]
@@ -38,8 +47,7 @@ def test_every_table_is_built_and_rendered(number):
     layout, results = LAYOUTS[number], results_of(number)
     if number in BEST_SEED:
         table, tests = best_seed_table(layout, results)
-        num_tested = sum(column.key != "QPS" for column in layout.columns)
-        assert len(tests) == num_tested * (len(layout.rows) - 1)
+        assert len(tests) == len(layout.columns) * (len(layout.rows) - 1)
     else:
         table = mean_table(layout, results)
     assert all(f is not None for row in table.rows for f in row.figures)
@@ -103,9 +111,22 @@ def test_benchmark_sets_ours_below_the_published_systems():
     assert len(benchmark_table("2", {}).rows) == 9
 
 
+@pytest.mark.parametrize("number", ["4.8", "4.12"])
+def test_memory_is_that_of_the_device(number):
+    titles = [
+        [c.title for c in mean_table(LAYOUTS[number], results_of(number, m)).columns]
+        for m in (GPU, Machine("CPU", "Intel Core i7-9700KF", 8), Machine())
+    ]
+    shown = [next(t for t in found if "Mem" in t) for found in titles]
+    assert shown == ["GPU Mem (GB)", "CPU Mem (GB)", "Mem (GB)"]
+    rows = efficiency_table("4.20", {}, "CPU", ("Note.",))
+    assert rows.rows[1].labels == ("CPU peak memory",)
+    assert rows.notes == ("Note.",)
+
+
 def test_efficiency_of_the_benchmark_reads_as_in_the_thesis():
     values = {
-        "minutes_per_epoch": 69.2, "gpu_gigabytes": 9.75, "parameters": 5_653_808,
+        "minutes_per_epoch": 69.2, "memory_gigabytes": 9.75, "parameters": 5_653_808,
         "index_gigabytes": 2.79, "vectors": 21_947_328, "QPS": 2.66,
     }  # fmt: skip
     rows = efficiency_table("4.20", values).rows

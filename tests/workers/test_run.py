@@ -59,7 +59,7 @@ def test_an_item_that_raises_fails_alone(settings):
     results = run(work.Obey(), {"p": ["a", "raise 1", "b", "c"]}, settings)["p"]
     assert results == [
         "done a",
-        Failed("exception", "MemoryError: raise 1"),
+        Failed("out_of_memory", "MemoryError: raise 1"),
         "done b",
         "done c",
     ]

@@ -23,6 +23,7 @@ from mathamr_kedro.errors import (
     MissingInputError,
     WorkerError,
 )
+from mathamr_kedro.workers import explain_error
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +75,7 @@ def parse_documents(
     Returns:
         One result per text, in order. A text fails only if it has no words
         or if all of its chunks fail; then the reason is that of its chunks where they
-        agree on a time-out or a dead worker, else ``all_chunks_failed``.
+        agree on a time-out, a dead worker or the like, else ``all_chunks_failed``.
     """
     chunks = [
         (n, chunk)
@@ -131,8 +132,9 @@ def parse_isolating(
 
 def _describe(exc: Exception) -> ParseFailure:
     detail = f"{type(exc).__name__}: {exc}"
-    if isinstance(exc, TimeoutError):
-        return ParseFailure("timeout", detail)
+    reason = explain_error(exc)
+    if reason != "exception":
+        return ParseFailure(reason, detail)
     if isinstance(exc, WorkerError):
         return ParseFailure("worker_died", detail)
     if isinstance(exc, GraphError):

@@ -102,6 +102,8 @@ REASONS = (
     "penman_error",
     "timeout",
     "worker_died",
+    "out_of_memory",
+    "unreadable_file",
 )
 """All reasons a failure can have (the first two kinds of Table 4.2 and our own)."""
 

@@ -19,6 +19,9 @@ from mathamr_kedro.amr.chunking import Chunk
 from mathamr_kedro.amr.documents import AMRParser
 from mathamr_kedro.amr.transition import TransitionConfig, TransitionParser
 
+BUILTIN_VERSION = 1
+"""Of the graphs of the builtin parser; another one makes them anew."""
+
 ParserName = Literal["builtin", "transition", "amrlib"]
 ParserChoice = Literal["auto", "builtin", "transition", "amrlib"]
 
@@ -37,7 +40,8 @@ class ParserConfig:
             return {"parser": "transition", **self.transition.identity()}
         if self.parser == "amrlib":
             return {"parser": "amrlib", **self.amrlib.identity()}
-        return {"parser": "builtin", "digest": _builtin_digest()}
+        digest = _digest_tables()
+        return {"parser": "builtin", "version": BUILTIN_VERSION, "digest": digest}
 
 
 def choose_parser(
@@ -104,12 +108,11 @@ def make_parser(config: ParserConfig) -> AMRParser:
 
 
 @cache
-def _builtin_digest() -> str:
-    """Return a digest of the rules and tables of the builtin parser."""
+def _digest_tables() -> str:
+    """Return a digest of what the builtin parser has learnt."""
     digest = hashlib.blake2b(digest_size=8)
-    for folder in ("builtin", "tables"):
-        for file in sorted(Path(__file__).with_name(folder).rglob("*")):
-            if file.is_file() and file.suffix != ".pyc":
-                digest.update(file.name.encode())
-                digest.update(file.read_bytes())
+    for file in sorted(Path(__file__).with_name("tables").rglob("*")):
+        if file.is_file() and file.suffix != ".pyc":
+            digest.update(file.name.encode())
+            digest.update(file.read_bytes())
     return digest.hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS
 from mathamr_kedro.amr.documents import AMRParser, ParsedDocument, parse_documents
@@ -33,6 +33,9 @@ class ParseTexts:
 
     Only its configuration travels to workers; each process loads its parser once.
     """
+
+    VERSION: ClassVar = 1
+    """Of chunking and merging; another one makes the graphs anew."""
 
     config: ParserConfig
     max_tokens: int = MAX_CHUNK_TOKENS

@@ -40,9 +40,10 @@ from mathamr_kedro.experiments import (
     read_experiment,
     run_tasks,
 )
-from mathamr_kedro.files import FolderLock
 from mathamr_kedro.parameters import merge_parameters
+from mathamr_kedro.project import find_roots
 from mathamr_kedro.stages import check_stage_parameters
+from mathamr_kedro.writers import WriterLock
 
 logger = logging.getLogger(__name__)
 
@@ -144,12 +145,10 @@ class GridRun:
             check_stage_parameters(cell.parameters)
         return cells
 
-    def lock(self) -> FolderLock:
-        """Keep other grids off the same data until the file is closed."""
-        return FolderLock(
-            self._folder_of_runs(),
-            "wait until that experiment has ended, or give another --data-root",
-        )
+    def lock(self) -> WriterLock:
+        """Keep other runs off the same data; the cells of this one may write."""
+        command = f"mathamr experiments run {self.name}"
+        return WriterLock(find_roots(self.context)[0], command)
 
     def has_results(self) -> bool:
         """Return whether any cell is finished."""

@@ -38,7 +38,7 @@ def command(text: str, parser: ParserName) -> None:
       mathamr amr 'Prove that $x^2 + 1$ has no real root.'
     """
     source = sys.stdin.read() if text == "-" else text
-    clean, _ = clean_text("", source, "text", lambda formula_id: None, markup="text")
+    clean, _ = clean_text("", source, "text", markup="text")
     if not clean.text:
         raise MalformedInputError(f"Expected a text with words (got {source!r})")
     (result,) = parse_documents([clean.text], make_parser(ParserConfig(parser)))

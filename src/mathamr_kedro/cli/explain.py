@@ -22,7 +22,10 @@ def command(
 ) -> None:
     r"""Show which node of TEXT matched which node of POST_ID.
 
+    TEXT is a question, or the id of a topic of the collection.
+
     \b
+      mathamr explain A.301 591846 --env arqmath
       mathamr explain 'why is $\sqrt2$ irrational' 33701
       mathamr explain 'why is $\sqrt2$ irrational' 33701 --output heatmap.html
     """

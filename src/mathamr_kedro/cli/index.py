@@ -144,7 +144,7 @@ def _open(env: str | None, data_root: str | None) -> LivingIndex:
 
 def _read(files: Iterable[Path], root: Path | None) -> Iterator[Post | Failure]:
     """Read files as the environment ``own`` does."""
-    clean = PostCleaner(lambda formula_id: None, has_index=False)
+    clean = PostCleaner()
     for path in files:
         for raw in _read_raw(path, root):
             if isinstance(raw, Failure):

@@ -55,7 +55,7 @@ def _find(post_id: str, env: str | None, data_root: str | None) -> Post:
 
 
 def _read_file(path: Path) -> list[Post]:
-    clean = PostCleaner(lambda formula_id: None, has_index=False)
+    clean = PostCleaner()
     posts = []
     for raw in OwnCollection(path.parent).read_file(path):
         if isinstance(raw, Failure):

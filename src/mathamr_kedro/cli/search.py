@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mathamr_kedro.graph import POST_TYPES
+from mathamr_kedro.graph import FORMULA_TYPE, POST_TYPES
 
 if TYPE_CHECKING:
     from mathamr_kedro.search import Answer, Result, Searcher
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     "--type",
     "post_types",
     multiple=True,
-    type=click.Choice([t for t in POST_TYPES if t != "topic"]),
+    type=click.Choice([t for t in POST_TYPES if t not in ("topic", FORMULA_TYPE)]),
     help="Types of post to return; may be repeated (default: those of indexing.yml).",
 )
 @click.option("--env", help="Environment of conf/ (default: the embedded sample).")

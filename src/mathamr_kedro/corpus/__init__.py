@@ -5,10 +5,11 @@ arqmath, formula_pool, ntcir12, own_files     kinds of Collection (raw)
    │ subset, chosen                           its judged posts alone
    │ xml_rows, topics, formula_tables, judgments
    ▼ raw records and failures
-extraction ──► Post, Comment, Topic           markup: to flat text
-   │                                          placeholders: FORMULA_0, FORMULA_1, ...
+extraction ──► Post, Comment, Topic           markup (scanning): to flat text
+   │                                          placeholders (delimiters): FORMULA_0, ...
+   │                                          formula_rows: texts against formula files
    ▼
-tables (Arrow), threads (training pairs), visual_index, statistics, report
+tables (Arrow), threads (training pairs), visual_index, returnable, statistics, report
 ```
 
 Files that others publish too (qrels, notes about topics, TSV tables) are read by
@@ -22,7 +23,6 @@ from mathamr_kedro.corpus.extraction import (
     clean_comment,
     clean_in_batches,
     clean_text,
-    clean_topic,
 )
 from mathamr_kedro.corpus.formula_pool import FormulaPool, FormulaPoolFiles
 from mathamr_kedro.corpus.judgments import check_formula_ids, unknown_posts
@@ -30,9 +30,12 @@ from mathamr_kedro.corpus.ntcir12 import Ntcir12Collection, Ntcir12Files
 from mathamr_kedro.corpus.own_files import OwnCollection
 from mathamr_kedro.corpus.placeholders import FormulaMarks
 from mathamr_kedro.corpus.raw import Collection, Part, RawComment, RawPost, RawTopic
+from mathamr_kedro.corpus.returnable import FormulaIds, ReturnableRule
 from mathamr_kedro.corpus.statistics import (
     check_accounts,
     count_failures,
+    count_unexplained,
+    describe_disagreements,
     describe_formulas,
     describe_judgments,
     describe_posts,
@@ -40,10 +43,12 @@ from mathamr_kedro.corpus.statistics import (
 from mathamr_kedro.corpus.subset import JudgedSubset, SubsetConfig
 from mathamr_kedro.corpus.tables import RecordTables
 from mathamr_kedro.corpus.threads import Answers, Threads
-from mathamr_kedro.corpus.topics import year_of_topic
+from mathamr_kedro.corpus.topic_cleaning import clean_topic
+from mathamr_kedro.corpus.topics import EDITIONS, TopicFormulas, year_of_topic
 from mathamr_kedro.corpus.visual_index import VisualIndex
 
 __all__ = [
+    "EDITIONS",
     "Answers",
     "ArqmathCollection",
     "ArqmathFiles",
@@ -51,6 +56,7 @@ __all__ = [
     "ChosenPosts",
     "Collection",
     "ExampleFiles",
+    "FormulaIds",
     "FormulaMarks",
     "FormulaPool",
     "FormulaPoolFiles",
@@ -64,8 +70,10 @@ __all__ = [
     "RawPost",
     "RawTopic",
     "RecordTables",
+    "ReturnableRule",
     "SubsetConfig",
     "Threads",
+    "TopicFormulas",
     "VisualIndex",
     "check_accounts",
     "check_formula_ids",
@@ -74,6 +82,8 @@ __all__ = [
     "clean_text",
     "clean_topic",
     "count_failures",
+    "count_unexplained",
+    "describe_disagreements",
     "describe_formulas",
     "describe_judgments",
     "describe_posts",

@@ -7,6 +7,7 @@ embedded sample and any subset are read by the same code.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -30,9 +31,12 @@ from mathamr_kedro.corpus.raw import (
     RawPost,
     RawTopic,
 )
-from mathamr_kedro.corpus.topics import read_topic_formulas, read_topics
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.files import fingerprint
+from mathamr_kedro.corpus.topics import (
+    check_topic_formulas,
+    read_topic_formulas,
+    read_topics,
+)
+from mathamr_kedro.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
 from mathamr_kedro.trec import TopicNotes, read_topic_notes
 
@@ -66,7 +70,8 @@ class ArqmathFiles:
     """Family (``latex``, ``slt``, ``opt``) to its folder."""
     topics: tuple[str, ...] = ()
     topic_formulas: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Family to its TSV files."""
+    """Family to its TSV files; each edition of the topics must have its own. Empty: the
+    LaTeX of the topics is read alone."""
     topic_notes: tuple[str, ...] = ()
     qrels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Task (``task1``, ``task2``) to its files."""
@@ -80,6 +85,7 @@ class ArqmathCollection(Collection):
     def __init__(self, root: str | Path, files: ArqmathFiles) -> None:
         super().__init__(root)
         self._files = files
+        self._are_editions_whole = False
 
     def check_layout(self) -> list[Path]:
         """Return all raw files; refuse a folder that lacks one.
@@ -92,12 +98,36 @@ class ArqmathCollection(Collection):
                 f"Expected the collection in the folder {str(self.root)!r}; set "
                 "raw_root in conf/<env>/globals.yml (docs/data.md: how to get it)"
             )
-        return [file for part in get_args(Part) for file in self._list_files(part)]
+        files = [file for part in get_args(Part) for file in self._list_files(part)]
+        self._check_editions()
+        return files
+
+    def _check_editions(self) -> None:
+        """Check that each edition of the topics has its formula files, once."""
+        patterns = {f: p for f, p in self._files.topic_formulas.items() if any(p)}
+        if not patterns or self._are_editions_whole:
+            return
+        topics = self._find_files(self._files.topics, "topics")
+        formulas = self._find_topic_formulas()
+        # A broken file is told by the stage that reads it.
+        with suppress(MalformedInputError):
+            check_topic_formulas(topics, formulas, patterns)
+        self._are_editions_whole = True
+
+    def _find_topic_formulas(self) -> dict[str, list[Path]]:
+        """Return family to files; that some are missing is told edition by edition."""
+        return {
+            family: self._find_files(patterns, "topic_formulas", may_miss=True)
+            for family, patterns in self._files.topic_formulas.items()
+            if any(patterns)
+        }
 
     def _list_files(self, part: Part) -> list[Path]:
         if part == "formulas":
             return self._formula_tables().files
         wanted = getattr(self._files, part)
+        if part == "topic_formulas":
+            return [f for files in self._find_topic_formulas().values() for f in files]
         if part == "posts":  # examples are posts to everything behind the reader
             examples = [file for file, _ in self._example_files()]
             return [*self._find_files((wanted,), part), *examples]
@@ -108,12 +138,10 @@ class ArqmathCollection(Collection):
         return self._find_files(wanted, part)
 
     def fingerprint(self, *parts: Part) -> str:
-        """Return a digest of names, sizes and times of the raw files of some parts."""
+        """Return a digest of names and contents of the raw files of some parts."""
         self.check_layout()
-        files = [(f, f.stat()) for part in parts for f in self._list_files(part)]
-        return fingerprint(
-            *((self._relative(f), s.st_size, s.st_mtime_ns) for f, s in files)
-        )
+        files = (f for part in parts for f in self._list_files(part))
+        return self._digest_files((self._relative(f), f) for f in files)
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield questions and answers; rows of other types are failures."""
@@ -166,9 +194,7 @@ class ArqmathCollection(Collection):
 
     def topic_formulas(self) -> Iterator[Formula | Failure]:
         """Yield the formulas of the topics, their families joined by id and topic."""
-        patterns = self._files.topic_formulas
-        files = {f: self._find_files(p, "topic_formulas") for f, p in patterns.items()}
-        yield from read_topic_formulas(files)
+        yield from read_topic_formulas(self._find_topic_formulas())
 
     def topic_notes(self) -> TopicNotes:
         """Return category, difficulty and dependency by topic id."""

@@ -10,12 +10,25 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from mathamr_kedro.corpus.formula_rows import (
+    FormulaRow,
+)
 from mathamr_kedro.corpus.markup import flatten_markup
-from mathamr_kedro.corpus.placeholders import FormulaMarks, VisualLookup
-from mathamr_kedro.corpus.raw import RawComment, RawPost, RawTopic, is_number
+from mathamr_kedro.corpus.placeholders import (
+    FormulaLookup,
+    FormulaMarks,
+)
+from mathamr_kedro.corpus.raw import RawComment, RawPost, is_number
 from mathamr_kedro.errors import MathAMRError
-from mathamr_kedro.records import CleanText, Comment, Failure, Post, Topic
-from mathamr_kedro.trec import TopicNotes
+from mathamr_kedro.records import (
+    CleanText,
+    Comment,
+    Failure,
+    Post,
+)
+
+VERSION = 2
+"""Of what the readers and the cleaner make of raw files; another one makes it anew."""
 
 Raw = TypeVar("Raw")
 Clean = TypeVar("Clean")
@@ -77,6 +90,7 @@ def _clean_batch(
             records.append(record)
     # A failure of the reader with kept=True belongs to a record that follows it.
     notes = sum(isinstance(row, Failure) and row.kept for row in rows)
+    failures = [failure.classify() for failure in failures]
     return _Batch(number, records, failures, len(rows) - notes)
 
 
@@ -115,15 +129,20 @@ def _escape(text: str) -> str:
 
 
 def clean_text(
-    title: str, body: str, owner: str, find: VisualLookup, markup: str = "html"
-) -> tuple[CleanText, list[str]]:
-    """Return title and body as one clean text, and the LaTeX that was marked in them.
+    title: str,
+    body: str,
+    owner: str,
+    find_row: FormulaLookup | None = None,
+    markup: str = "html",
+) -> tuple[CleanText, FormulaMarks]:
+    """Return title and body as one clean text, and the formulas as they were found.
 
     Args:
         title: may be empty.
         body: the text below it.
         owner: id of the post or topic, for formulas without an id.
-        find: looks a formula id up in the formula index.
+        find_row: looks a formula id up in the formula files; ``None`` where the
+            collection has none.
         markup: ``html``, ``markdown``, ``latex`` or ``text``.
     """
     marks = FormulaMarks()
@@ -132,15 +151,19 @@ def clean_text(
         flatten_markup(marks.clear(body), marks, markup),
     ]
     flat = "\n\n".join(part for part in parts if part)
-    return marks.place(flat, owner, find), marks.latex
+    return marks.place(flat, owner, find_row), marks
 
 
 class PostCleaner:
-    """Turns raw posts into posts; knows the ids it has seen."""
+    """Turns raw posts into posts; knows the ids it has seen.
 
-    def __init__(self, find_visual_id: VisualLookup, has_index: bool) -> None:
-        self._find = find_visual_id
-        self._has_index = has_index
+    Args:
+        find_row: looks a formula id up in the formula index; ``None`` where the
+            collection has none.
+    """
+
+    def __init__(self, find_row: FormulaLookup | None = None) -> None:
+        self._find_row = find_row
         self._seen = _SeenIds()
 
     def watch(self, raw: Iterable[RawPost | Failure]) -> Iterator[RawPost | Failure]:
@@ -158,12 +181,12 @@ class PostCleaner:
     def __call__(self, raw: RawPost) -> tuple[Post | None, list[Failure]]:
         """Clean one post."""
         try:
-            clean, found = clean_text(
-                raw.title, raw.body, raw.post_id, self._find, raw.markup
+            clean, marks = clean_text(
+                raw.title, raw.body, raw.post_id, self._find_row, raw.markup
             )
         except MathAMRError as exc:
             return None, [_failure(raw, "unreadable_text", str(exc), kept=False)]
-        title = clean_text(raw.title, "", raw.post_id, self._find, raw.markup)[0].text
+        title = clean_text(raw.title, "", raw.post_id, self._find_row, raw.markup)
         thread = raw.parent_id if raw.parent_id is not None else raw.post_id
         post = Post(
             raw.post_id,
@@ -174,73 +197,44 @@ class PostCleaner:
             raw.creation_date,
             raw.score,
             raw.tags,
-            title,
+            title[0].text,
             clean.text,
             clean.formula_map,
         )
-        return post, list(self._problems(raw, clean, found))
+        return post, list(self._problems(raw, clean, marks))
 
     def _problems(
-        self, raw: RawPost, clean: CleanText, found: list[str]
+        self, raw: RawPost, clean: CleanText, marks: FormulaMarks
     ) -> Iterator[Failure]:
         if not clean.text:
             yield _failure(raw, "empty_text", "neither title nor body has text")
-        empty = sum(not latex.strip(" $") for latex in found)
+        empty = sum(not latex.strip(" $") for latex in marks.latex)
         if empty:
             yield _failure(raw, "empty_formula", f"{empty} formulas without LaTeX")
         if raw.post_type == "answer" and raw.parent_id is None:
             yield _failure(raw, "answer_without_parent", "no ParentId; its own thread")
-        unknown = [
-            m.formula_id
-            for m in clean.formula_map
-            if self._has_index
-            and is_number(m.formula_id)
-            and m.visual_id.startswith("x")
-        ]
-        if unknown:
-            detail = f"not in the formula index: {', '.join(unknown[:10])}"
-            yield _failure(raw, "formula_not_in_index", detail)
+        for found in marks.disagreements:
+            yield found.to_failure(raw.source, raw.place, raw.post_id)
 
 
-def clean_comment(raw: RawComment, find: VisualLookup) -> tuple[Comment, list[Failure]]:
+def clean_comment(
+    raw: RawComment, find_row: FormulaLookup | None = None
+) -> tuple[Comment, list[Failure]]:
     """Clean one comment."""
     owner = f"c{raw.comment_id}"
-    clean, _ = clean_text("", raw.text, owner, find)
-    return Comment(raw.comment_id, raw.post_id, clean.text, clean.formula_map), []
 
+    def find_its_row(formula_id: str) -> FormulaRow | None:
+        # Version 2 of the formula index names the post of a comment alone.
+        row = None if find_row is None else find_row(formula_id)
+        is_its_post = row is not None and row.owner == raw.post_id
+        return row._replace(owner=owner) if row is not None and is_its_post else row
 
-def clean_topic(
-    raw: RawTopic, notes: TopicNotes, find: VisualLookup
-) -> tuple[Topic, list[Failure]]:
-    """Clean one topic; a query formula that its text lacks is reported."""
-    clean, _ = clean_text(raw.title, raw.question, raw.topic_id, find)
-    title = clean_text(raw.title, "", raw.topic_id, find)[0].text
-    note = notes.get(raw.topic_id, {})
-    problems = []
-    ids = {mention.formula_id for mention in clean.formula_map}
-    if raw.formula_id is not None and raw.formula_id not in ids:
-        detail = f"formula {raw.formula_id!r} does not stand in the question"
-        problems.append(
-            Failure(
-                "ingestion", raw.source, "", raw.topic_id, "query_formula_not_in_text",
-                detail, kept=True,
-            )
-        )  # fmt: skip
-    topic = Topic(
-        raw.topic_id,
-        raw.task,
-        raw.year,
-        title,
-        raw.tags,
-        clean.text,
-        clean.formula_map,
-        raw.formula_id,
-        raw.latex,
-        note.get("category") or None,
-        note.get("difficulty") or None,
-        note.get("dependency") or None,
-    )
-    return topic, problems
+    look_up = None if find_row is None else find_its_row
+    clean, marks = clean_text("", raw.text, owner, look_up)
+    found = marks.disagreements
+    problems = [f.to_failure(raw.source, raw.place, owner) for f in found]
+    comment = Comment(raw.comment_id, raw.post_id, clean.text, clean.formula_map)
+    return comment, problems
 
 
 def _failure(raw: RawPost, reason: str, detail: str, kept: bool = True) -> Failure:

@@ -29,7 +29,6 @@ from mathamr_kedro.corpus.placeholders import (
 )
 from mathamr_kedro.corpus.raw import Collection, Part, RawPost, RawTopic, is_number
 from mathamr_kedro.corpus.topics import year_of_topic
-from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure, Formula, Judgment
 from mathamr_kedro.trec import read_table
 
@@ -87,11 +86,10 @@ class FormulaPool(Collection):
         return [file for part in parts for file in self._find(part)]
 
     def fingerprint(self, *parts: Part) -> str:
-        """Return a digest of names, sizes and times of the raw files of some parts."""
+        """Return a digest of names and contents of the raw files of some parts."""
         self.check_layout()
         files = dict.fromkeys(file for part in parts for file in self._find(part))
-        stats = [(str(f), f.stat()) for f in files]
-        return fingerprint(*((f, s.st_size, s.st_mtime_ns) for f, s in stats))
+        return self._digest_files((str(f), f) for f in files)
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield each formula as a document that says nothing else."""

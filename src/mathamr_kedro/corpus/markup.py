@@ -10,13 +10,13 @@ Let ⟦0⟧ be real:          marks: formula 0 has the id "7" and the LaTeX "x"
 
 Formulas are kept apart: :mod:`.placeholders` turns their marks into ``FORMULA_n``.
 
-Bodies are scanned with one regular expression instead of an HTML parser: posts hold
-stray ``<`` inside LaTeX that a parser would read as tags, and it is ten times faster.
+Bodies are scanned for tags (:mod:`.scanning`) instead of parsed: posts hold stray ``<``
+inside LaTeX that an HTML parser would read as tags, and it is ten times faster. All of
+it takes time that grows with the length of the text, whatever it holds.
 """
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 from functools import cache
@@ -24,14 +24,14 @@ from functools import cache
 from markdown_it import MarkdownIt
 
 from mathamr_kedro.corpus.placeholders import FormulaMarks
-
-_TOKEN = re.compile(
-    r"<span\b([^<>]*\bmath-container\b[^<>]*)>(.*?)</span\s*>"
-    r"|<(/?)([a-zA-Z][a-zA-Z0-9]*)((?:\s(?:[^<>\"']|\"[^\"]*\"|'[^']*')*)?)/?>"
-    r"|<!--.*?-->",
-    re.DOTALL,
+from mathamr_kedro.corpus.scanning import (
+    find_blocks,
+    find_code,
+    find_tags,
+    unescape_latex,
+    unescape_text,
 )
-_ID = re.compile(r"""\bid\s*=\s*["']?([^"'\s>]+)""")
+
 _ALT = re.compile(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _SPACE = re.compile(r"[^\S\ue001-\ue004]+")
 
@@ -42,28 +42,32 @@ _PARAGRAPHS = frozenset(
 _LINES = frozenset("br tr dt dd li".split())
 _CELLS = frozenset(("td", "th"))
 _SILENT = frozenset(("script", "style", "head", "template"))
-_AROUND_BREAK = re.compile(r"[ \t]*\n[ \t]*")
+# A row of tabs is read once: from its start, and never given back.
+_AROUND_BREAK = re.compile(r"(?:(?<![ \t])[ \t]++)?\n[ \t]*+")
 _MANY_BREAKS = re.compile(r"\n{3,}")
 _ITEM_BREAK = re.compile(r"^[ \t]*(- |\d+\. )\s*\n\s*", re.MULTILINE)
 _MANY_SPACES = re.compile(r"(?<=\S) {2,}")
-_CODE = re.compile(r"(^(```|~~~).*?^\2[ \t]*$|`[^`\n]+`)", re.DOTALL | re.MULTILINE)
 _COMMENT = re.compile(r"(?<!\\)%.*")
 _DOCUMENT = re.compile(r"\\begin\{document\}(.*?)(?:\\end\{document\}|\Z)", re.DOTALL)
 _TITLE = re.compile(r"\\title\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
-_VERBATIM = re.compile(
-    r"\\begin\{(verbatim|lstlisting|comment)\}.*?\\end\{\1\}", re.DOTALL
-)
+_START_OF_VERBATIM = re.compile(r"\\begin\{(?P<kind>verbatim|lstlisting|comment)\}")
+_ENDS_OF_VERBATIM = {
+    name: re.compile(rf"\\end\{{{name}\}}")
+    for name in ("verbatim", "lstlisting", "comment")
+}
+# An optional argument; brackets inside it are paired, so an open one ends the search.
+_OPTION = r"\[((?:[^][]|\[[^][]*\])*)\]"
 _HEADING = re.compile(
     r"\\(?:part|chapter|section|subsection|subsubsection|paragraph)\*?\s*"
-    r"(?:\[[^\]]*\])?\{((?:[^{}]|\{[^{}]*\})*)\}"
+    rf"(?:{_OPTION})?\{{((?:[^{{}}]|\{{[^{{}}]*\}})*)\}}"
 )
-_BEGIN = re.compile(r"\\begin\{([a-zA-Z]+)\*?\}(?:\[([^\]]*)\])?")
+_BEGIN = re.compile(rf"\\begin\{{([a-zA-Z]+)\*?\}}(?:{_OPTION})?")
 _END = re.compile(r"\\end\{[a-zA-Z]+\*?\}")
-_ITEM = re.compile(r"\\item\b\s*(?:\[([^\]]*)\])?")
+_ITEM = re.compile(rf"\\item\b\s*(?:{_OPTION})?")
 _DROPPED = re.compile(
     r"\\(?:label|ref|eqref|cref|autoref|cite[a-z]*|bibliography|bibliographystyle"
     r"|includegraphics|vspace|hspace|usepackage|pagestyle|index|input|include)\*?"
-    r"(?:\[[^\]]*\])*\{[^{}]*\}"
+    rf"(?:{_OPTION})*\{{[^{{}}]*\}}"
 )
 _ACCENT = re.compile(
     r"\\([`'^\"~=.uvHcdr])\s*"
@@ -73,7 +77,7 @@ _COMBINING = dict(
     zip("`'^\"~=.uvHcdr", "\u0300\u0301\u0302\u0308\u0303\u0304\u0307\u0306\u030c"
         "\u030b\u0327\u0323\u030a", strict=True)
 )  # fmt: skip
-_COMMAND = re.compile(r"\\[a-zA-Z]+\*?(?:\[[^\]]*\])?\s*|\\(?=[^a-zA-Z])")
+_COMMAND = re.compile(rf"\\[a-zA-Z]+\*?(?:{_OPTION})?\s*|\\(?=[^a-zA-Z])")
 _NAMED = {
     "theorem", "lemma", "proposition", "corollary", "definition", "proof", "remark",
     "example", "exercise", "claim", "conjecture", "problem", "solution", "question",
@@ -124,9 +128,9 @@ def _flatten_markdown(text: str, marks: FormulaMarks) -> str:
     ['a_1 * b_1']
     """
     pieces, position = [], 0
-    for code in _CODE.finditer(text):
-        pieces += [marks.mark_delimited(text[position : code.start()]), code[0]]
-        position = code.end()
+    for start, end in find_code(text):
+        pieces += [marks.mark_delimited(text[position:start]), text[start:end]]
+        position = end
     pieces.append(marks.mark_delimited(text[position:]))
     return _flatten_html(_markdown().render("".join(pieces)), marks)
 
@@ -143,9 +147,8 @@ def _flatten_latex(text: str, marks: FormulaMarks) -> str:
     body = document[1] if document else _TITLE.sub("", text)
     if title and document:
         body = f"\\section{{{title[1]}}}\n{body}"
-    body = _VERBATIM.sub("\n\n", _COMMENT.sub("", body))
-    body = marks.mark_delimited(body)
-    body = _HEADING.sub(r"\n\n\1\n\n", body)
+    body = marks.mark_delimited(_drop_verbatim(_COMMENT.sub("", body)))
+    body = _HEADING.sub(r"\n\n\2\n\n", body)
     body = _BEGIN.sub(_begin, body)
     body = _ITEM.sub(lambda m: f"\n- {m[1] or ''} ", _END.sub("\n\n", body))
     body = _ACCENT.sub(_accent, _DROPPED.sub("", body))
@@ -153,6 +156,14 @@ def _flatten_latex(text: str, marks: FormulaMarks) -> str:
     body = body.replace("''", "”").replace("---", "—").replace("--", "–")
     body = _COMMAND.sub("", body.replace(r"\ ", " "))
     return _tidy_lines(re.sub(r"[{}]", "", _join_lines(body)))
+
+
+def _drop_verbatim(text: str) -> str:
+    pieces, position = [], 0
+    for start, end in find_blocks(text, _START_OF_VERBATIM, _ENDS_OF_VERBATIM):
+        pieces.append(text[position : start.start()])
+        position = end.end()
+    return "\n\n".join([*pieces, text[position:]])
 
 
 def _begin(match: re.Match[str]) -> str:
@@ -169,7 +180,7 @@ def _accent(match: re.Match[str]) -> str:
 
 def _join_lines(text: str) -> str:
     """A single line break of LaTeX is a blank; list items keep their lines."""
-    return re.sub(r"(?<!\n)\n(?!\n|- )", " ", re.sub(r"[ \t]*\n[ \t]*", "\n", text))
+    return re.sub(r"(?<!\n)\n(?!\n|- )", " ", _AROUND_BREAK.sub("\n", text))
 
 
 def _tidy_lines(text: str) -> str:
@@ -193,34 +204,29 @@ class _Flattener:
 
     def flatten(self, markup: str) -> str:
         position = 0
-        for token in _TOKEN.finditer(markup):
-            if token.start() > position:
-                self._add_text(markup[position : token.start()])
-            position = token.end()
-            if token[1] is not None:
-                self._add_formula(token[1], token[2])
-            elif token[4] is not None:
-                name = token[4].lower()
-                if token[3]:
-                    self._close(name)
-                else:
-                    self._open(name, token[5])
+        for tag in find_tags(markup):
+            if tag.start > position:
+                self._add_text(markup[position : tag.start])
+            position = tag.end
+            if tag.latex is not None:
+                self._add_formula(unescape_latex(tag.latex), tag.formula_id)
+            elif tag.is_end:
+                self._close(tag.name)
+            elif tag.name:
+                self._open(tag.name, tag.attributes)
         if position < len(markup):
             self._add_text(markup[position:])
         return _tidy_lines("".join(self._pieces))
 
-    def _add_formula(self, attributes: str, content: str) -> None:
-        found = _ID.search(attributes)
-        latex = html.unescape(_TOKEN.sub(" ", content) if "<" in content else content)
+    def _add_formula(self, latex: str, formula_id: str | None) -> None:
         if not self._silent:
-            formula_id = found[1] if found else None
             self._pieces.append(self._marks.mark(latex, formula_id))
 
     def _add_text(self, text: str) -> None:
         if self._silent:
             return
         if "&" in text:
-            text = FormulaMarks.clear(html.unescape(text))
+            text = FormulaMarks.clear(unescape_text(text))
         if self._code or self._preformatted:
             text = FormulaMarks.protect_code(text)
         self._pieces.append(text if self._preformatted else _SPACE.sub(" ", text))

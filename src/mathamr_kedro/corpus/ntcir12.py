@@ -17,25 +17,26 @@ from typing import NamedTuple
 
 from lxml import etree
 
+from mathamr_kedro.corpus.delimiters import split_punctuation
 from mathamr_kedro.corpus.judgments import read_judgments
 from mathamr_kedro.corpus.placeholders import visual_id_of_latex
 from mathamr_kedro.corpus.raw import Collection, Part, RawPost, RawTopic
+from mathamr_kedro.corpus.scanning import find_blocks, unescape_text
 from mathamr_kedro.corpus.xml_rows import read_xml
 from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure, Formula, Judgment
 from mathamr_kedro.trec import read_text
 
-_MATH = re.compile(r"<(?:\w+:)?math\b([^<>]*)>(.*?)</(?:\w+:)?math\s*>", re.DOTALL)
+_MATH = re.compile(r"<(?:\w+:)?math\b([^<>]*)>")
+_END_OF_MATH = re.compile(r"</(?:\w+:)?math\s*>")
 _ID = re.compile(r"""\bid\s*=\s*["']([^"']+)["']""")
 _ALTTEXT = re.compile(r"""\balttext\s*=\s*"([^"]*)\"""")
-_TEX = re.compile(
-    r"<annotation\b[^<>]*application/x-tex[^<>]*>(.*?)</annotation\s*>", re.DOTALL
-)
-_CONTENT = re.compile(
-    r"<annotation-xml\b[^<>]*MathML-Content[^<>]*>(.*?)</annotation-xml\s*>", re.DOTALL
-)
-_BODY = re.compile(r"<body\b[^<>]*>(.*)</body\s*>", re.DOTALL | re.IGNORECASE)
+_TEX = re.compile(r"<annotation\b(?=[^<>]*?application/x-tex)[^<>]*>")
+_END_OF_TEX = re.compile(r"</annotation\s*>")
+_CONTENT = re.compile(r"<annotation-xml\b(?=[^<>]*?MathML-Content)[^<>]*>")
+_END_OF_CONTENT = re.compile(r"</annotation-xml\s*>")
+_BODY = re.compile(r"<body\b[^<>]*>", re.IGNORECASE)
+_END_OF_BODY = re.compile(r"</body\s*>", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -78,19 +79,18 @@ class Ntcir12Collection(Collection):
         ]
 
     def fingerprint(self, *parts: Part) -> str:
-        """Return a digest of names, sizes and times of the raw files of some parts."""
+        """Return a digest of names and contents of the raw files of some parts."""
         self.check_layout()
         files = self._files
         kinds = {"topics": "topics", "topic_formulas": "topics", "topic_notes": "",
                  "qrels": "qrels"}  # fmt: skip
         chosen = dict.fromkeys(kinds.get(part, "articles") for part in parts)
-        stats = [
-            (f, f.stat())
+        return self._digest_files(
+            (f.name, f)
             for kind in chosen
             if kind
             for f in self._find_files(getattr(files, kind), kind)
-        ]
-        return fingerprint(*((f.name, s.st_size, s.st_mtime_ns) for f, s in stats))
+        )
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield the articles as documents."""
@@ -119,8 +119,8 @@ class Ntcir12Collection(Collection):
             for math in _find_math(text, name):
                 yield Formula(
                     math.formula_id, name, name, "body", None, None,
-                    visual_id_of_latex(math.latex), "", math.latex, math.markup,
-                    math.markup if _CONTENT.search(math.markup) else "",
+                    _visual_id(math.latex), "", math.latex, math.markup,
+                    math.markup if _has_content(math.markup) else "",
                 )  # fmt: skip
 
     def topics(self) -> Iterator[RawTopic | Failure]:
@@ -142,14 +142,31 @@ class Ntcir12Collection(Collection):
 
 def _find_math(text: str, article: str) -> Iterator[_MathElement]:
     """Yield the ``<math>`` elements of an article with their names."""
-    for number, match in enumerate(_MATH.finditer(text)):
-        attributes, content = match[1], match[2]
+    elements = find_blocks(text, _MATH, {"": _END_OF_MATH})
+    for number, (opened, closed) in enumerate(elements):
+        attributes, content = opened[1], text[opened.end() : closed.start()]
         found = _ID.search(attributes)
         has_name = found is not None and ":" in found[1]
         formula_id = found[1] if found and has_name else f"{article}:{number}"
-        tex = _TEX.search(content) or _ALTTEXT.search(attributes)
-        latex = html.unescape(tex[1]).strip() if tex else ""
-        yield _MathElement(_normal_name(formula_id), latex, match[0], match.span())
+        latex = unescape_text(_read_tex(content, attributes)).strip()
+        span = opened.start(), closed.end()
+        yield _MathElement(_normal_name(formula_id), latex, text[slice(*span)], span)
+
+
+def _read_tex(content: str, attributes: str) -> str:
+    for opened, closed in find_blocks(content, _TEX, {"": _END_OF_TEX}):
+        return content[opened.end() : closed.start()]
+    alttext = _ALTTEXT.search(attributes)
+    return alttext[1] if alttext else ""
+
+
+def _has_content(markup: str) -> bool:
+    return any(find_blocks(markup, _CONTENT, {"": _END_OF_CONTENT}))
+
+
+def _visual_id(latex: str) -> str:
+    """Return the visual id of a formula as the text has it: without punctuation."""
+    return visual_id_of_latex(split_punctuation(latex)[0])
 
 
 def _mark_math(text: str, path: Path) -> str:
@@ -166,8 +183,10 @@ def _mark_math(text: str, path: Path) -> str:
         position = end
     pieces.append(text[position:])
     marked = "".join(pieces)
-    body = _BODY.search(marked)
-    return body[1] if body else marked
+    body, ends = _BODY.search(marked), list(_END_OF_BODY.finditer(marked))
+    if body is None or not ends or ends[-1].start() < body.end():
+        return marked
+    return marked[body.end() : ends[-1].start()]
 
 
 def _article_name(path: Path) -> str:
@@ -210,6 +229,6 @@ def _read_query_formulas(path: Path) -> Iterator[Formula]:
         tex = topic.findtext('.//{*}annotation[@encoding="application/x-tex"]')
         latex = (tex or math.get("alttext") or "").strip()
         yield Formula(
-            f"{name}:0", name, name, "body", None, None, visual_id_of_latex(latex), "",
+            f"{name}:0", name, name, "body", None, None, _visual_id(latex), "",
             latex, markup, markup,
         )  # fmt: skip

@@ -23,11 +23,11 @@ import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from mathamr_kedro.corpus.raw import Collection, Markup, Part, RawPost
+from mathamr_kedro.corpus.scanning import find_blocks, find_code
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure
 from mathamr_kedro.trec import open_binary
 
@@ -43,13 +43,13 @@ _MARKUPS: dict[str, Markup] = {
     ".txt": "text",
 }
 _HEADINGS = {
-    "markdown": re.compile(r"^#{1,3}[ \t]+(?P<title>.+?)[ \t]*#*$", re.MULTILINE),
-    "html": re.compile(r"<h[1-3][^<>]*>(?P<title>.*?)</h[1-3]\s*>", re.DOTALL | re.I),
+    "markdown": re.compile(r"^#{1,3}[ \t]+(?P<title>\S.*)$", re.MULTILINE),
     "latex": re.compile(
         r"\\(?:chapter|section|subsection)\*?\{(?P<title>(?:[^{}]|\{[^{}]*\})*)\}"
     ),
 }
-_FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.DOTALL | re.MULTILINE)
+_HTML_HEADING = re.compile(r"<h[1-3][^<>]*>", re.I)
+_END_OF_HTML_HEADING = re.compile(r"</h[1-3]\s*>", re.I)
 _BODY_KEYS = ("text", "body", "question", "answer")
 _MAX_ID = 1000  # characters; paths of files are ids too
 
@@ -76,11 +76,9 @@ class OwnCollection(Collection):
         return files
 
     def fingerprint(self, *parts: Part) -> str:
-        """Return a digest of names, sizes and times of the files, whatever the part."""
-        stats = [(f.relative_to(self.root), f.lstat()) for f in self.check_layout()]
-        return fingerprint(
-            self._unit, *((str(f), s.st_size, s.st_mtime_ns) for f, s in stats)
-        )
+        """Return a digest of names and contents of the files, whatever the part."""
+        files = ((str(f.relative_to(self.root)), f) for f in self.check_layout())
+        return self._digest_files(files, self._unit)
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield the documents of all files, in the order of their names."""
@@ -141,25 +139,54 @@ def _is_jsonl(path: Path) -> bool:
     return path.name.lower().endswith((".jsonl", ".jsonl.gz"))
 
 
+class _Heading(NamedTuple):
+    """A heading of a document."""
+
+    start: int
+    end: int
+    title: str
+
+
 def _split(text: str, markup: Markup) -> list[tuple[int, str, str]]:
     """Split at headings into (line, title, body); headings inside code do not count."""
-    pattern = _HEADINGS.get(markup)
-    code = [m.span() for m in _FENCE.finditer(text)] if markup == "markdown" else []
-    headings = [
-        m
-        for m in (pattern.finditer(text) if pattern else ())
-        if not any(start <= m.start() < end for start, end in code)
-    ]
+    headings = list(_find_headings(text, markup))
     if not headings:
         return [(0, "", text)]
-    ends = [*(m.start() for m in headings[1:]), len(text)]
-    sections = [
-        (text.count("\n", 0, m.start()), m["title"], text[m.end() : end])
-        for m, end in zip(headings, ends, strict=True)
-    ]
-    start = text[: headings[0].start()]
-    has_preamble = bool(start.strip()) and markup == "markdown"
-    return [(0, "", start), *sections] if has_preamble else sections
+    sections = []
+    line = last = 0
+    starts = [*(heading.start for heading in headings[1:]), len(text)]
+    for (start, end, title), next_start in zip(headings, starts, strict=True):
+        line, last = line + text.count("\n", last, start), start
+        sections.append((line, title, text[end:next_start]))
+    start_of_text = text[: headings[0].start]
+    has_preamble = bool(start_of_text.strip()) and markup == "markdown"
+    return [(0, "", start_of_text), *sections] if has_preamble else sections
+
+
+def _find_headings(text: str, markup: Markup) -> Iterator[_Heading]:
+    if markup == "html":
+        ends = {"": _END_OF_HTML_HEADING}
+        for opened, closed in find_blocks(text, _HTML_HEADING, ends):
+            title = text[opened.end() : closed.start()]
+            yield _Heading(opened.start(), closed.end(), title)
+        return
+    code = iter(find_code(text) if markup == "markdown" else ())
+    start, end = next(code, (len(text), len(text)))
+    pattern = _HEADINGS.get(markup)
+    for found in pattern.finditer(text) if pattern else ():
+        while end <= found.start():
+            start, end = next(code, (len(text), len(text) + 1))
+        if found.start() < start:
+            yield _Heading(found.start(), found.end(), _trim_hashes(found["title"]))
+
+
+def _trim_hashes(title: str) -> str:
+    """Drop the hashes that may close a heading of Markdown.
+
+    >>> _trim_hashes("Sums ##"), _trim_hashes("##")
+    ('Sums', '##')
+    """
+    return title.rstrip("#").rstrip(" \t") or title
 
 
 def _document(

@@ -18,77 +18,32 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from mathamr_kedro.corpus.delimiters import (
+    CLOSE,
+    OPEN,
+    Delimited,
+    find_formulas,
+    split_punctuation,
+    strip_delimiters,
+)
+from mathamr_kedro.corpus.formula_rows import (
+    Disagreement,
+    FormulaRow,
+    find_disagreement,
+)
 from mathamr_kedro.records import CleanText, FormulaMention
 
-VisualLookup = Callable[[str], str | None]
-"""Formula id to visual id, ``None`` where the formula index does not know it."""
+FormulaLookup = Callable[[str], FormulaRow | None]
+"""Formula id to its row in the formula files, ``None`` where they have none."""
 
-_OPEN, _CLOSE = "\ue001", "\ue002"  # around the number of a formula in a flat text
 _LITERAL_DOLLAR, _LITERAL_BACKSLASH = "\ue003", "\ue004"  # of code: start no formula
 _PRIVATE = re.compile("[\ue001-\ue004]")
-_ENVIRONMENTS = (
-    "align|aligned|alignat|eqnarray|equation|gather|gathered|multline|flalign|split"
-    "|displaymath|math|cases|[pbvBV]?matrix|smallmatrix|array|IEEEeqnarray"
-)
-_MARK = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
-# Pandoc's rule for single dollars keeps prices apart: no blank after the first
-# dollar or before the second, no digit after the second.
-_FORMULA = re.compile(
-    rf"{_OPEN}(?P<mark>\d+){_CLOSE}"
-    rf"|(?<!\\)\$\$(?P<display>[^{_OPEN}]+?)(?<!\\)\$\$"
-    rf"|(?<!\\)\$(?=[^\s$])(?P<inline>(?:[^$\\{_OPEN}\n]|\\.|\n(?!\n))*?)(?<!\s)\$(?!\d)"
-    rf"|(?<!\\)\\\((?P<round>[^{_OPEN}]+?)\\\)"
-    rf"|(?<!\\)\\\[(?P<square>[^{_OPEN}]+?)\\\]"
-    rf"|(?P<environment>\\begin\{{(?P<name>(?:{_ENVIRONMENTS})\*?)\}}"
-    rf"[^{_OPEN}]+?\\end\{{(?P=name)\}})",
-    re.DOTALL,
-)
-_WRAPPED = re.compile(r"\$\$(.*)\$\$|\$(.*)\$|\\\[(.*)\\\]|\\\((.*)\\\)", re.DOTALL)
-_BLANK_END = r"(?:\s|~|\\[ ,;:!>]|\\q?quad\b)*"
-_PUNCTUATED = re.compile(
-    rf"^(.*?[^\s\\.,;:?~]){_BLANK_END}([.,;:?]){_BLANK_END}((?:\\end\{{[a-zA-Z]+\*?\}})?)$",
-    re.DOTALL,
-)
+_MARK = re.compile(f"{OPEN}\\d+{CLOSE}")
 _MAX_DIGITS = 9
 """Of the number in a mark; longer ones are none of ours."""
 _LITERAL_PLACEHOLDER = re.compile(r"FORMULA_(?=\d)")
 _WHITE = re.compile(r"\s+")
-
-
-def strip_delimiters(latex: str) -> str:
-    r"""Remove white space and one pair of outer math delimiters.
-
-    >>> strip_delimiters(r" $$x+1$$ "), strip_delimiters(r"\(x\)")
-    ('x+1', 'x')
-    """
-    latex = latex.strip()
-    if latex[:1] not in ("$", "\\"):
-        return latex
-    wrapped = _WRAPPED.fullmatch(latex)
-    if wrapped is None:
-        return latex
-    inner = next(group for group in wrapped.groups() if group is not None)
-    return latex if "$" in inner.replace(r"\$", "") else inner.strip()
-
-
-def split_punctuation(latex: str) -> tuple[str, str]:
-    r"""Split the sentence's punctuation off the end of a formula.
-
-    >>> split_punctuation(r"x^2 = 2\,."), split_punctuation("n!")
-    (('x^2 = 2', '.'), ('n!', ''))
-    >>> split_punctuation(r"1, 2, ..."), split_punctuation(r"x\,")
-    (('1, 2, ...', ''), ('x\\,', ''))
-    """
-    match = (
-        _PUNCTUATED.match(latex) if latex[-1:] in ".,;:?}~ " or _spaced(latex) else None
-    )
-    if match is None:
-        return latex, ""
-    return match[1] + match[3], match[2]
-
-
-def _spaced(latex: str) -> bool:
-    return latex[-2:-1] == "\\" or latex.endswith("quad")
+_NO_ROW = FormulaRow("")
 
 
 def visual_id_of_latex(latex: str) -> str:
@@ -118,6 +73,8 @@ class FormulaMarks:
 
     def __init__(self) -> None:
         self._formulas: list[_Found] = []
+        self.disagreements: list[Disagreement] = []
+        """What the text and the formula files say differently, once placed."""
 
     @property
     def latex(self) -> list[str]:
@@ -127,17 +84,16 @@ class FormulaMarks:
     def mark(self, latex: str, formula_id: str | None = None) -> str:
         """Take a formula up and return its mark for a flat text."""
         self._formulas.append(_Found(formula_id, latex))
-        return f"{_OPEN}{len(self._formulas) - 1}{_CLOSE}"
+        return f"{OPEN}{len(self._formulas) - 1}{CLOSE}"
 
     def mark_delimited(self, text: str) -> str:
         """Replace the delimited formulas of a plain text (Markdown, LaTeX) by marks."""
-
-        def mark(match: re.Match[str]) -> str:
-            if match["mark"] is not None:
-                return match[0]
-            return self.mark(self._formula_of(match).latex)
-
-        return _FORMULA.sub(mark, text)
+        pieces, position = [], 0
+        for found in find_formulas(text):
+            if found.mark is None:
+                pieces += [text[position : found.start], self.mark(found.latex)]
+                position = found.end
+        return "".join([*pieces, text[position:]])
 
     @staticmethod
     def clear(text: str) -> str:
@@ -150,40 +106,43 @@ class FormulaMarks:
         return text.replace("$", _LITERAL_DOLLAR).replace("\\", _LITERAL_BACKSLASH)
 
     def place(
-        self,
-        flat: str,
-        owner: str,
-        find_visual_id: VisualLookup = lambda formula_id: None,
+        self, flat: str, owner: str, find_row: FormulaLookup | None = None
     ) -> CleanText:
         """Number the formulas of a flat text and map each placeholder to its formula.
+
+        The text says where a formula stands. What it is, a formula with an id is told
+        by its row: LaTeX and visual id, and with it the trees. The mark that ends the
+        sentence stays in the text.
 
         Args:
             flat: text with marks.
             owner: id of the post or topic; formulas without an id get ``owner:n``.
-            find_visual_id: looks a formula id up in the formula index.
+            find_row: looks a formula id up in the formula files; ``None`` where the
+                collection has none.
         """
         if "FORMULA_" in flat:
             flat = _LITERAL_PLACEHOLDER.sub("FORMULA-", flat)
-        pattern = _FORMULA if "$" in flat or "\\" in flat else _MARK
         text = _Text()
         mentions: list[FormulaMention] = []
         position = 0
-        for match in pattern.finditer(flat):
-            found = self._formula_of(match)
+        for place in find_formulas(flat):
+            found = self._formula_of(place)
             latex = strip_delimiters(self.clear(found.latex))
-            if not latex:
+            formula_id, row = self._settle(found.formula_id, latex, owner, find_row)
+            if not latex and not row.latex:
                 continue
-            text.add(_plain(flat[position : match.start()]))
-            position = match.end()
+            text.add(_plain(flat[position : place.start]))
+            position = place.end
             body, punctuation = split_punctuation(latex)
             number = len(mentions)
-            formula_id = found.formula_id or f"{owner}:{number}"
+            if row.latex:
+                body, _ = split_punctuation(row.latex)
             start = text.add_placeholder(f"FORMULA_{number}")
             mentions.append(
                 FormulaMention(
                     f"FORMULA_{number}",
-                    formula_id,
-                    find_visual_id(formula_id) or visual_id_of_latex(body),
+                    formula_id or f"{owner}:{number}",
+                    row.visual_id or visual_id_of_latex(body),
                     body,
                     start,
                     text.length,
@@ -194,14 +153,33 @@ class FormulaMarks:
         text.add(_plain(flat[position:]))
         return CleanText(text.value, tuple(mentions))
 
-    def _formula_of(self, match: re.Match[str]) -> _Found:
-        if match.re is _MARK:
-            return self._look_up(match[1])
-        groups = match.groupdict()
-        if groups["mark"] is not None:
-            return self._look_up(groups["mark"])
-        kinds = ("display", "inline", "round", "square", "environment")
-        return _Found(None, next(groups[k] for k in kinds if groups[k] is not None))
+    def _settle(
+        self,
+        formula_id: str | None,
+        latex: str,
+        owner: str,
+        find_row: FormulaLookup | None,
+    ) -> tuple[str | None, FormulaRow]:
+        """Return id and row of a formula; note where the row and the text disagree.
+
+        The id of another post's formula is not the formula's own, and is dropped.
+        """
+        if formula_id is None or find_row is None:
+            return formula_id, _NO_ROW
+        row = find_row(formula_id)
+        problem = find_disagreement(formula_id, latex, owner, row)
+        if problem is not None:
+            self.disagreements.append(problem)
+        if row is None:
+            return formula_id, _NO_ROW
+        if problem is not None and not problem.is_its_row:
+            return None, _NO_ROW
+        return formula_id, row
+
+    def _formula_of(self, place: Delimited) -> _Found:
+        if place.mark is None:
+            return _Found(None, place.latex)
+        return self._look_up(place.mark)
 
     def _look_up(self, number: str) -> _Found:
         """Return a marked formula; a mark that nobody made here is an empty one."""
@@ -214,7 +192,7 @@ def _plain(text: str) -> str:
     """Give escaped dollars and the characters of code back; drop empty marks."""
     if "\\$" in text:
         text = text.replace("\\$", "$")
-    if _OPEN in text:
+    if OPEN in text:
         text = _MARK.sub("", text)
     return text.replace(_LITERAL_DOLLAR, "$").replace(_LITERAL_BACKSLASH, "\\")
 

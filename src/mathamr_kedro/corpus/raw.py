@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from mathamr_kedro.content import ContentDigests
 from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
 from mathamr_kedro.trec import TopicNotes
 from mathamr_kedro.types import PostType
@@ -84,6 +86,8 @@ class Collection(ABC):
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
         self.name = self.root.name
+        self.digests = ContentDigests()
+        """Of raw files; a dataset gives one that remembers them."""
 
     def __repr__(self) -> str:
         files = count_nouns(len(self.check_layout()), "file")
@@ -99,7 +103,7 @@ class Collection(ABC):
 
     @abstractmethod
     def fingerprint(self, *parts: Part) -> str:
-        """Return a digest of the raw files of some parts (names, sizes, times).
+        """Return a digest of the raw files of some parts: names and contents.
 
         What is made from other parts stays as it is when these change: new topics or
         judgments leave the posts alone.
@@ -150,13 +154,21 @@ class Collection(ABC):
         """Yield the judgments of all tasks."""
         return iter(())
 
-    def _find_files(self, patterns: Iterable[str], part: str) -> list[Path]:
+    def _digest_files(self, files: Iterable[tuple[str, Path]], *parts: str) -> str:
+        """Return a digest of names and contents of files, and of what else matters."""
+        found = [(name, self.digests.digest(path)) for name, path in files]
+        return fingerprint(*parts, *found)
+
+    def _find_files(
+        self, patterns: Iterable[str], part: str, may_miss: bool = False
+    ) -> list[Path]:
         """Return the files of one part, in order.
 
         Args:
             patterns: relative to the root or absolute; they may hold ``*``. An empty
                 one means that the collection has no such part.
             part: its name in the catalog.
+            may_miss: whether a pattern may match nothing.
 
         Raises:
             MissingInputError: nothing is there.
@@ -169,7 +181,7 @@ class Collection(ABC):
             if wanted.is_absolute():  # topics and qrels may lie elsewhere
                 base, wanted = Path(wanted.anchor), wanted.relative_to(wanted.anchor)
             files = sorted(base.glob(str(wanted)))
-            if not files:
+            if not files and not may_miss:
                 raise MissingInputError(
                     f"Expected {part} at {str(self.root / pattern)!r}; put the file "
                     f"there or change '{part}' of the dataset 'collection' in "

@@ -32,6 +32,10 @@ def _write_report(statistics: Mapping[str, Any]) -> str:
         ),
         "## Formula trees",
         _tree_table(statistics["formula_trees"]),
+        "## Texts against the formula files",
+        "A formula with an id takes LaTeX, visual id and trees from its row in the "
+        "formula files; the text says where it stands. What the two say differently:",
+        _disagreement_table(statistics["disagreements"]),
         "## Judgments",
         _judgment_table(statistics["judgments"]),
         "## Accounts",
@@ -67,9 +71,9 @@ def _list_counts(statistics: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         ("Tags", statistics["tags"]),
         ("Votes", statistics["votes"]),
         ("Formulas in the index", formulas["rows"]),
-        ("Formulas that may be returned", formulas["retrievable"]),
+        ("Formulas that may be returned", formulas["returnable"]),
         ("Visually distinct formulas", formulas["visual_ids"]),
-        ("… that may be returned", formulas["retrievable_visual_ids"]),
+        ("… that may be returned", formulas["returnable_visual_ids"]),
         ("Formulas found in the texts", statistics["formulas_in_texts"]),
         ("Training pairs", statistics["training_pairs"]),
         *((f"Topics, {task}", n) for task, n in statistics["topics"].items()),
@@ -142,6 +146,20 @@ def _tree_table(trees: Mapping[str, Any]) -> str:
         *((f"Deviation: `{reason}`", n) for reason, n in trees["deviations"].items()),
     ]
     return _table(("Trees", "Formulas"), rows)
+
+
+def _disagreement_table(found: Mapping[str, Any]) -> str:
+    rows = [
+        (f"`{reason}`", entry["formulas"], "<br>".join(map(_code, entry["examples"])))
+        for reason, entry in found["reasons"].items()
+    ]
+    rows.append(("without a reason", found["unexplained"], ""))
+    return _table(("Reason", "Formulas", "Examples"), rows)
+
+
+def _code(text: str) -> str:
+    """Return a text as code in a cell of a table."""
+    return f"`{text.replace('|', '¦').replace('`', chr(39))}`"
 
 
 def _judgment_table(judgments: Mapping[str, Mapping[str, Any]]) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mathamr_kedro.corpus.formula_rows import REASONS
 from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.errors import MalformedInputError
 
@@ -64,14 +65,17 @@ def describe_posts(tables: Iterable[pa.Table]) -> dict[str, Any]:
     }
 
 
-def describe_formulas(tables: Iterable[pa.Table]) -> dict[str, int]:
+def describe_formulas(
+    tables: Iterable[pa.Table], returnable: Iterable[pa.Table]
+) -> dict[str, int]:
     """Count the rows of the formula index, their representations and visual ids.
 
     Args:
-        tables: tables with ``visual_id, issue, latex, presentation, content``.
+        tables: tables with ``visual_id, latex, presentation, content``.
+        returnable: tables with the ``visual_id`` of formulas that may be returned.
     """
     counts: Counter[str] = Counter()
-    visual_ids, retrievable = _Distinct(), _Distinct()
+    visual_ids, returned = _Distinct(), _Distinct()
     for table in tables:
         counts["rows"] += table.num_rows
         for column in ("latex", "presentation", "content"):
@@ -79,16 +83,16 @@ def describe_formulas(tables: Iterable[pa.Table]) -> dict[str, int]:
                 pc.utf8_length(pc.utf8_trim_whitespace(table[column])), 0
             )
             counts[f"with_{column}"] += pc.sum(filled).as_py() or 0
-        is_open = VisualIndex.mark_retrievable(table["issue"])
-        counts["retrievable"] += pc.sum(is_open).as_py() or 0
         visual_ids.add(table["visual_id"])
-        retrievable.add(table.filter(is_open)["visual_id"])
+    for table in returnable:
+        counts["returnable"] += table.num_rows
+        returned.add(table["visual_id"])
     return {
         **{k: counts[k] for k in ("rows", "with_latex", "with_presentation")},
         "with_content": counts["with_content"],
-        "retrievable": counts["retrievable"],
+        "returnable": counts["returnable"],
         "visual_ids": len(visual_ids),
-        "retrievable_visual_ids": len(retrievable),
+        "returnable_visual_ids": len(returned),
     }
 
 
@@ -121,6 +125,39 @@ def count_failures(tables: Iterable[pa.Table]) -> dict[str, dict[str, int]]:
             entry = counts.setdefault(reason, {"kept": 0, "left_out": 0})
             entry["kept" if kept else "left_out"] += number
     return dict(sorted(counts.items()))
+
+
+def describe_disagreements(
+    tables: Iterable[pa.Table], max_examples: int = 3
+) -> dict[str, dict[str, Any]]:
+    """Count formulas of texts that differ from the formula files, with examples.
+
+    Args:
+        tables: failures.
+        max_examples: how many to show for each reason.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for table in tables:
+        is_one = pc.is_in(table["reason"], value_set=pa.array(REASONS))
+        for row in table.filter(is_one).to_pylist():
+            entry = found.setdefault(row["reason"], {"formulas": 0, "examples": []})
+            entry["formulas"] += 1
+            if len(entry["examples"]) < max_examples:
+                entry["examples"].append(f"{row['record_id']}, {row['detail']}")
+    return {reason: found[reason] for reason in REASONS if reason in found}
+
+
+def count_unexplained(table: pa.Table, index: VisualIndex) -> int:
+    """Count formulas with an id whose visual id is not that of their row.
+
+    Args:
+        table: posts or comments; a formula that is told not to have the row it names
+            has no id of the index.
+        index: the formula index.
+    """
+    mentions = pc.list_flatten(table["formula_map"]).combine_chunks()
+    ids, visual_ids = (mentions.field(n) for n in ("formula_id", "visual_id"))
+    return index.count_other_visual_ids(ids, visual_ids)
 
 
 class _Distinct:

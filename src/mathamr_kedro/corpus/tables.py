@@ -60,6 +60,19 @@ class RecordTables(Generic[R]):
         ]
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
+    def fill(self, table: pa.Table, columns: Sequence[str]) -> pa.Table:
+        """Return some columns of a table.
+
+        One that an earlier version did not write gets the record's default.
+        """
+        defaults = getattr(self._record, "_field_defaults", {})
+        for name in columns:
+            if name not in table.column_names and name in defaults:
+                kind = self.schema.field(name).type
+                values = pa.array([defaults[name]] * table.num_rows, type=kind)
+                table = table.append_column(name, values)
+        return table.select(list(columns))
+
     def read(self, table: pa.Table) -> Iterator[R]:
         """Yield the rows of a table as records; the inverse of :meth:`write`."""
         for row in table.select(list(self._hints)).to_pylist():

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from lxml import etree
 
-from mathamr_kedro.corpus.placeholders import strip_delimiters, visual_id_of_latex
+from mathamr_kedro.corpus.delimiters import strip_delimiters
+from mathamr_kedro.corpus.formula_rows import FormulaRow
+from mathamr_kedro.corpus.placeholders import FormulaLookup, visual_id_of_latex
 from mathamr_kedro.corpus.raw import RawTopic, is_number
+from mathamr_kedro.corpus.scanning import unescape_latex
 from mathamr_kedro.corpus.xml_rows import read_xml
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.records import Failure, Formula
 from mathamr_kedro.trec import read_table
 
 _COLUMNS = ("id", "topic_id", "thread_id", "type", "formula|opt|slt")
 """The last column is named after its family in 2020."""
+
+EDITIONS = {2020: "ARQMath-1", 2021: "ARQMath-2", 2022: "ARQMath-3"}
+_PUBLISHED = {
+    2020: "Formula_topics_{lower}_V2.0.tsv",
+    2021: "Topics_2021_Formulas_{name}_V1.1.tsv",
+    2022: "Topics_Formulas_{name}.V0.1.tsv",
+}
+"""How the lab names the formulas of its topics."""
+_FAMILIES = {"latex": "Latex", "slt": "SLT", "opt": "OPT"}
+_FORMULA_WITH_ID = re.compile(r"\bmath-container\b[^<>]*\bid\s*=")
 
 
 def year_of_topic(topic_id: str) -> int:
@@ -83,6 +97,8 @@ def read_topic_formulas(
     """Yield the formulas of the topics, one per (topic, formula id).
 
     The tables are small; ids restart every year, so the topic is part of the key.
+    Formulas share a visual id where all that the files say of them is the same: then
+    the trees of one are those of the other.
     """
     texts: dict[tuple[str, str], dict[str, str]] = {}
     rows: dict[tuple[str, str], list[str]] = {}
@@ -98,7 +114,9 @@ def read_topic_formulas(
                 texts.setdefault(key, {})[family] = row[4]
     for (topic_id, formula_id), cells in texts.items():
         _, _, thread_id, place, *_ = rows[topic_id, formula_id]
-        latex = strip_delimiters(cells.get("latex", ""))
+        latex = strip_delimiters(unescape_latex(cells.get("latex", "")))
+        trees = [cells.get("slt", ""), cells.get("opt", "")]
+        spelling = "\0".join([latex, *trees]) if any(trees) else latex
         yield Formula(
             formula_id,
             topic_id,
@@ -106,9 +124,105 @@ def read_topic_formulas(
             place,
             None,
             None,
-            visual_id_of_latex(latex),
+            visual_id_of_latex(spelling),
             "",
             latex,
-            cells.get("slt", ""),
-            cells.get("opt", ""),
+            *trees,
         )
+
+
+class TopicFormulas:
+    """The rows of the topics' formulas, found by topic and formula id.
+
+    The formulas of a topic of Task 2 stand under the topic of Task 1 with its number:
+    ``B.7`` shows the question of ``A.7``.
+    """
+
+    def __init__(self, formulas: Iterable[Formula | Failure]) -> None:
+        self._of_topic: dict[tuple[str, str], Formula] = {}
+        self._of_number: dict[tuple[str, str], Formula] = {}
+        self._of_year: dict[tuple[int, str], Formula] = {}
+        for formula in formulas:
+            if isinstance(formula, Failure):  # reported with the formulas
+                continue
+            topic, name = formula.post_id, formula.formula_id
+            self._of_topic.setdefault((topic, name), formula)
+            self._of_number.setdefault((_number_of(topic), name), formula)
+            self._of_year.setdefault((year_of_topic(topic), name), formula)
+
+    def __len__(self) -> int:
+        return len(self._of_topic)
+
+    def of_topic(self, topic_id: str) -> FormulaLookup:
+        """Return what looks the formulas of a topic up."""
+        number, year = _number_of(topic_id), year_of_topic(topic_id)
+
+        def find_row(formula_id: str) -> FormulaRow | None:
+            found = self._of_topic.get((topic_id, formula_id))
+            found = found or self._of_number.get((number, formula_id))
+            owner = topic_id
+            if found is None and year:  # ids are counted through an edition
+                found = self._of_year.get((year, formula_id))
+                owner = "" if found is None else found.post_id
+            if found is None:
+                return None
+            says_something = found.latex or found.presentation or found.content
+            visual_id = found.visual_id if says_something else ""
+            return FormulaRow(visual_id, found.latex, owner)
+
+        return find_row
+
+
+def check_topic_formulas(
+    topic_files: Sequence[Path],
+    formula_files: Mapping[str, Sequence[Path]],
+    patterns: Mapping[str, Sequence[str]],
+) -> None:
+    """Check, edition by edition, that the files of the topics' formulas are there.
+
+    Args:
+        topic_files: all topics.
+        formula_files: family to the files that were found.
+        patterns: family to where they were looked for.
+
+    Raises:
+        MissingInputError: names the edition, the folder and the spelling expected.
+    """
+    known = {family: _list_numbers(files) for family, files in formula_files.items()}
+    editions: dict[str, set[str]] = {}
+    places: dict[str, tuple[int, Path]] = {}
+    for file in topic_files:
+        for topic in read_topics(file, file.name):
+            if isinstance(topic, RawTopic) and _names_formulas(topic):
+                # Topics of one's own have no year: a folder of them is an edition.
+                edition = EDITIONS.get(topic.year, str(file.parent))
+                places.setdefault(edition, (topic.year, file.parent))
+                editions.setdefault(edition, set()).add(_number_of(topic.topic_id))
+    for edition, numbers in editions.items():
+        year, folder = places[edition]
+        for family, found in known.items():
+            if numbers.isdisjoint(found):
+                name = _FAMILIES.get(family, family)
+                published = _PUBLISHED.get(year, "Topics_Formulas_{name}.tsv")
+                spelling = published.format(name=name, lower=name.lower())
+                raise MissingInputError(
+                    f"Expected the {name} formulas of the topics of {edition!r} in "
+                    f"{str(folder)!r}, named e.g. {spelling!r}; none of the files at "
+                    f"{list(patterns[family])!r} has them: put the file there, or give "
+                    "an empty 'topic_formulas' to the dataset 'collection' "
+                    "(conf/<env>/catalog.yml) to read the LaTeX of the topics alone"
+                )
+
+
+def _list_numbers(files: Sequence[Path]) -> set[str]:
+    rows = (row for file in files for row in read_table(file, ("topic_id",)))
+    return {_number_of(row[1][0]) for row in rows if not isinstance(row, Failure)}
+
+
+def _names_formulas(topic: RawTopic) -> bool:
+    text = f"{topic.title} {topic.question}"
+    return topic.formula_id is not None or bool(_FORMULA_WITH_ID.search(text))
+
+
+def _number_of(topic_id: str) -> str:
+    return topic_id.rpartition(".")[2]

@@ -1,47 +1,84 @@
-"""Formula id to visual id in a few bytes a formula.
+"""Formula id to its row in the formula index, in a few bytes a formula.
 
-Two sorted integer arrays, memory-mapped: 28 million formulas take 224 MB on disk and,
-while posts are read, only the pages that are touched in memory.
+Sorted integer arrays and the LaTeX one after another, all memory-mapped: 28 million
+formulas take some 1.5 GB on disk and, while posts are read, only the pages that are
+touched in memory.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mathamr_kedro.corpus.delimiters import strip_delimiters
+from mathamr_kedro.corpus.formula_rows import FormulaRow
 from mathamr_kedro.corpus.raw import is_number
+from mathamr_kedro.corpus.scanning import unescape_latex
+from mathamr_kedro.files import replace_folder
+from mathamr_kedro.sealing import check_folder, seal_folder
 from mathamr_kedro.wording import count_nouns
 
-_DROPPED = 1  # bit of the flags: issue "d", the formula must not be returned
+_ARRAYS = ("ids", "visual_ids", "owners", "starts", "lengths")
+_LATEX = "latex.bin"
+_COLUMNS = ("formula_id", "visual_id", "post_id", "comment_id", "latex")
 
 
 class VisualIndex:
-    """Looks up the visual id of a formula id."""
+    """Looks up the visual id of a formula id, its LaTeX and whose formula it is.
 
-    def __init__(self, ids: np.ndarray, visual_ids: np.ndarray, flags: np.ndarray):
+    Args:
+        ids: of the formulas, sorted.
+        visual_ids: of the same formulas.
+        owners: post ids; comment ids with a minus; 0 where neither is known.
+        starts: where the LaTeX of each begins.
+        lengths: of the LaTeX, in bytes.
+        latex: UTF-8 of all formulas.
+    """
+
+    COLUMNS = _COLUMNS
+    """What the index is built from; all but the first two may be missing."""
+
+    def __init__(
+        self,
+        ids: np.ndarray,
+        visual_ids: np.ndarray,
+        owners: np.ndarray,
+        starts: np.ndarray,
+        lengths: np.ndarray,
+        latex: np.ndarray,
+    ) -> None:
         # Plain views of the mapped files: a memmap is slow to index.
-        self._ids = np.asarray(ids)
-        self._visual_ids = np.asarray(visual_ids)
-        self._flags = np.asarray(flags)
+        self._ids, self._visual_ids = np.asarray(ids), np.asarray(visual_ids)
+        self._owners = np.asarray(owners)
+        self._starts, self._lengths = np.asarray(starts), np.asarray(lengths)
+        self._latex = np.asarray(latex)
 
     @classmethod
     def build(cls, tables: Iterable[pa.Table]) -> VisualIndex:
-        """Build the index from tables with ``formula_id, visual_id, issue``."""
-        parts = [_numbers(table) for table in tables]
-        ids, visual_ids, flags = (
+        """Build the index from tables with :attr:`COLUMNS`; LaTeX goes to the disk."""
+        with tempfile.TemporaryFile() as file:
+            parts = [_numbers(table, file) for table in tables]
+            latex = _map_bytes(file)
+        arrays = [
             np.concatenate([part[column] for part in parts])
             if parts
             else np.zeros(0, np.int64)
-            for column in range(3)
-        )
+            for column in range(len(_ARRAYS) - 1)
+        ]
+        starts = np.cumsum(arrays[-1], dtype=np.int64) - arrays[-1]
+        arrays.insert(-1, starts)
+        ids = arrays[0]
         if (ids[:-1] > ids[1:]).any():  # the lab's tables are in order: no copies
             order = np.argsort(ids, kind="stable")
-            ids, visual_ids, flags = ids[order], visual_ids[order], flags[order]
-        return cls(ids, visual_ids, flags)
+            arrays = [array[order] for array in arrays]
+        ids, visual_ids, owners, starts, lengths = arrays
+        return cls(ids, visual_ids, owners, starts, lengths, latex)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {count_nouns(len(self), 'formula')}>"
@@ -54,15 +91,30 @@ class VisualIndex:
         place = self._find(formula_id)
         return None if place is None else str(self._visual_ids[place])
 
-    def is_retrievable(self, formula_id: str) -> bool:
-        """Tell whether the formula may be returned by a Task 2 search."""
+    def find_row(self, formula_id: str) -> FormulaRow | None:
+        """Return what the index says about a formula; ``None``: it is unknown."""
         place = self._find(formula_id)
-        return place is None or not self._flags[place] & _DROPPED
+        if place is None:
+            return None
+        owner, start = int(self._owners[place]), int(self._starts[place])
+        cell = self._latex[start : start + int(self._lengths[place])].tobytes()
+        latex = strip_delimiters(unescape_latex(cell.decode("utf-8", "surrogatepass")))
+        name = str(owner) if owner > 0 else f"c{-owner}" if owner else ""
+        return FormulaRow(str(self._visual_ids[place]), latex, name)
 
-    @staticmethod
-    def mark_retrievable(issues: pa.ChunkedArray) -> pa.ChunkedArray:
-        """Mark the formulas that a Task 2 search may return, by their issues."""
-        return pc.invert(pc.match_substring(issues, "d"))
+    def count_other_visual_ids(
+        self, formula_ids: pa.Array, visual_ids: pa.Array
+    ) -> int:
+        """Count known formulas whose visual id is not that of the index."""
+        is_number = pc.match_substring_regex(formula_ids, r"^\d{1,18}$")
+        numbers = formula_ids.filter(is_number).cast(pa.int64()).to_numpy()
+        given = visual_ids.filter(is_number).to_numpy(zero_copy_only=False)
+        if not len(numbers) or not len(self._ids):
+            return 0
+        places = np.minimum(np.searchsorted(self._ids, numbers), len(self._ids) - 1)
+        is_known = self._ids[places] == numbers
+        expected = self._visual_ids[places].astype(str)
+        return int((is_known & (given.astype(str) != expected)).sum())
 
     def count_visual_ids(self, visual_ids: Iterable[str]) -> int:
         """Count how many of the ids are visual ids of this index."""
@@ -74,15 +126,32 @@ class VisualIndex:
 
     def save(self, folder: Path) -> None:
         """Write the arrays into a folder."""
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in ("ids", "visual_ids", "flags"):
-            np.save(folder / f"{name}.npy", getattr(self, f"_{name}"))
+        with replace_folder(folder) as part:
+            self._latex.tofile(part / _LATEX)
+            for name in _ARRAYS:
+                np.save(part / f"{name}.npy", getattr(self, f"_{name}"))
+            seal_folder(part)
 
     @classmethod
     def load(cls, folder: Path) -> VisualIndex:
-        """Map the arrays of a folder into memory."""
-        names = ("ids", "visual_ids", "flags")
-        return cls(*(np.load(folder / f"{name}.npy", mmap_mode="r") for name in names))
+        """Map the arrays of a folder into memory.
+
+        Raises:
+            DamagedFileError: they are not what was written.
+        """
+        check_folder(folder, "run the stage 'ingestion' again", whole=True)
+        ids, visual_ids, owners, starts, lengths = (
+            np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS
+        )
+        with (folder / _LATEX).open("rb") as file:
+            latex = _map_bytes(file)
+        return cls(ids, visual_ids, owners, starts, lengths, latex)
+
+    @staticmethod
+    def is_saved(folder: Path) -> bool:
+        """Tell whether all arrays of an index are in the folder."""
+        names = [_LATEX, *(f"{name}.npy" for name in _ARRAYS)]
+        return all((folder / name).is_file() for name in names)
 
     def _find(self, formula_id: str) -> int | None:
         if not is_number(formula_id):
@@ -97,21 +166,41 @@ class VisualIndex:
         return place
 
 
-def _numbers(table: pa.Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return ids, visual ids and flags of the rows whose ids are numbers."""
-    columns = [table[c].to_pylist() for c in ("formula_id", "visual_id", "issue")]
-    rows = [
-        (int(formula_id), int(visual_id), "d" in issue)
-        for formula_id, visual_id, issue in zip(*columns, strict=True)
-        if is_number(formula_id) and is_number(visual_id)
+def _map_bytes(file: IO[bytes]) -> np.ndarray:
+    """Map a file into memory; an empty one cannot be mapped."""
+    file.flush()
+    size = file.seek(0, 2)
+    return np.memmap(file, np.uint8, "r") if size else np.zeros(0, np.uint8)
+
+
+def _numbers(table: pa.Table, latex: IO[bytes]) -> tuple[np.ndarray, ...]:
+    """Return all arrays but ``starts`` for the rows whose ids are numbers.
+
+    Their LaTeX is appended to a file.
+    """
+    empty = [""] * table.num_rows
+    columns = [
+        table[c].to_pylist() if c in table.column_names else empty for c in _COLUMNS
     ]
-    numbers = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    rows: list[tuple[int, ...]] = []
+    cells: list[bytes] = []
+    for formula_id, visual_id, post, comment, cell in zip(*columns, strict=True):
+        if is_number(formula_id) and is_number(visual_id):
+            cells.append(cell.encode("utf-8", "surrogatepass"))
+            owner = _read_owner(post, comment)
+            rows.append((int(formula_id), int(visual_id), owner, len(cells[-1])))
+    latex.write(b"".join(cells))
+    numbers = np.array(rows, dtype=np.int64).reshape(-1, 4)
     small = np.int32 if numbers.size and numbers.max() < 2**31 else np.int64
-    return (
-        numbers[:, 0].astype(small),
-        numbers[:, 1].astype(small),
-        numbers[:, 2].astype(np.uint8),
-    )
+    kinds = (small, small, np.int64, np.int32)
+    return tuple(numbers[:, n].astype(kind) for n, kind in enumerate(kinds))
+
+
+def _read_owner(post_id: str | None, comment_id: str | None) -> int:
+    for sign, name in ((-1, comment_id), (1, post_id)):
+        if name:
+            return sign * int(name) if is_number(name) else 0
+    return 0
 
 
 def _count_known(ids: Iterable[str], known: np.ndarray) -> int:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from kedro.io import AbstractDataset
 
+from mathamr_kedro.content import ContentDigests
 from mathamr_kedro.corpus import (
     ArqmathCollection,
     ArqmathFiles,
@@ -33,6 +35,7 @@ class CollectionDataset(AbstractDataset[None, Collection]):
           kind: arqmath
           root: data/01_raw/sample
           files: {posts: Posts.V1.3.xml, ...}     # see ArqmathFiles, ...
+          digests: data/02_intermediate/raw_digests.json   # of large files, for reuse
     """
 
     def __init__(
@@ -42,6 +45,7 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         root: str,
         files: Mapping[str, Any] | None = None,
         unit: Literal["section", "file"] = "section",
+        digests: str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> None:
         if kind not in get_args(Kind):
@@ -53,11 +57,13 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         self._root = root
         self._files = dict(files or {})
         self._unit = unit
+        self._digests = Path(digests) if digests is not None else None
         self.metadata = metadata
 
     def load(self) -> Collection:
         """Return the lazy reader; refuse a folder that lacks a part."""
         collection = self._reader()
+        collection.digests = ContentDigests(self._digests)
         collection.check_layout()
         return collection
 

@@ -9,10 +9,11 @@ from typing import Any
 from kedro.io import AbstractDataset
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.files import fingerprint, replace_file
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model
+from mathamr_kedro.sealing import check_sealed, replace_sealed
 from mathamr_kedro.wording import count_nouns
 
 
@@ -51,8 +52,9 @@ class EncoderStore:
             again: whether a file of an earlier run is replaced.
         """
         if again or not path.is_file():
-            with replace_file(path) as part:
+            with replace_sealed(path) as part:
                 write(part)
+        check_sealed(path, "delete it and run the stage 'training' again")
         return str(path)
 
     def open(self, name: str) -> MathAMRPlus:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
+import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,12 +14,16 @@ from typing import Any
 
 from kedro.io import AbstractDataset
 
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.errors import DamagedFileError, MissingInputError
 from mathamr_kedro.files import write_text
 from mathamr_kedro.formula import TreeStore
+from mathamr_kedro.sealing import SEALS, check_folder, seal_folder
 from mathamr_kedro.shards import EndOfShards, Shard, StartOfShards
 
-_STORE, _STATE = "trees.sqlite", "_state.json"
+logger = logging.getLogger(__name__)
+
+_STORE, _STATE, _WORK = "trees.sqlite", "_state.json", ".seconds"
+_REMEDY = "run the stage 'ingestion' again, it makes the trees anew"
 
 
 @dataclass(eq=False)
@@ -41,11 +48,13 @@ class FormulaTreesDataset(
         self, *, filepath: str, metadata: dict[str, Any] | None = None
     ) -> None:
         self._folder = Path(filepath)
+        self._start, self._since = StartOfTrees(""), time.monotonic()
         self.metadata = metadata
 
     def load(self) -> TreeStore:
         """Open the store for reading; refuse a missing or unfinished one."""
         state = self._read_state()
+        check_folder(self._folder, _REMEDY, whole=False)
         if not state["complete"]:
             raise MissingInputError(
                 f"{str(self._folder)!r} is missing or unfinished; run the stage "
@@ -56,15 +65,42 @@ class FormulaTreesDataset(
     def save(self, data: StartOfTrees | Shard | EndOfShards) -> None:
         """Add one batch; tell at the start what is there, note the end."""
         if isinstance(data, StartOfTrees):
+            self._prepare(data)
             data.finished = self._list_finished(data.made_from)
             data.find_missing = partial(self._find_missing, data.made_from)
             return
         if not self._is_made_from(data.made_from):
             self._start_anew(data.made_from)
+        if isinstance(data, EndOfShards):
+            self._finish(data.made_from)
+            return
+        self._write_state(data.made_from, complete=False)
+        (self._folder / SEALS).unlink(missing_ok=True)
         with TreeStore(self._folder / _STORE) as store:
-            if isinstance(data, Shard):
-                store.add_batch(data.name, *data.take_rows())
-        self._write_state(data.made_from, isinstance(data, EndOfShards))
+            store.add_batch(data.name, *data.take_rows())
+
+    def _prepare(self, start: StartOfTrees) -> None:
+        """Drop a damaged store; ask before much work is thrown away."""
+        self._start, self._since = start, time.monotonic()
+        state = self._read_state()
+        if not self._is_made_from(start.made_from):
+            parts = state.get("parts", {})
+            start.ask_before_discarding(self._folder, self._read_work(), parts)
+            return
+        try:
+            check_folder(self._folder, _REMEDY, whole=True)
+        except DamagedFileError as exc:
+            logger.warning("formula trees are made again: %s", exc)
+            self._start_anew(start.made_from)
+
+    def _finish(self, made_from: str) -> None:
+        """Seal the store, and note that it is complete."""
+        is_sealed = (self._folder / SEALS).is_file()
+        if self._read_state()["complete"] and is_sealed:
+            return
+        TreeStore(self._folder / _STORE).close()  # there may be no formula at all
+        seal_folder(self._folder, skip=(_STATE, _WORK))
+        self._write_state(made_from, complete=True)
 
     def _list_finished(self, made_from: str) -> frozenset[str]:
         if not self._is_made_from(made_from):
@@ -83,6 +119,9 @@ class FormulaTreesDataset(
 
     def _start_anew(self, made_from: str) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
+        (self._folder / _STATE).unlink(missing_ok=True)
+        (self._folder / SEALS).unlink(missing_ok=True)
+        (self._folder / _WORK).unlink(missing_ok=True)
         for old in self._folder.glob(f"{_STORE}*"):
             old.unlink()
         self._write_state(made_from, complete=False)
@@ -95,8 +134,21 @@ class FormulaTreesDataset(
             return {"made_from": "", "complete": False}
 
     def _write_state(self, made_from: str, complete: bool) -> None:
-        state = {"made_from": made_from, "complete": complete}
+        now, since = time.monotonic(), self._since
+        self._since = now
+        state = {
+            "made_from": made_from,
+            "complete": complete,
+            "parts": dict(self._start.parts),
+        }
         write_text(self._folder / _STATE, json.dumps(state))
+        write_text(self._folder / _WORK, f"{self._read_work() + now - since:.1f}\n")
+
+    def _read_work(self) -> float:
+        """Return the seconds of work in the store."""
+        with suppress(OSError, ValueError):
+            return float((self._folder / _WORK).read_text())
+        return 0.0
 
     def _exists(self) -> bool:
         return self._read_state()["complete"]

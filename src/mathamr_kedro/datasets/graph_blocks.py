@@ -44,8 +44,8 @@ class GraphBlocks:
         return ShardFolder(self._base / f"{variant}-v{VERSION}", SUFFIX)
 
     def fingerprint(self, variant: str) -> str:
-        """Return what the blocks of a variant were made from."""
-        return self.folder(variant).read_list().fingerprint
+        """Return what stands for the blocks of a variant in other fingerprints."""
+        return self.folder(variant).identity
 
     def total(self, variant: str, count: str) -> int:
         """Return a count over all blocks of a variant, e.g. ``"written"``."""
@@ -57,12 +57,18 @@ class GraphBlocks:
         Raises:
             MissingInputError: they are not all there.
         """
-        return map(GraphBlock.load, self.folder(variant).files())
+        folder = self.folder(variant)
+        return (GraphBlock.load(folder.check(file)) for file in folder.files())
 
     def keys(self, variant: str) -> Iterator[str]:
         """Yield the keys of all graphs of a variant."""
-        for file in self.folder(variant).files():
-            yield from GraphBlock.load_keys(file)
+        folder = self.folder(variant)
+        for file in folder.files():
+            yield from GraphBlock.load_keys(folder.check(file))
+
+    def formula_ids(self, variant: str) -> Iterator[list[str]]:
+        """Yield the ids of the formulas of a variant, block by block."""
+        return map(GraphBlock.load_formula_ids, self.folder(variant).files())
 
 
 class GraphBlocksDataset(AbstractDataset[VariantShard, GraphBlocks]):
@@ -80,6 +86,7 @@ class GraphBlocksDataset(AbstractDataset[VariantShard, GraphBlocks]):
     ) -> None:
         self._blocks = GraphBlocks(Path(filepath))
         self._path = filepath
+        self._folders: dict[str, ShardFolder] = {}
         self.metadata = metadata
 
     def load(self) -> GraphBlocks:
@@ -88,13 +95,18 @@ class GraphBlocksDataset(AbstractDataset[VariantShard, GraphBlocks]):
 
     def save(self, data: VariantShard) -> None:
         """Write one block; tell at the start which are there, note the end."""
-        folder = self._blocks.folder(data.variant)
+        # One object for a run: it measures the time between shards.
+        folder = self._folders.setdefault(
+            data.variant, self._blocks.folder(data.variant)
+        )
         shard = data.shard
         if not isinstance(shard, Shard):
             folder.mark(shard)
         else:
             block = shard.take_rows()
-            folder.write(shard.name, shard.made_from, shard.counts, block.save)
+            folder.write(
+                shard.name, shard.made_from, shard.counts, block.save, shard.source
+            )
 
     def _exists(self) -> bool:
         return Path(self._path).is_dir()

@@ -27,6 +27,11 @@ class PenmanShards:
 
     @property
     def fingerprint(self) -> str:
+        """What stands for the graphs in fingerprints of what is made from them."""
+        return self._folder.identity
+
+    @property
+    def made_from(self) -> str:
         """What the graphs were made from."""
         return self._folder.read_list().fingerprint
 
@@ -48,18 +53,27 @@ class PenmanShards:
         """Return the files of the shards, in order."""
         return self._folder.files()
 
-    def shards(self) -> list[tuple[str, Path]]:
-        """Return name and file of each shard, in order."""
-        return [(file.name.removesuffix(SUFFIX), file) for file in self.files()]
+    def shards(self) -> Iterator[tuple[str, Path]]:
+        """Yield name and file of each shard, in order.
+
+        Raises:
+            DamagedFileError: the bytes of a shard were changed.
+        """
+        for file in self.files():
+            yield file.name.removesuffix(SUFFIX), self._folder.check(file)
+
+    def digests(self) -> dict[str, str]:
+        """Return the digest of each shard by its name."""
+        return self._folder.digests()
 
     def records(self) -> Iterator[GraphRecord]:
         """Yield all records."""
-        for file in self.files():
+        for _, file in self.shards():
             yield from RecordFile(file)
 
     def find(self, graph_id: str) -> GraphRecord | None:
         """Return the record of a post or topic, or ``None``."""
-        for file in self.files():
+        for _, file in self.shards():
             found = RecordFile(file).find(graph_id)
             if found is not None:
                 return found
@@ -103,7 +117,7 @@ class PenmanShardsDataset(AbstractDataset[ShardItem, PenmanShards]):
             else:
                 RecordFile(path).write(rows)
 
-        self._folder.write(data.name, data.made_from, data.counts, write)
+        self._folder.write(data.name, data.made_from, data.counts, write, data.source)
 
     def preview(self, nrows: int = 10) -> TablePreview:
         """Show the first graphs in Kedro-Viz."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,11 @@ class ShardedTable:
 
     @property
     def fingerprint(self) -> str:
+        """What stands for the rows in fingerprints of what is made from them."""
+        return self._folder.identity
+
+    @property
+    def made_from(self) -> str:
         """What the table was made from."""
         return self._folder.read_list().fingerprint
 
@@ -60,8 +65,16 @@ class ShardedTable:
         return self._folder.files()
 
     def read_file(self, file: Path, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return one shard as an Arrow table, with the asked columns alone."""
-        return pq.read_table(file, columns=list(columns) if columns else None)
+        """Return one shard as an Arrow table, with the asked columns alone.
+
+        Raises:
+            DamagedFileError: its bytes were changed.
+        """
+        tables: RecordTables[Any] = RecordTables(self.record)
+        wanted = list(columns) if columns else tables.schema.names
+        file = self._folder.check(file)
+        known = [name for name in wanted if name in pq.read_schema(file).names]
+        return tables.fill(pq.read_table(file, columns=known), wanted)
 
     def read_rows(self, file: Path, places: list[int] | None = None) -> Iterator[Any]:
         """Yield the records of one shard, or those at some places."""
@@ -83,11 +96,29 @@ class ShardedTable:
 
     def find(self, column: str, value: str) -> Any | None:
         """Return the first row whose column has the value, or ``None``."""
+        tables: RecordTables[Any] = RecordTables(self.record)
         for file in self.files():
-            found = pq.read_table(file, filters=[(column, "=", value)])
+            found = pq.read_table(
+                self._folder.check(file), filters=[(column, "=", value)]
+            )
             if found.num_rows:
-                return next(RecordTables(self.record).read(found.slice(0, 1)))
+                row = tables.fill(found.slice(0, 1), tables.schema.names)
+                return next(tables.read(row))
         return None
+
+    def select(self, column: str, values: Iterable[str]) -> Iterator[Any]:
+        """Yield the rows whose column has one of the values; one shard at a time."""
+        wanted = sorted(set(values))
+        for file in self.files() if wanted else ():
+            found = pq.read_table(file, filters=[(column, "in", wanted)])
+            yield from RecordTables(self.record).read(found)
+
+    def find_all(self, column: str, values: Collection[str]) -> dict[str, Any]:
+        """Return the first row of each value that is there; shard by shard."""
+        found: dict[str, Any] = {}
+        for row in self.select(column, values):
+            found.setdefault(getattr(row, column), row)
+        return found
 
     def to_pandas(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return the whole table; for small ones and notebooks."""
@@ -164,6 +195,7 @@ class ShardedTableDataset(AbstractDataset[ShardItem, ShardedTable]):
             data.made_from,
             data.counts,
             lambda path: pq.write_table(table, path, compression="zstd"),
+            data.source,
         )
 
     def preview(self, nrows: int = 40) -> TablePreview:

@@ -33,7 +33,7 @@ class VisualIndexDataset(AbstractDataset[VisualIndex, VisualIndex]):
         data.save(self._folder)
 
     def _exists(self) -> bool:
-        return (self._folder / "flags.npy").is_file()
+        return VisualIndex.is_saved(self._folder)
 
     def _describe(self) -> dict[str, Any]:
         return {"filepath": str(self._folder)}

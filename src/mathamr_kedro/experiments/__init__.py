@@ -5,6 +5,7 @@ grid         an experiment: conditions, baseline, seeds, tables of the thesis;
    │         its cells: a condition with a seed, named by a hash of its parameters
    │ scheduling  run what is missing, several at once where devices allow
    ▼
+costs        times, memory and sizes of a cell
 cells        one folder per finished cell: record, scores, metrics, efficiency, history
    │ results     per-topic scores and figures by condition and seed
    │ reports     tables and tests

@@ -6,6 +6,7 @@
       3f0c...-9a1e.../     parameters and collection, hashed
         record.json        what was run, on what, with which packages
         scores.parquet     task, topic set, system, topic, measure, score
+        results.parquet    the first results of every system and topic
         metrics.json  efficiency.json  history.json
         report.md          the page of the evaluation
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -27,11 +29,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.experiments.costs import Costs
 from mathamr_kedro.experiments.grid import CELL_STAGES, describe_key
 from mathamr_kedro.files import fingerprint, replace_folder
 from mathamr_kedro.wording import count_nouns
 
-COLLECTION = ("math_graphs", "topic_math_graphs", "training_pairs", "judgments")
+logger = logging.getLogger(__name__)
+
+COLLECTION = (
+    "math_graphs", "topic_math_graphs", "comment_math_graphs", "returnable_formulas",
+    "training_pairs", "judgments",
+)  # fmt: skip
 """Datasets that the stages of a cell start from."""
 
 RECORD = "record.json"
@@ -64,7 +72,9 @@ def fingerprint_collection(*parts: _Sharded) -> str:
         part.files()
     marks = [part.fingerprint for part in parts]
     if not all(marks):
-        raise MissingInputError("Expected finished graphs, pairs and judgments")
+        raise MissingInputError(
+            "Expected finished graphs, formulas, pairs and judgments"
+        )
     return fingerprint(*marks)
 
 
@@ -75,7 +85,7 @@ class CellRecord:
     key: str
     """Hash of the parameters (:func:`~mathamr_kedro.experiments.grid.describe_key`)."""
     collection: str
-    """Hash of graphs, pairs and judgments."""
+    """Hash of graphs, returnable formulas, pairs and judgments."""
     seed: int
     parameters: Mapping[str, Any]
     """Of the stages of a cell."""
@@ -132,6 +142,8 @@ class CellOutputs:
     history: Sequence[Mapping[str, Any]]
     report: str = ""
     """A page for people."""
+    results: pa.Table | None = None
+    """Of :func:`~mathamr_kedro.experiments.first_results.tabulate_results`."""
 
     def finish(self) -> CellOutputs:
         """Return the same with the present time in its record."""
@@ -163,14 +175,27 @@ class FinishedCell:
         return pq.read_table(self.folder / "scores.parquet")
 
     @cached_property
+    def results(self) -> pa.Table | None:
+        """First results of every topic; ``None``: an older version kept none."""
+        file = self.folder / "results.parquet"
+        return pq.read_table(file) if file.is_file() else None
+
+    @cached_property
     def metrics(self) -> list[dict[str, Any]]:
         """Means over topics, with floor and ceiling."""
         return self._read("metrics.json")
 
     @cached_property
     def efficiency(self) -> dict[str, Any]:
-        """Times and sizes."""
-        return self._read("efficiency.json")
+        """Times and sizes; a warning where an older version wrote fewer of them."""
+        found: dict[str, Any] = self._read("efficiency.json")
+        if Costs.is_older(found):
+            logger.warning(
+                "cell %s is of an older version: it has no index size by task and no "
+                "machine; delete its folder and run the experiment again to have them",
+                self.folder.name,
+            )
+        return found
 
     @cached_property
     def history(self) -> list[dict[str, Any]]:
@@ -202,24 +227,9 @@ class FinishedCell:
             found[str(system)] = (tuple(map(str, wide.index)), values)
         return found
 
-    def read_figures(self, task: int) -> dict[str, float]:
-        """Return the figures of efficiency tables by the names of their columns."""
-        training = self.efficiency.get("training", {})
-        index = self.efficiency.get("index", {})
-        raw = {
-            "seconds_per_epoch": training.get("seconds_per_epoch"),
-            "minutes_per_epoch": _scale(training.get("seconds_per_epoch"), 1 / 60),
-            "gpu_gigabytes": _scale(training.get("peak_memory_mib"), 1 / 1024),
-            "parameters": (training.get("parameters") or {}).get("total"),
-            "index_megabytes": _scale(index.get("bytes"), 1e-6),
-            "index_gigabytes": _scale(index.get("bytes"), 1e-9),
-            "vectors": index.get("vectors"),
-            "formulas": index.get("formulas"),
-        }
-        for search in self.efficiency.get("search", ()):
-            if search["task"] == task:
-                raw[f"QPS {search['system']}"] = search["queries_per_second"]
-        return {name: float(value) for name, value in raw.items() if value is not None}
+    def costs(self, task: int) -> Costs:
+        """Return times, memory and sizes of a task."""
+        return Costs(self.efficiency, task)
 
     def _read(self, name: str) -> Any:
         file = self.folder / name
@@ -248,6 +258,8 @@ class CellStore:
         folder = self.base / outputs.record.folder_name
         with replace_folder(folder) as part:
             pq.write_table(outputs.scores, part / "scores.parquet")
+            if outputs.results is not None:
+                pq.write_table(outputs.results, part / "results.parquet")
             (part / "report.md").write_text(outputs.report, encoding="utf-8")
             for name, content in (
                 ("metrics.json", outputs.metrics),
@@ -275,7 +287,3 @@ class CellStore:
         """Return all cells, the newest last."""
         found = [FinishedCell(f.parent) for f in self.base.glob(f"[!.]*/{RECORD}")]
         return sorted(found, key=lambda cell: cell.record.finished)
-
-
-def _scale(value: float | None, factor: float) -> float | None:
-    return None if value is None else value * factor

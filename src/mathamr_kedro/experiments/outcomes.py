@@ -10,11 +10,13 @@ from typing import Any
 
 from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.experiments.cells import FinishedCell, TopicScores
+from mathamr_kedro.experiments.costs import Costs
 from mathamr_kedro.experiments.reports import (
     Report,
 )
 from mathamr_kedro.experiments.results import (
     GridResults,
+    ShownRun,
     choose_topic_set,
     strategy_of,
 )
@@ -42,6 +44,8 @@ class Outcome:
     topics: tuple[str, ...] = ()
     """Of the scores by topic, in their order."""
     grid: GridResults | None = None
+    shown: tuple[ShownRun, ...] = ()
+    """Runs whose results are shown as examples."""
 
     def describe(self) -> dict[str, Any]:
         """Return what a version of the result holds, as plain values."""
@@ -95,6 +99,7 @@ def summarise_experiment(
         notes=(*notes, parsers),
         topics=_list_topics(newest.read_topic_scores(experiment.task, chosen)),
         grid=grid,
+        shown=grid.choose_shown(chosen),
     )
 
 
@@ -124,9 +129,9 @@ def summarise_evaluation(
         )
     tables = Report.of_evaluation(cell, scores, settings, published)
     (task, topic_set), systems = _choose_shown(scores)
-    figures = cell.read_figures(task)
+    costs = cell.costs(task)
     results = {
-        name: [SeedResult(cell.record.seed, values, _take_qps(figures, name))]
+        name: [SeedResult(cell.record.seed, values, _take_qps(costs, name))]
         for name, (_, values) in systems.items()
     }
     ours = [name for name in results if strategy_of(name) is not None]
@@ -138,6 +143,10 @@ def summarise_evaluation(
         baseline=(ours or list(results))[0],
         measure=next(iter(next(iter(results.values()))[0].per_topic)),
         facts=_state_facts(cell, topic_set),
+        shown=tuple(
+            ShownRun(name, cell, name)
+            for name in dict.fromkeys(s for by_name in scores.values() for s in by_name)
+        ),
         notes=(_name_parsers([cell]),),
         topics=_list_topics(systems),
     )
@@ -172,6 +181,7 @@ def _describe_seed(result: SeedResult) -> dict[str, Any]:
         "seed": result.seed,
         "means": {name: result.value(name) for name in result.per_topic},
         "figures": dict(result.figures),
+        "machines": {name: m.name for name, m in result.machines.items()},
     }
 
 
@@ -194,6 +204,5 @@ def _state_facts(cell: FinishedCell, topic_set: str) -> dict[str, Any]:
     }
 
 
-def _take_qps(figures: Mapping[str, float], system: str) -> dict[str, float]:
-    name = f"QPS {system}"
-    return {"QPS": figures[name]} if name in figures else {}
+def _take_qps(costs: Costs, system: str) -> dict[str, float]:
+    return {k: v for k, v in costs.figures(system).items() if k == "QPS"}

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 from mathamr_kedro.experiments.cells import FinishedCell, TopicScores
 from mathamr_kedro.experiments.grid import Experiment
-from mathamr_kedro.experiments.results import SYSTEM, strategy_of
+from mathamr_kedro.experiments.results import strategy_of
 from mathamr_kedro.stats import (
     EFFECTIVENESS,
-    EFFICIENCY,
     LAYOUTS,
     Column,
     Comparison,
@@ -102,8 +101,7 @@ class Report(NamedTuple):
                 report.tables[number] = benchmark_table(str(task), ours)
         for number, task in (("4.20", 1), ("4.22", 2)):
             if any(found == task for found, _ in scores):
-                values = _efficiency_values(cell, task)
-                report.tables[f"table_{number}"] = efficiency_table(number, values)
+                report.tables[f"table_{number}"] = _tell_costs(cell, task, number)
         return report
 
 
@@ -115,7 +113,7 @@ def _plain_layouts(experiment: Experiment) -> dict[str, Layout]:
         Column(key, text, decimals=1)
         for key, text in (
             ("seconds_per_epoch", "Time/Epoch (s)"),
-            ("gpu_gigabytes", "GPU Mem (GB)"),
+            ("memory_gigabytes", "{device} Mem (GB)"),
             ("index_megabytes", "Index Size (MB)"),
             ("QPS", "QPS"),
         )
@@ -178,9 +176,10 @@ def _means(values: Mapping[str, Any]) -> dict[str, float]:
     return {name: float(found.mean()) for name, found in values.items() if found.size}
 
 
-def _efficiency_values(cell: FinishedCell, task: int) -> dict[str, float]:
-    number = {1: "4.20", 2: "4.22"}[task]
-    figures = cell.read_figures(task)
-    own = [n for n in figures if n.startswith(f"QPS {SYSTEM}")]
-    values = {q.key: figures[q.key] for q in EFFICIENCY[number][1] if q.key in figures}
-    return values | ({"QPS": figures[own[0]]} if own else {})
+def _tell_costs(cell: FinishedCell, task: int, number: str) -> Table:
+    """Return Table 4.20 or 4.22 of our first system."""
+    costs = cell.costs(task)
+    own = next((s for s in costs.systems if strategy_of(s) is not None), None)
+    machine = costs.machines(own)["memory_gigabytes"]
+    notes = tuple(costs.describe(own))
+    return efficiency_table(number, costs.figures(own), machine.device, notes)

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from mathamr_kedro.errors import InputError, MissingInputError
 from mathamr_kedro.experiments.cells import CellStore, FinishedCell, TopicScores
+from mathamr_kedro.experiments.costs import Costs
 from mathamr_kedro.experiments.grid import Cell, Experiment, list_cells
-from mathamr_kedro.stats import FloatArray, SeedResult
+from mathamr_kedro.stats import QUERY_SECONDS, FloatArray, SeedResult
 
 SYSTEM = "mathamr_plus"
 """The trained system; with several strategies, ``mathamr_plus/<strategy>``."""
+
+
+class ShownRun(NamedTuple):
+    """The run that stands for a row of the tables where examples are shown."""
+
+    label: str
+    cell: FinishedCell
+    system: str
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,21 @@ class GridResults:
                 gathered.setdefault(row, []).append(result)
         return gathered
 
+    def choose_shown(self, topic_set: str) -> tuple[ShownRun, ...]:
+        """Return the run of each row's best seed, as the best-seed tables choose it."""
+        measure = self.experiment.measures[0]
+        best: dict[str, tuple[tuple[float, int], ShownRun]] = {}
+        for cell, done in self.finished:
+            scored = done.read_topic_scores(self.experiment.task, topic_set)
+            systems = _name_strategies(cell, scored, self.experiment)
+            if self.experiment.rows == "conditions":
+                systems = {cell.condition: next(iter(systems.values()))}
+            for row, system in systems.items():
+                reached = (float(scored[system][1][measure].mean()), -cell.seed)
+                if row not in best or reached > best[row][0]:
+                    best[row] = reached, ShownRun(row, done, system)
+        return tuple(shown for _, shown in best.values())
+
     def describe_missing(self) -> str:
         """Return the unfinished cells, seed by seed."""
         by_seed: dict[int, list[str]] = {}
@@ -114,27 +138,48 @@ def _read_rows(
     scored: Mapping[str, TopicScores],
     experiment: Experiment,
 ) -> Iterator[tuple[str, SeedResult]]:
-    figures = done.read_figures(experiment.task)
-    plain = {k: v for k, v in figures.items() if not k.startswith("QPS ")}
+    costs = done.costs(experiment.task)
     by_strategy = _name_strategies(cell, scored, experiment)
-    if experiment.rows == "strategies":
-        for name, system in by_strategy.items():
-            own = plain | _take_qps(figures, system)
-            yield (
-                name,
-                SeedResult(cell.seed, _choose(scored[system][1], experiment), own),
-            )
-        return
     main = next(iter(by_strategy.values()))
-    scores = _choose(scored[main][1], experiment)
-    plain |= _take_qps(figures, main)
-    if experiment.strategies:
-        for name, system in by_strategy.items():
-            chosen = _choose(scored[system][1], experiment)
-            scores |= {f"{name}:{measure}": v for measure, v in chosen.items()}
-            qps = _take_qps(figures, system)
-            plain |= {f"{name}:{key}": value for key, value in qps.items()}
-    yield cell.condition, SeedResult(cell.seed, scores, plain)
+    topics = scored[main][0]
+    times = costs.time_queries(list(by_strategy.values()), topics)
+    own = {
+        name: _read_result(
+            cell.seed, _choose(scored[system][1], experiment), costs, system, times
+        )
+        for name, system in by_strategy.items()
+    }
+    if experiment.rows == "strategies":
+        yield from own.items()
+        return
+    whole = next(iter(own.values()))
+    scores, figures = dict(whole.per_topic), dict(whole.figures)
+    for name, result in own.items() if experiment.strategies else ():
+        scores |= {f"{name}:{key}": v for key, v in result.per_topic.items()}
+        if result.has("QPS"):
+            figures[f"{name}:QPS"] = result.value("QPS")
+    yield cell.condition, replace(whole, per_topic=scores, figures=figures)
+
+
+def _choose(
+    scores: Mapping[str, FloatArray], experiment: Experiment
+) -> dict[str, FloatArray]:
+    return {name: scores[name] for name in experiment.measures if name in scores}
+
+
+def _read_result(
+    seed: int,
+    scores: Mapping[str, FloatArray],
+    costs: Costs,
+    system: str,
+    times: Mapping[str, FloatArray],
+) -> SeedResult:
+    """Return scores and costs of one system; its QPS is that of the same topics."""
+    per_topic, figures = dict(scores), costs.figures(system)
+    if system in times:
+        per_topic[QUERY_SECONDS] = times[system]
+        figures["QPS"] = 1 / max(float(times[system].mean()), 1e-9)
+    return SeedResult(seed, per_topic, figures, costs.machines(system))
 
 
 def _name_strategies(
@@ -157,14 +202,3 @@ def _name_strategies(
             f"{', '.join(map(str, own))})"
         )
     return {name: own[name] for name in experiment.strategies}
-
-
-def _choose(
-    scores: Mapping[str, FloatArray], experiment: Experiment
-) -> dict[str, FloatArray]:
-    return {name: scores[name] for name in experiment.measures if name in scores}
-
-
-def _take_qps(figures: Mapping[str, float], system: str) -> dict[str, float]:
-    name = f"QPS {system}"
-    return {"QPS": figures[name]} if name in figures else {}

@@ -10,6 +10,7 @@ from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.experiments.cells import FinishedCell
 from mathamr_kedro.experiments.grid import Cell
 
+_BY_TASK = ("index_megabytes", "index_gigabytes", "vectors")
 _MAX_LENGTH = 500
 """MLflow refuses longer values of parameters."""
 
@@ -69,8 +70,12 @@ def _list_metrics(done: FinishedCell) -> Iterator[tuple[str, float]]:
         place = f"{found['system']}/task{found['task']}/{found['topic_set']}"
         yield _clean(f"{place}/{found['measure']}"), float(found["mean"])
     for task in (1, 2):
-        for name, value in done.read_figures(task).items():
-            yield _clean(f"{name} task{task}" if "QPS" in name else name), value
+        costs = done.costs(task)
+        for name, value in costs.figures().items():
+            yield _clean(f"{name} task{task}" if name in _BY_TASK else name), value
+        for system in costs.systems:
+            qps = costs.figures(system).get("QPS", 0.0)
+            yield _clean(f"QPS {system} task{task}"), qps
 
 
 def _list_numbers(epoch: Mapping[str, Any]) -> Iterator[tuple[str, float]]:

@@ -21,6 +21,7 @@ from mathamr_kedro.formula.bracket_strings import (
     format_bracket_string,
     parse_bracket_string,
 )
+from mathamr_kedro.formula.labels import BLANK, ERROR
 from mathamr_kedro.formula.node import SLT_EDGES, Node
 from mathamr_kedro.formula.tuples import SymbolPair, list_tuples
 
@@ -105,6 +106,11 @@ class FormulaTree:
             depths[child] = depths[parent] + 1
         return max(depths)
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether it shows nothing, as a blank or a command nobody knows."""
+        return all(label in (BLANK, ERROR) for label in self.nodes)
+
     def tuples(self, window: int = 1, eob: bool = True) -> list[SymbolPair]:
         """Return the symbol pairs of the tree in the order of Tangent-S.
 
@@ -160,6 +166,31 @@ class FormulaTrees(NamedTuple):
     opt: FormulaTree | None
     problems: Mapping[str, int]
     """Deviations by reason, e.g. ``{"unknown_tag:ms": 2}``."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether both trees are there and show something."""
+        trees = (self.slt, self.opt)
+        return all(tree is not None and not tree.is_blank for tree in trees)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether neither tree shows anything: nothing to search with."""
+        return all(tree is None or tree.is_blank for tree in (self.slt, self.opt))
+
+    def fill(self, other: FormulaTrees) -> FormulaTrees:
+        """Return these trees, those of another reading where they show nothing."""
+        return FormulaTrees(
+            _prefer(self.slt, other.slt), _prefer(self.opt, other.opt), self.problems
+        )
+
+
+def _prefer(
+    first: FormulaTree | None, second: FormulaTree | None
+) -> FormulaTree | None:
+    if second is None or (first is not None and not first.is_blank):
+        return first
+    return second if first is None or not second.is_blank else first
 
 
 def _slt_children(node: Node) -> Iterator[tuple[str, Node]]:

@@ -24,6 +24,9 @@ from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
 from mathamr_kedro.records import Formula
 from mathamr_kedro.types import FormulaId, VisualId
 
+VERSION = 1
+"""Of the trees of formulas; another one makes all of them anew."""
+
 SOURCES = ("", "pmml", "cmml", "latexml", "latex", "brackets")
 """Where a tree came from; empty where there is none."""
 

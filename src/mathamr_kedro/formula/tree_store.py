@@ -28,6 +28,7 @@ from mathamr_kedro import formula
 from mathamr_kedro.errors import InputError, MalformedInputError, MissingInputError
 from mathamr_kedro.formula.tree import FormulaTrees
 from mathamr_kedro.formula.tree_rows import DICTIONARY, SOURCES, TreeRow
+from mathamr_kedro.sealing import check_sealed
 from mathamr_kedro.types import FormulaId, VisualId
 from mathamr_kedro.wording import count_nouns
 
@@ -125,6 +126,14 @@ class TreeStore:
         self._dictionary: bytes = run(
             "SELECT value FROM meta WHERE key = 'dictionary'"
         ).fetchone()[0]
+
+    def check(self) -> None:
+        """Refuse a sealed file whose bytes were changed; it is read once in a process.
+
+        Raises:
+            DamagedFileError: it is not what was written.
+        """
+        check_sealed(self.path, "run the stage 'ingestion' again, it makes it anew")
 
     def add_batch(
         self,
@@ -289,10 +298,15 @@ def _to_key(identifier: str) -> int | str:
 def find_trees(
     store: TreeStore | None, visual_id: VisualId, latex: str
 ) -> FormulaTrees | None:
-    """Return the trees of a formula from the store, or else read its LaTeX."""
+    """Return the trees of a formula from the store; read its LaTeX for what is missing.
+
+    A tree that shows nothing is missing, too: the files may have failed to convert a
+    formula whose LaTeX can be read.
+    """
     stored = None
     if store is not None and visual_id:
         stored = store.trees_of_visual(visual_id)
-    if stored is not None or not latex.strip():
+    if (stored is not None and stored.is_whole) or not latex.strip():
         return stored
-    return formula.trees_from_latex(latex)
+    read = formula.trees_from_latex(latex)
+    return read if stored is None else stored.fill(read)

@@ -9,7 +9,9 @@
                 GraphArrays: NumPy arrays          arrays, builder, blocks
                     numbered by vocabularies       vocabulary, vocabulary_counting,
                                                    numbering, released
-    PreparedGraphs: a folder of all of these       prepared, pairs, configuration
+    PreparedGraphs: a folder of all of these       prepared, preparation, pairs,
+                                                   configuration, entries,
+                                                   lone_formulas
         GraphShards ──> GraphBatch                 shards/
         to_pyg ──> torch_geometric.data.Data       pyg_data
     reports                                        statistics, report
@@ -41,7 +43,15 @@ if TYPE_CHECKING:
     from mathamr_kedro.graph.builder import RecordArrays
     from mathamr_kedro.graph.configuration import PreprocessingConfig
     from mathamr_kedro.graph.drawing import draw_math_graph, write_page
+    from mathamr_kedro.graph.entries import (
+        FORMULA_TYPE,
+        POST_TYPES,
+        find_owner,
+        name_entry,
+        split_entry,
+    )
     from mathamr_kedro.graph.fusion import FusedRecord, FuseRecords, FusionMode
+    from mathamr_kedro.graph.lone_formulas import BuildLoneBlocks
     from mathamr_kedro.graph.math_graph import MathGraph, read_placeholder
     from mathamr_kedro.graph.pairs import PairSplit
     from mathamr_kedro.graph.penman_graph import (
@@ -53,12 +63,8 @@ if TYPE_CHECKING:
         GraphRecord,
         RecordFile,
     )
-    from mathamr_kedro.graph.prepared import (
-        POST_TYPES,
-        Preparation,
-        PreparedGraphs,
-        PreparedStore,
-    )
+    from mathamr_kedro.graph.preparation import Preparation
+    from mathamr_kedro.graph.prepared import PreparedGraphs, PreparedStore
     from mathamr_kedro.graph.pyg_data import from_pyg, to_pyg
     from mathamr_kedro.graph.released import (
         ReleasedEncoder,
@@ -98,6 +104,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DOCUMENT",
     "FORMULA",
+    "FORMULA_TYPE",
     "KIND_NAMES",
     "POST_TYPES",
     "RARE_NUMBERS",
@@ -109,6 +116,7 @@ __all__ = [
     "AuxiliaryEdges",
     "BatchSize",
     "BuildBlocks",
+    "BuildLoneBlocks",
     "DeviceShards",
     "FormulaMode",
     "FuseRecords",
@@ -145,15 +153,18 @@ __all__ = [
     "classify_number",
     "describe_prepared",
     "draw_math_graph",
+    "find_owner",
     "format_math_graph",
     "from_pyg",
     "make_schema",
+    "name_entry",
     "number_through",
     "read_label",
     "read_math_graph",
     "read_placeholder",
     "report_graphs",
     "report_preparation",
+    "split_entry",
     "to_pyg",
     "write_page",
 ]
@@ -175,7 +186,15 @@ _HOMES = {
     "builder": ("RecordArrays",),
     "configuration": ("PreprocessingConfig",),
     "drawing": ("draw_math_graph", "write_page"),
+    "entries": (
+        "FORMULA_TYPE",
+        "POST_TYPES",
+        "find_owner",
+        "name_entry",
+        "split_entry",
+    ),
     "fusion": ("FusedRecord", "FuseRecords", "FusionMode"),
+    "lone_formulas": ("BuildLoneBlocks",),
     "math_graph": ("MathGraph", "read_placeholder"),
     "pairs": ("PairSplit",),
     "penman_graph": ("format_math_graph", "read_label", "read_math_graph"),
@@ -186,7 +205,8 @@ _HOMES = {
         "RecordFile",
         "RecordFile",
     ),
-    "prepared": ("POST_TYPES", "Preparation", "PreparedGraphs", "PreparedStore"),
+    "preparation": ("Preparation",),
+    "prepared": ("PreparedGraphs", "PreparedStore"),
     "pyg_data": ("from_pyg", "to_pyg"),
     "released": ("ReleasedEncoder", "ReleasedEncoder", "ReleasedEncoder"),
     "report": (

@@ -32,7 +32,7 @@ from mathamr_kedro.graph.shards.layout import (
     FormulaName,
 )
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
-from mathamr_kedro.types import PostId
+from mathamr_kedro.types import FormulaId, PostId
 
 VERSION = 2
 """Of the files; blocks of another version are built anew."""
@@ -208,6 +208,13 @@ class GraphBlock(NamedTuple):
         """Return the keys of the graphs in a file that :meth:`save` wrote."""
         with np.load(path) as file:
             return json.loads(file["text"].tobytes())["keys"]
+
+    @staticmethod
+    def load_formula_ids(path: Path) -> list[FormulaId]:
+        """Return the ids of the formulas that have a vector in the graphs of a file."""
+        with np.load(path) as file:
+            found = json.loads(file["text"].tobytes())["formulas"]
+        return [formula_id for names in found for formula_id, _ in names]
 
 
 def _build_block(path: Path, variant: GraphVariant) -> GraphBlock:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from mathamr_kedro.errors import GraphError, MalformedInputError
 from mathamr_kedro.graph.math_graph import (
@@ -218,7 +218,8 @@ def fuse_record(
     fused = _fuse_formulas(amr, formulas, mode)
     lost = tuple(f"FORMULA_{p.number}" for p in fused.formulas if p.is_lost)
     text = format_math_graph(fused)
-    return record._replace(graph=text, missing=lost), fused, formulas
+    made = record._replace(graph=text, missing=lost, text_digest="")
+    return made, fused, formulas
 
 
 class FuseRecords:
@@ -228,6 +229,9 @@ class FuseRecords:
         store: file of the formula-tree store; ``None``: all trees from LaTeX.
         mode: see :mod:`~mathamr_kedro.graph.fusion`.
     """
+
+    VERSION: ClassVar = 1
+    """Of what comes out; another one makes the math graphs anew."""
 
     def __init__(self, store: Path | None, mode: FusionMode) -> None:
         self._store, self._mode = store, mode

@@ -4,6 +4,7 @@ r"""Records of graph shards: text that anybody can read, and PENMAN tools too.
 # ::id 255
 # ::post_type question
 # ::missing FORMULA_1
+# ::text 9f86d081884c7d659a2feaa0c55ad015
 # ::formula_map {"FORMULA_0": {"formula_id": "2618", "visual_id": "4097", ...}, ...}
 (c / converge-01
   :polarity -
@@ -13,6 +14,7 @@ r"""Records of graph shards: text that anybody can read, and PENMAN tools too.
 ```
 
 AMR parsing writes such records, graph fusion puts the trees of the formulas into them.
+The digest of a parsed text tells a later run that it need not parse the text again.
 Lines without a value (no missing placeholder, no formula) are omitted.
 """
 
@@ -24,8 +26,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mathamr_kedro.errors import GraphError, MalformedInputError
+from mathamr_kedro.graph.entries import FORMULA_TYPE, name_entry
 from mathamr_kedro.graph.math_graph import read_placeholder
-from mathamr_kedro.records import FormulaMention, Post, Topic
+from mathamr_kedro.records import Comment, FormulaMention, Post, Topic
 
 SUFFIX = ".amr.txt"
 """How the name of a shard ends."""
@@ -39,10 +42,12 @@ class GraphRecord(NamedTuple):
     graph: str
     """PENMAN text; a node ``FORMULA_n`` stands for a formula."""
     post_type: str = "document"
-    """``question``, ``answer``, ``document`` or ``topic``."""
+    """``question``, ``answer``, ``document`` or ``topic``; ``formula`` of a comment."""
     formula_map: tuple[FormulaMention, ...] = ()
     missing: tuple[str, ...] = ()
     """Placeholders of the text that the AMR has no node for."""
+    text_digest: str = ""
+    """Of the text that was parsed as a whole; empty where a chunk was lost."""
 
     @classmethod
     def of_post(
@@ -52,6 +57,14 @@ class GraphRecord(NamedTuple):
         return cls(
             post.post_id, graph, post.post_type, post.formula_map, tuple(missing)
         )
+
+    @classmethod
+    def of_comment(
+        cls, comment: Comment, graph: str, missing: Iterable[str] = ()
+    ) -> GraphRecord:
+        """Return the record of a comment, whose formulas count alone."""
+        key = name_entry(comment.post_id, comment.comment_id)
+        return cls(key, graph, FORMULA_TYPE, comment.formula_map, tuple(missing))
 
     @classmethod
     def of_topic(
@@ -101,6 +114,7 @@ class GraphRecord(NamedTuple):
                 _read_value(found.get("post_type", "document")),
                 _read_formula_map(found.get("formula_map", "{}")),
                 tuple(found.get("missing", "").split()),
+                found.get("text", ""),
             )
         except (ValueError, TypeError, AttributeError) as exc:
             raise MalformedInputError(
@@ -125,6 +139,8 @@ class GraphRecord(NamedTuple):
         lines.append(f"# ::post_type {_format_value(self.post_type)}")
         if self.missing:
             lines.append(f"# ::missing {' '.join(self.missing)}")
+        if self.text_digest:
+            lines.append(f"# ::text {self.text_digest}")
         if self.formula_map:
             lines.append(f"# ::formula_map {_format_formula_map(self.formula_map)}")
         lines.append(self.graph)

@@ -8,9 +8,13 @@
         types.json            node types by number
         relations.json        forward relations by number
         posts/, topics/       shards of graphs, with the ids of their formulas
+        formulas/             shards of graphs of formulas that stand in no post's graph
+        returnable_posts.npy, returnable_formulas.npy
+                              of each formula in those: whether Task 2 may return it
         post_type.npy         of each post: its place in POST_TYPES
         train_pairs.npy       rows of question and answer, as positions in posts/
         validation_pairs.npy
+        seals.json            size and digest of the files beside it
 
 Two experiments that differ in a parameter have two folders, two that do not share one.
 A folder appears whole or not at all. It needs NumPy and torch to be read, nothing else.
@@ -19,8 +23,7 @@ A folder appears whole or not at all. It needs NumPy and torch to be read, nothi
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import logging
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,46 +31,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.files import replace_folder, write_text
+from mathamr_kedro.errors import InputError, MissingInputError
+from mathamr_kedro.files import fingerprint, replace_folder
 from mathamr_kedro.graph.configuration import PreprocessingConfig
-from mathamr_kedro.graph.pairs import Pair, PairSplit
+from mathamr_kedro.graph.preparation import CONFIGURATION, Preparation, name_flags
 from mathamr_kedro.graph.shards.layout import GROUPS, VERSION
-from mathamr_kedro.graph.shards.writer import ShardWriter
 from mathamr_kedro.graph.vocabulary import (
     NodeVocabulary,
     RelationVocabulary,
-    make_schema,
 )
+from mathamr_kedro.sealing import check_folder, check_sealed
 from mathamr_kedro.wording import count_nouns
 
 if TYPE_CHECKING:
-    from mathamr_kedro.graph.blocks import GraphBlock
     from mathamr_kedro.graph.shards.reader import GraphShards
 
-POST_TYPES = ("question", "answer", "document", "topic", "example")
-"""By number in ``post_type.npy``."""
+logger = logging.getLogger(__name__)
 
-CONFIGURATION = "configuration.json"
-
-
-@dataclass(frozen=True)
-class Preparation:
-    """What a folder of prepared graphs is written from."""
-
-    parameters: PreprocessingConfig
-    """They name the folder."""
-    made_from: str
-    """Fingerprint of the posts' graphs and the pairs: what an encoder learns from."""
-    types: NodeVocabulary
-    relations: RelationVocabulary
-    split: PairSplit
-    posts: Iterable[GraphBlock]
-    """Blocks with final numbers; read once, one at a time."""
-    topics: Iterable[GraphBlock]
-    report: Mapping[str, Any] = field(default_factory=dict)
-    topics_from: str = ""
-    """Fingerprint of the topics' graphs."""
+_REMEDY = "run the stage 'preprocessing' again, it makes the folder anew"
 
 
 class PreparedGraphs:
@@ -86,7 +67,26 @@ class PreparedGraphs:
         self.made_from: str = content["made_from"]
         self.version: int = content.get("version", 1)
         self.topics_from: str = content.get("topics_from", "")
+        self.formulas_from: str = content.get("formulas_from", "")
         self.report: dict[str, Any] = content["report"]
+        check_folder(self.folder, _REMEDY, whole=False)
+
+    def check(self) -> PreparedGraphs:
+        """Refuse files whose bytes were changed; they are read once in a process.
+
+        For who reads all of them anyway.
+
+        Raises:
+            DamagedFileError: one is not what was written.
+        """
+        check_folder(self.folder, _REMEDY, whole=True)
+        for shards in (self.posts, self.topics, self.formulas):
+            shards.check()
+        return self
+
+    def _find(self, name: str) -> Path:
+        check_sealed(self.folder / name, _REMEDY)
+        return self.folder / name
 
     def __repr__(self) -> str:
         sizes = np.load(self.folder / "posts/sizes.npy", mmap_mode="r")
@@ -97,12 +97,12 @@ class PreparedGraphs:
     @cached_property
     def types(self) -> NodeVocabulary:
         """Node types."""
-        return NodeVocabulary.load(self.folder / "types.json")
+        return NodeVocabulary.load(self._find("types.json"))
 
     @cached_property
     def relations(self) -> RelationVocabulary:
         """Forward relations."""
-        return RelationVocabulary.load(self.folder / "relations.json")
+        return RelationVocabulary.load(self._find("relations.json"))
 
     @cached_property
     def posts(self) -> GraphShards:
@@ -115,19 +115,43 @@ class PreparedGraphs:
         return _open_shards(self.folder / "topics")
 
     @cached_property
+    def formulas(self) -> GraphShards:
+        """Graphs of formulas that stand in no graph of a post."""
+        return _open_shards(self.folder / "formulas")
+
+    def load_returnable(self, part: str) -> NDArray[np.bool_]:
+        """Tell of each formula in ``posts`` or ``formulas`` if Task 2 may return it.
+
+        Raises:
+            MissingInputError: the graphs were prepared by an earlier version.
+        """
+        file = name_flags(self.folder, part)
+        if not file.is_file():
+            raise MissingInputError(
+                f"Expected {file.name} in {str(self.folder)!r}; run the stage "
+                "'preprocessing' again"
+            )
+        return np.load(self._find(file.name))
+
+    @property
+    def encoded_from(self) -> str:
+        """Fingerprint of what is encoded: graphs, and which formulas are returned."""
+        return fingerprint(self.made_from, self.formulas_from)
+
+    @cached_property
     def post_type(self) -> NDArray[np.uint8]:
         """Place in :data:`POST_TYPES` of each post."""
-        return np.load(self.folder / "post_type.npy")
+        return np.load(self._find("post_type.npy"))
 
     @cached_property
     def train_pairs(self) -> NDArray[np.int64]:
         """(n, 2) positions of questions and answers in :attr:`posts`."""
-        return np.load(self.folder / "train_pairs.npy")
+        return np.load(self._find("train_pairs.npy"))
 
     @cached_property
     def validation_pairs(self) -> NDArray[np.int64]:
         """(n, 2) positions of questions and answers in :attr:`posts`."""
-        return np.load(self.folder / "validation_pairs.npy")
+        return np.load(self._find("validation_pairs.npy"))
 
     def all_pairs(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the pairs to learn from, then those held out, and which these are."""
@@ -178,76 +202,26 @@ class PreparedStore:
             Whether anything was written.
         """
         folder = self.folder(preparation.parameters)
-        if (folder / CONFIGURATION).is_file():
-            found = PreparedGraphs(folder)
+        found = _open_whole(folder)
+        if found is not None:
             is_current = found.version == VERSION
             if is_current and found.made_from == preparation.made_from:
-                if found.topics_from == preparation.topics_from:
-                    return False
-                _replace_topics(folder, preparation)
-                return True
+                topics = found.topics_from != preparation.topics_from
+                formulas = found.formulas_from != preparation.formulas_from
+                if topics or formulas:
+                    preparation.replace_parts(folder, topics, formulas)
+                return topics or formulas
         with replace_folder(folder) as part:
-            _write(part, preparation)
+            preparation.write(part)
         return True
 
 
-def _write(folder: Path, preparation: Preparation) -> None:
-    schema = make_schema(preparation.types, preparation.relations)
-    split = preparation.split
-    wanted = {post for pair in (*split.train, *split.validation) for post in pair}
-    positions: dict[str, int] = {}
-    post_types: list[int] = []
-    with ShardWriter(folder / "posts", schema) as writer:
-        for block in preparation.posts:
-            post_types += [_number_post_type(name) for name in block.post_types]
-            for (key, graph), names in zip(block.graphs(), block.formulas, strict=True):
-                if key in wanted:
-                    positions[key] = len(writer)
-                writer.add(key, graph, names)
-    _write_topics(folder / "topics", preparation)
-    np.save(folder / "post_type.npy", np.array(post_types, dtype=np.uint8))
-    _save_pairs(folder / "train_pairs.npy", split.train, positions)
-    _save_pairs(folder / "validation_pairs.npy", split.validation, positions)
-    preparation.types.save(folder / "types.json")
-    preparation.relations.save(folder / "relations.json")
-    _write_configuration(folder, preparation)
-
-
-def _write_topics(folder: Path, preparation: Preparation) -> None:
-    schema = make_schema(preparation.types, preparation.relations)
-    with ShardWriter(folder, schema) as writer:
-        for block in preparation.topics:
-            for (key, graph), names in zip(block.graphs(), block.formulas, strict=True):
-                writer.add(key, graph, names)
-
-
-def _replace_topics(folder: Path, preparation: Preparation) -> None:
-    """Put other topics beside the same posts; a kill in between is noticed."""
-    # Between these steps no configuration names the topics that are there.
-    _write_configuration(folder, replace(preparation, topics_from=""))
-    _write_topics(folder / "topics", preparation)
-    _write_configuration(folder, preparation)
-
-
-def _write_configuration(folder: Path, preparation: Preparation) -> None:
-    content = {
-        "configuration": preparation.parameters.describe(),
-        "version": VERSION,
-        "made_from": preparation.made_from,
-        "topics_from": preparation.topics_from,
-        "report": preparation.report,
-    }
-    text = json.dumps(content, indent=2, default=str)
-    write_text(folder / CONFIGURATION, text + "\n")
-
-
-def _number_post_type(name: str) -> int:
-    known = POST_TYPES.index(name) if name in POST_TYPES else None
-    return POST_TYPES.index("document") if known is None else known
-
-
-def _save_pairs(
-    path: Path, pairs: Sequence[Pair], positions: Mapping[str, int]
-) -> None:
-    rows = [(positions[question], positions[answer]) for question, answer in pairs]
-    np.save(path, np.array(rows, dtype=np.int64).reshape(-1, 2))
+def _open_whole(folder: Path) -> PreparedGraphs | None:
+    """Open a folder; none where it is missing or damaged."""
+    if not (folder / CONFIGURATION).is_file():
+        return None
+    try:
+        return PreparedGraphs(folder).check()
+    except InputError as exc:
+        logger.warning("prepared graphs are made again: %s", exc)
+        return None

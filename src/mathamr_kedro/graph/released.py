@@ -7,6 +7,7 @@
       types.json, relations.json      the vocabularies that number its graphs
       graph.json                      the variant of its graphs
       README.md                       its card: data, licence, figures, limits
+      seals.json                      size and digest of the others, the card aside
 
 A released encoder is named by its folder below ``encoders`` of this package, or by the
 path of a folder of your own.
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import NodeVocabulary, RelationVocabulary
+from mathamr_kedro.sealing import check_folder
 
 if TYPE_CHECKING:
     from mathamr_kedro.graph.prepared import PreparedGraphs
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parents[1] / "encoders"
 VARIANT = "graph.json"
 TYPES, RELATIONS = "types.json", "relations.json"
+REMEDY = "install the package, or release the encoder, again"
 
 
 class ReleasedEncoder:
@@ -67,6 +70,7 @@ class ReleasedEncoder:
                 f"Expected the graphs that the encoder {self.name!r} was trained on: "
                 f"{asdict(trained)} (got {asdict(variant)}); change preprocessing.graph"
             )
+        check_folder(self.folder, REMEDY, whole=True)
         types = NodeVocabulary.load(self.folder / TYPES)
         return types, RelationVocabulary.load(self.folder / RELATIONS)
 

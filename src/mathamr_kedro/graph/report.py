@@ -20,6 +20,8 @@ _REASONS = {
     "penman_error": "Penman decode error",
     "graph_error": "Graph breaks an invariant",
 }
+_RETURNED = ("answer", "document")
+"""Types of post that Task 1 returns."""
 _COLOURS = {"question": "#3b6ea8", "answer": "#d98032", "document": "#5a9a5a"}
 
 
@@ -34,11 +36,14 @@ def report_preparation(statistics: Mapping[str, Any]) -> tuple[str, go.Figure]:
 
 
 def _write_graph_report(statistics: Mapping[str, Any]) -> str:
-    """Return the statistics of a collection in the order of the thesis' Table 4.2."""
+    """Return the statistics of a collection as the thesis' Tables 4.2 and 4.3."""
     parts = [
         f"# Math graphs ({statistics['mode']})",
         describe_parser(statistics["parser"]),
+        "## Graph collection (Table 4.2)",
         _write_table(("Statistic", "Value"), _list_table_4_2(statistics)),
+        "## Benchmark and corpus (Table 4.3)",
+        _write_table(("Statistic", "Value"), _list_table_4_3(statistics)),
         "## Parts",
         _write_table(("Statistic", "Value"), _list_parts(statistics["all"])),
         "![Nodes per graph](math_graph_figure.png)",
@@ -80,6 +85,38 @@ def _list_table_4_2(statistics: Mapping[str, Any]) -> list[tuple[str, Any]]:
         ("Vocabulary node types (raw)", statistics["raw_node_types"]),
         ("Vocabulary relation types (raw)", statistics["raw_relations"]),
     ]
+
+
+def _list_table_4_3(statistics: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the scale of benchmark and corpus; an edition per file of judgments."""
+    collection, by_type = statistics["collection"], statistics["by_post_type"]
+    posts, judgments = collection["posts"], collection["judgments"]
+    tasks = {"task1": "Task 1", "task2": "Task 2", "task2_formulas": "Task 2"}
+    judged = [(tasks.get(j["task"], j["task"]), f, j) for f, j in judgments.items()]
+    answers = [by_type[kind] for kind in _RETURNED if kind in by_type]
+    return [
+        ("*Collection*", ""),
+        ("Total posts", posts["total"]),
+        *((f"{k.capitalize()} posts", n) for k, n in posts.items() if k != "total"),
+        ("Mathematical formulas", collection["formulas"]),
+        ("*Evaluation topics, judged*", ""),
+        *((f"{task} topics, `{f}`", j["topics"]) for task, f, j in judged),
+        ("*Relevance judgments*", ""),
+        *(
+            row
+            for task, f, j in judged
+            for row in (
+                (f"{task} total judgments, `{f}`", j["judgments"]),
+                (f"{task} unique judged documents, `{f}`", j["documents"]),
+            )
+        ),
+        ("*Corpus*", ""),
+        ("Training pairs", statistics["training_pairs"]),
+        ("Task 1 retrieval index (answers)", sum(a["graphs"] for a in answers)),
+        ("Task 2 retrieval index (posts with formulas)", sum(
+            part["with_formulas"] for k, part in by_type.items() if k != "example"
+        )),
+    ]  # fmt: skip
 
 
 def _list_parts(everything: Mapping[str, Any]) -> list[tuple[str, Any]]:
@@ -166,6 +203,9 @@ def _write_preparation_report(statistics: Mapping[str, Any]) -> str:
         ("Graphs of posts", statistics["posts"]),
         ("Graphs of topics", statistics["topics"]),
         ("Graphs left out", statistics["failed"]),
+        ("Graphs of comments with formulas", statistics["comments"]),
+        ("Graphs of single formulas", statistics["formulas"]),
+        ("Formulas that may be returned", statistics["returnable_formulas"]),
         ("Bytes per graph", statistics["bytes_per_graph"]),
         ("Nodes per graph, without virtual ones", statistics["nodes_per_graph"]),
         ("Virtual nodes per graph", statistics["virtual_nodes_per_graph"]),

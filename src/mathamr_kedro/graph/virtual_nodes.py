@@ -73,6 +73,11 @@ class GraphVariant:
                 "virtual nodes, which only the structure 'hierarchy' has"
             )
 
+    @property
+    def has_formulas(self) -> bool:
+        """Whether formulas have vectors, so that they can be searched for."""
+        return self.formula_mode != "none" and self.structure != "global_single"
+
     @classmethod
     def of_record(cls, values: Mapping[str, Any]) -> GraphVariant:
         """Return the variant that was noted with graphs or an encoder.

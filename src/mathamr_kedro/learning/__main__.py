@@ -23,7 +23,7 @@ from pathlib import Path
 
 from mathamr_kedro.errors import MathAMRError, MissingInputError
 from mathamr_kedro.graph import GraphShards, PreparedGraphs, ReleasedEncoder
-from mathamr_kedro.graph.prepared import CONFIGURATION
+from mathamr_kedro.graph.preparation import CONFIGURATION
 from mathamr_kedro.graph.released import VARIANT
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols

@@ -7,6 +7,7 @@
       model/          the best model so far (see mathamr_kedro.model.weights)
       history.json    one record per epoch
       training.json   number of pairs, settings
+      seals.json      size and digest of the checkpoint
 
 Files are written beside their place and renamed: a killed training leaves whole ones.
 """
@@ -20,10 +21,10 @@ import torch
 from torch import Tensor
 
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.files import replace_file
 from mathamr_kedro.learning.history import EpochRecord
 from mathamr_kedro.learning.steps import MEASURES, TrainingStep
 from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.sealing import check_sealed, replace_sealed
 
 VERSION = 1
 CHECKPOINT = "checkpoint.pt"
@@ -66,7 +67,7 @@ class TrainingState:
             "measures": self.measures,
             "tensors": step.export_state(),
         }
-        with replace_file(folder / CHECKPOINT) as part, part.open("wb") as file:
+        with replace_sealed(folder / CHECKPOINT) as part, part.open("wb") as file:
             torch.save(values, file)  # a path would leave its name in the bytes
 
     @classmethod
@@ -78,10 +79,12 @@ class TrainingState:
         Raises:
             ConfigurationError: the checkpoint belongs to another training.
             MalformedInputError: the file is no checkpoint of this version.
+            DamagedFileError: it is not what was written.
         """
         path = folder / CHECKPOINT
         if not path.is_file():
             return None
+        check_sealed(path, "delete it to start anew")
         try:
             values = torch.load(path, map_location="cpu", weights_only=True)
             version = values["version"]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
+
+from mathamr_kedro.machines import Machine
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +37,8 @@ class EpochRecord:
     pairs_per_second: float
     memory_mib: float
     """Largest so far: reserved on the GPU, or resident on the host."""
+    machine: Machine = field(default_factory=Machine)
+    """Where this epoch ran; a stopped training may go on elsewhere."""
 
     @property
     def watched(self) -> float:

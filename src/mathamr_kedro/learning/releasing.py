@@ -29,6 +29,7 @@ from mathamr_kedro.learning.card import Provenance
 from mathamr_kedro.learning.trainer import FACTS, HISTORY, MODEL
 from mathamr_kedro.model import ComputeConfig, load_model, read_shape, save_model
 from mathamr_kedro.model.weights import CONFIG
+from mathamr_kedro.sealing import seal_folder
 
 CARD = "README.md"
 
@@ -80,6 +81,7 @@ def release_encoder(
         save_model(part, model, half=True)
         card = known.write_card(folder.name, model, variant)
         (part / CARD).write_text(card, encoding="utf-8")
+        seal_folder(part, skip=(CARD,))
 
 
 def find_model(folder: Path) -> Path:

@@ -40,6 +40,7 @@ from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.learning.single_formulas import add_single_formulas
 from mathamr_kedro.learning.steps import make_runner
 from mathamr_kedro.learning.validation import Validation
+from mathamr_kedro.machines import Machine
 from mathamr_kedro.model import save_model
 
 logger = logging.getLogger(__name__)
@@ -257,6 +258,7 @@ class Trainer:
             seconds=state.seconds,
             pairs_per_second=steps * self.plan.batch_size / max(state.seconds, 1e-9),
             memory_mib=_measure_memory(self.device),
+            machine=Machine.find(str(self.device)),
         )
 
     def _save(self, out_dir: Path, state: TrainingState) -> None:

@@ -5,6 +5,7 @@
     folder/
       model.json    version, model configuration, graph schema
       weights.pt    state dict, loaded with ``weights_only``
+      seals.json    size and digest of both
 
 Weights of a released encoder are stored in half precision; computed is in float32.
 """
@@ -20,11 +21,11 @@ from pathlib import Path
 import torch
 
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.files import replace_file, write_text
 from mathamr_kedro.graph import GraphSchema
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.sealing import check_folder, replace_sealed
 
 VERSION = 1
 CONFIG = "model.json"
@@ -50,15 +51,22 @@ def save_model(folder: Path, model: MathAMRPlus, half: bool = False) -> None:
     state = {name: value.cpu() for name, value in model.state_dict().items()}
     if half:
         state = {n: v.half() if v.is_floating_point() else v for n, v in state.items()}
-    with replace_file(folder / WEIGHTS) as part, part.open("wb") as file:
+    with replace_sealed(folder / WEIGHTS) as part, part.open("wb") as file:
         torch.save(state, file)  # a path would leave its name in the bytes
-    write_text(folder / CONFIG, text)
+    with replace_sealed(folder / CONFIG) as part:
+        part.write_text(text, encoding="utf-8")
 
 
 def load_model(folder: Path, compute: ComputeConfig | None = None) -> MathAMRPlus:
-    """Read a model from a folder to the device that ``compute`` asks for."""
+    """Read a model from a folder to the device that ``compute`` asks for.
+
+    Raises:
+        MissingInputError: there is none.
+        DamagedFileError: its files are not what was written.
+    """
     folder, compute = Path(folder), compute or ComputeConfig()
     config, schema = read_shape(folder)
+    check_folder(folder, _name_remedy(folder), whole=True)
     model = MathAMRPlus(config, schema).to(compute.choose_device())
     state = torch.load(folder / WEIGHTS, map_location="cpu", weights_only=True)
     model.load_state_dict(state)  # halves become float32
@@ -87,8 +95,9 @@ def read_shape(folder: Path) -> tuple[ModelConfig, GraphSchema]:
 def copy_model(source: Path, folder: Path) -> None:
     """Copy the files of a model; each is replaced whole, ``model.json`` last."""
     folder.mkdir(parents=True, exist_ok=True)
+    check_folder(source, _name_remedy(source), whole=True)
     for name in (WEIGHTS, CONFIG):
-        with replace_file(folder / name) as part:
+        with replace_sealed(folder / name) as part:
             shutil.copyfile(source / name, part)
 
 
@@ -96,3 +105,10 @@ def digest_model(folder: Path) -> str:
     """Digest of the weights of a model folder."""
     content = (Path(folder) / WEIGHTS).read_bytes()
     return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def _name_remedy(folder: Path) -> str:
+    return (
+        f"delete {str(folder.parent)!r} and run the stage 'training' again, or install "
+        "a released encoder again"
+    )

@@ -3,6 +3,7 @@
 ```
 topic_search   topics by vectors: strategies, batches, time ──┐
 baselines      BM25 and sentence encoders as systems          ├─► Run (trec)
+query_checks   queries that show nothing are not searched    │
 fusion         several runs fused into one                  ──┘     │
 topic_sets     topics with their judgments, edition by edition ─────┴─► metrics
 ```
@@ -12,7 +13,6 @@ from mathamr_kedro.runs.baselines import (
     FORMULA_SYSTEMS,
     POST_SYSTEMS,
     TASK_1_TYPES,
-    FormulaInstance,
     FormulaSystem,
     PostSources,
     PostSystem,
@@ -21,6 +21,7 @@ from mathamr_kedro.runs.baselines import (
     name_text_model,
 )
 from mathamr_kedro.runs.fusion import Fusion, NamedFusion, add_fusions, fuse_runs
+from mathamr_kedro.runs.query_checks import find_blank_queries, list_unsearched
 from mathamr_kedro.runs.topic_search import (
     NamedStrategy,
     Queries,
@@ -34,7 +35,6 @@ __all__ = [
     "POST_SYSTEMS",
     "TASKS",
     "TASK_1_TYPES",
-    "FormulaInstance",
     "FormulaSystem",
     "Fusion",
     "NamedFusion",
@@ -46,8 +46,10 @@ __all__ = [
     "add_fusions",
     "build_formula_ranker",
     "build_post_ranker",
+    "find_blank_queries",
     "fuse_runs",
     "list_topic_sets",
+    "list_unsearched",
     "name_text_model",
     "run_search",
     "search_posts",

@@ -27,13 +27,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula import FormulaTrees
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.records import FormulaMention, Post, Topic
+from mathamr_kedro.records import FormulaInstance, FormulaMention, Post, Topic
 from mathamr_kedro.runs.sentence_index import SentenceIndex
 from mathamr_kedro.text import (
     TEXT_MODELS,
@@ -61,15 +61,6 @@ FORMULA_SYSTEMS: tuple[FormulaSystem, ...] = get_args(FormulaSystem)
 
 TASK_1_TYPES = ("answer", "document")
 """Types of post that Task 1 may return."""
-
-
-class FormulaInstance(NamedTuple):
-    """A formula that Task 2 may return, with its LaTeX."""
-
-    formula_id: FormulaId
-    visual_id: VisualId
-    post_id: PostId
-    latex: str
 
 
 TreeLookup: TypeAlias = Callable[[FormulaInstance], FormulaTrees | None]
@@ -129,7 +120,7 @@ def build_formula_ranker(
 
     Args:
         system: see above.
-        formulas: that may be returned.
+        formulas: the list of those that may be returned, the same for every system.
         trees_of: finds trees, for the systems that compare them.
         text_model: folder of the model of ``text``.
     """
@@ -140,17 +131,17 @@ def build_formula_ranker(
         rank = SentenceIndex(model, texts).search
         return lambda topics, depth: [
             _name_formulas(hits, chosen)
-            for hits in rank([_query_formula(t).latex for t in topics], depth)
+            for hits in rank([find_query_formula(t).latex for t in topics], depth)
         ]
     terms = _formula_terms(system, trees_of)
     index = TermIndex((key, terms(formula)) for key, formula in chosen.items())
     return lambda topics, depth: [
-        _name_formulas(index.search(terms(_query_formula(topic)), depth), chosen)
+        _name_formulas(index.search(terms(find_query_formula(topic)), depth), chosen)
         for topic in topics
     ]
 
 
-def _query_formula(topic: Topic) -> FormulaInstance:
+def find_query_formula(topic: Topic) -> FormulaInstance:
     """Return the formula that a topic of Task 2 asks for.
 
     Raises:

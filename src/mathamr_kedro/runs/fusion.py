@@ -111,6 +111,12 @@ def fuse_runs(runs: Sequence[Run], fusion: Fusion, name: str) -> Run:
         holds_instances=runs[0].holds_instances,
         task=runs[0].task,
         seconds=sum(run.seconds for run in runs),
+        query_seconds={
+            topic: sum(run.query_seconds[topic] for run in runs)
+            for topic in fused
+            if all(topic in run.query_seconds for run in runs)
+        },
+        device=next((run.device for run in runs if run.device != "cpu"), "cpu"),
     )
 
 

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from mathamr_kedro.corpus import year_of_topic
+from mathamr_kedro.corpus import EDITIONS, year_of_topic
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.records import Judgment, Topic
 from mathamr_kedro.trec import Qrels, Run, TopicNotes
 from mathamr_kedro.types import FormulaId, Grade, TopicId, VisualId
 
-EDITIONS = {2020: "ARQMath-1", 2021: "ARQMath-2", 2022: "ARQMath-3"}
 OWN = "own"
 """Topics that are not the lab's."""
 
@@ -58,7 +57,9 @@ class TopicSet:
             for t in self.topics
             if t.topic_id in run.lists
         }
-        return replace(run, lists=chosen, topic_set=self.name, seconds=0.0)
+        return replace(
+            run, lists=chosen, topic_set=self.name, seconds=0.0, query_seconds={}
+        )
 
 
 def list_topic_sets(

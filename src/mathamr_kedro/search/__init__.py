@@ -9,6 +9,7 @@
       store_files   segments and changes
       store_mending damage: finding it, leaving it out
       post_vectors  several vectors of each post, with kinds and ids
+    sizes         vectors and bytes by type of post
     engines       an index of a store: exact, edge or server
     strategies    how posts and formulas are found in an index
     queries       words and LaTeX ──> vectors of a query or of a new post
@@ -36,6 +37,7 @@ from mathamr_kedro.search.engines import (
     EngineConfig,
     ExactIndex,
     ExactSpace,
+    IndexSize,
     SearchMode,
     VectorIndex,
     open_index,
@@ -45,6 +47,7 @@ from mathamr_kedro.search.living import AddedPosts, LivingIndex
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors, Vectors
 from mathamr_kedro.search.queries import QueryEncoder
 from mathamr_kedro.search.searcher import Answer, Result, Searcher
+from mathamr_kedro.search.sizes import compute_bytes, count_by_type
 from mathamr_kedro.search.store import VectorStore
 from mathamr_kedro.search.store_mending import verify_store
 from mathamr_kedro.search.store_state import Dtype
@@ -62,6 +65,7 @@ __all__ = [
     "ExactIndex",
     "ExactSpace",
     "Explanation",
+    "IndexSize",
     "LivingIndex",
     "PostEntry",
     "PostVectors",
@@ -73,6 +77,8 @@ __all__ = [
     "VectorIndex",
     "VectorStore",
     "Vectors",
+    "compute_bytes",
+    "count_by_type",
     "encode_collection",
     "explain",
     "find_formulas",

@@ -14,10 +14,10 @@ ids that stand with the prepared graphs.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from mathamr_kedro.errors import (
     WorkerError,
 )
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.graph import FORMULA, GraphShards
+from mathamr_kedro.graph import FORMULA, FORMULA_TYPE, GraphShards
 from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
@@ -48,8 +48,6 @@ from mathamr_kedro.workers import (
     run_partitions,
 )
 
-IsReturnable: TypeAlias = Callable[[FormulaId], bool]
-"""Whether Task 2 may return a formula."""
 _AT_ONCE = 1 << 16
 """Graphs whose formulas are counted at once."""
 
@@ -135,7 +133,7 @@ def encode_collection(
     graphs: CollectionGraphs,
     config: EncodingConfig,
 ) -> None:
-    """Encode what a store lacks, prove that it lacks nothing, note that it is complete.
+    """Encode what a store lacks of some graphs; prove that it lacks nothing.
 
     Posts that were replaced or deleted by hand stay so.
 
@@ -163,7 +161,6 @@ def encode_collection(
         own = [i for i, key in enumerate(posts.keys) if not store.is_by_hand(key)]
         store.commit(posts if len(own) == len(posts) else posts.take(own), shard=shard)
     graphs.prove(store, of)
-    store.complete()
 
 
 def _count_posts(result: PartitionResult) -> int:
@@ -177,22 +174,29 @@ class CollectionGraphs:
     Args:
         shards: of prepared graphs, with the ids of their formulas.
         post_types: number of the type of each graph.
-        is_returnable: whether Task 2 may return a formula.
+        returnable: whether Task 2 may return each of their formulas; ``None``: all.
     """
 
     def __init__(
         self,
         shards: GraphShards,
         post_types: NDArray[np.uint8],
-        is_returnable: IsReturnable,
+        returnable: NDArray[np.bool_] | None = None,
     ) -> None:
         self._shards, self._types = shards, post_types
-        self._is_returnable = is_returnable
+        self._returnable = returnable
 
     def count(self) -> int:
         """Return how many graphs to encode: texts to learn from come last, without."""
         found = np.flatnonzero(self._types != POST_TYPES.index("example"))
         return int(found[-1]) + 1 if len(found) else 0
+
+    def list_returnable(self) -> Iterator[FormulaId]:
+        """Yield the formulas that Task 2 may return."""
+        names, _ = self._shards.name_formulas(np.arange(self.count()))
+        for place, name in enumerate(names):
+            if self._returnable is None or self._returnable[place]:
+                yield name
 
     def prove(self, store: VectorStore, of: str) -> None:
         """Raise :class:`DamagedFileError` unless a store holds all of these graphs."""
@@ -224,7 +228,10 @@ class CollectionGraphs:
     def describe(
         self, positions: NDArray[np.int64], encoded: RaggedVectors[NDArray[Any]]
     ) -> PostVectors:
-        """Say what the encoded posts at some positions are."""
+        """Say what the encoded posts at some positions are.
+
+        Of formulas beside the posts their own vectors count alone.
+        """
         kinds = np.asarray(encoded.columns["kind"], dtype=np.uint8)
         numbers = np.asarray(encoded.columns["number"], dtype=np.uint32)
         formula_ids, visual_ids = self._shards.name_formulas(positions)
@@ -234,15 +241,18 @@ class CollectionGraphs:
             {"kind": kinds, "number": numbers},
         )
         self._refuse_unnamed(positions, nodes, formula_ids)
+        if (self._types[positions] == POST_TYPES.index(FORMULA_TYPE)).all():
+            nodes = _keep_formulas(nodes)
+        flags = np.ones(len(formula_ids), dtype=np.bool_)
+        if self._returnable is not None:
+            flags = self._returnable[self._shards.number_formulas(positions)]
         posts = PostVectors(
             keys=TextColumn.of(self._shards.keys[i] for i in positions),
             post_types=self._types[positions],
             nodes=nodes,
             formula_ids=formula_ids,
             visual_ids=visual_ids,
-            returnable=np.array(
-                [self._is_returnable(i) for i in formula_ids], dtype=np.bool_
-            ),
+            returnable=flags,
         )
         posts.check()
         return posts
@@ -263,3 +273,12 @@ class CollectionGraphs:
             f"{self._shards.keys[positions[owner]]!r} (got none); the graph "
             "has a formula that is not in its formula_map"
         )
+
+
+def _keep_formulas(
+    nodes: RaggedVectors[NDArray[Any]],
+) -> RaggedVectors[NDArray[Any]]:
+    is_formula = nodes.columns["kind"] == FORMULA
+    counted = np.concatenate([[0], np.cumsum(is_formula, dtype=np.int64)])
+    columns = {name: values[is_formula] for name, values in nodes.columns.items()}
+    return RaggedVectors(nodes.vectors[is_formula], counted[nodes.ptr], columns)

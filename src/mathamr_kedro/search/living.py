@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from mathamr_kedro.errors import MathAMRError
 from mathamr_kedro.files import write_text
+from mathamr_kedro.graph import find_owner
 from mathamr_kedro.records import Failure, FormulaMention, Post
 from mathamr_kedro.search.engines import EngineConfig, open_index
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
@@ -162,7 +163,7 @@ class LivingIndex:
         return total
 
     def delete(self, ids: Collection[PostId]) -> None:
-        """Delete posts.
+        """Delete posts, and the formulas of their comments with them.
 
         Raises:
             MissingInputError: one is not there; nothing is deleted.
@@ -170,7 +171,8 @@ class LivingIndex:
         """
         with self._open() as store:
             store.require(ids)
-            store.commit(delete=ids)
+            gone = set(ids)
+            store.commit(delete=[k for k in store.places if find_owner(k) in gone])
             AddedPosts(self._folder).change(delete=ids)
         self.catch_up()
 

@@ -190,6 +190,11 @@ class PostVectors:
         """Numbers in a vector, the ``k`` of Eq. 3.4."""
         return self.vectors.shape[1]
 
+    @property
+    def is_post(self) -> NDArray[np.bool_]:
+        """(N,) which are posts; the others have formulas alone."""
+        return self.post_types != POST_TYPES.index("formula")
+
     @cached_property
     def formula_ptr(self) -> NDArray[np.int64]:
         """(N + 1,) where the formulas of each post start among all formulas."""
@@ -262,9 +267,8 @@ class PostVectors:
 
     def astype(self, dtype: str) -> PostVectors:
         """Return the posts with vectors of another type."""
-        return replace(
-            self, nodes=replace(self.nodes, vectors=self.vectors.astype(dtype))
-        )
+        nodes = replace(self.nodes, vectors=self.vectors.astype(dtype))
+        return replace(self, nodes=nodes)
 
     def to_arrays(self) -> Arrays:
         """Return everything as named arrays."""
@@ -278,15 +282,12 @@ class PostVectors:
     def from_arrays(cls, arrays: Arrays) -> PostVectors:
         """Undo :meth:`to_arrays`."""
         columns = {"kind": arrays["kinds"], "number": arrays["numbers"]}
-        texts = {
-            name: TextColumn(arrays[f"{name}.text"], arrays[f"{name}.ends"])
-            for name in _TEXTS
-        }
+        parts = {n: (arrays[f"{n}.text"], arrays[f"{n}.ends"]) for n in _TEXTS}
         return cls(
             post_types=arrays["post_types"],
             nodes=RaggedVectors(arrays["vectors"], arrays["ptr"], columns),
             returnable=arrays["returnable"],
-            **texts,
+            **{name: TextColumn(*part) for name, part in parts.items()},
         )
 
 

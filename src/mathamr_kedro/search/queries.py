@@ -81,7 +81,7 @@ class QueryEncoder:
         Raises:
             MalformedInputError: there is neither a word nor a formula.
         """
-        clean, _ = clean_text("", text, _QUERY, lambda formula_id: None, "text")
+        clean, _ = clean_text("", text, _QUERY, markup="text")
         return self._encode(clean, text)
 
     def encode_formula(self, latex: str) -> EncodedQuery:

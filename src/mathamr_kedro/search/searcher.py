@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS
-from mathamr_kedro.graph import DOCUMENT, FORMULA
+from mathamr_kedro.graph import DOCUMENT, FORMULA, FORMULA_TYPE, find_owner
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.records import Post
 from mathamr_kedro.search.engines.protocol import EXACT, VectorIndex
@@ -30,7 +30,10 @@ from mathamr_kedro.search.strategies import Strategy, find_posts
 from mathamr_kedro.types import PostId
 
 FindTexts: TypeAlias = Callable[[Collection[PostId]], Mapping[PostId, Post]]
-"""Ids to the posts that are there."""
+"""Ids to the posts that are there; formulas beside the posts are texts too."""
+
+FindTopic: TypeAlias = Callable[[str], EncodedQuery | None]
+"""The id of a topic to its vectors; ``None``: it is none."""
 
 _SNIPPET = 160
 
@@ -42,6 +45,7 @@ class Result(NamedTuple):
     post_id: PostId
     score: float
     post_type: str
+    """``comment`` where a formula was found in a comment on the post."""
     title: str
     """Of the post, or of the question that it answers; may be empty."""
     snippet: str
@@ -66,6 +70,7 @@ class Searcher:
         find_texts: gives the texts of posts.
         strategy: how posts are found.
         max_tokens: limit of a chunk when posts were parsed.
+        find_topic: gives topics of the collection as queries.
     """
 
     def __init__(
@@ -76,10 +81,11 @@ class Searcher:
         find_texts: FindTexts,
         strategy: Strategy | None = None,
         max_tokens: int = MAX_CHUNK_TOKENS,
+        find_topic: FindTopic | None = None,
     ) -> None:
         self._index, self._store, self._encoder = index, store, encoder
         self._find_texts, self._strategy = find_texts, strategy or Strategy()
-        self._max_tokens = max_tokens
+        self._max_tokens, self._find_topic = max_tokens, find_topic
 
     def search(
         self, text: str, top: int = 10, post_types: Sequence[str] | None = None
@@ -114,8 +120,14 @@ class Searcher:
         return Answer(self._describe(EncodedQuery(query, captions), hits))
 
     def explain(self, text: str, post_id: PostId) -> Explanation:
-        """Compare all nodes of a query with all nodes of a post (Figure 4.1)."""
-        query = self._encoder.encode_text(text)
+        """Compare all nodes of a query with all nodes of a post (Figure 4.1).
+
+        Args:
+            text: words with formulas between dollars, or the id of a topic.
+            post_id: a post of the index.
+        """
+        query = self._find_topic(text) if self._find_topic is not None else None
+        query = query or self._encoder.encode_text(text)
         entry = query.entry._replace(key=_shorten(text, 60))
         (post,) = self._read([post_id])
         captions = self._caption(post, self._find_texts([post_id]).get(post_id))
@@ -134,12 +146,13 @@ class Searcher:
         return hits
 
     def _find_by_formula(self, query: PostEntry, top: int) -> Hits:
-        """Return posts, each where its best formula stands."""
+        """Return posts, each where its best formula stands, in it or in a comment."""
         vector = query.vectors[list(query.kinds).index(FORMULA)]
         fetch = 4 * top
         while True:
             (found,) = self._index.search_formulas([vector], fetch, EXACT)
-            first = {key: i for i, key in reversed(list(enumerate(found.post_ids)))}
+            owners = [find_owner(key) for key in found.post_ids]
+            first = {key: i for i, key in reversed(list(enumerate(owners)))}
             if len(first) >= top or len(found.post_ids) < fetch:
                 best = found.take(sorted(first.values())[:top])
                 return Hits(best.post_ids, best.scores)
@@ -163,11 +176,12 @@ class Searcher:
         ):
             text = texts.get(post.key)
             parent = texts.get(text.parent_id or "") if text else None
+            is_post = post.post_type != FORMULA_TYPE
             result = Result(
                 rank,
-                post.key,
+                find_owner(post.key),
                 score,
-                post.post_type,
+                post.post_type if is_post or text is None else text.post_type,
                 _give_title(text, parent),
                 _shorten(restore_formulas(text.text, text.formula_map)) if text else "",
                 self._match(query, post, self._caption(post, text), kinds),

@@ -68,12 +68,12 @@ class Snapshot:
         return cls(state, segments)
 
     def __len__(self) -> int:
-        return sum(len(s.alive) for s in self.segments)
+        return sum(len(s.alive_posts) for s in self.segments)
 
     def keys(self) -> Iterator[PostId]:
         """Yield the posts."""
         for segment in self.segments:
-            yield from segment.posts.keys.take(segment.alive)
+            yield from segment.posts.keys.take(segment.alive_posts)
 
     @cached_property
     def places(self) -> dict[PostId, tuple[int, int]]:
@@ -132,7 +132,7 @@ class Snapshot:
         if missing is not None:
             hint = suggest(missing, list(self.places)[:10_000])
             raise MissingInputError(
-                f"No post {missing!r} among the {len(self.places)} of the index{hint}"
+                f"No post {missing!r} among the {len(self)} of the index{hint}"
             )
 
     def read(self, keys: Sequence[PostId]) -> PostVectors:

@@ -47,6 +47,11 @@ class Segment:
         keep[self.dead_rows] = False
         return np.flatnonzero(keep)
 
+    @cached_property
+    def alive_posts(self) -> NDArray[np.int64]:
+        """Rows of those that count and are posts, not formulas beside them."""
+        return self.alive[self.posts.is_post[self.alive]]
+
     def living(self) -> PostVectors:
         """Return the posts that count; without a copy where none is dead."""
         return self.posts.take(self.alive) if len(self.dead_rows) else self.posts

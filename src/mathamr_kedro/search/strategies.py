@@ -1,24 +1,27 @@
-"""From queries to ranked lists: six ways to find posts, one to find formulas.
+"""From queries to ranked lists: seven ways to find posts, one to find formulas.
 
 ==========  ================================================  =======================
 retrieval   what is compared (thesis 3.5.2)                   search
 ==========  ================================================  =======================
 single      document vector with document vector              exact or hnsw
 rerank      the same for candidates, then MaxSim of these     exact or hnsw, then exact
-maxsim      MaxSim over all vectors                           exact or hnsw
+maxsim      MaxSim over all vectors                           exact or hnsw, which
+                                                              walks once or per vector
 ==========  ================================================  =======================
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph import find_owner
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.search.engines.protocol import (
     EXACT,
+    HnswWalks,
     PostTypes,
     SearchMode,
     VectorIndex,
@@ -37,6 +40,9 @@ class Strategy:
     """The ``k`` of ``rerank``: 1000 and 5000 in Tables 4.15 and 4.16."""
     hnsw_ef: int = 128
     """Thesis 3.5.2."""
+    hnsw_walks: HnswWalks = "one"
+    """Of ``maxsim`` by ``hnsw``: ``per_vector`` as in the thesis (3.5.2), each vector
+    of a query alone; or ``one`` for all of them together."""
     depth: int = 1000
     """Posts returned; ARQMath counts 1000."""
     post_types: tuple[str, ...] = ()
@@ -48,6 +54,14 @@ class Strategy:
                 raise ConfigurationError(
                     f"Expected {name} of at least 1 (got {getattr(self, name)!r})"
                 )
+        if self.hnsw_walks != "one" and (self.retrieval, self.search) != (
+            "maxsim",
+            "hnsw",
+        ):
+            raise ConfigurationError(
+                "Expected retrieval 'maxsim' and search 'hnsw' for hnsw_walks "
+                f"{self.hnsw_walks!r} (got {self.retrieval!r} and {self.search!r})"
+            )
 
     @property
     def name(self) -> str:
@@ -55,14 +69,17 @@ class Strategy:
 
         >>> Strategy("rerank", "hnsw", candidates=5000).name
         'rerank-5000-hnsw'
+        >>> Strategy("maxsim", "hnsw", hnsw_walks="per_vector").name
+        'maxsim-hnsw-per-vector'
         """
         middle = f"-{self.candidates}" if self.retrieval == "rerank" else ""
-        return f"{self.retrieval}{middle}-{self.search}"
+        end = "-per-vector" if self.hnsw_walks == "per_vector" else ""
+        return f"{self.retrieval}{middle}-{self.search}{end}"
 
     @property
     def mode(self) -> SearchMode:
         """How candidates are found."""
-        return SearchMode(self.search == "exact", self.hnsw_ef)
+        return SearchMode(self.search == "exact", self.hnsw_ef, self.hnsw_walks)
 
     @property
     def types(self) -> PostTypes:
@@ -98,8 +115,8 @@ def find_formulas(
 ) -> list[FormulaHits]:
     """Return the best formulas for each query, each visual id once (Task 2).
 
-    A visual id stands where its best instance stands. Formulas that are not in the
-    posts (``d`` in the formula index) are never returned.
+    A visual id stands where its best instance stands. Only formulas on the list of
+    returnable ones are returned; one of a comment names the post it belongs to.
 
     Args:
         index: where to search.
@@ -114,8 +131,12 @@ def find_formulas(
         found = index.search_formulas([queries[i] for i in waiting], fetch, mode)
         again = []
         for i, hits in zip(waiting, found, strict=True):
-            results[i] = hits.first_instances().top(depth)
+            results[i] = _name_owners(hits.first_instances().top(depth))
             if len(results[i]) < depth and len(hits) == fetch:
                 again.append(i)
         waiting, fetch = again, 4 * fetch
     return [results[i] for i in range(len(queries))]
+
+
+def _name_owners(hits: FormulaHits) -> FormulaHits:
+    return replace(hits, post_ids=[find_owner(key) for key in hits.post_ids])

@@ -12,6 +12,7 @@ result_tables ──► Table ──► Markdown, CSV, LaTeX        layouts: the
 
 from mathamr_kedro.stats.bootstrap import Interval, bootstrap_interval
 from mathamr_kedro.stats.comparisons import (
+    QUERY_SECONDS,
     Comparison,
     TestConfig,
     compare_with_baseline,
@@ -48,6 +49,7 @@ __all__ = [
     "NDCG",
     "P10",
     "QPS",
+    "QUERY_SECONDS",
     "Column",
     "Comparison",
     "Figure",

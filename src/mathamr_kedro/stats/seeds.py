@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mathamr_kedro.errors import InputError, suggest
+from mathamr_kedro.machines import Machine
 from mathamr_kedro.stats.paired_tests import FloatArray
 
 
@@ -21,8 +22,9 @@ class SeedResult:
     """One score per topic by measure; topics in the same order everywhere."""
     figures: Mapping[str, float] = field(default_factory=dict)
     """Figures that are no mean over topics: time per epoch, memory, index size. A
-    figure with the name of a measure is shown instead of its mean (queries per second
-    are tested on the time of each query)."""
+    figure with the name of a measure is shown instead of its mean."""
+    machines: Mapping[str, Machine] = field(default_factory=dict)
+    """Where values were measured that depend on it, by their names: times, memory."""
 
     def value(self, name: str) -> float:
         """Return a figure, or the mean of a measure over topics.

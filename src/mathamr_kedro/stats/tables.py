@@ -30,6 +30,7 @@ class Column:
     key: str
     """Name of the measure or figure."""
     title: str
+    """``{device}`` stands for what was measured: CPU, GPU, or both."""
     decimals: int = 3
     group: str = ""
     """Heading over several columns."""
@@ -38,6 +39,8 @@ class Column:
     scale: float = 1.0
     """Factor before showing, e.g. 1e-6 with the unit ``M``."""
     unit: str = ""
+    tested: str = ""
+    """Per-topic values that decide its asterisk; empty: those of ``key``."""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,10 @@ the experiments.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
+from mathamr_kedro.stats.comparisons import QUERY_SECONDS
 from mathamr_kedro.stats.result_tables import Layout
 from mathamr_kedro.stats.tables import Column, Figure, Row, Table
 
@@ -17,7 +19,7 @@ MAP = Column("MAP'", "MAP'")
 P10 = Column("P'@10", "P'@10")
 BPREF = Column("Bpref", "Bpref")
 EFFECTIVENESS = (NDCG, MAP, P10, BPREF)
-QPS = Column("QPS", "QPS", decimals=1)
+QPS = Column("QPS", "QPS", decimals=1, tested=QUERY_SECONDS)
 
 _FORMULA_MODES = {
     "both": ("Both (OPT+SLT)",),
@@ -54,6 +56,7 @@ _STRATEGIES_HNSW = {
 _STRATEGIES = {
     "maxsim_exact": ("ColBERT MaxSim•",),
     "maxsim_hnsw": ("ColBERT MaxSim◦",),
+    "maxsim_hnsw_one_walk": ("ColBERT MaxSim◦, one walk",),
     "two_stage_5000_exact": ("Doc-VN + MaxSim• (k = 5000)",),
     "two_stage_5000_hnsw": ("Doc-VN + MaxSim◦ (k = 5000)",),
     "two_stage_1000_exact": ("Doc-VN + MaxSim• (k = 1000)",),
@@ -73,9 +76,14 @@ _MINUTES = Column("seconds_per_epoch", "Time/Epoch (min)", scale=1 / 60)
 _PARAMETERS = Column("parameters", "Params", show_std=False, scale=1e-6, unit="M")
 _INDEX = Column("index_megabytes", "Index Size (MB)", decimals=1, show_std=False)
 
+_INDEX_NOTE = (
+    "Index size: vectors × dimensions × bytes of what Task 1 may return, in the spaces "
+    "all and doc."
+)
+
 
 def _memory(decimals: int) -> Column:
-    return Column("gpu_gigabytes", "GPU Mem (GB)", decimals=decimals)
+    return Column("memory_gigabytes", "{device} Mem (GB)", decimals=decimals)
 
 
 def _by_strategy() -> tuple[Column, ...]:
@@ -103,6 +111,7 @@ LAYOUTS: dict[str, Layout] = {
     "4.8": Layout(
         "Table 4.8: Efficiency by formula mode",
         ("Formula Mode",), _FORMULA_MODES, (_SECONDS, _memory(1), _INDEX),
+        notes=(_INDEX_NOTE,),
     ),
     "4.9": Layout(
         "Table 4.9: Answer retrieval by virtual node structure, best seed",
@@ -135,13 +144,17 @@ LAYOUTS: dict[str, Layout] = {
         "Table 4.15: Answer retrieval and throughput by strategy (HNSW), best seed",
         ("Retrieval Strategy",), _STRATEGIES_HNSW, (*EFFECTIVENESS, QPS),
         baseline="maxsim_hnsw", same_seed=True,
-        notes=("QPS = queries per second.",),
+        notes=("QPS = queries per second, tested on the time of each query.",),
     ),
     "4.16": Layout(
         "Table 4.16: Answer retrieval and throughput by strategy, "
         "mean ± std over seeds",
         ("Retrieval Strategy",), _STRATEGIES, (*EFFECTIVENESS, QPS),
-        notes=("• exact search, ◦ HNSW search. QPS = queries per second.",),
+        notes=(
+            "• exact search, ◦ HNSW search. QPS = queries per second.",
+            "ColBERT MaxSim◦: each vector of a query walks alone, and the union is "
+            "scored (thesis 3.5.2); one walk: all of them together, not in the thesis.",
+        ),
     ),
     "4.17": Layout(
         "Table 4.17: Auxiliary document-level loss by retrieval strategy (HNSW), "
@@ -189,7 +202,7 @@ EFFICIENCY: dict[str, tuple[str, tuple[_Quantity, ...]]] = {
         "Table 4.20: Efficiency, Task 1",
         (
             _Quantity("minutes_per_epoch", "Training time", "{:.1f} min/epoch"),
-            _Quantity("gpu_gigabytes", "GPU peak memory", "{:.2f} GB"),
+            _Quantity("memory_gigabytes", "{device} peak memory", "{:.2f} GB"),
             _Quantity("parameters", "Model parameters", "{:,.0f}"),
             _Quantity("index_gigabytes", "Index size", "{:.2f} GB"),
             _Quantity("vectors", "Number of vectors", "{:,.0f}"),
@@ -236,20 +249,29 @@ def benchmark_table(task: str, ours: dict[str, dict[str, float]]) -> Table:
     )
 
 
-def efficiency_table(number: str, values: dict[str, float]) -> Table:
+def efficiency_table(
+    number: str,
+    values: Mapping[str, float],
+    device: str = "",
+    notes: tuple[str, ...] = (),
+) -> Table:
     """Return Table 4.20 or 4.22.
 
     Args:
         number: ``"4.20"`` (task 1) or ``"4.22"`` (task 2).
         values: figures by the keys of :data:`EFFICIENCY`; others may be absent.
+        device: whose memory it is, ``CPU`` or ``GPU``.
+        notes: below the table.
 
     >>> efficiency_table("4.22", {"formulas": 21515119, "QPS": 2.19}).rows[0]
     Row(labels=('Number of indexed formulas',), figures=('21,515,119',), \
 is_baseline=False)
     """
     title, quantities = EFFICIENCY[number]
+    titles = [q.title.replace("{device}", device).strip() for q in quantities]
     rows = [
-        Row((q.title,), (q.form.format(values[q.key]) if q.key in values else None,))
-        for q in quantities
+        Row((name,), (q.form.format(values[q.key]) if q.key in values else None,))
+        for name, q in zip(titles, quantities, strict=True)
     ]
-    return Table(title, ("Metric",), (Column("value", "Value"),), tuple(rows))
+    columns = (Column("value", "Value"),)
+    return Table(title, ("Metric",), columns, tuple(rows), notes)

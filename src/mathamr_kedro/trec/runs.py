@@ -39,6 +39,10 @@ class Run:
     """Topics that the run is about; empty: of all sets."""
     seconds: float = 0.0
     """Time of the searches alone, without building an index."""
+    query_seconds: Mapping[TopicId, float] = field(default_factory=dict)
+    """Time of each search; empty where several were made at once."""
+    device: str = "cpu"
+    """Of torch, where the searches were made."""
 
     @classmethod
     def from_scores(

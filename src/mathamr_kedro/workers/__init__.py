@@ -22,7 +22,7 @@ called once in each worker before the first batch: the place to load a model.
 """
 
 from mathamr_kedro.workers.config import RayConfig, WorkerConfig
-from mathamr_kedro.workers.job import current_slot
+from mathamr_kedro.workers.job import current_slot, explain_error
 from mathamr_kedro.workers.run import (
     Failed,
     Partition,
@@ -37,5 +37,6 @@ __all__ = [
     "RayConfig",
     "WorkerConfig",
     "current_slot",
+    "explain_error",
     "run_partitions",
 ]

@@ -12,6 +12,8 @@ logger = logging.getLogger(__name__)
 
 Function = Callable[[Sequence[Any]], Sequence[Any]]
 
+Reason = Literal["exception", "timeout", "out_of_memory", "unreadable_file"]
+
 STOPPING = (ConfigurationError, MissingInputError)
 """Errors that no other item would escape: they stop the run instead of failing one."""
 
@@ -32,6 +34,8 @@ class Event(NamedTuple):
 
     kind: Literal["ready", "finished", "raised", "stopping", "died"]
     detail: str = ""
+    reason: Reason = "exception"
+    """Why it raised, to count by."""
     results: Sequence[Any] = ()
     error: Exception | None = None
 
@@ -73,4 +77,20 @@ def current_slot() -> int:
 def _describe(exc: Exception) -> Event:
     if isinstance(exc, STOPPING):
         return Event("stopping", error=exc)
-    return Event("raised", f"{type(exc).__name__}: {exc}")
+    return Event("raised", f"{type(exc).__name__}: {exc}", explain_error(exc))
+
+
+def explain_error(exc: Exception) -> Reason:
+    """Return the reason that an error gives a failure.
+
+    >>> explain_error(MemoryError()), explain_error(PermissionError("Posts.xml"))
+    ('out_of_memory', 'unreadable_file')
+    >>> explain_error(ValueError("no graph"))
+    'exception'
+    """
+    # torch has an error of this name, which is no MemoryError.
+    if isinstance(exc, MemoryError) or type(exc).__name__ == "OutOfMemoryError":
+        return "out_of_memory"
+    if isinstance(exc, TimeoutError):
+        return "timeout"
+    return "unreadable_file" if isinstance(exc, OSError) else "exception"

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from mathamr_kedro.errors import WorkerError
 from mathamr_kedro.workers.config import WorkerConfig
-from mathamr_kedro.workers.job import Event, Function
+from mathamr_kedro.workers.job import Event, Function, Reason
 from mathamr_kedro.workers.pools import Pool, make_pool
 
 logger = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ class Partition(NamedTuple):
 class Failed(NamedTuple):
     """Stands for the result of an item that no worker could finish."""
 
-    reason: Literal["worker_died", "timeout", "exception"]
+    reason: Reason | Literal["worker_died"]
     detail: str
 
 
@@ -195,7 +195,7 @@ class _Run:
         if event.kind == "finished":
             task.finish(event.results)
         elif event.kind == "raised":
-            self._isolate(task, Failed("exception", event.detail))
+            self._isolate(task, Failed(event.reason, event.detail))
         else:
             self._isolate(task, Failed("worker_died", f"worker {event.detail}"))
 

@@ -18,6 +18,7 @@ from benchmarks.random_graphs import (
     write_random_shards,
 )
 from mathamr_kedro.errors import (
+    DamagedFileError,
     GraphError,
     InputError,
     MalformedInputError,
@@ -236,6 +237,7 @@ def test_missing_or_foreign_folder_is_refused(tmp_path):
         GraphShards(tmp_path)
     shards = tmp_path / "shards"
     write(shards, draw_graphs(2))
+    (shards / "seals.json").unlink()  # as earlier versions left it
     meta = json.loads((shards / "meta.json").read_text())
     (shards / "meta.json").write_text(json.dumps(meta | {"num_graphs": 3}))
     with pytest.raises(MalformedInputError, match="Expected 3 graphs"):
@@ -249,6 +251,9 @@ def test_truncated_file_is_refused(tmp_path):
     folder = tmp_path / "shards"
     write(folder, draw_graphs(3))
     np.save(folder / "member.npy", np.load(folder / "member.npy")[:-1])
+    with pytest.raises(DamagedFileError, match=r"member\.npy.*run the stage"):
+        GraphShards(folder)
+    (folder / "seals.json").unlink()  # as earlier versions left it
     with pytest.raises(MalformedInputError, match=r"values in member\.npy"):
         GraphShards(folder)
 

@@ -28,7 +28,7 @@ def read_files(folder: Path) -> dict[str, bytes]:
     return {
         str(file.relative_to(folder)): file.read_bytes()
         for file in sorted(folder.rglob("*"))
-        if file.is_file()
+        if file.is_file() and file.name != ".seconds"  # how long it took
     }
 
 

@@ -26,7 +26,14 @@ from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import save_model
-from mathamr_kedro.records import Formula, FormulaMention, Judgment, Post, Topic
+from mathamr_kedro.records import (
+    Formula,
+    FormulaInstance,
+    FormulaMention,
+    Judgment,
+    Post,
+    Topic,
+)
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.shards import EndOfShards, Shard
 from tests.pipelines.graph_world import open_catalog, open_session
@@ -134,6 +141,20 @@ TOPIC_VECTORS = [
 ]
 
 
+MACHINE = {"device": "GPU", "cpu": "planted processor", "cores": 8, "gpu": "planted"}
+INDEX = {
+    "encoder": ENCODER, "engine": "exact", "posts": 5, "formulas": 3, "vectors": 9,
+    "width": WIDTH, "bytes": 512, "post_bytes": 416, "formula_bytes": 96,
+    "bytes_from": "computed", "seconds": 0.5, "machine": MACHINE,
+    "post_types": {
+        "question": {"posts": 2, "vectors": 2, "documents": 2, "formulas": 0,
+                     "post_bytes": 128, "formula_bytes": 0},
+        "answer": {"posts": 3, "vectors": 7, "documents": 3, "formulas": 3,
+                   "post_bytes": 320, "formula_bytes": 96},
+    },
+}  # fmt: skip
+
+
 def save_table(catalog: CatalogProtocol, name: str, rows: list[Any]) -> None:
     catalog[name].save(Shard("all", "planted", rows, {"written": len(rows)}))
     catalog[name].save(EndOfShards("planted"))
@@ -146,7 +167,12 @@ def plant(data: Path) -> None:
     save_table(catalog, "topics", TOPICS)
     save_table(catalog, "judgments", JUDGMENTS)
     save_table(catalog, "training_pairs", [])
-    save_table(catalog, "formulas", FORMULAS)
+    returnable = [
+        FormulaInstance(f.formula_id, f.visual_id, f.post_id, f.latex)
+        for f in FORMULAS
+        if not f.issue
+    ]
+    save_table(catalog, "returnable_formulas", returnable)
     graphs = [
         GraphRecord("2", "(s / sum-01 :ARG1 (q / square))", "answer"),
         GraphRecord("3", "(i / irrational :domain (r / root))", "answer"),
@@ -154,10 +180,10 @@ def plant(data: Path) -> None:
     save_table(catalog, "math_graphs", graphs)
     query = GraphRecord("A.1", "(w / why :topic (r / root))", "topic")
     save_table(catalog, "topic_math_graphs", [query])
+    save_table(catalog, "comment_math_graphs", [])
     columns = {
         "formula_id": [f.formula_id for f in FORMULAS],
         "visual_id": [f.visual_id for f in FORMULAS],
-        "issue": [f.issue for f in FORMULAS],
     }
     catalog.save("visual_index", VisualIndex.build([pa.table(columns)]))
     trees = [TreeRow("12", "71", "[O!root,w[V!x]]", "[O!root,0[V!𝑥]]")]
@@ -167,16 +193,15 @@ def plant(data: Path) -> None:
         with catalog.load(name).write(ENCODER, WIDTH, "float32") as store:
             store.commit(PostVectors.of(posts))
             store.complete()
-    sizes = {"posts": 5, "formulas": 3, "vectors": 9, "bytes": 2**20, "seconds": 0.5}
-    catalog.save("index", {"encoder": ENCODER, "engine": "exact", **sizes})
+    catalog.save("index", INDEX)
     torch.manual_seed(0)
     schema = GraphSchema(9, 6, 1, virtual_relations=(3, 4, 5))
     model = MathAMRPlus(ModelConfig(8, 4, 1, num_bases=2), schema)
     save_model(catalog.load("encoders").base / "trained" / MODEL, model)
     catalog.save("encoder", {"folder": "trained", "prepared_graphs": "graphs"})
     history = [
-        {"seconds": 2.0, "memory_mib": 10.0},
-        {"seconds": 4.0, "memory_mib": 9.0},
+        {"seconds": 2.0, "memory_mib": 10.0, "machine": MACHINE},
+        {"seconds": 4.0, "memory_mib": 9.0, "machine": MACHINE},
     ]
     catalog.save("training_history", history)
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from math import log2
 from pathlib import Path
 
 import pytest
 
+from mathamr_kedro.pipelines.evaluation.efficiency import describe_training
+from mathamr_kedro.records import FormulaMention
 from mathamr_kedro.trec import read_run
 from tests.pipelines.evaluation.planted_world import (
+    INDEX,
     JUDGMENTS,
+    MACHINE,
+    TOPICS,
     evaluate,
     plant,
     save_table,
@@ -141,13 +147,71 @@ def test_efficiency_has_the_figures_of_the_tables(catalog) -> None:
     assert (training["seconds_per_epoch"], training["peak_memory_mib"]) == (3.0, 10.0)
     parts = dict(training["parameters"])
     assert parts.pop("total") == sum(parts.values()) > 0
-    assert set(efficiency["index"]) == {
-        "posts", "formulas", "vectors", "bytes", "seconds",
-    }  # fmt: skip
+    assert training["machine"] == MACHINE
     rows = {(r["task"], r["system"]): r for r in efficiency["search"]}
+    for row in rows.values():
+        machine = row["machine"]
+        assert (machine["device"], machine["gpu"]) == ("CPU", "")
+        assert machine["cpu"] and machine["cores"] > 0
+        assert (row["queries_per_batch"], row["query_seconds"]) == (32, {})
     assert rows[1, "mathamr_plus"]["queries"] == 3
     row = rows[2, "both"]
     assert row["queries_per_second"] == pytest.approx(row["queries"] / row["seconds"])
+
+
+def test_index_has_the_vectors_and_bytes_of_each_task(catalog) -> None:
+    index = catalog.load("efficiency")["index"]
+    assert index["tasks"]["1"] == {
+        "post_types": ["answer"], "posts": 3, "vectors": 7, "bytes": 320,
+    }  # fmt: skip
+    assert index["tasks"]["2"] == {
+        "post_types": ["answer"], "posts": 3, "vectors": 3, "bytes": 96,
+    }  # fmt: skip
+    assert index["post_types"]["question"]["vectors"] == 2
+    assert (index["bytes"], index["bytes_from"]) == (512, "computed")
+    report = catalog.load("evaluation_report")
+    assert "MiB (GPU memory), on planted (planted processor, 8 cores)" in report
+    assert re.search(r"\| 1 +\| answer +\| +3 \| +7 \| +0\.0 \|", report)
+
+
+def test_each_query_alone_has_its_own_time(data: Path) -> None:
+    fusion = {"name": "both", "method": "max", "of": ["mathamr_plus", "bm25"]}
+    catalog = evaluate(data, baselines=["bm25"], queries_per_batch=1, fusions=[fusion])
+    rows = {
+        r["system"]: r for r in catalog.load("efficiency")["search"] if r["task"] == 1
+    }
+    ours, words, both = (rows[n] for n in ("mathamr_plus", "bm25", "both"))
+    assert list(ours["query_seconds"]) == ["A.1", "A.201", "A.202"]
+    for row in (ours, words):
+        times = row["query_seconds"].values()
+        assert min(times) > 0
+        assert sum(times) == pytest.approx(row["seconds"], abs=1e-5)
+    assert both["query_seconds"]["A.1"] == pytest.approx(
+        ours["query_seconds"]["A.1"] + words["query_seconds"]["A.1"], abs=1e-6
+    )
+
+
+def test_index_of_an_older_version_is_refused(data: Path) -> None:
+    older = {k: v for k, v in INDEX.items() if k != "post_types"}
+    open_catalog(data).save("index", older)
+    with pytest.raises(Exception, match="run the stage 'indexing' again"):
+        evaluate(data)
+    open_catalog(data).save("index", INDEX)
+
+
+def test_training_on_two_machines_has_no_mean_time(caplog) -> None:
+    other = MACHINE | {"gpu": "another"}
+    history = [
+        {"seconds": 2.0, "memory_mib": 10.0, "machine": MACHINE},
+        {"seconds": 4.0, "memory_mib": 9.0, "machine": MACHINE},
+        {"seconds": 9.0, "memory_mib": 20.0, "machine": other},
+        {"seconds": 1.0, "memory_mib": 5.0},  # of an older version
+    ]
+    found = describe_training(history, {"total": 7})
+    assert (found["seconds_per_epoch"], found["peak_memory_mib"]) == (None, None)
+    assert [p["seconds_per_epoch"] for p in found["by_machine"]] == [3.0, 9.0, 1.0]
+    assert "3 machines" in caplog.text and "another" in caplog.text
+    assert "not recorded" in caplog.text
 
 
 def test_report_shows_systems_anchors_kinds_and_oddities(catalog) -> None:
@@ -158,8 +222,25 @@ def test_report_shows_systems_anchors_kinds_and_oddities(catalog) -> None:
     assert "category: Proof" in report
     assert "2 of 3 judged topics are not in the run" in report
     assert "judged ids are not in the corpus" in report  # post 99, visual id 72
+    assert "## Topics that were not searched" in report
+    assert "- A.2 (mathamr_plus): has no vectors" in report
     figure = json.loads(catalog.load("evaluation_figure").to_json())
     assert {trace["type"] for trace in figure["data"]} == {"bar"}
+
+
+def test_query_that_shows_nothing_is_not_searched_and_reported(tmp_path: Path) -> None:
+    plant(tmp_path)
+    mention = FormulaMention("FORMULA_0", "q_1", "", r"\qquad", 0, 9)
+    blank = [
+        t._replace(formula_map=(mention,), latex=r"\qquad") if t.formula_id else t
+        for t in TOPICS
+    ]
+    save_table(open_catalog(tmp_path), "topics", blank)
+    catalog = evaluate(tmp_path, baselines=["bm25", "bm25_tuples"])
+    for system in ("mathamr_plus", "bm25", "bm25_tuples"):
+        assert scores_of(catalog, system).get("B.1", 0.0) == 0.0
+    report = catalog.load("evaluation_report")
+    assert "- B.1 (all systems): formula 'q_1' has no tree" in report
 
 
 def test_strategies_are_systems_of_their_own(data: Path) -> None:

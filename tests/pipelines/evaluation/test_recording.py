@@ -5,18 +5,22 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.experiments import COLLECTION
 from mathamr_kedro.experiments.grid import describe_key
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph import PreprocessingConfig
+from mathamr_kedro.hits import Hits
 from mathamr_kedro.pipelines.evaluation.recording import (
     identify_evaluation,
     record_evaluation,
 )
+from mathamr_kedro.trec import Run
 
 PARAMETERS: dict[str, Any] = {
     "preprocessing": {"graph": {"formula_mode": "opt"}},
@@ -35,7 +39,10 @@ PARSER = {"parser": "builtin", "digest": "1f"}
 
 def identify(encoder=ENCODER, parameters=PARAMETERS, mark="x"):
     data = SimpleNamespace(fingerprint=mark, files=lambda: [])
-    return identify_evaluation(data, data, data, data, encoder, PARSER, parameters)
+    index = {"encoder": "of the vectors"}
+    return identify_evaluation(
+        encoder, index, PARSER, parameters, **dict.fromkeys(COLLECTION, data)
+    )
 
 
 def test_evaluation_is_named_by_its_parameters_and_data():
@@ -67,7 +74,13 @@ def test_missing_data_is_refused():
 
 def test_record_holds_everything_with_the_time():
     scores = pd.DataFrame({"task": [1], "score": [0.5]})
-    outputs = record_evaluation(identify(), scores, [{"mean": 0.5}], {}, [], "# Page")
+    hits = Hits([str(n) for n in range(30)], np.linspace(1, 0, 30))
+    runs = [Run("mathamr_plus", {"A.1": hits}, task=1)]
+    outputs = record_evaluation(
+        identify(), scores, [{"mean": 0.5}], {}, [], "# Page", runs
+    )
     assert outputs.record.finished > "2026"
     assert outputs.scores.column("score").to_pylist() == [0.5]
     assert outputs.report == "# Page"
+    assert outputs.record.encoder["vectors"] == "of the vectors"
+    assert outputs.results.column("document").to_pylist() == [str(n) for n in range(10)]

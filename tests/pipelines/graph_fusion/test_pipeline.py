@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,30 @@ def test_statistics_add_up(catalog) -> None:
     assert statistics["training_pairs"] == 4
     assert "| Posts processed | 6 |" in catalog.load("math_graph_report")
     assert catalog.load("math_graph_figure").data
+
+
+def test_table_4_3_is_whole(catalog) -> None:
+    report = catalog.load("math_graph_report")
+    section = report.split("(Table 4.3)")[1].split("##")[0]
+    rows = dict(re.findall(r"^\| (.+?) \| (.*?) ?\|$", section, re.MULTILINE))
+    file = "`qrel_task1_2022.tsv`"
+    assert rows == {
+        "Statistic": "Value",
+        "*Collection*": "",
+        "Total posts": "5",
+        "Answer posts": "3",
+        "Question posts": "2",
+        "Mathematical formulas": "7",
+        "*Evaluation topics, judged*": "",
+        f"Task 1 topics, {file}": "2",
+        "*Relevance judgments*": "",
+        f"Task 1 total judgments, {file}": "40",
+        f"Task 1 unique judged documents, {file}": "30",
+        "*Corpus*": "",
+        "Training pairs": "4",
+        "Task 1 retrieval index (answers)": "2",
+        "Task 2 retrieval index (posts with formulas)": "2",
+    }
 
 
 def test_a_killed_run_goes_on_where_it_stopped(catalog, data: Path) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.errors import (
     ConfigurationError,
     DamagedFileError,
+    MalformedInputError,
     MissingInputError,
     find_cause,
 )
@@ -24,10 +24,9 @@ from tests.pipelines.search_world import write_encoder
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
-    catalog = write_inputs(folder)
-    catalog.save("visual_index", VisualIndex.build([]))
+    write_inputs(folder)
     for stage in ("graph_fusion", "preprocessing"):
-        catalog = run_stage(folder, stage)
+        run_stage(folder, stage)
     write_encoder(folder)
     return folder
 
@@ -60,6 +59,34 @@ def test_index_knows_its_encoder_and_size(catalog) -> None:
     assert (record["posts"], record["encoder"]) == (
         4, catalog.load("encoded_posts")["encoder"],
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["exact", "edge"])
+def test_index_counts_vectors_and_bytes_by_type_of_post(
+    data: Path, catalog, engine: str
+) -> None:
+    small = {"encoding": {"posts_per_shard": 3}, "engine": {"engine": engine}}
+    record = run_stage(data, "indexing", indexing=small).load("index")
+    entries = [
+        catalog.load("post_vectors").read(record["encoder"]).read([key]).entry(0)
+        for key in ("1", "2", "3", "4")
+    ]
+    for kind, found in record["post_types"].items():
+        own = [e for e in entries if e.post_type == kind]
+        vectors = sum(len(e.vectors) for e in own)
+        formulas = sum(map(sum, (e.returnable for e in own)))
+        counted = (found["posts"], found["vectors"], found["documents"])
+        assert counted == (len(own), vectors, len(own))
+        assert found["formulas"] == formulas
+        assert found["post_bytes"] == 4 * 8 * (vectors + len(own))
+        assert found["formula_bytes"] == 4 * 8 * formulas
+    assert set(record["post_types"]) == {"question", "answer"}
+    assert record["bytes"] == record["post_bytes"] + record["formula_bytes"] > 0
+    assert record["bytes_from"] == {"exact": "computed", "edge": "disk"}[engine]
+    if engine == "exact":
+        computed = sum(f["post_bytes"] for f in record["post_types"].values())
+        assert record["post_bytes"] == computed
+    assert record["machine"]["device"] == "CPU"
 
 
 @pytest.mark.parametrize("engine", ["exact", "edge"])
@@ -114,18 +141,18 @@ def test_killed_encoding_goes_on_behind_the_last_shard(
     write_encoder(data, seed=0)
 
 
-def test_formulas_that_the_index_withholds_are_not_returned(
-    data: Path, catalog
-) -> None:
-    import pyarrow as pa
-
-    withheld = pa.table({"formula_id": ["9"], "visual_id": ["9"], "issue": ["d"]})
-    catalog.save("visual_index", VisualIndex.build([withheld]))
-    write_encoder(data, seed=2)
-    found = run_stage(data, "indexing", indexing={"engine": {"engine": "exact"}})
-    # f0 and f1 are not in the formula index: nobody could judge them.
-    assert found.load("index")["formulas"] == 0
-    catalog.save("visual_index", VisualIndex.build([]))
+def test_returnable_formulas_without_a_vector_are_named(data: Path, catalog) -> None:
+    graphs = catalog.load("prepared_graphs").list()[0]
+    file = graphs.folder / "returnable_posts.npy"
+    flags = np.load(file)
+    assert flags.tolist() == [True, True, True]
+    np.save(file, flags & False)
+    write_encoder(data, seed=3)
+    assert run_stage(data, "indexing").load("encoded_posts")["formulas"] == 0
+    np.save(file, flags)
+    with pytest.raises(Exception, match=r"none for 3, e\.g\. f0, f1, f0") as caught:
+        run_stage(data, "indexing")
+    assert isinstance(find_cause(caught.value), MalformedInputError)
     write_encoder(data, seed=0)
 
 

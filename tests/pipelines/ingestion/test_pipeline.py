@@ -150,9 +150,9 @@ def test_pool_has_the_counts_of_its_readme(ingest, shared):
         "with_latex": 82_151,
         "with_presentation": 82_072,
         "with_content": 81_766,
-        "retrievable": 77_350,
+        "returnable": 77_350,
         "visual_ids": 41_262,
-        "retrievable_visual_ids": 38_657,
+        "returnable_visual_ids": 38_657,
     }
     assert (statistics["comments"], statistics["links"]) == (16_692, 7_027)
     assert statistics["topics"] == {"task1": 198, "task2": 185}

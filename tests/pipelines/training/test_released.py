@@ -13,7 +13,6 @@ import torch
 from click.testing import CliRunner
 
 from mathamr_kedro.cli import release
-from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
 from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
 from mathamr_kedro.learning.__main__ import main
@@ -166,7 +165,6 @@ def test_encoder_is_used_without_pairs(
     assert same(read_weights(catalog), halves)
     assert catalog.load("training_history") == []
     assert "nothing was trained" in catalog.load("training_report")
-    catalog.save("visual_index", VisualIndex.build([]))
     assert run_stage(other, "indexing", **numbered_by(released)).exists("index")
 
 

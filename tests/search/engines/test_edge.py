@@ -105,6 +105,35 @@ def test_graph_searches_find_the_same_in_a_small_index(tmp_path, store, posts):
         assert found.ids == twin.formulas(query.document(), 10)[0]
 
 
+@pytest.mark.parametrize("types", [None, frozenset({"answer"})])
+def test_each_vector_walks_alone_and_the_union_is_ordered(
+    tmp_path, store, posts, types
+):
+    """So small an index is scanned, so that each walk finds the true neighbours."""
+    twin = SlowIndex(posts)
+    mode = SearchMode(exact=False, hnsw_ef=3, walks="per_vector")
+    with EdgeIndex.open(tmp_path / "edge", store, HnswConfig(all_m=16)) as index:
+        for seed in range(4):
+            query = draw_query(seed).vectors
+            (hits,) = index.search_maxsim([query], 1000, mode, types)
+            truth = twin.walk_per_vector(query, 3, 1000, types)
+            check_hits(hits, truth)
+            assert 3 <= len(hits) <= 3 * len(query) < len(posts)
+            (hits,) = index.search_maxsim([query], 2, mode, types)
+            check_hits(hits, (truth[0][:2], truth[1]))
+            one = SearchMode(exact=False, hnsw_ef=3)
+            (hits,) = index.search_maxsim([query], 1000, one, types)
+            assert len(hits) == len(twin.maxsim(query, 1000, types)[0])
+
+
+def test_disk_of_posts_and_formulas_is_told_apart(tmp_path, store, index):
+    size = index.size()
+    assert size.source == "disk"
+    for kind, used in (("posts", size.post_bytes), ("formulas", size.formula_bytes)):
+        files = (tmp_path / "edge").glob(f"build-*/{kind}/**/*")
+        assert used == 512 * sum(f.stat().st_blocks for f in files if f.is_file()) > 0
+
+
 def test_graph_search_without_graph_is_refused(index):
     with pytest.raises(ConfigurationError, match=r"hnsw\.all_m"):
         index.search_maxsim([draw_query(1).vectors], 5, HNSW)

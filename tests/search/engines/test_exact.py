@@ -133,13 +133,20 @@ def test_empty_store_finds_nothing(tmp_path):
     assert index.search_maxsim([QUERIES[0].vectors], 5)[0].ids == []
     assert index.search_documents([QUERIES[0].document()], 5)[0].ids == []
     assert index.search_formulas([QUERIES[0].document()], 5)[0].ids == []
-    assert index.size() == (0, 0, 0)
+    assert index.size()[:4] == (0, 0, 0, 0)
 
 
-def test_size_is_that_of_the_vectors_before_anything_is_searched(store, posts):
+@pytest.mark.parametrize(("dtype", "size"), [("float32", 4), ("bfloat16", 2)])
+def test_size_is_that_of_the_vectors_that_searches_needed(store, posts, dtype, size):
+    index = ExactIndex(store, dtype=dtype)
+    assert index.size()[2:] == (0, 0, "unknown", size)
+    index.search_maxsim([QUERIES[0].vectors], 5)
     expected = WIDTH * sum(len(post.vectors) for post in posts)
-    assert ExactIndex(store).size().num_bytes == 4 * expected
-    assert ExactIndex(store, dtype="bfloat16").size().num_bytes == 2 * expected
+    assert index.size()[3:] == (0, "memory", size)
+    assert index.size().post_bytes >= size * expected
+    index.search_formulas([QUERIES[0].document()], 5)
+    expected = WIDTH * sum(len(post.formula_ids) for post in posts)
+    assert index.size().formula_bytes >= size * expected
 
 
 def test_many_queries_are_searched_in_groups(store, posts, monkeypatch):

@@ -6,7 +6,11 @@ import httpx
 import numpy as np
 import pytest
 from qdrant_client import QdrantClient
-from qdrant_client.http.exceptions import ResponseHandlingException
+from qdrant_client.http.exceptions import (
+    ResponseHandlingException,
+    UnexpectedResponse,
+)
+from qdrant_client.http.models.models import InlineResponse2002
 
 from mathamr_kedro.errors import (
     ConfigurationError,
@@ -91,6 +95,84 @@ def test_graph_searches_are_the_same_calls_in_other_words(client, store, posts):
     plain = ServerIndex.build(client, store, "plain")
     with pytest.raises(ConfigurationError, match="all_m"):
         plain.search_maxsim([query.vectors], 10, mode)
+
+
+def test_each_vector_walks_alone_and_the_union_is_ordered(client, store, posts):
+    index = ServerIndex.build(client, store, "mine", HnswConfig(all_m=16))
+    mode = SearchMode(exact=False, hnsw_ef=4, walks="per_vector")
+    query, answers = draw_query(5).vectors, frozenset({"answer"})
+    for types in (None, answers):
+        (hits,) = index.search_maxsim([query], 1000, mode, types)
+        check_hits(hits, SlowIndex(posts).walk_per_vector(query, 4, 1000, types))
+        assert len(hits) <= 4 * len(query) < 40
+
+
+def tell(name, *shards):
+    """A collection as ``GET /telemetry`` lists it; a shard is its bytes, or away."""
+    away = {"shard_id": 1, "peer_id": 2}
+    optimized = {"status": "ok", "optimizations": {"count": 0}, "log": []}
+    return {
+        "id": name, "init_time_ms": 1, "transfers": [], "resharding": [],
+        "shards": [
+            {
+                "id": number, "key": None, "remote": [] if size else [away],
+                "replicate_states": {"1": "Active"},
+                "local": size and {
+                    "total_optimized_points": 0, "vectors_size_bytes": size[0],
+                    "payloads_size_bytes": size[1], "optimizations": optimized,
+                },
+            }
+            for number, size in enumerate(shards)
+        ],
+    }  # fmt: skip
+
+
+class Telemetry:
+    """The part of the REST client that is asked for sizes."""
+
+    def __init__(self, *collections, error=None):
+        self.service_api, self.error = self, error
+        listed = {"number_of_collections": 2, "collections": list(collections)}
+        self.answer = {"time": 0.1, "result": {"id": "1", "collections": listed}}
+
+    def telemetry(self, details_level):
+        if self.error:
+            raise self.error
+        assert details_level >= 4
+        return InlineResponse2002.model_validate(self.answer)
+
+
+@pytest.mark.parametrize(
+    ("shards", "expected"),
+    [
+        ([(900, 100)], ("telemetry", 1000)),
+        ([(900, 100), (50, 5)], ("telemetry", 1055)),
+        ([(900, 100), None], ("unknown", 0)),  # a part is on another machine
+    ],
+)
+def test_bytes_are_those_that_the_server_tells(
+    client, store, monkeypatch, shards, expected
+):
+    index = ServerIndex.build(client, store, "mine")
+    names = {a.alias_name: a.collection_name for a in client.get_aliases().aliases}
+    answer = Telemetry(
+        tell("another", (7, 7)),
+        tell(names["mine_posts"], *shards),
+        tell(names["mine_formulas"], (30, 3)),
+    )
+    monkeypatch.setattr(QdrantClient, "http", answer)
+    size = index.size()
+    assert (size.source, size.post_bytes) == expected
+    assert size.formula_bytes == (33 if size.post_bytes else 0)
+    assert size.posts == 60
+
+
+def test_server_that_tells_no_sizes_is_no_failure(client, store, monkeypatch):
+    index = ServerIndex.build(client, store, "mine")
+    assert index.size()[2:5] == (0, 0, "unknown")  # local mode
+    forbidden = UnexpectedResponse(403, "Forbidden", b"", httpx.Headers())
+    monkeypatch.setattr(QdrantClient, "http", Telemetry(error=forbidden))
+    assert index.size()[2:5] == (0, 0, "unknown")
 
 
 def test_living_index_follows_the_store(client, tmp_path):

@@ -3,7 +3,8 @@
 ::
 
     folder/
-      meta.json                  version, schema, counts; written last
+      meta.json                  version, schema, counts
+      seals.json                 size and digest of every file; written last
       sizes.npy                  per graph: nodes, edges, virtual nodes, members,
                                  representatives
       keys.npy, key_length.npy   post ids as UTF-8

@@ -22,9 +22,12 @@ from mathamr_kedro.graph.shards.layout import (
     WIDE,
     ShardMeta,
 )
+from mathamr_kedro.sealing import check_folder
 
 Offsets: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = NDArray[np.int32]
+
+_REMEDY = "run the stage 'preprocessing' again, it makes the graphs anew"
 
 
 def _offsets(counts: NDArray[Any]) -> Offsets:
@@ -49,6 +52,7 @@ class GraphShards:
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
         meta = ShardMeta.read(self.folder)
+        check_folder(self.folder, _REMEDY, whole=False)
         self.schema = meta.schema
         # Views as plain arrays: slicing a memmap object costs far more.
         self.arrays: dict[str, NDArray[Any]] = {
@@ -77,6 +81,14 @@ class GraphShards:
             group: _offsets(sizes[self.wide, column])
             for column, group in enumerate(GROUPS)
         }
+
+    def check(self) -> None:
+        """Refuse files whose bytes were changed; they are read once in a process.
+
+        Raises:
+            DamagedFileError: one is not what was written.
+        """
+        check_folder(self.folder, _REMEDY, whole=True)
 
     def __len__(self) -> int:
         return len(self.arrays["sizes"])
@@ -121,7 +133,7 @@ class GraphShards:
         """
         chosen = np.asarray(positions, dtype=np.int64)
         bounds = self._formula_bounds
-        rows = _spread(bounds["formula"], chosen)
+        rows = self.number_formulas(chosen)
         formula_ids, visual_ids = (
             TextColumn(
                 self.arrays[name][_spread(bounds[name], chosen)],
@@ -130,6 +142,13 @@ class GraphShards:
             for name in FORMULA_NAMES
         )
         return formula_ids, visual_ids
+
+    def number_formulas(
+        self, positions: Sequence[int] | NDArray[Any]
+    ) -> NDArray[np.int64]:
+        """Return where the formulas of some graphs stand among those of all graphs."""
+        chosen = np.asarray(positions, dtype=np.int64)
+        return _spread(self._formula_bounds["formula"], chosen)
 
     def position(self, key: str) -> int:
         """Find the graph of a post."""

@@ -24,6 +24,7 @@ from mathamr_kedro.graph.shards.layout import (
     FormulaName,
     ShardMeta,
 )
+from mathamr_kedro.sealing import seal_folder
 
 _FLUSH = 1024
 _COPY = 1 << 22
@@ -52,6 +53,8 @@ class _ArrayFile:
 
     def close(self) -> None:
         """Write the final length; NumPy pads headers so that they keep their size."""
+        if self._file.closed:
+            return
         self._file.seek(0)
         self._write_header()
         self._file.close()
@@ -153,7 +156,10 @@ class ShardWriter:
         """Write the rest and ``meta.json``, then put the folder in its place."""
         with self._place:
             self._flush()
+            for file in self._files.values():
+                file.close()
             ShardMeta(self.schema, len(self), self._largest).write(self._part)
+            seal_folder(self._part)
 
     def __enter__(self) -> ShardWriter:
         return self
@@ -196,3 +202,4 @@ class ShardWriter:
                         out.append(values[start : start + _COPY])
                 out.close()
             joined.write(part)
+            seal_folder(part)

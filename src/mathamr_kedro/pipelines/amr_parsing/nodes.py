@@ -13,10 +13,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from mathamr_kedro.amr import (
     GraphStatistics,
+    ParsedText,
     ParseTexts,
     describe_parser,
     report_parsing,
@@ -30,8 +30,9 @@ from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingConfig
 from mathamr_kedro.pipelines.amr_parsing.pieces import (
     TextPieces,
 )
+from mathamr_kedro.pipelines.amr_parsing.reuse import KnownGraphs
 from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import Failure, Post
+from mathamr_kedro.records import Comment, Post
 from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs, StartOfShards
 from mathamr_kedro.workers import Partition, run_partitions
 
@@ -65,29 +66,48 @@ def settle_parser(
     return identity
 
 
+def parse_comments(
+    comments: ShardedTable, parser: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> ShardPairs:
+    """Parse comments with formulas, where these are encoded in their context."""
+    if AmrParsingConfig.read(parameters).comment_formulas == "context":
+        yield from parse_texts(comments, parser, parameters)
+        return
+    end = EndOfShards("no comments")
+    yield end, end
+
+
 def parse_texts(
     texts: ShardedTable, parser: Mapping[str, Any], parameters: Mapping[str, Any]
 ) -> ShardPairs:
-    """Parse texts of posts or topics to AMR graphs; note why a text has none."""
+    """Parse texts of posts or topics to AMR graphs; note why a text has none.
+
+    A text that the same parser has parsed before is not parsed again.
+    """
     config = AmrParsingConfig.read(parameters).settle(parser)
     made_from = _made_from(texts, config)
-    start = StartOfShards(made_from)
-    yield StartOfShards(made_from), start
-    pieces = TextPieces(texts, config.posts_per_shard).read(skip=start.finished)
-    source = "posts" if texts.record is Post else "topics"
+    failures, start = StartOfShards(made_from), _ask_for_shards(texts, config)
+    yield failures, start
+    finished = start.finished & failures.finished
+    unfinished = [f for name, f in start.files.items() if name not in finished]
+    known = KnownGraphs([*start.previous, *unfinished])
+    pieces = TextPieces(texts, config.posts_per_shard).read(skip=finished)
+    source = {Post: "posts", Comment: "comments"}.get(texts.record, "topics")
     # Rows wait here while their texts are with a worker; the runner bounds how many.
-    waiting: dict[str, list[Any]] = {}
-    partitions = _make_partitions(pieces, texts.record, waiting)
+    waiting: dict[str, tuple[list[Any], list[ParsedText | None]]] = {}
+    partitions = _make_partitions(pieces, texts.record, known, waiting)
     function = ParseTexts(config.parser_settings, config.max_chunk_tokens)
     results = run_partitions(function, partitions, config.runner_settings)
     for result in report_progress(results, f"{source} parsed", lambda r: len(r.items)):
-        rows = waiting.pop(result.name)
-        yield TextPieces.assemble(source, result.name, made_from, rows, result.results)
+        rows, parsed = waiting.pop(result.name)
+        new = iter(result.results)
+        merged = [next(new) if found is None else found for found in parsed]
+        yield TextPieces.assemble(source, result.name, made_from, rows, merged)
     yield EndOfShards(made_from), EndOfShards(made_from)
 
 
 def collect_parse_failures(*tables: ShardedTable) -> Iterator[Shard | EndOfShards]:
-    """Put the failures of posts and of topics into one table."""
+    """Put the failures of posts, comments and topics into one table."""
     made_from = fingerprint("amr_failures", *(table.fingerprint for table in tables))
     for table in tables:
         for file, failures in zip(table.files(), table.tables(), strict=True):
@@ -121,12 +141,36 @@ def _made_from(texts: ShardedTable, config: AmrParsingConfig) -> str:
     return fingerprint("amr", texts.fingerprint, config.identity())
 
 
+def _ask_for_shards(texts: ShardedTable, config: AmrParsingConfig) -> StartOfShards:
+    parts = {
+        "texts": texts.fingerprint,
+        "parser": fingerprint(config.parser_identity()),
+        "size of shards": str(config.posts_per_shard),
+    }
+    return StartOfShards(
+        _made_from(texts, config),
+        parts,
+        reuse="parser",
+        discard="amr_parsing.discard",
+        may_discard=config.discard,
+    )
+
+
 def _make_partitions(
-    pieces: Iterator[tuple[str, pa.Table]], record: type, waiting: dict[str, list[Any]]
+    pieces: Iterator[tuple[str, pa.Table]],
+    record: type,
+    known: KnownGraphs,
+    waiting: dict[str, tuple[list[Any], list[ParsedText | None]]],
 ) -> Iterator[Partition]:
+    """Yield the texts to parse; note all rows, and what is known of them."""
     for name, table in pieces:
-        waiting[name] = list(RecordTables(record).read(table))
-        yield Partition(name, [row.text for row in waiting[name]])
+        rows: list[Any] = list(RecordTables(record).read(table))
+        if record is Comment:  # of comments only the formulas are wanted
+            rows = [row for row in rows if row.formula_map]
+        found = [known.find(row.text) if len(known) else None for row in rows]
+        waiting[name] = rows, found
+        pairs = zip(rows, found, strict=True)
+        yield Partition(name, [row.text for row, graph in pairs if graph is None])
 
 
 def _describe(
@@ -136,7 +180,7 @@ def _describe(
     config: AmrParsingConfig,
 ) -> dict[str, Any]:
     """Return the statistics of one table, shard by shard."""
-    if graphs.fingerprint != _made_from(texts, config):
+    if graphs.made_from != _made_from(texts, config):
         raise MissingInputError(
             "The graphs were made from other texts or parameters; run the whole stage: "
             "kedro run --pipeline amr_parsing"
@@ -149,7 +193,7 @@ def _describe(
     id_column = texts.empty().column_names[0]
     pieces = TextPieces(texts, config.posts_per_shard)
     for name, table in pieces.read([id_column]):
-        failed = list(RecordTables(Failure).read(pq.read_table(failed_files[name])))
+        failed = list(failures.read_rows(failed_files[name]))
         lost = [failure for failure in failed if not failure.kept]
         parsed = _count_graphs(files[name], statistics)
         ids = table[id_column].to_pylist()

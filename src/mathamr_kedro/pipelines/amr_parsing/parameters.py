@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from mathamr_kedro.amr import (
     AmrlibConfig,
     ParserChoice,
     ParserConfig,
+    ParseTexts,
     TransitionConfig,
     choose_parser,
 )
@@ -29,6 +30,11 @@ class AmrParsingConfig:
     """Limit of a chunk (thesis, section 3.1)."""
     posts_per_shard: int
     """A killed run loses at most the shards that were under way."""
+    comment_formulas: Literal["alone", "context"] = "alone"
+    """``context``: comments with formulas are parsed too, so that their formulas are
+    encoded where they stand; ``alone``: each is encoded by itself."""
+    discard: bool = False
+    """Whether graphs of another parser are thrown away, however long they took."""
     workers: WorkerConfig = field(default_factory=WorkerConfig)
     transition: TransitionConfig = field(default_factory=TransitionConfig)
     amrlib: AmrlibConfig = field(default_factory=AmrlibConfig)
@@ -70,9 +76,15 @@ class AmrParsingConfig:
 
     def identity(self) -> dict[str, Any]:
         """Return what the shards depend on, the texts aside."""
+        return {**self.parser_identity(), "posts_per_shard": self.posts_per_shard}
+
+    def parser_identity(self) -> dict[str, Any]:
+        """Return what the graph of a text depends on."""
+        version = ParseTexts.VERSION
         return {
             **self.parser_settings.identity(),
             "sentences": "by_chunk",  # graphs made before had them all below the root
             "max_chunk_tokens": self.max_chunk_tokens,
-            "posts_per_shard": self.posts_per_shard,
+            # The first version is that of graphs from before there were versions.
+            **({"chunking": version} if version > 1 else {}),
         }

@@ -14,7 +14,8 @@ from mathamr_kedro.amr import ParsedText, ParseFailure, make_printable
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.errors import GraphError
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.records import Failure, Post, Topic
+from mathamr_kedro.pipelines.amr_parsing.reuse import digest_text
+from mathamr_kedro.records import Comment, Failure, Post, Topic
 from mathamr_kedro.shards import Shard
 from mathamr_kedro.workers import Failed
 
@@ -32,6 +33,7 @@ class TextPieces:
     """A table of texts in pieces of at most ``size`` rows; none crosses a shard."""
 
     def __init__(self, texts: ShardedTable, size: int) -> None:
+        self._texts = texts
         self._pieces = list(_cut_table(texts, size))
 
     def read(
@@ -45,7 +47,7 @@ class TextPieces:
         """
         chosen = (piece for piece in self._pieces if piece.name not in skip)
         for file, group in groupby(chosen, key=lambda piece: piece.file):
-            table = pq.read_table(file, columns=list(columns) if columns else None)
+            table = self._texts.read_file(file, columns)
             for piece in group:
                 yield piece.name, table.slice(piece.start, piece.stop - piece.start)
 
@@ -54,7 +56,7 @@ class TextPieces:
         source: str,
         name: str,
         made_from: str,
-        rows: Sequence[Post | Topic],
+        rows: Sequence[Post | Comment | Topic],
         results: Sequence[ParsedText | ParseFailure | Failed],
     ) -> tuple[Shard, Shard]:
         """Return the shards of failures and of graphs that come of a piece.
@@ -62,7 +64,7 @@ class TextPieces:
         Every row becomes a graph or a failure that was not kept.
 
         Args:
-            source: ``posts`` or ``topics``.
+            source: ``posts``, ``comments`` or ``topics``.
             name: name of the shards.
             made_from: fingerprint of the texts and of the parser.
             rows: what was to be parsed.
@@ -71,15 +73,15 @@ class TextPieces:
         blocks: list[str] = []
         failures: list[Failure] = []
         for row, parsed in zip(rows, results, strict=True):
-            record_id = row.post_id if isinstance(row, Post) else row.topic_id
-            head = ("amr_parsing", source, name, record_id)
+            head = ("amr_parsing", source, name, row[0])  # ids come first
             record = _make_record(row, parsed)
             if isinstance(record, ParseFailure):
-                failures.append(Failure(*head, *record, kept=False))
+                failures.append(Failure(*head, *record, kept=False).classify())
                 continue
             blocks.append(record)
             lost = parsed.failures if isinstance(parsed, ParsedText) else ()
-            failures.extend(Failure(*head, *failure, kept=True) for failure in lost)
+            notes = (Failure(*head, *failure, kept=True) for failure in lost)
+            failures.extend(note.classify() for note in notes)
         written = len(blocks)
         counts = {"read": len(rows), "written": written, "dropped": len(rows) - written}
         return (
@@ -97,16 +99,23 @@ def _cut_table(texts: ShardedTable, size: int) -> Iterator[_Piece]:
 
 
 def _make_record(
-    row: Post | Topic, parsed: ParsedText | ParseFailure | Failed
+    row: Post | Comment | Topic, parsed: ParsedText | ParseFailure | Failed
 ) -> str | ParseFailure:
     if isinstance(parsed, Failed):
-        is_known = parsed.reason in ("timeout", "worker_died")
+        is_known = parsed.reason != "exception"
         reason = parsed.reason if is_known else "all_chunks_failed"
         return ParseFailure(reason, make_printable(parsed.detail))
     if isinstance(parsed, ParseFailure):
         return parsed
-    make: Any = GraphRecord.of_post if isinstance(row, Post) else GraphRecord.of_topic
+    makers: dict[type, Any] = {
+        Post: GraphRecord.of_post,
+        Comment: GraphRecord.of_comment,
+        Topic: GraphRecord.of_topic,
+    }
+    record: GraphRecord = makers[type(row)](row, parsed.graph, parsed.missing)
+    if not parsed.failures:
+        record = record._replace(text_digest=digest_text(row.text))
     try:
-        return make(row, parsed.graph, parsed.missing).format()
+        return record.format()
     except GraphError as exc:
         return ParseFailure("penman_error", str(exc))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,22 +21,28 @@ from mathamr_kedro.datasets import (
 )
 from mathamr_kedro.formula import FormulaTrees, TreeStore, find_trees
 from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.pipelines.evaluation.efficiency import (
+    describe_index,
+    describe_searches,
+    describe_training,
+)
 from mathamr_kedro.pipelines.evaluation.parameters import SYSTEM, EvaluationConfig
 from mathamr_kedro.pipelines.evaluation.report import Scoreboard
 from mathamr_kedro.pipelines.evaluation.scoring import score_folder
-from mathamr_kedro.records import Topic
+from mathamr_kedro.records import FormulaInstance, Topic
 from mathamr_kedro.runs import (
     FORMULA_SYSTEMS,
     POST_SYSTEMS,
     TASKS,
-    FormulaInstance,
     PostSources,
     Queries,
     TopicSet,
     add_fusions,
     build_formula_ranker,
     build_post_ranker,
+    find_blank_queries,
     list_topic_sets,
+    list_unsearched,
     run_search,
     search_posts,
 )
@@ -49,13 +55,14 @@ logger = logging.getLogger(__name__)
 Values = Mapping[str, Any]
 
 
-def search_by_vectors(
+def search_by_vectors(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
     topics: ShardedTable,
     posts: ShardedTable,
     index: Values,
     post_vectors: VectorStores,
     topic_vectors: VectorStores,
     indexes: IndexPlaces,
+    formula_trees: TreeStore,
     indexing: Values,
     parameters: Values,
 ) -> list[Run]:
@@ -68,19 +75,19 @@ def search_by_vectors(
     engine = read_parameters(EngineConfig, indexing["engine"], where="indexing.engine")
     folder, connect = indexes.folder(encoder), indexes.connect
     opened = open_index(engine, store, folder, connect, verify=True)
-    by_task = _list_topics(topics)
+    by_task = _list_topics(topics, formula_trees)
     queries = {t: Queries.read(by_task[t], topic_vectors.read(encoder)) for t in TASKS}
     asks_questions = any(s.with_question for s in strategies.values())
     question_of = _find_questions(posts, store.places) if asks_questions else {}
-    size = config.queries_per_batch
+    batch = config.queries_per_batch, engine.searches_on
     runs = []
     for name, chosen in strategies.items() if queries[1].topics else ():
         search = partial(search_posts, opened, store, chosen, question_of)
-        runs.append(run_search(1, name, *queries[1], search, chosen.depth, size))
+        runs.append(run_search(1, name, *queries[1], search, chosen.depth, *batch))
     names, vectors = queries[2].formulas(by_task[2])
     if names:
         find = partial(find_formulas, opened)
-        runs.append(run_search(2, SYSTEM, names, vectors, find, config.depth, size))
+        runs.append(run_search(2, SYSTEM, names, vectors, find, config.depth, *batch))
     opened.close()
     return runs
 
@@ -88,7 +95,7 @@ def search_by_vectors(
 def search_by_baselines(
     topics: ShardedTable,
     posts: ShardedTable,
-    formulas: ShardedTable,
+    returnable_formulas: ShardedTable,
     formula_trees: TreeStore,
     math_graphs: PenmanShards,
     topic_math_graphs: PenmanShards,
@@ -96,7 +103,7 @@ def search_by_baselines(
 ) -> list[Run]:
     """Search the collection for all topics by each baseline that is asked for."""
     config = EvaluationConfig.read(parameters)
-    by_task = _list_topics(topics)
+    by_task = _list_topics(topics, formula_trees)
     sources = PostSources(
         posts.records,
         math_graphs.records,
@@ -110,7 +117,7 @@ def search_by_baselines(
             build: Any = partial(build_post_ranker, system, sources)
             runs.append(_search(1, system, by_task[1], build, config))
         if system in FORMULA_SYSTEMS and by_task[2]:
-            found = _list_formulas(formulas, posts)
+            found = returnable_formulas.records()
             build = partial(
                 build_formula_ranker, system, found, trees_of, config.text_model
             )
@@ -146,14 +153,15 @@ def score_runs(
     topics: ShardedTable,
     judgments: ShardedTable,
     posts: ShardedTable,
-    formulas: ShardedTable,
+    returnable_formulas: ShardedTable,
     visual_index: VisualIndex,
     parameters: Values,
 ) -> tuple[pd.DataFrame, list[dict[str, Any]], Scoreboard]:
     """Score the runs by topic; take the means, with floor and ceiling."""
     config = EvaluationConfig.read(parameters)
     sets = _list_sets(topics, judgments, visual_index, config)
-    board = Scoreboard(score_folder(runs, sets, posts, formulas, config.protocol))
+    scored = score_folder(runs, sets, posts, returnable_formulas, config.protocol)
+    board = Scoreboard(scored)
     return board.list_scores(), board.list_metrics(), board
 
 
@@ -163,40 +171,33 @@ def measure_efficiency(
     training_history: Sequence[Values],
     index: Values,
     system_runs: Sequence[Run],
+    parameters: Values,
 ) -> dict[str, Any]:
     """Measure time, memory and size of training, index and search."""
+    config = EvaluationConfig.read(parameters)
     counts = encoders.open(str(encoder["folder"])).count_parameters()
-    total = counts.pop("all")
-    epochs = [float(record["seconds"]) for record in training_history]
-    memory = [float(record["memory_mib"]) for record in training_history]
+    counts["total"] = counts.pop("all")
     return {
-        "training": {
-            "seconds_per_epoch": sum(epochs) / len(epochs) if epochs else None,
-            "peak_memory_mib": max(memory, default=None),
-            "parameters": counts | {"total": total},
-        },
-        "index": {
-            name: index[name]
-            for name in ("posts", "formulas", "vectors", "bytes", "seconds")
-        },
-        "search": [
-            {
-                "task": run.task,
-                "system": run.name,
-                "queries": len(run.lists),
-                "seconds": run.seconds,
-                "queries_per_second": len(run.lists) / max(run.seconds, 1e-9),
-            }
-            for run in system_runs
-        ],
+        "training": describe_training(training_history, counts),
+        "index": describe_index(index),
+        "search": describe_searches(system_runs, config.queries_per_batch),
     }
 
 
 def report_evaluation(
-    scored_runs: Scoreboard, efficiency: Values, amr_parser: Values
+    scored_runs: Scoreboard,
+    efficiency: Values,
+    amr_parser: Values,
+    system_runs: Sequence[Run],
+    topics: ShardedTable,
+    formula_trees: TreeStore,
 ) -> tuple[str, go.Figure]:
-    """Write the report and draw the figure of all systems."""
-    return scored_runs.write_report(efficiency, amr_parser), scored_runs.draw()
+    """Write the report and draw the figure; name the topics that were not searched."""
+    asked: list[Topic] = list(topics.records())
+    blank = find_blank_queries(asked, partial(_find_trees, formula_trees))
+    unsearched = list_unsearched(system_runs, asked, blank)
+    report = scored_runs.write_report(efficiency, amr_parser, unsearched)
+    return report, scored_runs.draw()
 
 
 def _search(
@@ -216,8 +217,15 @@ def _find_trees(trees: TreeStore, formula: FormulaInstance) -> FormulaTrees | No
     return find_trees(trees, formula.visual_id, formula.latex)
 
 
-def _list_topics(topics: ShardedTable) -> dict[int, list[Topic]]:
+def _list_topics(
+    topics: ShardedTable, formula_trees: TreeStore
+) -> dict[int, list[Topic]]:
+    """List the topics by task, without queries that show nothing."""
     found: list[Topic] = list(topics.records())
+    blank = find_blank_queries(found, partial(_find_trees, formula_trees))
+    for topic_id, reason in blank.items():
+        logger.warning("topic %s is not searched and counts as 0: %s", topic_id, reason)
+    found = [topic for topic in found if topic.topic_id not in blank]
     return {task: [t for t in found if t.task == name] for task, name in TASKS.items()}
 
 
@@ -242,18 +250,3 @@ def _find_questions(
         for post, parent in zip(*(c.to_pylist() for c in table.columns), strict=True)
         if parent in indexed and post in indexed
     }
-
-
-def _list_formulas(
-    formulas: ShardedTable, posts: ShardedTable
-) -> Iterator[FormulaInstance]:
-    """Yield what Task 2 may return: the formula index, or else the posts' formulas."""
-    if formulas.counts.get("written"):
-        for table in formulas.tables(["issue", *FormulaInstance._fields]):
-            kept = table.filter(VisualIndex.mark_retrievable(table["issue"]))
-            columns = (kept[name].to_pylist() for name in FormulaInstance._fields)
-            yield from map(FormulaInstance._make, zip(*columns, strict=True))
-        return
-    for post in posts.records():
-        for m in post.formula_map if post.post_type != "example" else ():
-            yield FormulaInstance(m.formula_id, m.visual_id, post.post_id, m.latex)

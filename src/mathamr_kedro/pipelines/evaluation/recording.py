@@ -12,10 +12,17 @@ import pandas as pd
 import pyarrow as pa
 
 from mathamr_kedro.datasets import PenmanShards, ShardedTable
-from mathamr_kedro.experiments import CellOutputs, CellRecord, fingerprint_collection
+from mathamr_kedro.experiments import (
+    COLLECTION,
+    CellOutputs,
+    CellRecord,
+    fingerprint_collection,
+)
+from mathamr_kedro.experiments.first_results import tabulate_results
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph import PreprocessingConfig
+from mathamr_kedro.trec import Run
 
 logger = logging.getLogger(__name__)
 
@@ -26,18 +33,14 @@ _PICTURE = re.compile(r"^!\[.*\)\n+", re.MULTILINE)
 
 
 def identify_evaluation(
-    math_graphs: PenmanShards,
-    topic_math_graphs: PenmanShards,
-    training_pairs: ShardedTable,
-    judgments: ShardedTable,
     encoder: Values,
+    index: Values,
     amr_parser: Values,
     parameters: Values,
+    **data: PenmanShards | ShardedTable,
 ) -> CellRecord:
     """Note under which parameters, and on which data, the encoder was evaluated."""
-    collection = fingerprint_collection(
-        math_graphs, topic_math_graphs, training_pairs, judgments
-    )
+    collection = fingerprint_collection(*(data[name] for name in COLLECTION))
     graphs = PreprocessingConfig.read(parameters["preprocessing"])
     training = TrainingStageConfig.read(parameters["training"])
     trained = (encoder["prepared_graphs"], encoder.get("settings"))
@@ -48,7 +51,8 @@ def identify_evaluation(
             "experiment will count its scores",
             encoder["folder"],
         )
-    record = CellRecord.identify(parameters, encoder, collection, is_current)
+    named = {**encoder, "vectors": index["encoder"]}
+    record = CellRecord.identify(parameters, named, collection, is_current)
     return replace(record, amr_parser=dict(amr_parser))
 
 
@@ -59,12 +63,16 @@ def record_evaluation(
     efficiency: Values,
     training_history: Sequence[Values],
     report: str,
+    system_runs: Sequence[Run],
 ) -> CellOutputs:
     """Record the evaluation where experiments look for finished cells.
 
     The report is written last of all, so a recorded cell lacks nothing.
     """
     table = pa.Table.from_pandas(scores, preserve_index=False)
+    results = tabulate_results(system_runs)
     page = _PICTURE.sub("", report)
-    outputs = CellOutputs(record, table, metrics, efficiency, training_history, page)
+    outputs = CellOutputs(
+        record, table, metrics, efficiency, training_history, page, results
+    )
     return outputs.finish()

@@ -14,6 +14,7 @@ from plotly.subplots import make_subplots
 from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.datasets import RunEntry
 from mathamr_kedro.figures import style_figure
+from mathamr_kedro.machines import Machine
 from mathamr_kedro.metrics import Evaluation, Group, Summary
 from mathamr_kedro.stats import Column, Figure, Row, Table
 
@@ -83,9 +84,18 @@ class Scoreboard:
         ]
 
     def write_report(
-        self, efficiency: Mapping[str, Any], amr_parser: Mapping[str, Any]
+        self,
+        efficiency: Mapping[str, Any],
+        amr_parser: Mapping[str, Any],
+        unsearched: Sequence[tuple[str, str, str]] = (),
     ) -> str:
-        """Return a Markdown page: a table for each topic set, and what is odd."""
+        """Return a Markdown page: a table for each topic set, and what is odd.
+
+        Args:
+            efficiency: times and sizes.
+            amr_parser: which parser made the graphs.
+            unsearched: topics that were not searched, the systems, and why.
+        """
         parts = ["# Evaluation\n", f"{describe_parser(amr_parser)}\n"]
         if not self.runs:
             parts.append("Nothing is judged: the runs are written, but not scored.\n")
@@ -98,6 +108,10 @@ class Scoreboard:
             parts += [title, _compare(members).to_markdown()]
             parts += _break_down(members)
             parts += _list_findings(members)
+        if unsearched:
+            parts.append("## Topics that were not searched\n\nThey count as 0.\n")
+            parts += [f"- {t} ({who}): {reason}" for t, who, reason in unsearched]
+            parts.append("")
         parts += ["## Efficiency\n", *_describe_efficiency(efficiency)]
         return "\n".join(parts)
 
@@ -180,18 +194,19 @@ def _list_findings(runs: Sequence[ScoredRun]) -> Iterator[str]:
 
 
 def _describe_efficiency(efficiency: Mapping[str, Any]) -> Iterator[str]:
-    training, index = efficiency["training"], efficiency["index"]
-    seconds, memory = training["seconds_per_epoch"], training["peak_memory_mib"]
+    training = efficiency["training"]
+    for part in training.get("by_machine", [training]):
+        if part["seconds_per_epoch"] is not None:
+            machine = Machine.read(part["machine"])
+            yield (
+                f"- Training: {part['seconds_per_epoch']:.1f} s per epoch, at most "
+                f"{part['peak_memory_mib']:,.0f} MiB ({machine.device or 'unknown'} "
+                f"memory), on {machine.name} ({part['epochs']} epochs)."
+            )
     parameters = training["parameters"]
-    if seconds is not None:
-        yield f"- Training: {seconds:.1f} s per epoch, at most {memory:,.0f} MiB."
     parts = ", ".join(f"{n} {c:,}" for n, c in parameters.items() if n != "total")
     yield f"- Parameters: {parameters['total']:,} ({parts})."
-    yield (
-        f"- Index: {index['posts']:,} posts, {index['formulas']:,} formulas, "
-        f"{index['vectors']:,} vectors, {index['bytes'] / 2**20:,.1f} MiB, "
-        f"built in {index['seconds']:.1f} s.\n"
-    )
+    yield from _describe_index(efficiency["index"])
     columns = (
         Column("queries", "Queries", 0),
         Column("seconds", "Seconds", 2),
@@ -199,12 +214,46 @@ def _describe_efficiency(efficiency: Mapping[str, Any]) -> Iterator[str]:
     )
     rows = [
         Row(
-            (str(row["task"]), row["system"]),
+            (str(row["task"]), row["system"], Machine.read(row["machine"]).name),
             tuple(Figure(row[c.key]) for c in columns),
         )
         for row in efficiency["search"]
     ]
-    yield Table("Searches", ("Task", "System"), columns, tuple(rows)).to_markdown()
+    labels = ("Task", "System", "Machine")
+    batches = {row["queries_per_batch"] for row in efficiency["search"]}
+    title = f"Searches, {max(batches, default=1)} at once"
+    yield Table(title, labels, columns, tuple(rows)).to_markdown()
+
+
+def _describe_index(index: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the size of the index: the whole, and by task and type of post."""
+    yield (
+        f"- Index: {index['posts']:,} posts, {index['formulas']:,} formulas, "
+        f"{index['vectors']:,} vectors of {index['width']} numbers; the engine "
+        f"'{index['engine']}' takes {index['bytes'] / 2**20:,.1f} MiB "
+        f"({index['bytes_from']}), built in {index['seconds']:.1f} s.\n"
+    )
+    columns = (
+        Column("posts", "Posts", 0),
+        Column("vectors", "Vectors", 0),
+        Column("bytes", "MiB", 1, scale=1 / 2**20),
+    )
+    rows = []
+    for task, (vectors, size) in {
+        "1": ("vectors", "post_bytes"),
+        "2": ("formulas", "formula_bytes"),
+    }.items():
+        whole = index["tasks"][task]
+        for name in whole["post_types"]:
+            found = index["post_types"][name]
+            values = (found["posts"], found[vectors], found[size])
+            rows.append(Row((task, name), tuple(map(Figure, values))))
+        figures = tuple(Figure(whole[c.key]) for c in columns)
+        rows.append(Row((task, "together"), figures))
+    notes = ("MiB: computed as vectors × numbers × bytes; documents count twice.",)
+    title = "Index by task"
+    labels = ("Task", "Post type")
+    yield Table(title, labels, columns, tuple(rows), notes).to_markdown()
 
 
 def _draw_scores(metrics: Sequence[Mapping[str, Any]]) -> go.Figure:

@@ -9,7 +9,6 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import RunFolder, ShardedTable
 from mathamr_kedro.metrics import Protocol, evaluate_run
 from mathamr_kedro.pipelines.evaluation.report import ScoredRun
@@ -22,7 +21,7 @@ def score_folder(
     runs: RunFolder,
     topic_sets: Iterable[TopicSet],
     posts: ShardedTable,
-    formulas: ShardedTable,
+    returnable: ShardedTable,
     protocol_of: Callable[[int], Protocol],
 ) -> list[ScoredRun]:
     """Score all runs of judged topic sets; warn of those that are not judged.
@@ -31,11 +30,11 @@ def score_folder(
         runs: what the systems returned.
         topic_sets: topics with their judgments.
         posts: to know which judged posts are in the collection.
-        formulas: the same of formulas.
+        returnable: the same of formulas.
         protocol_of: how runs of a task are scored.
     """
     sets = {(s.task, s.name): s for s in topic_sets if s.qrels.grades}
-    corpora = {key: _find_in_corpus(s, posts, formulas) for key, s in sets.items()}
+    corpora = {key: _find_in_corpus(s, posts, returnable) for key, s in sets.items()}
     scored = []
     for entry, run in runs:
         key = entry.task, entry.topic_set
@@ -49,7 +48,7 @@ def score_folder(
             replace(run, lists=judged),
             chosen.qrels,
             protocol_of(entry.task),
-            corpus_ids=None if known is None else known | returned,
+            corpus_ids=known | returned,
         )
         groups = tuple(evaluation.break_down(chosen.notes))
         scored.append(ScoredRun(entry, evaluation, groups))
@@ -57,23 +56,19 @@ def score_folder(
 
 
 def _find_in_corpus(
-    chosen: TopicSet, posts: ShardedTable, formulas: ShardedTable
-) -> frozenset[str] | None:
-    """Return the judged documents that a system could return; ``None``: unknown."""
+    chosen: TopicSet, posts: ShardedTable, returnable: ShardedTable
+) -> frozenset[str]:
+    """Return the judged documents that a system could return."""
     judged = pa.array(sorted({i for g in chosen.qrels.grades.values() for i in g}))
     if chosen.task == 1:
         column, tables = "post_id", posts.tables(["post_id", "post_type"])
-    elif formulas.counts.get("written"):
-        column, tables = "visual_id", formulas.tables(["visual_id", "issue"])
     else:
-        return None
+        column, tables = "visual_id", returnable.tables(["visual_id"])
     found: set[str] = set()
     for table in tables:
+        kept = pc.is_in(table[column], value_set=judged)
         if chosen.task == 1:
-            is_allowed = pc.is_in(table["post_type"], value_set=pa.array(TASK_1_TYPES))
-        else:
-            is_allowed = VisualIndex.mark_retrievable(table["issue"])
-        is_judged = pc.is_in(table[column], value_set=judged)
-        kept = table[column].filter(pc.and_(is_judged, is_allowed))
-        found.update(kept.to_pylist())
+            types = pa.array(TASK_1_TYPES)
+            kept = pc.and_(kept, pc.is_in(table["post_type"], value_set=types))
+        found.update(table[column].filter(kept).to_pylist())
     return frozenset(found)

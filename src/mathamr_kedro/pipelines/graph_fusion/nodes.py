@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 
 from mathamr_kedro.datasets import PenmanShards, ShardedTable
 from mathamr_kedro.errors import WorkerError
-from mathamr_kedro.files import fingerprint
+from mathamr_kedro.files import fingerprint, name_version
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.graph import (
     FusedRecord,
@@ -42,22 +42,27 @@ logger = logging.getLogger(__name__)
 def fuse_graphs(
     amr_graphs: PenmanShards, formula_trees: TreeStore, parameters: Mapping[str, Any]
 ) -> ShardPairs:
-    """Put formula trees into the AMR graphs of posts or topics (thesis 3.1)."""
+    """Put formula trees into AMR graphs of posts, comments or topics (thesis 3.1)."""
     config = GraphFusionConfig.read(parameters)
-    made_from = fingerprint(
-        "fusion", amr_graphs.fingerprint, formula_trees.made_from, config.mode
-    )
-    start = StartOfShards(made_from)
-    yield StartOfShards(made_from), start
+    formula_trees.check()
+    step = name_version("fusion", FuseRecords.VERSION)
+    inputs = amr_graphs.made_from, formula_trees.made_from
+    made_from = fingerprint(step, *inputs, config.mode)
+    names = ("AMR graphs", "formula trees", "mode", "version of the fusion")
+    parts = dict(zip(names, (*inputs, config.mode, step), strict=True))
+    failures, start = StartOfShards(made_from), StartOfShards(made_from, parts)
+    yield failures, start
+    digests = amr_graphs.digests()
     partitions = (
         Partition(name, list(RecordFile(file).blocks()))
         for name, file in amr_graphs.shards()
-        if name not in start.finished
+        if name not in failures.finished
+        or not start.is_finished(name, digests.get(name, ""))
     )
     function = FuseRecords(formula_trees.path, config.mode)
     results = run_partitions(function, partitions, config.workers)
     for result in report_progress(results, "graphs fused", lambda r: len(r.items)):
-        yield _make_shards(made_from, result)
+        yield _make_shards(made_from, result, digests.get(result.name, ""))
     yield EndOfShards(made_from), EndOfShards(made_from)
 
 
@@ -66,10 +71,11 @@ def describe_math_graphs(
     amr_failures: ShardedTable,
     fusion_failures: ShardedTable,
     training_pairs: ShardedTable,
+    ingestion_statistics: Mapping[str, Any],
     amr_parser: Mapping[str, Any],
     parameters: Mapping[str, Any],
 ) -> tuple[dict[str, Any], str, go.Figure]:
-    """Count nodes, edges and formulas of the math graphs, as in Table 4.2."""
+    """Count nodes, edges and formulas of the graphs, as in Tables 4.2 and 4.3."""
     config = GraphFusionConfig.read(parameters)
     tally = GraphTally()
     workers = replace(config.workers, batch_size=1)
@@ -87,18 +93,25 @@ def describe_math_graphs(
         "parser": dict(amr_parser),
         **tally.describe(lost, pairs),
         "notes": dict(notes),
+        "collection": {
+            "posts": ingestion_statistics["posts"],
+            "formulas": ingestion_statistics["formulas"]["rows"],
+            "judgments": ingestion_statistics["judgments"],
+        },
     }
     return statistics, *report_graphs(statistics)
 
 
-def _make_shards(made_from: str, result: PartitionResult) -> tuple[Shard, Shard]:
+def _make_shards(
+    made_from: str, result: PartitionResult, source: str
+) -> tuple[Shard, Shard]:
     failures = list(_list_failures(result.name, result.results))
     texts = [r.text for r in result.results if isinstance(r, FusedRecord) and r.text]
     read, written = len(result.items), len(texts)
     counts = {"read": read, "written": written, "dropped": read - written}
     return (
         Shard.of_rows(result.name, made_from, failures),
-        Shard(result.name, made_from, "".join(texts), counts),
+        Shard(result.name, made_from, "".join(texts), counts, source),
     )
 
 
@@ -109,12 +122,11 @@ def _list_failures(
     for place, result in enumerate(results):
         if isinstance(result, Failed):
             where = f"{shard}, record {place}"
-            yield Failure(
-                "graph_fusion", source, where, "", result.reason, result.detail
-            )
+            head = ("graph_fusion", source, where, "")
+            yield Failure(*head, result.reason, result.detail).classify()
             continue
         for failure in result.problems:
-            yield failure._replace(source=source, place=shard)
+            yield failure._replace(source=source, place=shard).classify()
 
 
 def _count_reasons(*tables: ShardedTable) -> tuple[Counter[str], Counter[str]]:

@@ -26,6 +26,16 @@ def create_pipeline(**kwargs: object) -> Pipeline:
             node(
                 nodes.fuse_graphs,
                 inputs=[
+                    "comment_amr_graphs",
+                    "formula_trees",
+                    _PARAMETERS,
+                ],
+                outputs=["comment_math_graph_failures", "comment_math_graphs"],
+                name="fuse_comment_graphs",
+            ),
+            node(
+                nodes.fuse_graphs,
+                inputs=[
                     "topic_amr_graphs",
                     "formula_trees",
                     _PARAMETERS,
@@ -40,6 +50,7 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                     "amr_failures": "amr_post_failures",
                     "fusion_failures": "math_graph_failures",
                     "training_pairs": "training_pairs",
+                    "ingestion_statistics": "ingestion_statistics",
                     "amr_parser": "amr_parser",
                     "parameters": _PARAMETERS,
                 },

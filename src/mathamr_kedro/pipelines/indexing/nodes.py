@@ -5,24 +5,32 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import EncoderStore, IndexPlaces, VectorStores
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.graph import (
+    FORMULA_TYPE,
     POST_TYPES,
+    GraphShards,
     PreparedGraphs,
     PreparedStore,
     PreprocessingConfig,
 )
 from mathamr_kedro.learning.trainer import MODEL
+from mathamr_kedro.machines import Machine
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.search import (
     CollectionGraphs,
     EncodeRanges,
+    IndexSize,
+    VectorStore,
+    compute_bytes,
+    count_by_type,
     encode_collection,
     fingerprint_encoder,
     open_index,
@@ -35,21 +43,28 @@ def encode_posts(
     prepared_graphs: PreparedStore,
     encoders: EncoderStore,
     encoder: Mapping[str, Any],
-    visual_index: VisualIndex,
     vectors: VectorStores,
     parameters: Mapping[str, Any],
     preprocessing: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Encode all posts to vectors; mark formulas that the formula index withholds."""
+    """Encode all posts, and the formulas beside them that Task 2 may return."""
     graphs = _open_graphs(prepared_graphs, encoder, preprocessing)
-
-    def is_returnable(formula_id: str) -> bool:
-        # A collection without a formula index may return all its formulas.
-        is_known = not len(visual_index) or visual_index(formula_id) is not None
-        return is_known and visual_index.is_retrievable(formula_id)
-
-    posts = CollectionGraphs(graphs.posts, graphs.post_type, is_returnable)
-    return _encode("posts", graphs, encoders, encoder, posts, vectors, parameters)
+    flags = {part: graphs.load_returnable(part) for part in ("posts", "formulas")}
+    types = _repeat_type(FORMULA_TYPE, graphs.formulas)
+    sources = {
+        "posts": CollectionGraphs(graphs.posts, graphs.post_type, flags["posts"]),
+        "formulas": CollectionGraphs(graphs.formulas, types, flags["formulas"]),
+    }
+    encoded = _encode(sources, graphs, encoders, encoder, vectors, parameters)
+    returnable = sum(int(part.sum()) for part in flags.values())
+    logger.info(
+        "%s formulas may be returned, %s have a vector",
+        f"{returnable:,}",
+        f"{encoded['formulas']:,}",
+    )
+    if encoded["formulas"] != returnable:
+        _refuse_missing(vectors.read(encoded["encoder"]), sources)
+    return encoded | {"returnable_formulas": returnable}
 
 
 def encode_topics(
@@ -62,9 +77,9 @@ def encode_topics(
 ) -> dict[str, Any]:
     """Encode all topics to vectors: the queries of both tasks."""
     graphs = _open_graphs(prepared_graphs, encoder, preprocessing)
-    types = np.full(len(graphs.topics), POST_TYPES.index("topic"), dtype=np.uint8)
-    topics = CollectionGraphs(graphs.topics, types, lambda formula_id: True)
-    return _encode("topics", graphs, encoders, encoder, topics, vectors, parameters)
+    topics = CollectionGraphs(graphs.topics, _repeat_type("topic", graphs.topics))
+    sources = {"topics": topics}
+    return _encode(sources, graphs, encoders, encoder, vectors, parameters)
 
 
 def build_index(
@@ -101,11 +116,38 @@ def build_index(
         "engine": settings.engine.engine,
         "strategy": settings.strategy.name,
         "generation": store.generation,
+        **_describe_size(store, size),
+        "seconds": round(seconds, 3),
+        "machine": asdict(Machine.find()),
+    }
+
+
+def _describe_size(store: VectorStore, size: IndexSize) -> dict[str, Any]:
+    """Return what an index holds, with its bytes, and the same by type of post.
+
+    Bytes of the whole are those that the engine tells; where it does not, and for each
+    type of post, they are computed.
+    """
+    counts = count_by_type(store)
+    computed = compute_bytes(counts, store.width, size.number_bytes)
+    posts, formulas = size.post_bytes, size.formula_bytes
+    if size.source == "unknown":
+        posts = sum(of_posts for of_posts, _ in computed.values())
+        formulas = sum(of_formulas for _, of_formulas in computed.values())
+    names = ("post_bytes", "formula_bytes")
+    return {
         "posts": size.posts,
         "formulas": size.formulas,
-        "vectors": int(encoded_posts["vectors"]),
-        "bytes": size.num_bytes,
-        "seconds": round(seconds, 3),
+        "vectors": sum(found.vectors for found in counts.values()),
+        "width": store.width,
+        "bytes": posts + formulas,
+        "post_bytes": posts,
+        "formula_bytes": formulas,
+        "bytes_from": "computed" if size.source == "unknown" else size.source,
+        "post_types": {
+            name: found._asdict() | dict(zip(names, computed[name], strict=True))
+            for name, found in counts.items()
+        },
     }
 
 
@@ -121,29 +163,35 @@ def _open_graphs(
             f"one trained on {encoder['prepared_graphs']!r}); run the stage 'training' "
             "with the same preprocessing parameters"
         )
-    return graphs
+    return graphs.check()
+
+
+def _repeat_type(name: str, shards: GraphShards) -> NDArray[np.uint8]:
+    return np.full(len(shards), POST_TYPES.index(name), dtype=np.uint8)
 
 
 def _encode(
-    name: str,
+    sources: Mapping[str, CollectionGraphs],
     graphs: PreparedGraphs,
     encoders: EncoderStore,
     encoder: Mapping[str, Any],
-    source: CollectionGraphs,
     vectors: VectorStores,
     parameters: Mapping[str, Any],
 ) -> dict[str, Any]:
-    settings = IndexingConfig.read(parameters)
+    """Encode graphs, given by the name of their folder, into one store."""
+    settings = IndexingConfig.read(parameters).encoding
     model_folder = encoders.base / str(encoder["folder"]) / MODEL
-    mark = fingerprint_encoder(model_folder, graphs.made_from)
+    mark = fingerprint_encoder(model_folder, graphs.encoded_from)
     width = encoders.open(str(encoder["folder"])).config.projection_dim
-    # Other topics are other shards of the same store.
-    stem = f"{name}-{graphs.topics_from}" if name == "topics" else name
-    function = EncodeRanges(
-        model_folder, graphs.folder / name, settings.encoding.compute
-    )
-    with vectors.write(mark, width, settings.dtype) as store:
-        encode_collection(store, function, stem, source, settings.encoding)
+    dtype = IndexingConfig.read(parameters).dtype
+    with vectors.write(mark, width, dtype) as store:
+        for name, source in sources.items():
+            # Other topics are other shards of the same store.
+            stem = f"{name}-{graphs.topics_from}" if name == "topics" else name
+            folder = graphs.folder / name
+            function = EncodeRanges(model_folder, folder, settings.compute)
+            encode_collection(store, function, stem, source, settings)
+        store.complete()
         total = sum(entry.vectors for entry in store.state.segments)
         return {
             "encoder": mark,
@@ -152,3 +200,32 @@ def _encode(
             "formulas": store.num_formulas(),
             "width": width,
         }
+
+
+def _refuse_missing(
+    store: VectorStore, sources: Mapping[str, CollectionGraphs]
+) -> None:
+    """Refuse a store without a vector of a returnable formula.
+
+    Posts that were added, replaced or deleted by hand are commits of no shard.
+    """
+    state = store.state
+    if state.gone or not all(entry.ranges for entry in state.segments):
+        return
+    parts = (segment.living() for segment in store.segments())
+    found = {
+        name
+        for posts in parts
+        for name in posts.formula_ids.take(np.flatnonzero(posts.returnable))
+    }
+    missing = [
+        formula_id
+        for source in sources.values()
+        for formula_id in source.list_returnable()
+        if formula_id not in found
+    ]
+    raise MalformedInputError(
+        f"Expected a vector in {str(store.folder)!r} for each formula that Task 2 may "
+        f"return (got none for {len(missing):,}, e.g. {', '.join(missing[:5])}); "
+        "delete the folder and run the stage 'indexing' again"
+    )

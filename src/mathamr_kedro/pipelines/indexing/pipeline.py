@@ -22,11 +22,7 @@ def create_pipeline(**kwargs: object) -> Pipeline:
         [
             node(
                 nodes.encode_posts,
-                inputs={
-                    **_ENCODER,
-                    "visual_index": "visual_index",
-                    "vectors": "post_vectors",
-                },
+                inputs={**_ENCODER, "vectors": "post_vectors"},
                 outputs="encoded_posts",
                 name="encode_posts",
                 tags="gpu",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mathamr_kedro.corpus import clean_in_batches
+from mathamr_kedro.corpus import Collection, Part, clean_in_batches
+from mathamr_kedro.corpus.extraction import VERSION as CLEANER_VERSION
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs, StartOfShards
 
@@ -15,6 +17,7 @@ def extract_shards(
     sources: Iterable[tuple[str, Iterable[Any]]],
     clean: Callable[..., Any] | None,
     size: int,
+    parts: Mapping[str, str],
 ) -> ShardPairs:
     """Yield shards as ``(failures, records)``.
 
@@ -24,11 +27,13 @@ def extract_shards(
         clean: returns the clean record and what was wrong with the raw one; ``None``
             where records are as they should be.
         size: raw records per shard.
+        parts: what ``made_from`` consists of, by a name for people.
     """
-    start = StartOfShards(made_from)
-    yield StartOfShards(made_from), start
+    failures, start = StartOfShards(made_from), StartOfShards(made_from, parts)
+    yield failures, start
+    finished = start.finished & failures.finished
     for name, raw in sources:
-        yield from _clean_shards(made_from, name, raw, clean, size, start.finished)
+        yield from _clean_shards(made_from, name, raw, clean, size, finished)
     yield EndOfShards(made_from), EndOfShards(made_from)
 
 
@@ -49,3 +54,15 @@ def _clean_shards(
             Shard.of_rows(shard, made_from, batch.failures),
             Shard(shard, made_from, batch.records, batch.counts),
         )
+
+
+def name_inputs(
+    table: str, collection: Collection, raw_parts: Sequence[Part], size: int
+) -> tuple[str, dict[str, str]]:
+    """Return what a table is made from: a fingerprint, and its parts by name."""
+    parts = {
+        "raw files": collection.fingerprint(*raw_parts),
+        "size of shards": str(size),
+        "version of the readers": str(CLEANER_VERSION),
+    }
+    return fingerprint(table, parts), parts

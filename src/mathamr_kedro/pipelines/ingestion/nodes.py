@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
@@ -19,12 +18,15 @@ from mathamr_kedro.corpus import (
     Collection,
     Part,
     PostCleaner,
+    TopicFormulas,
     VisualIndex,
     check_accounts,
     check_formula_ids,
     clean_comment,
     clean_topic,
     count_failures,
+    count_unexplained,
+    describe_disagreements,
     describe_formulas,
     describe_judgments,
     describe_posts,
@@ -32,17 +34,18 @@ from mathamr_kedro.corpus import (
 )
 from mathamr_kedro.corpus.report import report_ingestion
 from mathamr_kedro.datasets import ShardedTable, StartOfTrees
-from mathamr_kedro.files import fingerprint
+from mathamr_kedro.files import fingerprint, name_version
 from mathamr_kedro.formula import (
     LatexmlConverter,
     TreeStore,
     build_batch,
 )
-from mathamr_kedro.pipelines.ingestion.extraction import extract_shards
+from mathamr_kedro.formula.tree_rows import VERSION as TREES_VERSION
+from mathamr_kedro.pipelines.ingestion.extraction import extract_shards, name_inputs
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
 from mathamr_kedro.pipelines.ingestion.selection import open_subset
+from mathamr_kedro.pipelines.ingestion.tree_sources import list_formulas
 from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import Formula
 from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs
 
 logger = logging.getLogger(__name__)
@@ -66,18 +69,17 @@ def extract_formulas(
     """Read the formula index of the collection."""
     collection = open_subset(collection, chosen_posts, parameters)
     size = IngestionConfig.read(parameters).formulas_per_shard
-    made_from = fingerprint("formulas", collection.fingerprint("formulas"), size)
+    made_from, parts = name_inputs("formulas", collection, ("formulas",), size)
     sources = (
         (f"formulas-{table.zfill(4)}", read())
         for table, read in collection.formula_tables()
     )
-    yield from extract_shards(made_from, sources, None, size)
+    yield from extract_shards(made_from, sources, None, size, parts)
 
 
 def index_visual_ids(formulas: ShardedTable) -> VisualIndex:
-    """Map formula ids to visual ids: formulas that look the same share one."""
-    columns = ("formula_id", "visual_id", "issue")
-    index = VisualIndex.build(formulas.tables(columns))
+    """Map formula ids to what the index says: visual id, LaTeX, whose they are."""
+    index = VisualIndex.build(formulas.tables(VisualIndex.COLUMNS))
     logger.info("indexed %s formulas", f"{len(index):,}")
     return index
 
@@ -90,7 +92,7 @@ def extract_posts(
 ) -> ShardPairs:
     """Read the posts and put placeholders for formulas into their clean texts."""
     collection = open_subset(collection, chosen_posts, parameters)
-    clean = PostCleaner(visual_index, has_index=len(visual_index) > 0)
+    clean = PostCleaner(visual_index.find_row if len(visual_index) else None)
     raw = clean.watch(collection.posts())
     yield from _extract("posts", collection, raw, clean, parameters)
 
@@ -103,7 +105,8 @@ def extract_comments(
 ) -> ShardPairs:
     """Read the comments and put placeholders for formulas into their clean texts."""
     collection = open_subset(collection, chosen_posts, parameters)
-    clean = partial(clean_comment, find=visual_index)
+    find_row = visual_index.find_row if len(visual_index) else None
+    clean = partial(clean_comment, find_row=find_row)
     yield from _extract(
         "comments", collection, collection.comments(), clean, parameters
     )
@@ -135,8 +138,11 @@ def extract_topics(
 ) -> ShardPairs:
     """Read the topics with clean texts and what the organisers noted about them."""
     collection = open_subset(collection, chosen_posts, parameters)
+    formulas = TopicFormulas(collection.topic_formulas())
     clean = partial(
-        clean_topic, notes=collection.topic_notes(), find=lambda formula_id: None
+        clean_topic,
+        notes=collection.topic_notes(),
+        formulas=formulas if len(formulas) else None,
     )
     yield from _extract("topics", collection, collection.topics(), clean, parameters)
 
@@ -175,8 +181,11 @@ def build_formula_trees(
     convert = LatexmlConverter().build_trees if reader == "latexml" else None
     tables = (formulas, posts, comments, topic_formulas)
     sources = [table.fingerprint for table in tables[:-1]]
-    made_from = fingerprint("trees", *sources, *(["latexml"] if convert else []))
-    start = StartOfTrees(made_from)
+    step = name_version("trees", TREES_VERSION)
+    made_from = fingerprint(step, *sources, *(["latexml"] if convert else []))
+    names = ("formulas", "posts", "comments", "reader", "version of the trees")
+    parts = dict(zip(names, (*sources, reader, step), strict=True))
+    start = StartOfTrees(made_from, parts)
     yield start
     batches = (
         (f"{source}-{table.fingerprint}-{file.stem}", table, file)
@@ -185,28 +194,10 @@ def build_formula_trees(
     )
     new = (batch for batch in batches if batch[0] not in start.finished)
     for name, table, file in report_progress(new, "batches of formula trees"):
-        links, read = _list_formulas(table, file)
+        links, read = list_formulas(table, file, table is topic_formulas)
         batch = build_batch(links, read, start.find_missing, convert)
         yield Shard(name, made_from, batch, {"written": len(batch.rows)})
     yield EndOfShards(made_from)
-
-
-def _list_formulas(
-    table: ShardedTable, file: Path
-) -> tuple[list[tuple[str, str]], Callable[[list[int]], Iterable[Formula]]]:
-    """List the formulas of an index, or those that stand in texts alone."""
-    if table.record is Formula:
-        ids = table.read_file(file, ("formula_id", "visual_id"))
-        links = list(zip(*(ids[c].to_pylist() for c in ids.column_names), strict=True))
-        return links, partial(table.read_rows, file)
-    formulas = [
-        Formula.of_mention(mention, record[0])
-        for record in table.read_rows(file)
-        for mention in record.formula_map
-        if not mention.visual_id.isdigit()
-    ]
-    links = [(formula.formula_id, formula.visual_id) for formula in formulas]
-    return links, lambda places: [formulas[place] for place in places]
 
 
 def check_judgments(
@@ -242,7 +233,9 @@ def describe_ingestion(
     collection: Collection,
     failures: ShardedTable,
     formula_trees: TreeStore,
+    returnable_formulas: ShardedTable,
     chosen_posts: ShardedTable,
+    visual_index: VisualIndex,
     **tables: ShardedTable,
 ) -> tuple[dict[str, Any], str, go.Figure]:
     """Count what was read; refuse counts where read is not written plus dropped."""
@@ -250,7 +243,7 @@ def describe_ingestion(
     accounts = {name: nothing | table.counts for name, table in tables.items()}
     pairs = accounts.pop("training_pairs")["written"]
     check_accounts(accounts)
-    formula_columns = ("visual_id", "issue", "latex", "presentation", "content")
+    formula_columns = ("visual_id", "latex", "presentation", "content")
     topics = tables["topics"].to_pandas(["task"])["task"].value_counts()
     judgments = pa.concat_tables(
         [*tables["judgments"].tables(), tables["judgments"].empty()]
@@ -263,13 +256,24 @@ def describe_ingestion(
         "links": accounts["post_links"]["written"],
         "tags": accounts["tags"]["written"],
         "votes": accounts["votes"]["written"],
-        "formulas": describe_formulas(tables["formulas"].tables(formula_columns)),
+        "formulas": describe_formulas(
+            tables["formulas"].tables(formula_columns),
+            returnable_formulas.tables(["visual_id"]),
+        ),
         "formula_trees": formula_trees.describe(),
         "training_pairs": pairs,
         "topics": {str(task): int(n) for task, n in topics.sort_index().items()},
         "judgments": describe_judgments(judgments),
         "accounts": accounts,
         "failures": count_failures(failures.tables(["reason", "kept"])),
+        "disagreements": {
+            "reasons": describe_disagreements(failures.tables()),
+            "unexplained": sum(
+                count_unexplained(table, visual_index)
+                for name in ("posts", "comments")
+                for table in tables[name].tables(["formula_map"])
+            ),
+        },
     }
     return statistics, *report_ingestion(statistics)
 
@@ -282,5 +286,5 @@ def _extract(
     parameters: Mapping[str, Any],
 ) -> ShardPairs:
     size = IngestionConfig.read(parameters).records_per_shard
-    made_from = fingerprint(table, collection.fingerprint(*_PARTS[table]), size)
-    yield from extract_shards(made_from, [(table, raw)], clean, size)
+    made_from, parts = name_inputs(table, collection, _PARTS[table], size)
+    yield from extract_shards(made_from, [(table, raw)], clean, size, parts)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from mathamr_kedro.corpus import ReturnableRule
 from mathamr_kedro.corpus.subset import SubsetConfig
 from mathamr_kedro.corpus.threads import Answers
 from mathamr_kedro.parameters import read_parameters
@@ -29,6 +30,8 @@ class IngestionConfig:
     pairs: Answers
     """``accepted``: with the accepted answer (thesis 3.4); ``all``: with each."""
     formula_trees: FormulaTreesConfig = FormulaTreesConfig()
+    returnable: ReturnableRule = field(default_factory=ReturnableRule)
+    """Which formulas Task 2 may return, by whatever system."""
     subset: SubsetConfig | None = None
     """The judged subset instead of the whole collection (thesis 4.4.1)."""
 

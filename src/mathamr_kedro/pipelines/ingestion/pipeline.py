@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from kedro.pipeline import Node, Pipeline, node
 
-from mathamr_kedro.pipelines.ingestion import nodes
+from mathamr_kedro.pipelines.ingestion import nodes, returnable
 from mathamr_kedro.pipelines.ingestion.selection import choose_posts, pair_posts
 
 _PARAMETERS = "params:ingestion"
@@ -63,13 +63,19 @@ def _extract_tables() -> list[Node]:
 
 
 def _derive_tables() -> list[Node]:
-    """From tables to formula trees and training pairs."""
+    """From tables to formula trees, returnable formulas and training pairs."""
     return [
         node(
             nodes.build_formula_trees,
             inputs=["formulas", "topic_formulas", "posts", "comments", _PARAMETERS],
             outputs="formula_trees",
             name="build_formula_trees",
+        ),
+        node(
+            returnable.list_returnable_formulas,
+            inputs=["formulas", "posts", "comments", _PARAMETERS],
+            outputs="returnable_formulas",
+            name="list_returnable_formulas",
         ),
         node(
             pair_posts,
@@ -104,7 +110,9 @@ def _report() -> list[Node]:
                 "collection": "collection",
                 "failures": "ingestion_failures",
                 "formula_trees": "formula_trees",
+                "returnable_formulas": "returnable_formulas",
                 "chosen_posts": _CHOSEN,
+                "visual_index": "visual_index",
                 **{table: table for table in _SOURCES},
             },
             outputs=["ingestion_statistics", "ingestion_report", "ingestion_figure"],

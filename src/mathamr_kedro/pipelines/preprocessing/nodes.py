@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
+from mathamr_kedro.corpus import FormulaIds
 from mathamr_kedro.datasets import GraphBlocks, PenmanShards, ShardedTable, VariantShard
 from mathamr_kedro.errors import ConfigurationError, WorkerError
 from mathamr_kedro.files import fingerprint
+from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.graph import (
     BuildBlocks,
+    BuildLoneBlocks,
     GraphBlock,
     LabelCounts,
     PairSplit,
@@ -25,6 +31,7 @@ from mathamr_kedro.graph import (
 )
 from mathamr_kedro.pipelines.preprocessing.parameters import PreprocessingConfig
 from mathamr_kedro.progress import report_progress
+from mathamr_kedro.records import FormulaInstance
 from mathamr_kedro.shards import EndOfShards, Shard, StartOfShards
 from mathamr_kedro.workers import Failed, Partition, run_partitions
 
@@ -34,28 +41,52 @@ logger = logging.getLogger(__name__)
 def build_blocks(
     math_graphs: PenmanShards, parameters: Mapping[str, Any], fusion: Mapping[str, Any]
 ) -> Iterator[VariantShard]:
-    """Turn math graphs of posts or topics into arrays with virtual nodes."""
+    """Turn math graphs of posts, comments or topics into arrays with virtual nodes."""
     config = PreprocessingConfig.read(parameters)
     _refuse_missing_trees(config, fusion)
     variant = config.variant_key
-    made_from = fingerprint("blocks", math_graphs.fingerprint)
-    start = StartOfShards(made_from)
+    made_from = fingerprint("blocks", math_graphs.made_from)
+    start = StartOfShards(made_from, {"math graphs": math_graphs.made_from})
     yield VariantShard(variant, start)
+    digests = math_graphs.digests()
     partitions = (
         Partition(shard, [file])
         for shard, file in math_graphs.shards()
-        if shard not in start.finished
+        if not start.is_finished(shard, digests.get(shard, ""))
     )
-    workers = replace(config.workers, batch_size=1)
-    results = run_partitions(BuildBlocks(config.graph), partitions, workers)
-    for result in report_progress(results, "shards turned into arrays"):
-        block = result.results[0]
-        if isinstance(block, Failed):
-            raise WorkerError(f"Shard {result.name!r}: {block.detail}")
-        for key, reason in block.failures:
-            logger.warning("no arrays for %s: %s", key, reason)
-        counts = {"written": len(block.keys), "dropped": len(block.failures)}
-        yield VariantShard(variant, Shard(result.name, made_from, block, counts))
+    function = BuildBlocks(config.graph)
+    yield from _build(function, partitions, config, made_from, digests)
+    yield VariantShard(variant, EndOfShards(made_from))
+
+
+def build_formula_blocks(
+    returnable_formulas: ShardedTable,
+    blocks: GraphBlocks,
+    comment_blocks: GraphBlocks,
+    formula_trees: TreeStore,
+    parameters: Mapping[str, Any],
+    fusion: Mapping[str, Any],
+) -> Iterator[VariantShard]:
+    """Build graphs of returnable formulas that no other graph has: each alone."""
+    config = PreprocessingConfig.read(parameters)
+    variant, mode = config.variant_key, fusion.get("mode", "mathamr_plus")
+    known = [blocks, comment_blocks]
+    sources = returnable_formulas.fingerprint, *(b.fingerprint(variant) for b in known)
+    made_from = fingerprint("formulas", *sources, formula_trees.made_from, mode)
+    start = StartOfShards(made_from)
+    yield VariantShard(variant, start)
+    files = returnable_formulas.files() if config.graph.has_formulas else []
+    if not {file.stem for file in files} <= start.finished:
+        lacking = _Lacking(
+            returnable_formulas, (n for b in known for n in b.formula_ids(variant))
+        )
+        partitions = (
+            Partition(file.stem, [found])
+            for file in files
+            if (found := lacking.take(file)) and file.stem not in start.finished
+        )
+        function = BuildLoneBlocks(formula_trees.path, mode, config.graph)
+        yield from _build(function, partitions, config, made_from, {})
     yield VariantShard(variant, EndOfShards(made_from))
 
 
@@ -101,37 +132,45 @@ def count_vocabularies(
 
 
 def number_graphs(
-    blocks: GraphBlocks,
-    topic_blocks: GraphBlocks,
+    returnable_formulas: ShardedTable,
     split: PairSplit,
     vocabularies: Vocabularies,
     training_pairs: ShardedTable,
     parameters: Mapping[str, Any],
+    **blocks: GraphBlocks,
 ) -> Preparation:
-    """Replace labels and roles of all graphs by their numbers in the vocabularies."""
+    """Replace labels by their numbers; refuse returnable formulas without a graph."""
     config = PreprocessingConfig.read(parameters)
     variant = config.variant_key
-    made_from = [blocks.fingerprint(variant), training_pairs.fingerprint]
+    sources = {name: found.fingerprint(variant) for name, found in blocks.items()}
+    made_from = [sources["posts"], training_pairs.fingerprint]
     if config.vocabulary.source is not None:  # another folder may get its name
         vocabulary = vocabularies.types.types, vocabularies.relations.roles
         made_from.append(fingerprint(*vocabulary))
 
-    def number(source: GraphBlocks, name: str) -> Iterator[GraphBlock]:
-        found = vocabularies.renumber(source.blocks(variant))
+    def number(name: str) -> Iterator[GraphBlock]:
+        found = vocabularies.renumber(blocks[name].blocks(variant))
         return report_progress(found, f"{name} numbered", lambda b: len(b.keys))
 
     return Preparation(
         parameters=config,
         made_from=fingerprint(*made_from),
-        topics_from=topic_blocks.fingerprint(variant),
+        topics_from=sources["topics"],
         types=vocabularies.types,
         relations=vocabularies.relations,
         split=split,
-        posts=number(blocks, "posts"),
-        topics=number(topic_blocks, "topics"),
+        posts=number("posts"),
+        topics=number("topics"),
+        formulas=chain(number("comments"), number("formulas")),
+        returnable=_list_ids(returnable_formulas),
+        formulas_from=fingerprint(
+            sources["comments"], sources["formulas"], returnable_formulas.fingerprint
+        ),
         report={
             "vocabulary": vocabularies.report.to_dict(),
-            **_count_graphs(variant, blocks, topic_blocks),
+            **{name: found.total(variant, "written") for name, found in blocks.items()},
+            "failed": sum(found.total(variant, "dropped") for found in blocks.values()),
+            "returnable_formulas": returnable_formulas.counts.get("written", 0),
             "train_pairs": len(split.train),
             "validation_pairs": len(split.validation),
             "pairs_without_graph": split.without_graph,
@@ -143,20 +182,57 @@ def describe_prepared_graphs(
     prepared_graphs: PreparedStore, parameters: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str, go.Figure]:
     """Describe the prepared graphs: sizes, coverage of the vocabulary, pairs."""
-    prepared = prepared_graphs.open(PreprocessingConfig.read(parameters))
+    prepared = prepared_graphs.open(PreprocessingConfig.read(parameters)).check()
     statistics = describe_prepared(prepared)
     return statistics, *report_preparation(statistics)
 
 
-def _count_graphs(
-    variant: str, posts: GraphBlocks, topics: GraphBlocks
-) -> dict[str, int]:
-    dropped = (blocks.total(variant, "dropped") for blocks in (posts, topics))
-    return {
-        "posts": posts.total(variant, "written"),
-        "topics": topics.total(variant, "written"),
-        "failed": sum(dropped),
-    }
+class _Lacking:
+    """The formulas of a list that have no graph yet."""
+
+    def __init__(self, formulas: ShardedTable, known: Iterable[list[str]]) -> None:
+        self._formulas, self._ids = formulas, _list_ids(formulas)
+        self._seen = np.zeros(len(self._ids) + 1, dtype=np.bool_)  # the last: unknown
+        for names in known:
+            self._seen[self._ids.find(names)] = True
+
+    def take(self, file: Path) -> list[FormulaInstance]:
+        """Return those of one shard, each id once; they are lacking no more."""
+        names = self._formulas.read_file(file, ["formula_id"])["formula_id"]
+        places, rows = np.unique(self._ids.find(names.to_pylist()), return_index=True)
+        chosen = np.sort(rows[~self._seen[places]]).tolist()
+        self._seen[places] = True
+        return list(self._formulas.read_rows(file, chosen))
+
+
+def _list_ids(formulas: ShardedTable) -> FormulaIds:
+    return FormulaIds(
+        name
+        for table in formulas.tables(["formula_id"])
+        for name in table["formula_id"].to_pylist()
+    )
+
+
+def _build(
+    function: Callable[[Sequence[Any]], Sequence[GraphBlock]],
+    partitions: Iterable[Partition],
+    config: PreprocessingConfig,
+    made_from: str,
+    sources: Mapping[str, str],
+) -> Iterator[VariantShard]:
+    """Build one block for each partition; log graphs that could not be built."""
+    workers = replace(config.workers, batch_size=1)
+    results = run_partitions(function, partitions, workers)
+    for result in report_progress(results, "shards turned into arrays"):
+        block = result.results[0]
+        if isinstance(block, Failed):
+            raise WorkerError(f"Shard {result.name!r}: {block.detail}")
+        for key, reason in block.failures:
+            logger.warning("no arrays for %s: %s", key, reason)
+        counts = {"written": len(block.keys), "dropped": len(block.failures)}
+        source = sources.get(result.name, "")
+        shard = Shard(result.name, made_from, block, counts, source)
+        yield VariantShard(config.variant_key, shard)
 
 
 def _refuse_missing_trees(

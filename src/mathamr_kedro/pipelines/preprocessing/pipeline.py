@@ -27,6 +27,25 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 name="build_topic_blocks",
             ),
             node(
+                nodes.build_blocks,
+                inputs=["comment_math_graphs", _PARAMETERS, "params:graph_fusion"],
+                outputs="comment_graph_blocks",
+                name="build_comment_blocks",
+            ),
+            node(
+                nodes.build_formula_blocks,
+                inputs={
+                    "returnable_formulas": "returnable_formulas",
+                    "blocks": "graph_blocks",
+                    "comment_blocks": "comment_graph_blocks",
+                    "formula_trees": "formula_trees",
+                    "parameters": _PARAMETERS,
+                    "fusion": "params:graph_fusion",
+                },
+                outputs="formula_graph_blocks",
+                name="build_formula_blocks",
+            ),
+            node(
                 nodes.split_training_pairs,
                 inputs=["training_pairs", "graph_blocks", _PARAMETERS],
                 outputs="pair_split",
@@ -41,8 +60,11 @@ def create_pipeline(**kwargs: object) -> Pipeline:
             node(
                 nodes.number_graphs,
                 inputs={
-                    "blocks": "graph_blocks",
-                    "topic_blocks": "topic_graph_blocks",
+                    "posts": "graph_blocks",
+                    "topics": "topic_graph_blocks",
+                    "comments": "comment_graph_blocks",
+                    "formulas": "formula_graph_blocks",
+                    "returnable_formulas": "returnable_formulas",
                     "split": "pair_split",
                     "vocabularies": "vocabularies",
                     "training_pairs": "training_pairs",

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any
 
 import plotly.graph_objects as go
 
+from mathamr_kedro.corpus import VisualIndex
+from mathamr_kedro.datasets import ShardedTable, VectorStores
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.experiments import CellStore, describe_key, read_experiment
+from mathamr_kedro.experiments.examples import ExampleTexts, write_examples
 from mathamr_kedro.experiments.figures import draw_outcome
+from mathamr_kedro.experiments.node_pairs import NodeVectors, compare_nodes, write_pair
 from mathamr_kedro.experiments.outcomes import (
     Outcome,
     summarise_evaluation,
@@ -18,6 +23,9 @@ from mathamr_kedro.experiments.outcomes import (
 )
 from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.pipelines.significance.parameters import SignificanceConfig
+from mathamr_kedro.runs import list_topic_sets
+from mathamr_kedro.search import Explanation
+from mathamr_kedro.types import VisualId
 
 logger = logging.getLogger(__name__)
 
@@ -67,3 +75,68 @@ def write_tables(
 def draw_figures(outcome: Outcome) -> tuple[go.Figure, go.Figure, go.Figure]:
     """Draw differences by topic, seeds, and effectiveness against throughput."""
     return draw_outcome(outcome)
+
+
+def gather_texts(
+    topics: ShardedTable,
+    judgments: ShardedTable,
+    posts: ShardedTable,
+    formulas: ShardedTable,
+    visual_index: VisualIndex,
+    parameters: Mapping[str, Any],
+) -> ExampleTexts:
+    """Gather topics with their judgments; texts are found when they are asked for."""
+    patterns = parameters.get("topic_sets") or {}
+    return ExampleTexts(
+        list_topic_sets(topics.records(), judgments.records(), patterns, visual_index),
+        partial(posts.find_all, "post_id"),
+        partial(_find_latex, formulas, posts),
+    )
+
+
+def compare_pair(
+    outcome: Outcome,
+    texts: ExampleTexts,
+    topic_vectors: VectorStores,
+    post_vectors: VectorStores,
+    parameters: Mapping[str, Any],
+) -> tuple[dict[str, Explanation], Any]:
+    """Compare a topic and a post node by node under each condition."""
+    # Loaded here: matplotlib takes half a second of every command.
+    from mathamr_kedro.search.heatmap import draw_panels  # noqa: PLC0415
+
+    config = SignificanceConfig.read(parameters["significance"]).examples
+    vectors = NodeVectors(
+        lambda mark: (topic_vectors.read(mark), post_vectors.read(mark)),
+        int(parameters["amr_parsing"]["max_chunk_tokens"]),
+    )
+    pair = compare_nodes(outcome.shown, texts, config.pair, vectors)
+    return pair, draw_panels(pair)
+
+
+def show_examples(
+    outcome: Outcome,
+    texts: ExampleTexts,
+    pair: Mapping[str, Explanation],
+    parameters: Mapping[str, Any],
+) -> str:
+    """Show judged documents, first results, and the pair of texts in words."""
+    config = SignificanceConfig.read(parameters).examples
+    page = write_examples(outcome.title, outcome.shown, texts, config)
+    return f"{page}\n{write_pair(config.pair, pair)}"
+
+
+def _find_latex(
+    formulas: ShardedTable, posts: ShardedTable, visual_ids: Collection[VisualId]
+) -> dict[VisualId, str]:
+    """Return the LaTeX of formulas: from the formula index, or else from the posts."""
+    if formulas.counts.get("written"):
+        rows = formulas.find_all("visual_id", visual_ids)
+        return {visual_id: row.latex for visual_id, row in rows.items()}
+    wanted = set(visual_ids)
+    return {
+        mention.visual_id: mention.latex
+        for post in posts.records()
+        for mention in post.formula_map
+        if mention.visual_id in wanted
+    }

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from mathamr_kedro.experiments.examples import ExamplesConfig
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.stats import TestConfig
 
@@ -19,6 +20,7 @@ class SignificanceConfig:
     """Of an experiment's tables; ``None``: the last edition of ARQMath, or the only."""
     published: bool = False
     """Put our systems beside the published ones of Tables 4.19 and 4.21."""
+    examples: ExamplesConfig = field(default_factory=ExamplesConfig)
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> SignificanceConfig:

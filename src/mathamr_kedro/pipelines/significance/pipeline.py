@@ -6,6 +6,8 @@ from kedro.pipeline import Pipeline, node
 
 from mathamr_kedro.pipelines.significance import nodes
 
+_TEXTS = ("topics", "judgments", "posts", "formulas", "visual_index")
+
 
 def create_pipeline(**kwargs: object) -> Pipeline:
     """Return the stage: recorded results in, tables, tests and plots out."""
@@ -37,6 +39,38 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                     "tradeoff_figure",
                 ],
                 name="draw_figures",
+            ),
+            node(
+                nodes.gather_texts,
+                inputs={
+                    **{name: name for name in _TEXTS},
+                    "parameters": "params:evaluation",
+                },
+                outputs="example_texts",
+                name="gather_texts",
+            ),
+            node(
+                nodes.compare_pair,
+                inputs=[
+                    "significance_outcome",
+                    "example_texts",
+                    "topic_vectors",
+                    "post_vectors",
+                    "parameters",
+                ],
+                outputs=["node_pair", "node_pair_figure"],
+                name="compare_pair",
+            ),
+            node(
+                nodes.show_examples,
+                inputs=[
+                    "significance_outcome",
+                    "example_texts",
+                    "node_pair",
+                    "params:significance",
+                ],
+                outputs="example_report",
+                name="show_examples",
             ),
         ],
         namespace="significance",

@@ -61,7 +61,7 @@ class TextNegatives:
         self, rows: NDArray[np.int64], table: ShardedTable | None
     ) -> NDArray[np.int64]:
         """Put mined negatives behind the pairs, as the third column and later ones."""
-        if table is None or table.fingerprint != self.made_from:
+        if table is None or table.made_from != self.made_from:
             raise MissingInputError(
                 "Expected hard negatives of these graphs and parameters; run the node "
                 "'training.mine_text_negatives'"

@@ -133,7 +133,7 @@ def train_encoder(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
     config = TrainingStageConfig.read(parameters)
     ReleasedSettings({"training": parameters, "preprocessing": preprocessing}).warn()
     tracker = Tracker(config.tracking)
-    graphs = prepared_graphs.open(PreprocessingConfig.read(preprocessing))
+    graphs = prepared_graphs.open(PreprocessingConfig.read(preprocessing)).check()
     start = _find_start(config, graphs)
     if start is not None and config.num_epochs == 0:
         return _use_released(config, graphs, start, encoders)

@@ -10,6 +10,7 @@
       edge.EdgeIndex        Qdrant inside the process
       server.ServerIndex    a Qdrant server or cluster
         points, qdrant                   posts as points, and searches over them
+        edge_collection, server_collection    points as Qdrant takes them
         following                        one builder: note, resume, catch up
         verification                     an index compared with its store
     protocol.VectorIndex  what all of them can do
@@ -70,6 +71,11 @@ class EngineConfig:
     """Of the engine ``exact`` on a CPU: ``bfloat16`` takes half the memory."""
     hnsw: HnswConfig = field(default_factory=HnswConfig)
     server: ServerConfig = field(default_factory=ServerConfig)
+
+    @property
+    def searches_on(self) -> str:
+        """Device of torch that searches: Qdrant's engines use the CPU."""
+        return self.device if self.engine == "exact" else "cpu"
 
     def name_on_server(self, store: VectorStore) -> str:
         """Return the name of the index of a store on a server."""

@@ -118,7 +118,11 @@ class EdgeIndex(QdrantIndex):
 
     def size(self) -> IndexSize:
         """Return how much it holds, and its size on disk."""
-        return super().size()._replace(num_bytes=_count_bytes(self._folder))
+        posts, formulas = (
+            sum(map(_count_bytes, self._folder.glob(f"{_PREFIX}*/{kind}")))
+            for kind in SPACES
+        )
+        return IndexSize(*super().size()[:2], posts, formulas, "disk")
 
     def close(self) -> None:
         """Write everything to disk and let other processes in."""

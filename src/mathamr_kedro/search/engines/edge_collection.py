@@ -56,18 +56,19 @@ class EdgeCollection:
         mode: SearchMode,
         types: PostTypes = None,
         only: Sequence[PointId] | None = None,
-        first: FirstStep | None = None,
+        first: Sequence[FirstStep] = (),
     ) -> list[Point]:
         """Find points near a vector, or near a matrix by MaxSim."""
         how: dict[str, Any] = {
             "params": qe.SearchParams(exact=mode.exact, hnsw_ef=mode.hnsw_ef),
             "filter": _filter(types, only),
         }
-        if first is not None:
-            nearest = qe.Query.Nearest(first.query.tolist(), using=first.space)
-            step = qe.Prefetch(limit=first.limit, query=nearest, **how)
-            how = {"prefetches": [step]}
-        nearest = qe.Query.Nearest(query.tolist(), using=space)
+        if first:
+            near = [(s.limit, _near(s.query, s.space)) for s in first]
+            how = {
+                "prefetches": [qe.Prefetch(limit=k, query=n, **how) for k, n in near]
+            }
+        nearest = _near(query, space)
         request = qe.QueryRequest(limit=limit, query=nearest, with_payload=True, **how)
         found = self._shard.query(request)
         return [Point(_plain(p.id), p.payload or {}, {}, p.score) for p in found]
@@ -120,6 +121,10 @@ def _make_space(width: int, hnsw: HnswConfig, space: str) -> Any:
         multivector_config=several if space == "all" else None,
         hnsw_config=graph,
     )
+
+
+def _near(query: Vectors, space: str) -> Any:
+    return qe.Query.Nearest(query.tolist(), using=space)
 
 
 def _filter(types: PostTypes, only: Sequence[PointId] | None) -> Any:

@@ -59,7 +59,7 @@ class _Packed:
         self._lock = threading.Lock()
         self._groups: list[list[Segment]] = []
         self._spaces: dict[str, ExactSpace] = {}
-        self._masks: dict[PostTypes, NDArray[np.bool_]] = {}
+        self._masks: dict[tuple[str, PostTypes], NDArray[np.bool_]] = {}
         self.posts = PostNumbers(segments)
         if before is not None:
             self._take_over(before, segments)
@@ -101,22 +101,24 @@ class _Packed:
                 self._spaces[name] = space
             return self._spaces[name]
 
-    def allowed(self, types: PostTypes) -> NDArray[np.bool_]:
-        """(N,) which posts may be returned; the same array for the same types."""
+    def allowed(self, space: str, types: PostTypes) -> NDArray[np.bool_]:
+        """Tell which items of a space may be returned; the same array each time."""
         check_post_types(types)
         with self._lock:
-            if types not in self._masks:
-                mask = self.posts.alive
+            if (space, types) not in self._masks:
+                posts = self.posts
+                mask = posts.alive
                 if types is not None:
                     codes = [POST_TYPES.index(name) for name in types]
-                    mask = mask & np.isin(self.posts.types, codes)
-                self._masks[types] = mask
-            return self._masks[types]
+                    mask = mask & np.isin(posts.types, codes)
+                numbers = posts.with_document if space == "doc" else posts.are_posts
+                self._masks[space, types] = mask[numbers]
+            return self._masks[space, types]
 
-    def num_bytes(self) -> int:
-        """Return the memory of what is packed."""
+    def count_bytes(self) -> dict[str, int]:
+        """Return the memory of each space that is packed."""
         with self._lock:
-            return sum(space.num_bytes() for space in self._spaces.values())
+            return {name: space.num_bytes() for name, space in self._spaces.items()}
 
 
 class ExactIndex(VectorIndex):
@@ -161,7 +163,7 @@ class ExactIndex(VectorIndex):
         numbers = packed.posts.with_document
         names = packed.posts.keys[numbers]
         batch = self._batch([q[None] for q in queries])
-        allowed = packed.allowed(types)[numbers]
+        allowed = packed.allowed("doc", types)
         return packed.space("doc").search(batch, depth, allowed, names.take)
 
     def search_maxsim(
@@ -174,9 +176,9 @@ class ExactIndex(VectorIndex):
         """Find posts by MaxSim over all their vectors."""
         _check_mode(mode)
         packed = self._packed
-        return packed.space("all").search(
-            self._batch(queries), depth, packed.allowed(types), packed.posts.keys.take
-        )
+        names, allowed = packed.posts.post_keys, packed.allowed("all", types)
+        batch = self._batch(queries)
+        return packed.space("all").search(batch, depth, allowed, names.take)
 
     def rerank(
         self, queries: Sequence[Vectors], candidates: Sequence[Sequence[PostId]]
@@ -186,7 +188,8 @@ class ExactIndex(VectorIndex):
         packed = self._packed
         numbers = packed.posts.find(key for keys in candidates for key in keys)
         which = np.repeat(np.arange(len(counts)), counts)
-        scores = packed.space("all").score(self._batch(queries), which, numbers)
+        places = np.searchsorted(packed.posts.are_posts, numbers)
+        scores = packed.space("all").score(self._batch(queries), which, places)
         parts = np.split(scores, np.cumsum(counts)[:-1])
         return [Hits.rank(k, s) for k, s in zip(candidates, parts, strict=True)]
 
@@ -224,13 +227,17 @@ class ExactIndex(VectorIndex):
         return list(map(FormulaHits, ids, [s for _, s in best], visuals, owners))
 
     def size(self) -> IndexSize:
-        """Return how much it holds: what is packed, or all vectors before a search."""
-        packed, state = self._packed, self._store.state
-        posts, used = packed.posts, packed.num_bytes()
-        if not used:
-            count = sum(entry.vectors for entry in state.segments)
-            used = count * state.width * _BYTES[self._dtype]
-        return IndexSize(int(posts.alive.sum()), int(posts.returnable.sum()), used)
+        """Return how much it holds; in memory is what searches have needed so far."""
+        packed = self._packed
+        used = packed.count_bytes()
+        return IndexSize(
+            int(packed.posts.alive[packed.posts.are_posts].sum()),
+            int(packed.posts.returnable.sum()),
+            used.get("all", 0) + used.get("doc", 0),
+            used.get("formula", 0),
+            "memory" if used else "unknown",
+            _BYTES[self._dtype],
+        )
 
     def close(self) -> None:
         """Free the memory."""
@@ -242,7 +249,10 @@ class ExactIndex(VectorIndex):
 
 
 def _take_all(posts: PostVectors) -> RaggedVectors:
-    return RaggedVectors(posts.vectors, posts.ptr)  # a scan needs no columns
+    nodes = posts.nodes
+    if not posts.is_post.all():
+        nodes = nodes.take(np.flatnonzero(posts.is_post))
+    return RaggedVectors(nodes.vectors, nodes.ptr)  # a scan needs no columns
 
 
 def _take_documents(posts: PostVectors) -> RaggedVectors:

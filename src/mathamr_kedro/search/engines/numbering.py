@@ -43,6 +43,11 @@ class PostNumbers:
         return _join([p.post_types for p in self._posts], np.uint8)
 
     @cached_property
+    def are_posts(self) -> NDArray[np.int64]:
+        """Numbers of those that are posts, not formulas beside them."""
+        return np.flatnonzero(_join([p.is_post for p in self._posts], np.bool_))
+
+    @cached_property
     def with_document(self) -> NDArray[np.int64]:
         """Numbers of the posts that have a document vector."""
         flags = [p.document_rows >= 0 for p in self._posts]
@@ -63,6 +68,11 @@ class PostNumbers:
         names = np.empty(self.starts[-1], dtype=np.object_)
         names[:] = [key for p in self._posts for key in p.keys]
         return names
+
+    @cached_property
+    def post_keys(self) -> Names:
+        """Ids of those that are posts."""
+        return self.keys[self.are_posts]
 
     @cached_property
     def _number_of(self) -> dict[PostId, int]:

@@ -55,7 +55,7 @@ class Point(NamedTuple):
 
 
 class FirstStep(NamedTuple):
-    """A search for candidates."""
+    """A search for candidates; several of them find the union of theirs."""
 
     query: Vectors
     space: str
@@ -73,7 +73,7 @@ class PointCollection(Protocol):
         mode: SearchMode,
         types: PostTypes = None,
         only: Sequence[PointId] | None = None,
-        first: FirstStep | None = None,
+        first: Sequence[FirstStep] = (),
     ) -> list[Point]:
         """Find points near a vector, or near a matrix by MaxSim.
 
@@ -84,7 +84,7 @@ class PointCollection(Protocol):
             mode: exact or by the graph.
             types: types of post that may be returned.
             only: ids that may be returned.
-            first: finds candidates, to which ``mode``, ``types`` and ``only`` apply
+            first: find candidates, to which ``mode``, ``types`` and ``only`` apply
                 then; the search itself orders them without approximation.
         """
 
@@ -146,7 +146,7 @@ def _as_number(key: str) -> int | None:
 
 
 def post_points(posts: PostVectors) -> Iterator[Point]:
-    """Yield one point for each post.
+    """Yield one point for each post; formulas beside the posts have none.
 
     Raises:
         MalformedInputError: a post has more vectors than a Qdrant server takes.
@@ -154,7 +154,10 @@ def post_points(posts: PostVectors) -> Iterator[Point]:
     rows = posts.vectors.astype(np.float32)
     documents = posts.document_rows
     bounds = posts.ptr.tolist()
+    is_post = posts.is_post.tolist()
     for place, key in enumerate(posts.keys):
+        if not is_post[place]:
+            continue
         vectors = rows[bounds[place] : bounds[place + 1]]
         if vectors.size >= _LARGEST_MULTIVECTOR:
             raise MalformedInputError(

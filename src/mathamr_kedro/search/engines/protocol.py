@@ -28,6 +28,9 @@ from mathamr_kedro.types import PostId
 EngineName: TypeAlias = Literal["exact", "edge", "server"]
 ENGINES: tuple[EngineName, ...] = ("exact", "edge", "server")
 
+HnswWalks: TypeAlias = Literal["one", "per_vector"]
+"""How MaxSim walks a graph; see :meth:`VectorIndex.search_maxsim`."""
+
 PostTypes: TypeAlias = frozenset[str] | None
 """Types of post that may be returned; any if ``None``."""
 
@@ -40,6 +43,8 @@ class SearchMode:
     """Look at every vector; otherwise walk the HNSW graph."""
     hnsw_ef: int = 128
     """Breadth of the walk."""
+    walks: HnswWalks = "one"
+    """Of MaxSim: all vectors of a query together, or each alone."""
 
 
 EXACT = SearchMode()
@@ -85,8 +90,15 @@ class IndexSize(NamedTuple):
     posts: int
     formulas: int
     """Formulas that Task 2 may return."""
-    num_bytes: int
-    """Memory (exact) or disk (edge) that it takes; 0 where the engine does not say."""
+    post_bytes: int
+    """What the vectors of posts take, those of documents twice (``doc``, ``all``)."""
+    formula_bytes: int
+    """What the vectors of formulas take."""
+    source: Literal["memory", "disk", "telemetry", "unknown"]
+    """What the bytes are: measured in memory or on disk, as a server estimates them
+    (vectors and payloads), or not known (0)."""
+    number_bytes: int = 4
+    """Of one number of a vector, as the engine holds it."""
 
     def check(self, posts: int, formulas: int) -> None:
         """Raise :class:`DamagedFileError` unless it holds as much as its store."""
@@ -127,7 +139,19 @@ class VectorIndex(Protocol):
         mode: SearchMode = EXACT,
         types: PostTypes = None,
     ) -> list[Hits]:
-        """Find posts by MaxSim over all vectors (``queries``: matrices)."""
+        """Find posts by MaxSim over all vectors (``queries``: matrices).
+
+        A graph is walked in one of two ways (``mode.walks``):
+
+        ``per_vector``
+            as the thesis describes it (3.5.2, 4.4.1): each of the :math:`|q|` vectors
+            of a query walks alone and finds the ``hnsw_ef`` posts with the nearest
+            vector; the union, at most :math:`|q|` · ``hnsw_ef`` posts, is ordered by
+            exact MaxSim.
+        ``one``
+            MaxSim itself is the similarity along a single walk of breadth
+            :math:`|q|` · ``hnsw_ef``, as Qdrant compares several vectors.
+        """
 
     def rerank(
         self, queries: Sequence[Vectors], candidates: Sequence[Sequence[PostId]]

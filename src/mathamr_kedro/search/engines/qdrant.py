@@ -66,18 +66,18 @@ class QdrantIndex(VectorIndex):
         mode: SearchMode = EXACT,
         types: PostTypes = None,
     ) -> list[Hits]:
-        """Find posts by MaxSim over all their vectors.
-
-        The walk through a graph is ``hnsw_ef`` wide for each vector of the query, as in
-        the thesis (3.5.2), where every vector walks alone; one walk of that breadth for
-        all of them together finds more and costs less.
-        """
+        """Find posts by MaxSim over all their vectors, exactly or by either walk."""
         self._check(mode, types, "all")
         hits = []
-        for query in queries:
+        for given in queries:
+            query = round_query(given, self._dtype)
+            search = _Search(self._collections.posts, "all", "post", depth, mode, types)
+            if not mode.exact and mode.walks == "per_vector":
+                each = [FirstStep(row[None], "all", mode.hnsw_ef) for row in query]
+                hits.append(search.candidates(query, each))
+                continue
             wide = replace(mode, hnsw_ef=mode.hnsw_ef * len(query))
-            search = _Search(self._collections.posts, "all", "post", depth, wide, types)
-            hits.append(search.posts(round_query(query, self._dtype)))
+            hits.append(search._replace(mode=wide).posts(query))
         return hits
 
     def rerank(
@@ -121,7 +121,7 @@ class QdrantIndex(VectorIndex):
             query = round_query(entry.vectors, self._dtype)
             document = round_query(document_vector(entry), self._dtype)
             first = FirstStep(document, "doc", candidates)
-            hits.append(search.candidates(query, first))
+            hits.append(search.candidates(query, [first]))
         return hits
 
     def search_formulas(
@@ -137,7 +137,7 @@ class QdrantIndex(VectorIndex):
     def size(self) -> IndexSize:
         """Return how many posts and formulas it holds."""
         posts, formulas = (c.count() for c in self._collections)
-        return IndexSize(posts, formulas, 0)
+        return IndexSize(posts, formulas, 0, 0, "unknown")
 
     def close(self) -> None:
         """Release files and connections."""
@@ -169,7 +169,7 @@ class _Search(NamedTuple):
     def posts(self, query: Vectors) -> Hits:
         return self._name_posts(self._best(query))
 
-    def candidates(self, query: Vectors, first: FirstStep) -> Hits:
+    def candidates(self, query: Vectors, first: Sequence[FirstStep]) -> Hits:
         found = self.collection.search(
             query, "all", self.depth, self.mode, self.types, first=first
         )

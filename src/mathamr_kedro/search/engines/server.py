@@ -25,7 +25,11 @@ from mathamr_kedro.errors import MissingInputError, WorkerError
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.search.engines.following import Follower, Note
 from mathamr_kedro.search.engines.points import SPACES, Collections
-from mathamr_kedro.search.engines.protocol import HnswConfig, ServerConfig
+from mathamr_kedro.search.engines.protocol import (
+    HnswConfig,
+    IndexSize,
+    ServerConfig,
+)
 from mathamr_kedro.search.engines.qdrant import QdrantIndex
 from mathamr_kedro.search.engines.server_collection import Retry, ServerCollection
 from mathamr_kedro.search.store import VectorStore
@@ -99,6 +103,15 @@ class ServerIndex(QdrantIndex):
         """Return the generation of an index; ``None`` if it must be built."""
         retry = Retry(config.attempts)
         return _make_follower(client, store, name, hnsw, config, retry).reached()
+
+    def size(self) -> IndexSize:
+        """Return how much it holds, and the bytes that the server tells."""
+        known = super().size()
+        found = [c for c in self._collections if isinstance(c, ServerCollection)]
+        posts, formulas = (collection.measure() for collection in found)
+        if posts is None or formulas is None:
+            return known
+        return IndexSize(*known[:2], posts, formulas, "telemetry")
 
 
 def _make_follower(

@@ -28,6 +28,8 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 _TOO_MANY_REQUESTS, _SERVER_ERROR = 429, 500
+_SHARD_DETAILS = 4
+"""Level of telemetry at which shards tell their sizes."""
 _LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
@@ -119,21 +121,25 @@ class ServerCollection:
         mode: SearchMode,
         types: PostTypes = None,
         only: Sequence[PointId] | None = None,
-        first: FirstStep | None = None,
+        first: Sequence[FirstStep] = (),
     ) -> list[Point]:
         """Find points near a vector, or near a matrix by MaxSim."""
         params = models.SearchParams(exact=mode.exact, hnsw_ef=mode.hnsw_ef)
         chosen = _filter(types, only)
         how: dict[str, Any] = {"search_params": params, "query_filter": chosen}
-        if first is not None:
-            step = models.Prefetch(
-                query=first.query.tolist(),
-                using=first.space,
-                limit=first.limit,
-                params=params,
-                filter=chosen,
-            )
-            how = {"prefetch": step}
+        if first:
+            how = {
+                "prefetch": [
+                    models.Prefetch(
+                        query=step.query.tolist(),
+                        using=step.space,
+                        limit=step.limit,
+                        params=params,
+                        filter=chosen,
+                    )
+                    for step in first
+                ]
+            }
         answer = self._retry(
             "A search",
             lambda: self._client.query_points(
@@ -189,6 +195,32 @@ class ServerCollection:
             "Counting points", lambda: self._client.count(self.name, exact=True)
         )
         return answer.count
+
+    def measure(self) -> int | None:
+        """Return the bytes of one copy of its vectors and payloads.
+
+        They are an estimate of the server (``GET /telemetry``). ``None`` where it does
+        not tell: other machines of a cluster hold a part, the key does not allow it,
+        or there is no server (local mode).
+        """
+        try:
+            telemetry = self._client.http.service_api.telemetry(
+                details_level=_SHARD_DETAILS
+            ).result
+            aliases = self._client.get_aliases().aliases
+        except Exception as exc:  # whatever it is, the size can be computed instead
+            logger.info("The server does not tell sizes (%s)", exc)
+            return None
+        names = {a.alias_name: a.collection_name for a in aliases}
+        name = names.get(self.name, self.name)
+        listed = (telemetry.collections.collections or []) if telemetry else []
+        found: list[Any] = [c for c in listed if getattr(c, "id", None) == name]
+        shards = [shard.local for c in found for shard in c.shards or ()]
+        if not shards or any(s is None or s.vectors_size_bytes is None for s in shards):
+            return None
+        return sum(
+            (s.vectors_size_bytes or 0) + (s.payloads_size_bytes or 0) for s in shards
+        )
 
     def close(self) -> None:
         """Do nothing: the connection belongs to who made it."""

@@ -29,7 +29,7 @@ def verify_collections(
         DamagedFileError: something is missing, doubled or different.
     """
     posts, formulas = (collection.count() for collection in collections)
-    IndexSize(posts, formulas, 0).check(len(store), store.num_formulas())
+    IndexSize(posts, formulas, 0, 0, "unknown").check(len(store), store.num_formulas())
     for posts_of_segment in _draw_sample(store, sample):
         _compare_sample(collections, posts_of_segment)
     logger.info(

@@ -1,0 +1,68 @@
+"""Cleaning by plain regular expressions: right, and quadratic on hostile texts.
+
+Tests compare the linear code with these; ``benchmarks.text_cost`` shows the difference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from mathamr_kedro.corpus.delimiters import CLOSE, OPEN
+
+ENVIRONMENTS = (
+    "align|aligned|alignat|eqnarray|equation|gather|gathered|multline|flalign|split"
+    "|displaymath|math|cases|[pbvBV]?matrix|smallmatrix|array|IEEEeqnarray"
+)
+FORMULA = re.compile(
+    rf"{OPEN}(?P<mark>\d+){CLOSE}"
+    rf"|(?<!\\)\$\$(?P<display>[^{OPEN}]+?)(?<!\\)\$\$"
+    rf"|(?<!\\)\$(?=[^\s$])(?P<inline>(?:[^$\\{OPEN}\n]|\\.|\n(?!\n))*?)(?<!\s)\$(?!\d)"
+    rf"|(?<!\\)\\\((?P<round>[^{OPEN}]+?)\\\)"
+    rf"|(?<!\\)\\\[(?P<square>[^{OPEN}]+?)\\\]"
+    rf"|(?P<environment>\\begin\{{(?P<name>(?:{ENVIRONMENTS})\*?)\}}"
+    rf"[^{OPEN}]+?\\end\{{(?P=name)\}})",
+    re.DOTALL,
+)
+BLANK_END = r"(?:\s|~|\\[ ,;:!>]|\\q?quad\b)*"
+PUNCTUATED = re.compile(
+    rf"^(.*?[^\s\\.,;:?~]){BLANK_END}([.,;:?]){BLANK_END}((?:\\end\{{[a-zA-Z]+\*?\}})?)$",
+    re.DOTALL,
+)
+TAG = re.compile(
+    r"<(/?)([a-zA-Z][a-zA-Z0-9]*)((?:\s(?:[^<>\"']|\"[^\"]*\"|'[^']*')*)?)/?>"
+    r"|<!--.*?-->",
+    re.DOTALL,
+)
+MATH_SPAN = re.compile(
+    r"<span\b([^<>]*\bmath-container\b[^<>]*)>(.*?)</span\s*>", re.DOTALL
+)
+AROUND_BREAK = re.compile(r"[ \t]*\n[ \t]*")
+
+
+def find_formulas_slowly(text: str) -> Iterator[tuple[int, int, str]]:
+    """Start, end and LaTeX (or mark) of each formula."""
+    kinds = ("mark", "display", "inline", "round", "square", "environment")
+    for match in FORMULA.finditer(text):
+        yield (*match.span(), next(match[k] for k in kinds if match[k] is not None))
+
+
+def split_punctuation_slowly(latex: str) -> tuple[str, str]:
+    """Split the mark that ends the sentence off a formula."""
+    match = PUNCTUATED.match(latex)
+    return (latex, "") if match is None else (match[1] + match[3], match[2])
+
+
+def find_tags_slowly(markup: str) -> Iterator[tuple[int, int, str, bool]]:
+    """Span, name and whether it is an end tag; for markup without math spans."""
+    for match in TAG.finditer(markup):
+        yield (*match.span(), (match[2] or "").lower(), bool(match[1]))
+
+
+def clean_slowly(markup: str) -> None:
+    """Do the searches of cleaning: tags, math spans, breaks, formulas, punctuation."""
+    MATH_SPAN.findall(markup)
+    list(find_tags_slowly(markup))
+    AROUND_BREAK.sub("\n", markup)
+    list(find_formulas_slowly(markup))
+    split_punctuation_slowly(f"{markup.strip()} x.")

@@ -1,0 +1,114 @@
+"""``mathamr doctor``: what is there, what is missing, what was damaged."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import platform
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from kedro.io import CatalogProtocol
+
+from mathamr_kedro.amr.transition import TransitionConfig
+from mathamr_kedro.errors import MathAMRError, find_cause
+from mathamr_kedro.project import find_roots, open_context
+from mathamr_kedro.sealing import SEALS, list_damage
+from mathamr_kedro.shards import LIST_NAME, ShardFolder
+from mathamr_kedro.text import TEXT_MODELS, explain_absence
+
+_PACKAGES = ("mathamr-kedro", "kedro", "torch", "numpy", "pyarrow", "qdrant-client")
+_STAGES = {
+    "ingestion": ("posts", "formulas", "topics", "judgments", "formula_trees"),
+    "amr_parsing": ("amr_graphs", "topic_amr_graphs"),
+    "graph_fusion": ("math_graphs", "topic_math_graphs"),
+    "preprocessing": ("prepared_graphs",),
+    "training": ("encoder",),
+    "indexing": ("encoded_posts", "encoded_topics", "index"),
+    "evaluation": ("runs", "metrics"),
+}
+"""What each stage leaves."""
+_AGAIN = "run `kedro run` in the same environment, its stage makes it anew"
+
+
+@click.command()
+@click.option("--env", help="Environment of the data (default: the embedded sample).")
+@click.option("--data-root", help="Another folder for what the stages wrote.")
+@click.option(
+    "--verify", is_flag=True, help="Read every file and compare it with its seal."
+)
+def command(env: str | None, data_root: str | None, verify: bool) -> None:
+    r"""Say which stages have run and what they need; look for damaged files.
+
+    \b
+    mathamr doctor --env demo             stages, versions, parser, text models
+    mathamr doctor --env demo --verify    and every byte below the data root
+
+    Damage is listed with what mends it; the exit code is 1 then.
+    """
+    context = open_context(env, data_root)
+    root, catalog = find_roots(context)[0], context.catalog
+    click.echo(f"data root     {root}")
+    for line in _describe_tools(dict(context.params)):
+        click.echo(line)
+    for stage, names in _STAGES.items():
+        click.echo(f"{stage:<13} {_describe_stage(catalog, names)}")
+    if not verify:
+        return
+    damage = list(dict.fromkeys(_find_damage(root, catalog)))
+    for line in damage:
+        click.echo(f"damaged: {line}", err=True)
+    click.echo(f"verified      {f'{len(damage)} damaged' if damage else 'whole'}")
+    if damage:
+        sys.exit(1)
+
+
+def _describe_tools(parameters: dict[str, Any]) -> Iterator[str]:
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in _PACKAGES]
+    yield f"versions      Python {platform.python_version()}, {', '.join(versions)}"
+    parsing = parameters.get("amr_parsing", {})
+    parser = parsing.get("parser", "builtin")
+    state = "ready"
+    if parser == "transition":
+        default = TransitionConfig().python
+        python = Path(parsing.get("transition", {}).get("python", default))
+        state = "ready" if python.exists() else f"no {python} (docs/pipelines)"
+    yield f"parser        {parser}: {state}"
+    absent = {name: explain_absence(name) for name in TEXT_MODELS}
+    here = [name for name, reason in absent.items() if reason is None]
+    yield f"text models   {', '.join(here) or 'none'} (`mathamr models` shows all)"
+
+
+def _describe_stage(catalog: CatalogProtocol, names: tuple[str, ...]) -> str:
+    missing = [name for name in names if name in catalog and not catalog.exists(name)]
+    return f"no {', '.join(missing)}" if missing else "finished"
+
+
+def _find_damage(root: Path, catalog: CatalogProtocol) -> Iterator[str]:
+    """Yield what is wrong below a data root, a line for each file."""
+    for file in sorted(root.rglob(LIST_NAME)):
+        yield from _check_shards(file)
+    for file in sorted(root.rglob(SEALS)):
+        yield from list_damage(file.parent, _AGAIN)
+    for name in ("post_vectors", "topic_vectors", "indexes"):
+        try:
+            for error in catalog.load(name).verify():
+                yield str(error)
+        except Exception as exc:
+            cause = find_cause(exc)
+            if cause is None:
+                raise
+            yield str(cause)
+
+
+def _check_shards(file: Path) -> Iterator[str]:
+    try:
+        suffix = json.loads(file.read_text(encoding="utf-8")).get("suffix", "")
+        yield from ShardFolder(file.parent, suffix).list_damage()
+    except MathAMRError as exc:
+        yield str(exc)
+    except (ValueError, AttributeError) as exc:
+        yield f"Expected JSON in {str(file)!r} ({exc}); delete the folder and {_AGAIN}"

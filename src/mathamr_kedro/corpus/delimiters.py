@@ -1,0 +1,165 @@
+r"""Formulas between delimiters: ``$..$``, ``\(..\)``, ``\begin{align}..\end{align}``.
+
+The search takes time that grows with the length of the text: the end of a formula is
+looked for once, not once for each ``\(`` that is never closed
+(:mod:`mathamr_kedro.corpus.scanning`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from mathamr_kedro.corpus.scanning import NextMatch
+
+OPEN, CLOSE = "\ue001", "\ue002"
+"""Around the number of a formula in a flat text."""
+
+_ENVIRONMENTS = (
+    "align|aligned|alignat|eqnarray|equation|gather|gathered|multline|flalign|split"
+    "|displaymath|math|cases|[pbvBV]?matrix|smallmatrix|array|IEEEeqnarray"
+)
+_START = re.compile(
+    rf"{OPEN}\d+{CLOSE}|(?<!\\)\$\$?|(?<!\\)\\[(\[]"
+    rf"|\\begin\{{((?:{_ENVIRONMENTS})\*?)\}}"
+)
+# Pandoc's rule for single dollars keeps prices apart: no blank after the first
+# dollar or before the second, no digit after the second.
+_INLINE = re.compile(
+    rf"\$(?=[^\s$])((?:[^$\\{OPEN}\n]|\\.|\n(?!\n))*?)(?<!\s)\$(?!\d)", re.DOTALL
+)
+_MARK = re.compile(OPEN)
+_ENDS = {
+    "$$": re.compile(r"(?<!\\)\$\$"),
+    r"\(": re.compile(r"\\\)"),
+    r"\[": re.compile(r"\\\]"),
+}
+_WRAPPED = re.compile(r"\$\$(.*)\$\$|\$(.*)\$|\\\[(.*)\\\]|\\\((.*)\\\)", re.DOTALL)
+_BRACE_OR_DOLLAR = re.compile(r"\\.|[{}$]", re.DOTALL)
+_END_OF_ENVIRONMENT = re.compile(r"\\end\{[a-zA-Z]+\*?\}")
+_BLANK_COMMANDS = (r"\qquad", r"\quad")
+
+
+class Delimited(NamedTuple):
+    """A formula of a flat text, or the mark of one that was taken out before."""
+
+    start: int
+    end: int
+    latex: str
+    mark: str | None = None
+    """The number of a mark; there is no LaTeX then."""
+
+
+def find_formulas(text: str) -> Iterator[Delimited]:
+    r"""Yield formulas and marks in their order; none reaches over a mark.
+
+    >>> [found.latex for found in find_formulas(r"for $5 or \(x\), $y$ and \( z")]
+    ['x', 'y']
+    """
+    reader = _FormulaReader(text)
+    start = _START.search(text)
+    while start is not None:
+        found = reader.read(start)
+        if found is not None:
+            yield found
+        start = _START.search(text, start.start() + 1 if found is None else found.end)
+
+
+class _FormulaReader:
+    """Finds where the formulas of a text end."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._marks = NextMatch(_MARK, text)
+        self._ends: dict[str, NextMatch] = {}
+
+    def read(self, start: re.Match[str]) -> Delimited | None:
+        opened, place = start[0], start.start()
+        if opened[0] == OPEN:
+            return Delimited(place, start.end(), "", opened[1:-1])
+        if opened == "$":
+            inline = _INLINE.match(self._text, place)
+            return None if inline is None else Delimited(place, inline.end(), inline[1])
+        end = self._find_end(start[1] or opened, start.end() + 1)
+        mark = self._marks.after(place)
+        if end is None or (mark is not None and mark.start() < end.start()):
+            return None
+        first, last = start.end(), end.start()
+        if start[1]:  # the environment is part of its formula
+            first, last = place, end.end()
+        return Delimited(place, end.end(), self._text[first:last])
+
+    def _find_end(self, name: str, place: int) -> re.Match[str] | None:
+        if name not in self._ends:
+            pattern = _ENDS.get(name) or re.compile(rf"\\end\{{{re.escape(name)}\}}")
+            self._ends[name] = NextMatch(pattern, self._text)
+        return self._ends[name].after(place)
+
+
+def strip_delimiters(latex: str) -> str:
+    r"""Remove white space and one pair of outer math delimiters.
+
+    >>> strip_delimiters(r" $$x+1$$ "), strip_delimiters(r"\(x\)")
+    ('x+1', 'x')
+    >>> strip_delimiters(r"$a \text{ if $b$}$"), strip_delimiters("$a$ and $b$")
+    ('a \\text{ if $b$}', '$a$ and $b$')
+    """
+    latex = latex.strip()
+    if latex[:1] not in ("$", "\\"):
+        return latex
+    wrapped = _WRAPPED.fullmatch(latex)
+    if wrapped is None:
+        return latex
+    inner = next(group for group in wrapped.groups() if group is not None)
+    return latex if _has_dollar(inner) else inner.strip()
+
+
+def _has_dollar(latex: str) -> bool:
+    """Tell whether a dollar stands outside of all braces: two formulas, not one."""
+    if "$" not in latex:
+        return False
+    depth = 0
+    for found in _BRACE_OR_DOLLAR.finditer(latex):
+        if found[0] == "$" and depth <= 0:
+            return True
+        depth += {"{": 1, "}": -1}.get(found[0], 0)
+    return False
+
+
+def split_punctuation(latex: str) -> tuple[str, str]:
+    r"""Split the sentence's punctuation off the end of a formula.
+
+    >>> split_punctuation(r"x^2 = 2\,."), split_punctuation("n!")
+    (('x^2 = 2', '.'), ('n!', ''))
+    >>> split_punctuation(r"1, 2, ..."), split_punctuation(r"x\,")
+    (('1, 2, ...', ''), ('x\\,', ''))
+    """
+    end, environment = len(latex), ""
+    if latex.endswith("}"):
+        opened = max(latex.rfind(r"\end{"), 0)
+        if _END_OF_ENVIRONMENT.fullmatch(latex, opened):
+            end, environment = opened, latex[opened:]
+    while (before := _skip_blank(latex, end)) is not None:
+        end = before
+    if not end or latex[end - 1] not in ".,;:?":
+        return latex, ""
+    place: int | None = end - 1
+    last = 0  # where the formula ends: the first place that may be its end
+    while place:
+        if not (latex[place - 1].isspace() or latex[place - 1] in "\\.,;:?~"):
+            last = place
+        place = _skip_blank(latex, place)
+    return (latex[:last] + environment, latex[end - 1]) if last else (latex, "")
+
+
+def _skip_blank(latex: str, end: int) -> int | None:
+    """Return where the blank starts that ends at ``end``; ``None``: there is none."""
+    for command in _BLANK_COMMANDS:
+        if latex.endswith(command, 0, end):
+            return end - len(command)
+    if end >= 2 and latex[end - 2] == "\\" and latex[end - 1] in " ,;:!>":
+        return end - 2
+    if end and (latex[end - 1].isspace() or latex[end - 1] == "~"):
+        return end - 1
+    return None

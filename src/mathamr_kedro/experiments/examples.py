@@ -1,0 +1,213 @@
+"""Examples that stand beside the tables, as in the thesis' Appendices A to C.
+
+::
+
+    judged     a topic, and a judged document of each grade          Appendix A
+    results    a topic, and the first results of each row or system  Appendices B, C
+    pair       a topic and a post, node by node                      Figure 4.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.experiments.first_results import KEPT, read_results
+from mathamr_kedro.experiments.results import ShownRun, choose_topic_set
+from mathamr_kedro.records import FormulaMention, Post, Topic
+from mathamr_kedro.runs import TopicSet
+from mathamr_kedro.search.explanation import restore_formulas
+from mathamr_kedro.types import Grade, PostId, TopicId, VisualId
+
+_LONGEST = 2000
+"""Letters of a post that are shown."""
+
+_GRADES = {3: "high", 2: "medium", 1: "low", 0: "not relevant"}
+
+
+@dataclass(frozen=True)
+class NodePair:
+    """A topic and a post whose nodes are compared."""
+
+    topic: TopicId = "A.301"
+    post: PostId = "591846"
+
+
+@dataclass(frozen=True)
+class ExamplesConfig:
+    """Which examples are shown; the thesis' ones by default."""
+
+    judged: tuple[TopicId, ...] = ("A.302", "B.308")
+    """Topics shown with a judged document of each grade (Appendix A)."""
+    results: tuple[TopicId, ...] = ("A.301", "B.301")
+    """Topics shown with the first results of each row (Appendices B and C)."""
+    top: int = 3
+    """Results of a topic."""
+    pair: NodePair = field(default_factory=NodePair)
+    """Compared node by node (Figure 4.1)."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.top <= KEPT:
+            raise ConfigurationError(
+                f"Expected 1 to {KEPT} results, as many as are recorded (got "
+                f"{self.top!r}) (significance.examples.top)"
+            )
+
+
+@dataclass(frozen=True)
+class ExampleTexts:
+    """Topics with their judgments, and where texts are found."""
+
+    topic_sets: Sequence[TopicSet]
+    find_posts: Callable[[Collection[PostId]], Mapping[PostId, Post]]
+    find_latex: Callable[[Collection[VisualId]], Mapping[VisualId, str]]
+
+    def find_topic(self, wanted: TopicId) -> tuple[Topic, TopicSet] | None:
+        """Return a topic with its set; or else a judged one of the same task.
+
+        Where the collection has other topics, the first one with a relevant document
+        in the last edition stands in; ``None``: nothing is judged.
+        """
+        for found in self.topic_sets:
+            for topic in found.topics:
+                if topic.topic_id == wanted:
+                    return topic, found
+        task = 2 if wanted.startswith("B") else 1
+        own = [s for s in self.topic_sets if s.task == task]
+        judged = {s.name: s for s in own if any(_list_judged(s))}
+        if not judged:
+            return None
+        chosen = judged[choose_topic_set(list(judged), None)]
+        return next(_list_judged(chosen)), chosen
+
+    def describe(self, task: int, documents: Iterable[str]) -> dict[str, str]:
+        """Return the words of posts, or the LaTeX of formulas, that are there."""
+        keys = list(dict.fromkeys(documents))
+        if task == 2:
+            return {key: f"$${v.strip()}$$" for key, v in self.find_latex(keys).items()}
+        posts = self.find_posts(keys)
+        return {k: _quote(p.text, p.formula_map) for k, p in posts.items()}
+
+
+def write_examples(
+    title: str, shown: Sequence[ShownRun], texts: ExampleTexts, config: ExamplesConfig
+) -> str:
+    """Return the page of an experiment's examples, as Markdown."""
+    parts = [f"# Examples: {title}"]
+    if config.judged:
+        parts += ["## Judged documents", _JUDGED_NOTE]
+        for wanted in config.judged:
+            parts += _show_judged(wanted, texts)
+    if config.results:
+        parts += ["## First results", _RESULTS_NOTE]
+        for wanted in config.results:
+            parts += _show_results(wanted, shown, texts, config.top)
+    return "\n\n".join(parts) + "\n"
+
+
+_JUDGED_NOTE = (
+    "Of each grade the judged document with the smallest id that the collection has, "
+    "as in Appendix A of the thesis."
+)
+_RESULTS_NOTE = (
+    "Of each row the run of its best seed, as in Appendices B and C of the thesis."
+)
+
+
+def _show_judged(wanted: TopicId, texts: ExampleTexts) -> Iterator[str]:
+    found = texts.find_topic(wanted)
+    if found is None:
+        yield f"### Topic {wanted}\n\nNo topic of its task has judgments."
+        return
+    topic, chosen = found
+    yield from _show_topic(wanted, topic)
+    grades = chosen.qrels.grades.get(topic.topic_id, {})
+    words = texts.describe(chosen.task, grades)
+    for grade, meaning in _GRADES.items():
+        having = [d for d, g in grades.items() if g == grade]
+        known = sorted((d for d in having if d in words), key=lambda d: (len(d), d))
+        head = f"**Relevance {grade} ({meaning})"
+        if known:
+            yield f"{head}, {_name(chosen.task, known[0])}**"
+            yield words[known[0]]
+        else:
+            yield f"{head}**: none in the collection, {len(having)} judged."
+
+
+def _show_results(
+    wanted: TopicId, shown: Sequence[ShownRun], texts: ExampleTexts, top: int
+) -> Iterator[str]:
+    found = texts.find_topic(wanted)
+    if found is None:
+        yield f"### Topic {wanted}\n\nNo topic of its task has judgments."
+        return
+    topic, chosen = found
+    yield from _show_topic(wanted, topic)
+    grades = chosen.qrels.grades.get(topic.topic_id, {})
+    for run in shown:
+        if run.cell.results is None:
+            yield f"#### {run.label}"
+            yield (
+                f"{run.cell.folder.name} was recorded without results by an older "
+                "version; delete the folder and run the experiment again."
+            )
+            continue
+        results = read_results(run.cell.results, run.system, topic.topic_id, top)
+        if not results:  # a strategy for posts has no formulas, and the reverse
+            continue
+        yield f"#### {run.label} (seed {run.cell.record.seed})"
+        yield _list_scores(run, chosen, topic.topic_id)
+        words = texts.describe(chosen.task, [r.document for r in results])
+        for result in results:
+            yield (
+                f"**Rank {result.rank}, {_name(chosen.task, result.document)}, "
+                f"{_grade(grades.get(result.document))}, score {result.score:.3f}**"
+            )
+            yield words.get(result.document, "(not in the collection)")
+
+
+def _show_topic(wanted: TopicId, topic: Topic) -> Iterator[str]:
+    title = restore_formulas(topic.title, topic.formula_map)
+    yield f"### Topic {topic.topic_id}: {' '.join(title.split())}".rstrip(": ")
+    if wanted != topic.topic_id:
+        yield f"{wanted} is not among the topics here; this one stands in."
+    yield _quote(topic.text.removeprefix(topic.title), topic.formula_map)
+    if topic.formula_id is not None and topic.latex:
+        yield f"Query formula `{topic.formula_id}`: ${topic.latex}$"
+    if topic.tags:
+        yield f"Tags: {', '.join(topic.tags)}"
+
+
+def _list_scores(run: ShownRun, chosen: TopicSet, topic_id: TopicId) -> str:
+    scored = run.cell.scores.to_pandas()
+    own = scored[
+        (scored["task"] == chosen.task)
+        & (scored["topic_set"] == chosen.name)
+        & (scored["system"] == run.system)
+        & (scored["topic_id"] == topic_id)
+    ]
+    pairs = zip(own["measure"], own["score"], strict=True)
+    found = ", ".join(f"{name} {score:.4f}" for name, score in pairs)
+    return f"On this topic: {found or 'no judgments'}."
+
+
+def _list_judged(chosen: TopicSet) -> Iterator[Topic]:
+    """Yield topics with a relevant document, in their order."""
+    for topic in chosen.topics:
+        grades = chosen.qrels.grades.get(topic.topic_id, {})
+        if any(grade > 1 for grade in grades.values()):
+            yield topic
+
+
+def _quote(text: str, formula_map: Sequence[FormulaMention]) -> str:
+    words = " ".join(restore_formulas(text, formula_map).split())
+    return "> " + (words if len(words) <= _LONGEST else words[: _LONGEST - 1] + "…")
+
+
+def _name(task: int, document: str) -> str:
+    return f"post {document}" if task == 1 else f"visual id {document}"
+
+
+def _grade(grade: Grade | None) -> str:
+    return "not judged" if grade is None else f"relevance {grade}"

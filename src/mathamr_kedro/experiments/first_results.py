@@ -1,0 +1,79 @@
+"""The first results of every system and topic: what a cell keeps of its runs.
+
+::
+
+    task  system        topic_id  rank  document  formula_id  post_id  score
+       1  mathamr_plus  A.301        1  1142010               1142010  0.928
+       2  mathamr_plus  B.301        1  5071      28170       901526   1.000
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from mathamr_kedro.hits import FormulaHits
+from mathamr_kedro.trec import Run
+from mathamr_kedro.types import FormulaId, PostId, TopicId
+
+KEPT = 10
+"""Results of a topic in a cell: as many as P'@10 looks at."""
+
+
+class FirstResult(NamedTuple):
+    """One result of a system."""
+
+    task: int
+    system: str
+    topic_id: TopicId
+    rank: int
+    document: str
+    """What is judged: a post (Task 1), or a visual id (Task 2)."""
+    formula_id: FormulaId
+    """Its best instance; empty in Task 1."""
+    post_id: PostId
+    score: float
+
+
+_COLUMNS = ("i1", "str", "str", "i4", "str", "str", "str", "f8")
+_SCHEMA = pa.schema(
+    [
+        (name, pa.type_for_alias(kind))
+        for name, kind in zip(FirstResult._fields, _COLUMNS, strict=True)
+    ]
+)
+
+
+def tabulate_results(runs: Iterable[Run]) -> pa.Table:
+    """Return the first :data:`KEPT` results of every system and topic as a table."""
+    rows = [row._asdict() for run in runs for row in _list_results(run)]
+    return pa.Table.from_pylist(rows, schema=_SCHEMA)
+
+
+def read_results(
+    table: pa.Table, system: str, topic_id: TopicId, top: int
+) -> list[FirstResult]:
+    """Return the first results of a system for a topic, best first."""
+    is_asked = pc.and_(
+        pc.equal(table["system"], system), pc.equal(table["topic_id"], topic_id)
+    )
+    found = [FirstResult(**row) for row in table.filter(is_asked).to_pylist()]
+    return sorted(found, key=lambda result: result.rank)[:top]
+
+
+def _list_results(run: Run) -> Iterable[FirstResult]:
+    for topic, hits in run.lists.items():
+        if isinstance(hits, FormulaHits):
+            # The lab counts formulas that look the same once.
+            first = hits.first_instances().top(KEPT)
+            keys = zip(first.visual_ids, first.ids, first.post_ids, strict=True)
+            scores = first.scores.tolist()
+        else:
+            best = hits.top(KEPT)
+            keys = zip(best.ids, [""] * len(best), best.ids, strict=True)
+            scores = best.scores.tolist()
+        for rank, (key, score) in enumerate(zip(keys, scores, strict=True), start=1):
+            yield FirstResult(run.task, run.name, topic, rank, *key, score)

@@ -1,0 +1,139 @@
+"""A topic and a post, node by node, under each condition (Figure 4.1 of the thesis)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.experiments.examples import ExampleTexts, NodePair
+from mathamr_kedro.experiments.results import SYSTEM, ShownRun, strategy_of
+from mathamr_kedro.records import Topic
+from mathamr_kedro.search import Explanation, VectorStore, explain
+from mathamr_kedro.search.explanation import caption_nodes
+from mathamr_kedro.types import PostId
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class NodeVectors:
+    """Where the vectors of a cell's topics and posts are found."""
+
+    read: Callable[[str], tuple[VectorStore, VectorStore]]
+    """By the mark of an encoder: topics, posts."""
+    max_tokens: int
+    """Limit of a chunk when texts were parsed."""
+
+
+def compare_nodes(
+    shown: Sequence[ShownRun],
+    texts: ExampleTexts,
+    wanted: NodePair,
+    source: NodeVectors,
+) -> dict[str, Explanation]:
+    """Compare the nodes of a topic with those of a post under each condition.
+
+    Where the collection lacks the wanted topic or post, a judged topic and its most
+    relevant post stand in.
+
+    Returns:
+        By label; empty where nothing is judged or no vectors are left.
+    """
+    found = texts.find_topic(wanted.topic)
+    if found is None:
+        return {}
+    topic, chosen = found
+    stores = {label: _open(label, run, source) for label, run in _list_cells(shown)}
+    opened = {label: pair for label, pair in stores.items() if pair is not None}
+    grades = chosen.qrels.grades.get(topic.topic_id, {})
+    ranked = sorted(grades, key=lambda d: (-grades[d], len(d), d))
+    asked = [wanted.post, *ranked] if topic.topic_id == wanted.topic else ranked
+    for post in asked:
+        if opened and all(post in posts.places for _, posts in opened.values()):
+            break
+    else:
+        return {}
+    return {
+        label: _compare(topic, post, pair, texts, source.max_tokens)
+        for label, pair in opened.items()
+        if topic.topic_id in pair[0].places
+    }
+
+
+def write_pair(wanted: NodePair, explanations: Mapping[str, Explanation]) -> str:
+    """Return the section of the page that stands beside the figure, as Markdown."""
+    parts = ["## Node by node"]
+    if not explanations:
+        parts.append("No judged topic and post with vectors to compare.")
+        return "\n\n".join(parts) + "\n"
+    first = next(iter(explanations.values()))
+    found = NodePair(first.query_key, first.post_key)
+    parts.append(
+        f"Cosines between the nodes of topic {found.topic} (rows) and of post "
+        f"{found.post} (columns), as in Figure 4.1 of the thesis; the best partner of "
+        "each row is framed. A small spread: nodes that can hardly be told apart."
+    )
+    if found != wanted:
+        parts.append(
+            f"The collection lacks topic {wanted.topic} or post {wanted.post}; these "
+            "stand in."
+        )
+    parts.append("![Similarities of nodes](node_pair.png)")
+    rows = [
+        f"| {label} | {e.score:.3f} | {e.similarity.mean():.3f} "
+        f"| {e.similarity.std():.3f} |"
+        for label, e in explanations.items()
+    ]
+    head = ["| Condition | MaxSim | Mean cosine | Spread |", "|---|---:|---:|---:|"]
+    parts.append("\n".join(head + rows))
+    for name, labels in (
+        (f"Topic {found.topic}", first.query_labels),
+        (f"Post {found.post}", first.post_labels),
+    ):
+        parts.append("\n".join([f"{name}:", "", *(f"- {label}" for label in labels)]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _list_cells(shown: Sequence[ShownRun]) -> list[tuple[str, ShownRun]]:
+    """Return a run of each encoder: strategies and baselines have no vectors of own."""
+    own = [run for run in shown if strategy_of(run.system) is not None]
+    found: dict[str, list[ShownRun]] = {}
+    for run in own:
+        found.setdefault(run.cell.folder.name, []).append(run)
+    return [
+        (runs[0].label if len(runs) == 1 else SYSTEM, runs[0])
+        for runs in found.values()
+    ]
+
+
+def _open(
+    label: str, run: ShownRun, source: NodeVectors
+) -> tuple[VectorStore, VectorStore] | None:
+    mark = run.cell.record.encoder.get("vectors")
+    try:
+        return source.read(str(mark)) if mark else None
+    except MissingInputError as problem:
+        logger.warning("no picture of %s: %s", label, problem)
+        return None
+
+
+def _compare(
+    topic: Topic,
+    post_id: PostId,
+    stores: tuple[VectorStore, VectorStore],
+    texts: ExampleTexts,
+    max_tokens: int,
+) -> Explanation:
+    (query,) = stores[0].read([topic.topic_id]).entries()
+    (entry,) = stores[1].read([post_id]).entries()
+    post = texts.find_posts([post_id]).get(post_id)
+    return explain(
+        query,
+        entry,
+        caption_nodes(topic.text, topic.formula_map, query.kinds, max_tokens),
+        caption_nodes(post.text, post.formula_map, entry.kinds, max_tokens)
+        if post is not None
+        else None,
+    )

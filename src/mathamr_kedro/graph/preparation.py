@@ -1,0 +1,179 @@
+"""Writing prepared graphs: the folder that :mod:`.prepared` reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.files import write_text
+from mathamr_kedro.graph.configuration import PreprocessingConfig
+from mathamr_kedro.graph.entries import POST_TYPES
+from mathamr_kedro.graph.pairs import Pair, PairSplit
+from mathamr_kedro.graph.shards.layout import VERSION
+from mathamr_kedro.graph.shards.writer import ShardWriter
+from mathamr_kedro.graph.vocabulary import (
+    NodeVocabulary,
+    RelationVocabulary,
+    make_schema,
+)
+from mathamr_kedro.sealing import replace_sealed, seal_folder
+
+if TYPE_CHECKING:
+    from mathamr_kedro.corpus import FormulaIds
+    from mathamr_kedro.graph.blocks import GraphBlock
+
+CONFIGURATION = "configuration.json"
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What a folder of prepared graphs is written from."""
+
+    parameters: PreprocessingConfig
+    """They name the folder."""
+    made_from: str
+    """Fingerprint of the posts' graphs and the pairs: what an encoder learns from."""
+    types: NodeVocabulary
+    relations: RelationVocabulary
+    split: PairSplit
+    posts: Iterable[GraphBlock]
+    """Blocks with final numbers; read once, one at a time."""
+    topics: Iterable[GraphBlock]
+    report: Mapping[str, Any] = field(default_factory=dict)
+    topics_from: str = ""
+    """Fingerprint of the topics' graphs."""
+    formulas: Iterable[GraphBlock] = ()
+    """Graphs of formulas that stand in no graph of a post."""
+    returnable: FormulaIds | None = None
+    """Formulas that Task 2 may return; ``None``: all."""
+    formulas_from: str = ""
+    """Fingerprint of ``formulas`` and ``returnable``."""
+
+    def write(self, folder: Path) -> None:
+        """Write everything to an empty folder."""
+        schema = make_schema(self.types, self.relations)
+        pairs = (*self.split.train, *self.split.validation)
+        wanted = {post for pair in pairs for post in pair}
+        positions: dict[str, int] = {}
+        post_types: list[int] = []
+        with ShardWriter(folder / "posts", schema) as writer:
+            for block in self.posts:
+                post_types += [_number_post_type(name) for name in block.post_types]
+                graphs = zip(block.graphs(), block.formulas, strict=True)
+                for (key, graph), names in graphs:
+                    if key in wanted:
+                        positions[key] = len(writer)
+                    writer.add(key, graph, names)
+        self._write_graphs(folder / "topics", self.topics)
+        self._write_formulas(folder)
+        np.save(folder / "post_type.npy", np.array(post_types, dtype=np.uint8))
+        _save_pairs(folder / "train_pairs.npy", self.split.train, positions)
+        _save_pairs(folder / "validation_pairs.npy", self.split.validation, positions)
+        self.types.save(folder / "types.json")
+        self.relations.save(folder / "relations.json")
+        seal_folder(folder)
+        self._write_configuration(folder)
+
+    def replace_parts(self, folder: Path, topics: bool, formulas: bool) -> None:
+        """Put other topics or formulas beside the same posts.
+
+        A kill in between is noticed: until all is written, no configuration names what
+        is there.
+        """
+        unnamed = {"topics_from": ""} if topics else {}
+        unnamed |= {"formulas_from": ""} if formulas else {}
+        replace(self, **unnamed)._write_configuration(folder)  # type: ignore[arg-type]
+        if topics:
+            self._write_graphs(folder / "topics", self.topics)
+        if formulas:
+            self._write_formulas(folder)
+        self._write_configuration(folder)
+
+    def _write_graphs(self, folder: Path, blocks: Iterable[GraphBlock]) -> None:
+        with ShardWriter(folder, make_schema(self.types, self.relations)) as writer:
+            for block in blocks:
+                graphs = zip(block.graphs(), block.formulas, strict=True)
+                for (key, graph), names in graphs:
+                    writer.add(key, graph, names)
+
+    def _write_formulas(self, folder: Path) -> None:
+        """Write formulas without a post's graph, and which formulas are returnable."""
+        self._write_graphs(folder / "formulas", self.formulas)
+        ids = self.returnable
+        covered = np.zeros(len(ids) if ids is not None else 0, dtype=np.bool_)
+        for part in ("posts", "formulas"):
+            flags = [np.zeros(0, dtype=np.bool_)]
+            for names in _read_formula_ids(folder / part):
+                if ids is None:
+                    flags.append(np.ones(len(names), dtype=np.bool_))
+                    continue
+                places = ids.find(names)
+                flags.append(places >= 0)
+                covered[places[places >= 0]] = True
+            path = name_flags(folder, part)
+            with replace_sealed(path) as written, written.open("wb") as file:
+                np.save(file, np.concatenate(flags))
+        if ids is not None and self.parameters.graph.has_formulas:
+            _refuse_missing(ids, np.flatnonzero(~covered).tolist())
+
+    def _write_configuration(self, folder: Path) -> None:
+        content = {
+            "configuration": self.parameters.describe(),
+            "version": VERSION,
+            "made_from": self.made_from,
+            "topics_from": self.topics_from,
+            "formulas_from": self.formulas_from,
+            "report": self.report,
+        }
+        text = json.dumps(content, indent=2, default=str)
+        write_text(folder / CONFIGURATION, text + "\n")
+
+
+def name_flags(folder: Path, part: str) -> Path:
+    """Return the file that says which formulas of a part Task 2 may return."""
+    return folder / f"returnable_{part}.npy"
+
+
+def _refuse_missing(ids: FormulaIds, missing: Sequence[int]) -> None:
+    if not missing:
+        return
+    names = ", ".join(repr(ids[place]) for place in missing[:5])
+    raise MalformedInputError(
+        f"Expected a graph for each of the {len(ids):,} formulas that Task 2 may "
+        f"return (got none for {len(missing):,}, e.g. {names}); the log says why their "
+        "graphs could not be built, and ingestion.returnable can leave them out"
+    )
+
+
+def _read_formula_ids(folder: Path, size: int = 1 << 20) -> Iterator[list[str]]:
+    """Yield the ids of all formulas of shards, in order, some at a time."""
+    lengths = np.load(folder / "formula_id_length.npy")
+    text = np.load(folder / "formula_id.npy", mmap_mode="r")
+    ends = np.cumsum(lengths, dtype=np.int64).tolist()
+    for first in range(0, len(ends), size):
+        start = ends[first - 1] if first else 0
+        chosen = ends[first : first + size]
+        part = text[start : chosen[-1]].tobytes()
+        bounds = zip([start, *chosen], chosen, strict=False)
+        yield [
+            part[a - start : b - start].decode("utf-8", "surrogatepass")
+            for a, b in bounds
+        ]
+
+
+def _number_post_type(name: str) -> int:
+    known = POST_TYPES.index(name) if name in POST_TYPES else None
+    return POST_TYPES.index("document") if known is None else known
+
+
+def _save_pairs(
+    path: Path, pairs: Sequence[Pair], positions: Mapping[str, int]
+) -> None:
+    rows = [(positions[question], positions[answer]) for question, answer in pairs]
+    np.save(path, np.array(rows, dtype=np.int64).reshape(-1, 2))

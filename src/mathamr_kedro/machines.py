@@ -1,0 +1,87 @@
+"""The machine that times and memory were measured on."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+_CPU_INFO = Path("/proc/cpuinfo")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What computed, and what stood around it; two that are equal are alike.
+
+    >>> Machine("GPU", "Intel Core i7-9700KF", 8, "NVIDIA GeForce GTX 1080 Ti").name
+    'NVIDIA GeForce GTX 1080 Ti (Intel Core i7-9700KF, 8 cores)'
+    >>> Machine("CPU", "Intel Core i7-9700KF", 8).name
+    'Intel Core i7-9700KF, 8 cores'
+    """
+
+    device: str = ""
+    """``CPU`` or ``GPU``: whose time and memory it is; empty where nobody noted it."""
+    cpu: str = ""
+    """Model of the processor."""
+    cores: int = 0
+    """That the process may use."""
+    gpu: str = ""
+    """Model of the GPU that computed; empty on a CPU."""
+
+    @classmethod
+    def find(cls, device: str = "cpu") -> Machine:
+        """Return the present machine, with the device of torch that computes."""
+        kind = device.partition(":")[0]
+        if kind == "cpu":
+            return cls("CPU", _name_cpu(), _count_cores())
+        gpu = kind
+        if kind == "cuda":
+            gpu = str(import_module("torch").cuda.get_device_name(device))
+        return cls("GPU", _name_cpu(), _count_cores(), gpu)
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any] | None) -> Machine:
+        """Return a machine from a record; older versions noted none."""
+        known = {name: (values or {}).get(name) for name in cls.__dataclass_fields__}
+        return cls(**{name: value for name, value in known.items() if value})
+
+    @property
+    def name(self) -> str:
+        """Say it in words."""
+        if not self.device:
+            return "a machine that was not recorded"
+        plural = "" if self.cores == 1 else "s"
+        host = f"{self.cpu}, {self.cores} core{plural}"
+        return f"{self.gpu} ({host})" if self.device == "GPU" else host
+
+
+@cache
+def _name_cpu() -> str:
+    """Return the model as Linux tells it, or whatever the platform knows.
+
+    ARM processors have no name there, but numbers of their maker and model.
+    """
+    try:
+        lines = _CPU_INFO.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    told = {
+        key.strip(): " ".join(value.split())
+        for key, _, value in (line.partition(":") for line in reversed(lines))
+    }
+    if told.get("model name"):
+        return told["model name"]
+    found = platform.processor() or platform.machine() or "unknown processor"
+    numbers = [told[key] for key in ("CPU implementer", "CPU part") if key in told]
+    return " ".join([found, *numbers])
+
+
+def _count_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):  # Linux: a container may have fewer
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,109 @@
+"""What the encoder, the index and the searches cost (Tables 4.8 to 4.22)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.machines import Machine
+from mathamr_kedro.runs import TASK_1_TYPES
+from mathamr_kedro.trec import Run
+
+logger = logging.getLogger(__name__)
+
+Values = Mapping[str, Any]
+
+_INDEX = (
+    "engine", "posts", "formulas", "vectors", "width", "bytes", "post_bytes",
+    "formula_bytes", "bytes_from", "post_types", "seconds", "machine",
+)  # fmt: skip
+
+
+def describe_training(
+    history: Sequence[Values], parameters: Mapping[str, int]
+) -> dict[str, Any]:
+    """Return time per epoch, peak memory and parameters, with the machine.
+
+    Epochs of a training that went on elsewhere have no common mean: then it is absent,
+    and ``by_machine`` has one for each.
+    """
+    by_machine: dict[Machine, list[Values]] = {}
+    for epoch in history:
+        by_machine.setdefault(Machine.read(epoch.get("machine")), []).append(epoch)
+    parts = [_describe_epochs(*item) for item in by_machine.items()]
+    whole: dict[str, Any] = {"seconds_per_epoch": None, "peak_memory_mib": None}
+    if len(parts) == 1:
+        whole = parts[0]
+    elif parts:
+        logger.warning(
+            "the epochs ran on %d machines (%s), so there is no time per epoch; train "
+            "again on one for it (tables 4.8, 4.12, 4.14, 4.20)",
+            len(parts),
+            "; ".join(machine.name for machine in by_machine),
+        )
+        whole["by_machine"] = parts
+    return whole | {"parameters": dict(parameters)}
+
+
+def _describe_epochs(machine: Machine, epochs: Sequence[Values]) -> dict[str, Any]:
+    seconds = [float(epoch["seconds"]) for epoch in epochs]
+    return {
+        "epochs": len(epochs),
+        "seconds_per_epoch": sum(seconds) / len(seconds),
+        "peak_memory_mib": max(float(epoch["memory_mib"]) for epoch in epochs),
+        "machine": asdict(machine),
+    }
+
+
+def describe_index(index: Values) -> dict[str, Any]:
+    """Return the size of the index, and of the part of it that each task searches.
+
+    Task 1 returns answers (Table 4.20), Task 2 formulas of any post (Table 4.22).
+
+    Raises:
+        MissingInputError: an older version built the index, and did not count by type.
+    """
+    if "post_types" not in index:
+        raise MissingInputError(
+            "Expected the vectors of each type of post in the record of the index "
+            "(an older version wrote it); run the stage 'indexing' again"
+        )
+    types: Mapping[str, Values] = index["post_types"]
+    answers = {name: types[name] for name in TASK_1_TYPES if name in types}
+    formulas = {name: found for name, found in types.items() if found["formulas"]}
+    return {name: index[name] for name in _INDEX} | {
+        "tasks": {
+            "1": {
+                "post_types": list(answers),
+                "posts": sum(found["posts"] for found in answers.values()),
+                "vectors": sum(found["vectors"] for found in answers.values()),
+                "bytes": sum(found["post_bytes"] for found in answers.values()),
+            },
+            "2": {
+                "post_types": list(formulas),
+                "posts": sum(found["posts"] for found in formulas.values()),
+                "vectors": sum(found["formulas"] for found in formulas.values()),
+                "bytes": sum(found["formula_bytes"] for found in formulas.values()),
+            },
+        }
+    }
+
+
+def describe_searches(runs: Sequence[Run], batch_size: int) -> list[dict[str, Any]]:
+    """Return the time of the searches of each system, with the machine."""
+    return [
+        {
+            "task": run.task,
+            "system": run.name,
+            "queries": len(run.lists),
+            "queries_per_batch": batch_size,
+            "seconds": run.seconds,
+            "queries_per_second": len(run.lists) / max(run.seconds, 1e-9),
+            "query_seconds": {t: round(s, 7) for t, s in run.query_seconds.items()},
+            "machine": asdict(Machine.find(run.device)),
+        }
+        for run in runs
+    ]

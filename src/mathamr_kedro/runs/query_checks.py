@@ -1,0 +1,64 @@
+"""Queries of Task 2 that cannot be searched, and why.
+
+A formula without a tree has a vector all the same, one that is near to every blank
+formula. Such a query is not searched: it counts as 0, and the report says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mathamr_kedro.records import Topic
+from mathamr_kedro.runs.baselines import TreeLookup, find_query_formula
+from mathamr_kedro.runs.topic_sets import TASKS
+from mathamr_kedro.trec import Run
+from mathamr_kedro.types import TopicId
+
+_NO_VECTORS = "has no vectors: see what was left out of its graph in the report of AMR"
+
+
+def find_blank_queries(
+    topics: Iterable[Topic], trees_of: TreeLookup
+) -> dict[TopicId, str]:
+    """Return the topics of Task 2 whose formula shows nothing, with the reason.
+
+    Args:
+        topics: of all tasks.
+        trees_of: finds the trees of a formula in the formula files, or else reads its
+            LaTeX.
+    """
+    problems: dict[TopicId, str] = {}
+    for topic in topics:
+        if topic.task != TASKS[2]:
+            continue
+        query = find_query_formula(topic)
+        trees = trees_of(query)
+        if trees is None or trees.is_blank:
+            problems[topic.topic_id] = (
+                f"formula {query.formula_id!r} has no tree: neither the formula files "
+                f"nor its LaTeX ({query.latex!r}) show a symbol"
+            )
+    return problems
+
+
+def list_unsearched(
+    runs: Sequence[Run], topics: Sequence[Topic], blank: dict[TopicId, str]
+) -> list[tuple[TopicId, str, str]]:
+    """Return topics that systems did not search: topic, systems, reason."""
+    found = []
+    for topic in topics:
+        systems = [r for r in runs if TASKS.get(r.task) == topic.task]
+        missing = [r.name for r in systems if topic.topic_id not in r.lists]
+        if missing or topic.topic_id in blank:
+            who = "all systems" if len(missing) == len(systems) else ", ".join(missing)
+            found.append((topic.topic_id, who, _explain(topic, blank)))
+    return found
+
+
+def _explain(topic: Topic, blank: dict[TopicId, str]) -> str:
+    if topic.topic_id in blank:
+        return blank[topic.topic_id]
+    formula_id = topic.formula_id
+    if formula_id and formula_id not in {m.formula_id for m in topic.formula_map}:
+        return f"formula {formula_id!r} does not stand in its question"
+    return _NO_VECTORS

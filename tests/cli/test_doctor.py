@@ -1,0 +1,45 @@
+"""``mathamr doctor`` finds what was damaged and says what mends it."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from mathamr_kedro.cli import group
+from mathamr_kedro.corpus import VisualIndex
+from tests.conftest import PROJECT
+from tests.pipelines.graph_world import write_inputs
+
+
+@pytest.fixture
+def doctor(tmp_path, monkeypatch):
+    monkeypatch.chdir(PROJECT)
+    write_inputs(tmp_path)
+    VisualIndex.build([]).save(tmp_path / "02_intermediate" / "visual_index")
+
+    def run(*options: str):
+        arguments = ["doctor", "--env", "test", "--data-root", str(tmp_path), *options]
+        return CliRunner().invoke(group, arguments, catch_exceptions=False)
+
+    return run
+
+
+def test_stages_versions_and_parser_are_named(doctor):
+    result = doctor()
+    assert result.exit_code == 0
+    lines = dict(line.split(maxsplit=1) for line in result.output.splitlines())
+    assert lines["amr_parsing"] == "finished"
+    assert "math_graphs" in lines["graph_fusion"]
+    assert lines["parser"].startswith("builtin")
+
+
+def test_whole_files_pass_and_damaged_ones_are_listed(doctor, tmp_path):
+    assert "whole" in doctor("--verify").output
+    shard = next((tmp_path / "03_primary/amr_graphs").glob("posts-0*"))
+    shard.write_bytes(shard.read_bytes().replace(b"even-01", b"evil-01"))
+    (tmp_path / "02_intermediate/visual_index/ids.npy").unlink()
+    result = doctor("--verify")
+    assert result.exit_code == 1
+    for name in (shard.name, "ids.npy", "2 damaged", "kedro run"):
+        assert name in result.output
+    assert doctor().exit_code == 0

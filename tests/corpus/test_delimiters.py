@@ -1,0 +1,47 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.slow_cleaning import find_formulas_slowly, split_punctuation_slowly
+from mathamr_kedro.corpus.delimiters import (
+    CLOSE,
+    OPEN,
+    find_formulas,
+    split_punctuation,
+    strip_delimiters,
+)
+
+DELIMITERS = [
+    "$", "$$", r"\(", r"\)", r"\[", r"\]", r"\begin{align}", r"\end{align}", "x", "1",
+    r"\begin{cases*}", r"\end{cases*}", " ", "\n", "\n\n", r"\$", "\\",
+    f"{OPEN}0{CLOSE}", OPEN,
+]  # fmt: skip
+ENDS = [
+    "x", "!", "\\", r"\!", r"\,", " ", ",", ".", r"\quad", r"\qquad", "~", ";", "}",
+    r"\end{a}", "?", ":", "\n",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(DELIMITERS), max_size=14).map("".join))
+def test_formulas_are_those_of_the_slow_twin(text):
+    found = [(f.start, f.end, f.mark or f.latex) for f in find_formulas(text)]
+    assert found == list(find_formulas_slowly(text))
+
+
+@given(st.lists(st.sampled_from(ENDS), max_size=10).map("".join))
+def test_punctuation_is_that_of_the_slow_twin(latex):
+    latex = latex.strip()
+    assert split_punctuation(latex) == split_punctuation_slowly(latex)
+
+
+@pytest.mark.parametrize(
+    ("latex", "inner"),
+    [
+        (r"$$\text{$p$ is prime}$$", r"\text{$p$ is prime}"),
+        (r"$a^+ = \text{ if $a$}$", r"a^+ = \text{ if $a$}"),
+        ("$a$ and $b$", "$a$ and $b$"),
+        (r"$\{ $", r"\{"),
+    ],
+)
+def test_dollars_inside_braces_do_not_end_a_formula(latex, inner):
+    assert strip_delimiters(latex) == inner

@@ -1,0 +1,90 @@
+"""Digests follow the content, and large files are read once."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from mathamr_kedro.checksums import FileSeal
+from mathamr_kedro.content import ContentDigests
+from mathamr_kedro.corpus import OwnCollection
+
+OLD = 1_600_000_000 * 10**9
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    path = tmp_path / "Posts.xml"
+    path.write_bytes(b"x" * 100_000)
+    monkeypatch.setattr("mathamr_kedro.content._RACE_SECONDS", -1.0)
+    return path
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """Lists the files that are read whole."""
+    paths, real = [], FileSeal.of.__func__
+    monkeypatch.setattr(
+        FileSeal, "of", classmethod(lambda c, p: paths.append(p) or real(c, p))
+    )
+    return paths
+
+
+def test_touch_changes_nothing(file):
+    before = ContentDigests().digest(file)
+    os.utime(file)
+    assert ContentDigests().digest(file) == before
+
+
+def test_new_content_of_the_same_size_and_time_is_noticed(file):
+    digests = ContentDigests()
+    os.utime(file, ns=(OLD, OLD))
+    before = digests.digest(file)
+    file.write_bytes(b"y" * 100_000)
+    os.utime(file, ns=(OLD, OLD))
+    assert digests.digest(file) != before
+
+
+def test_large_files_are_read_once_over_processes(file, tmp_path, read):
+    cache = tmp_path / "new" / "digests.json"
+    for _ in range(2):
+        digests = ContentDigests(cache)
+        assert digests.digest(file) == digests.digest(file)
+    assert read == [file]
+
+
+def test_a_file_that_may_still_change_is_not_remembered(file, read, monkeypatch):
+    monkeypatch.setattr("mathamr_kedro.content._RACE_SECONDS", 60.0)
+    digests = ContentDigests()
+    digests.digest(file)
+    digests.digest(file)
+    assert len(read) == 2
+
+
+def test_damaged_and_unwritable_caches_are_passed_over(file, tmp_path):
+    cache = tmp_path / "digests.json"
+    cache.write_text("{")
+    expected = ContentDigests().digest(file)
+    assert ContentDigests(cache).digest(file) == expected
+    assert ContentDigests(file / "below").digest(file) == expected
+
+
+def test_a_restored_file_changes_the_digest(tmp_path, file):
+    digests = ContentDigests()
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "later")
+    before = digests.digest(link)
+    assert before.startswith("unreadable")
+    (tmp_path / "later").write_text("there")
+    assert digests.digest(link) != before
+
+
+def test_collections_are_named_by_content(tmp_path):
+    (tmp_path / "a.md").write_text("Let $x$ be.")
+    before = OwnCollection(tmp_path).fingerprint("posts")
+    os.utime(tmp_path / "a.md", ns=(OLD, OLD))
+    assert OwnCollection(tmp_path).fingerprint("posts") == before
+    (tmp_path / "a.md").write_text("Let $y$ be.")
+    os.utime(tmp_path / "a.md", ns=(OLD, OLD))
+    assert OwnCollection(tmp_path).fingerprint("posts") != before

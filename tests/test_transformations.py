@@ -1,0 +1,150 @@
+"""Versions of transformations, each tied to what comes out for fixed examples.
+
+Where outputs change, everything that was made before is outdated, and only another
+version says so to existing data roots. So a test that fails here asks for two things:
+raise the version that it names by one, and put the new version and digest into
+``OUTPUTS``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mathamr_kedro.amr import ParserConfig, ParseTexts
+from mathamr_kedro.amr.parsers import BUILTIN_VERSION
+from mathamr_kedro.corpus import PostCleaner
+from mathamr_kedro.corpus.extraction import VERSION as CLEANER_VERSION
+from mathamr_kedro.corpus.raw import RawPost
+from mathamr_kedro.formula import build_batch
+from mathamr_kedro.formula.tree_rows import VERSION as TREES_VERSION
+from mathamr_kedro.graph import (
+    BuildBlocks,
+    FuseRecords,
+    GraphBlock,
+    GraphRecord,
+    GraphVariant,
+)
+from mathamr_kedro.graph.blocks import VERSION as BLOCKS_VERSION
+from mathamr_kedro.graph.numbering import RAW_SCHEMA
+from mathamr_kedro.graph.penman_records import RecordFile
+from mathamr_kedro.graph.shards.layout import VERSION as LAYOUT_VERSION
+from mathamr_kedro.graph.shards.writer import ShardWriter
+from mathamr_kedro.records import Formula, FormulaMention
+
+BODIES = [
+    "<p>Why is <span class='math-container' id='7'>$\\sqrt{2}$</span> irrational?</p>",
+    "<p>Let $x^2+1=0$ &amp; <b>solve</b> it.</p><pre>code</pre><ul><li>one</li></ul>",
+    "<p>A sum: $$\\sum_{i=1}^n i = \\frac{n(n+1)}{2}$$ Prove it.</p><!-- no -->",
+]
+LATEX = [
+    "x^2",
+    r"\frac{a+b}{2}",
+    r"\int_0^1 f(x)\,dx = \sum_{i} a_i",
+    r"\{x \mid x>0\}",
+]
+TEXTS = [
+    "Why is FORMULA_0 irrational? I do not understand the proof.",
+    "Let FORMULA_0 be a prime number. Then FORMULA_1 holds for every integer.",
+    "He asked whether the function that she defined is continuous, but it was not.",
+]
+MENTIONS = (
+    FormulaMention("FORMULA_0", "f0", "v0", "x^2+1", 0, 9),
+    FormulaMention("FORMULA_1", "f1", "v1", r"\frac{a}{b}", 0, 9),
+)
+GRAPHS = [
+    GraphRecord("1", "(p / prove-01 :ARG1 (f / FORMULA_0))", "question", MENTIONS),
+    GraphRecord(
+        "2",
+        "(m / multi-sentence :snt1 (h / hold-01 :ARG1 (f / FORMULA_1)) "
+        ":snt2 (e / even-01 :polarity -))",
+        "answer",
+        MENTIONS,
+    ),
+]
+
+
+def clean(tmp_path: Path) -> object:
+    cleaner = PostCleaner(lambda formula_id: None, has_index=False)
+    head = ("Posts.xml", "line 1")
+    raws = [
+        RawPost(*head, str(n), "question", None, None, None, 1, ("a",), "A $t$", body)
+        for n, body in enumerate(BODIES)
+    ]
+    return [cleaner(raw) for raw in raws]
+
+
+def build_trees(tmp_path: Path) -> object:
+    formulas = [
+        Formula.of_mention(MENTIONS[0]._replace(visual_id=f"v{n}", latex=latex), "1")
+        for n, latex in enumerate(LATEX)
+    ]
+    links = [(f.formula_id, f.visual_id) for f in formulas]
+    return build_batch(links, lambda places: [formulas[p] for p in places], set)
+
+
+def parse(tmp_path: Path) -> object:
+    return ParseTexts(ParserConfig(), 12)(TEXTS)
+
+
+def fuse(tmp_path: Path) -> object:
+    blocks = [record.format().strip() for record in GRAPHS]
+    return [FuseRecords(None, mode)(blocks) for mode in ("mathamr_plus", "mathamr")]
+
+
+def build_block(tmp_path: Path) -> GraphBlock:
+    file = tmp_path / "posts-0.amr.txt"
+    fused = FuseRecords(None, "mathamr_plus")([r.format().strip() for r in GRAPHS])
+    file.write_text("".join(record.text for record in fused), encoding="utf-8")
+    assert len(list(RecordFile(file))) == 2
+    return BuildBlocks(GraphVariant())([file])[0]
+
+
+def prepare(tmp_path: Path) -> object:
+    block = build_block(tmp_path)
+    arrays = {name: np.asarray(a).tolist() for name, a in block.arrays.items()}
+    return block.keys, block.labels, block.roles, sorted(arrays.items())
+
+
+def lay_out(tmp_path: Path) -> object:
+    with ShardWriter(tmp_path / "posts", RAW_SCHEMA) as writer:
+        for key, graph in build_block(tmp_path).graphs():
+            writer.add(key, graph)
+    files = sorted((tmp_path / "posts").glob("*.npy"))
+    return [(file.name, file.read_bytes()) for file in files]
+
+
+VERSIONS = {
+    "corpus.extraction.VERSION": CLEANER_VERSION,
+    "formula.tree_rows.VERSION": TREES_VERSION,
+    "ParseTexts.VERSION or amr.parsers.BUILTIN_VERSION": (
+        ParseTexts.VERSION,
+        BUILTIN_VERSION,
+    ),
+    "FuseRecords.VERSION": FuseRecords.VERSION,
+    "graph.blocks.VERSION": BLOCKS_VERSION,
+    "graph.shards.layout.VERSION": LAYOUT_VERSION,
+}
+OUTPUTS = {
+    "corpus.extraction.VERSION": (clean, 1, "11601c1fc8392778"),
+    "formula.tree_rows.VERSION": (build_trees, 1, "c062e316c6fc2092"),
+    "ParseTexts.VERSION or amr.parsers.BUILTIN_VERSION": (
+        parse, (1, 1), "308ec19e76dd96ad",
+    ),
+    "FuseRecords.VERSION": (fuse, 1, "f9dc299eb65f52a8"),
+    "graph.blocks.VERSION": (prepare, 2, "dfe93b722db40c73"),
+    "graph.shards.layout.VERSION": (lay_out, 2, "d49ab85b2d3bf295"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_outputs_change_with_their_version_alone(name, tmp_path):
+    make, version, expected = OUTPUTS[name]
+    found = hashlib.blake2b(repr(make(tmp_path)).encode(), digest_size=8).hexdigest()
+    assert (VERSIONS[name], found) == (version, expected), (
+        f"The outputs of {name} changed: raise it by one, and note the new version "
+        f"and the digest {found!r} in OUTPUTS"
+    )

@@ -1,0 +1,36 @@
+"""What was saved last is loaded, even where the clock runs backwards."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from mathamr_kedro.versions import SteadyCatalog
+
+LATE, EARLY = "2026-11-16T10.00.00.999Z", "2026-11-15T09.00.00.000Z"
+
+
+def open_catalog(tmp_path, version):
+    entry = {
+        "type": "kedro_datasets.json.JSONDataset",
+        "filepath": str(tmp_path / "encoder.json"),
+        "versioned": True,
+    }
+    return SteadyCatalog.from_config({"encoder": entry}, save_version=version)
+
+
+def test_a_clock_that_runs_backwards_picks_the_new_encoder(tmp_path, caplog):
+    open_catalog(tmp_path, LATE).save("encoder", {"folder": "old"})
+    with caplog.at_level(logging.WARNING):
+        open_catalog(tmp_path, EARLY).save("encoder", {"folder": "new"})
+    assert "2026-11-16T10.00.01.000Z" in caplog.text
+    assert open_catalog(tmp_path, None).load("encoder") == {"folder": "new"}
+
+
+@pytest.mark.parametrize("version", [None, "2026-11-17T00.00.00.000Z"])
+def test_a_clock_that_runs_forwards_is_left_alone(tmp_path, version, caplog):
+    open_catalog(tmp_path, EARLY).save("encoder", {"folder": "old"})
+    (tmp_path / "encoder.json" / "notes").mkdir()
+    open_catalog(tmp_path, version)
+    assert "clock" not in caplog.text
