@@ -56,9 +56,13 @@ def write_png(figure: go.Figure) -> bytes:
     named = [axes.get_legend_handles_labels() for axes in page.axes]
     entries = {n: h for found in named for h, n in zip(*found, strict=True)}
     if len(entries) > 1:
-        place = "outside lower center"
         page.legend(
-            entries.values(), entries, loc=place, ncols=4, fontsize=8, frameon=False
+            list(entries.values()),
+            list(entries),
+            loc="outside lower center",
+            ncols=4,
+            fontsize=8,
+            frameon=False,
         )
     title = page.suptitle((layout.get("title") or {}).get("text") or "")
     title.set_parse_math(False)

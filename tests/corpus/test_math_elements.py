@@ -12,10 +12,9 @@ from mathamr_kedro.corpus import (
     latex_code,
     markdown_blocks,
     math_elements,
-    mathml_latex,
 )
 from mathamr_kedro.corpus.extraction import clean_text
-from mathamr_kedro.corpus.math_elements import read_latex
+from mathamr_kedro.corpus.math_elements import MathElement
 from mathamr_kedro.formula import slt_from_mathml, trees_from_latex
 
 SUM = (
@@ -25,7 +24,7 @@ SUM = (
 
 
 @pytest.mark.parametrize(
-    "module", [front_matter, latex_code, markdown_blocks, math_elements, mathml_latex]
+    "module", [front_matter, latex_code, markdown_blocks, math_elements]
 )
 def test_examples(module):
     assert doctest.testmod(module).failed == 0
@@ -57,7 +56,7 @@ def test_examples(module):
 @pytest.mark.parametrize("prefix", ["", "m:"])
 def test_latex_is_written_where_authors_left_none(markup, latex, prefix):
     inside = markup.replace("</", f"</{prefix}").replace("<m", f"<{prefix}m")
-    assert read_latex(f"<{prefix}math>{inside}</{prefix}math>", "") == latex
+    assert MathElement(f"<{prefix}math>{inside}</{prefix}math>").read_latex() == latex
 
 
 @pytest.mark.parametrize(
@@ -71,7 +70,7 @@ def test_latex_is_written_where_authors_left_none(markup, latex, prefix):
 )
 def test_written_latex_has_the_tree_of_the_mathml(markup):
     element = f"<math>{markup}</math>"
-    written = trees_from_latex(read_latex(element, "")).slt
+    written = trees_from_latex(MathElement(element).read_latex()).slt
     assert written.to_string() == slt_from_mathml(element).to_string()
 
 

@@ -37,30 +37,30 @@ class FrontMatter(NamedTuple):
     problem: str = ""
     """Why the front matter could not be read; it is no part of the text either."""
 
+    @classmethod
+    def read(cls, text: str) -> FrontMatter:
+        r"""Read the front matter of a Markdown file, YAML or TOML; most have none.
 
-def read_front_matter(text: str) -> FrontMatter:
-    r"""Read the front matter of a Markdown file, YAML or TOML; most have none.
-
-    >>> read_front_matter("---\ntitle: Primes\ntags: a, b\n---\nText.")
-    FrontMatter(length=33, title='Primes', tags=('a', 'b'), date=None, problem='')
-    >>> read_front_matter("---\nA line above.\n\n---\n")
-    FrontMatter(length=0, title='', tags=(), date=None, problem='')
-    """
-    block = _BLOCK.match(text)
-    if block is None or block.end() > _MAX_LENGTH or not _KEY.match(block["body"]):
-        return FrontMatter()
-    try:
-        found = _parse(block["fence"], block["body"])
-    except ValueError as exc:
-        reason = " ".join(str(exc).split())
-        return FrontMatter(block.end(), problem=f"expected YAML or TOML ({reason})")
-    if not isinstance(found, dict):
-        return FrontMatter()
-    names = {str(key).lower(): value for key, value in found.items()}
-    tags = [tag for key in _TAGS for tag in _list(names.get(key))]
-    date = _text(names.get("date"))
-    title = _text(names.get("title"))
-    return FrontMatter(block.end(), title, tuple(dict.fromkeys(tags)), date or None)
+        >>> FrontMatter.read("---\ntitle: Primes\ntags: a, b\n---\nText.")
+        FrontMatter(length=33, title='Primes', tags=('a', 'b'), date=None, problem='')
+        >>> FrontMatter.read("---\nA line above.\n\n---\n")
+        FrontMatter(length=0, title='', tags=(), date=None, problem='')
+        """
+        block = _BLOCK.match(text)
+        if block is None or block.end() > _MAX_LENGTH or not _KEY.match(block["body"]):
+            return FrontMatter()
+        try:
+            found = _parse(block["fence"], block["body"])
+        except ValueError as exc:
+            reason = " ".join(str(exc).split())
+            return FrontMatter(block.end(), problem=f"expected YAML or TOML ({reason})")
+        if not isinstance(found, dict):
+            return FrontMatter()
+        names = {str(key).lower(): value for key, value in found.items()}
+        tags = [tag for key in _TAGS for tag in _list(names.get(key))]
+        date = _text(names.get("date"))
+        title = _text(names.get("title"))
+        return FrontMatter(block.end(), title, tuple(dict.fromkeys(tags)), date or None)
 
 
 def _parse(fence: str, body: str) -> Any:

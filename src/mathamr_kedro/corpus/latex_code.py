@@ -41,23 +41,23 @@ class LatexCode(NamedTuple):
     is_block: bool = False
     """Whether a paragraph ends here."""
 
+    @classmethod
+    def find(cls, text: str) -> Iterator[LatexCode]:
+        r"""Yield comments, ``\verb``, verbatim text and drawings in their order.
 
-def find_latex_code(text: str) -> Iterator[LatexCode]:
-    r"""Yield comments, ``\verb``, verbatim text and drawings in their order.
-
-    >>> source = r"a \verb|%$| b 5\% % c"
-    >>> [(part.code, source[part.start : part.end]) for part in find_latex_code(source)]
-    [('%$', '\\verb|%$|'), (None, '% c')]
-    """
-    ends: dict[str, NextMatch] = {}
-    position = 0
-    found = _STOP.search(text)
-    while found is not None:
-        part = _read(text, found, ends, position)
-        if part is not None:
-            yield part
-            position = part.end
-        found = _STOP.search(text, found.end() if part is None else part.end)
+        >>> source = r"a \verb|%$| b 5\% % c"
+        >>> [(source[p.start : p.end], p.code) for p in LatexCode.find(source)]
+        [('\\verb|%$|', '%$'), ('% c', None)]
+        """
+        ends: dict[str, NextMatch] = {}
+        position = 0
+        found = _STOP.search(text)
+        while found is not None:
+            part = _read(text, found, ends, position)
+            if part is not None:
+                yield part
+                position = part.end
+            found = _STOP.search(text, found.end() if part is None else part.end)
 
 
 def _read(

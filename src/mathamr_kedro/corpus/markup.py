@@ -21,9 +21,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from mathamr_kedro.corpus.latex_code import find_latex_code
-from mathamr_kedro.corpus.markdown_blocks import find_markdown_blocks, make_reader
-from mathamr_kedro.corpus.math_elements import find_math, read_latex
+from mathamr_kedro.corpus.latex_code import LatexCode
+from mathamr_kedro.corpus.markdown_blocks import MarkdownBlocks
+from mathamr_kedro.corpus.math_elements import MathElement
 from mathamr_kedro.corpus.placeholders import FormulaMarks
 from mathamr_kedro.corpus.scanning import (
     find_code,
@@ -123,13 +123,13 @@ def _flatten_markdown(text: str, marks: FormulaMarks) -> str:
         pieces += [_mark_formulas(text[position:start], marks), text[start:end]]
         position = end
     pieces.append(_mark_formulas(text[position:], marks))
-    return _flatten_html(make_reader().render("".join(pieces)), marks)
+    return _flatten_html(MarkdownBlocks.render("".join(pieces)), marks)
 
 
 def _find_markdown_code(text: str) -> Iterator[tuple[int, int]]:
     """Yield code, fenced, between backticks or indented, in order."""
     has_indents = _INDENTED.search(text) is not None
-    indented = find_markdown_blocks(text).indented if has_indents else []
+    indented = MarkdownBlocks.find(text).indented if has_indents else []
     position = 0
     for start, end in sorted([*find_code(text), *indented]):
         if start >= position:
@@ -140,9 +140,9 @@ def _find_markdown_code(text: str) -> Iterator[tuple[int, int]]:
 def _mark_formulas(text: str, marks: FormulaMarks) -> str:
     """Take formulas out of Markdown: MathML, and what stands between delimiters."""
     pieces, position = [], 0
-    for tag in find_tags(text) if find_math(text) else ():
+    for tag in find_tags(text) if MathElement.may_be_in(text) else ():
         if tag.mathml:
-            latex = read_latex(tag.mathml, tag.attributes)
+            latex = MathElement(tag.mathml, tag.attributes).read_latex()
             pieces += [text[position : tag.start], marks.mark(latex, mathml=tag.mathml)]
             position = tag.end
     return marks.mark_delimited("".join([*pieces, text[position:]]))
@@ -177,7 +177,7 @@ def _take_code(text: str) -> tuple[str, list[str]]:
     """Drop comments, verbatim text and drawings; put marks for inline code."""
     pieces, position = [], 0
     code: list[str] = []
-    for part in find_latex_code(text):
+    for part in LatexCode.find(text):
         pieces.append(text[position : part.start])
         position = part.end
         if part.is_block:
@@ -231,7 +231,7 @@ class _Flattener:
                 self._add_text(markup[position : tag.start])
             position = tag.end
             if tag.mathml:
-                latex = read_latex(tag.mathml, tag.attributes)
+                latex = MathElement(tag.mathml, tag.attributes).read_latex()
                 self._add_formula(latex, None, tag.mathml)
             elif tag.latex is not None:
                 self._add_formula(unescape_latex(tag.latex), tag.formula_id)

@@ -19,7 +19,7 @@ from lxml import etree
 
 from mathamr_kedro.corpus.delimiters import split_punctuation
 from mathamr_kedro.corpus.judgments import read_judgments
-from mathamr_kedro.corpus.math_elements import has_content, read_latex
+from mathamr_kedro.corpus.math_elements import MathElement
 from mathamr_kedro.corpus.placeholders import visual_id_of_latex
 from mathamr_kedro.corpus.raw import Collection, Part, RawPost, RawTopic
 from mathamr_kedro.corpus.scanning import find_blocks
@@ -116,7 +116,7 @@ class Ntcir12Collection(Collection):
                 yield Formula(
                     math.formula_id, name, name, "body", None, None,
                     _visual_id(math.latex), "", math.latex, math.markup,
-                    math.markup if has_content(math.markup) else "",
+                    math.markup if MathElement(math.markup).has_content else "",
                 )  # fmt: skip
 
     def topics(self) -> Iterator[RawTopic | Failure]:
@@ -146,7 +146,7 @@ def _find_math(text: str, article: str) -> Iterator[_MathElement]:
         formula_id = found[1] if found and has_name else f"{article}:{number}"
         span = opened.start(), closed.end()
         markup = text[slice(*span)]
-        latex = read_latex(markup, attributes)
+        latex = MathElement(markup, attributes).read_latex()
         yield _MathElement(_normal_name(formula_id), latex, markup, span)
 
 

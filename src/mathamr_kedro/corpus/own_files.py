@@ -27,10 +27,10 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from mathamr_kedro.corpus.extraction import PostCleaner, clean_text
-from mathamr_kedro.corpus.front_matter import FrontMatter, read_front_matter
-from mathamr_kedro.corpus.math_elements import find_math, has_content
+from mathamr_kedro.corpus.front_matter import FrontMatter
+from mathamr_kedro.corpus.math_elements import MathElement
 from mathamr_kedro.corpus.raw import Collection, Markup, Part, RawPost
-from mathamr_kedro.corpus.sections import Section, split_sections
+from mathamr_kedro.corpus.sections import Section
 from mathamr_kedro.errors import MathAMRError, MissingInputError
 from mathamr_kedro.records import Failure, Formula
 from mathamr_kedro.trec import open_binary
@@ -88,7 +88,8 @@ class OwnCollection(Collection):
 
         Without any, the formulas of the texts say all there is to know.
         """
-        if any(isinstance(p, RawPost) and find_math(p.body) for p in self.posts()):
+        bodies = (post.body for post in self.posts() if isinstance(post, RawPost))
+        if any(map(MathElement.may_be_in, bodies)):
             yield "1", self._formulas
 
     def _formulas(self) -> Iterator[Formula | Failure]:
@@ -127,12 +128,12 @@ class OwnCollection(Collection):
         except OSError as exc:
             yield _failure(source, "", "unreadable_file", _explain(exc))
             return
-        front = read_front_matter(text) if markup == "markdown" else FrontMatter()
+        front = FrontMatter.read(text) if markup == "markdown" else FrontMatter()
         if front.problem:
             yield _failure(source, "line 1", "bad_front_matter", front.problem, True)
         first, text = text.count("\n", 0, front.length), text[front.length :]
         is_whole = self._unit == "file"
-        sections = [Section(0, "", text)] if is_whole else split_sections(text, markup)
+        sections = [Section(0, "", text)] if is_whole else Section.split(text, markup)
         for number, (line, title, body) in enumerate(sections, start=1):
             post_id = source if len(sections) == 1 else f"{source}#{number}"
             place = f"line {first + line + 1}"
@@ -155,7 +156,7 @@ def _list_formulas(post: RawPost) -> Iterator[Formula]:
             thread_id=post.parent_id or post.post_id,
             place=place,
             presentation=mathml,
-            content=mathml if has_content(mathml) else "",
+            content=mathml if MathElement(mathml).has_content else "",
         )
 
 

@@ -33,7 +33,7 @@ class FigureDataset(PlotlyDataset):
 
     def save(self, data: go.Figure) -> None:
         """Write the figure, and its picture."""
-        PlotlyDataset.save.__wrapped__(self, data)  # type: ignore[attr-defined]
+        PlotlyDataset.save.__wrapped__(self, data)
         with self._fs.open(str(self._filepath.with_suffix(".png")), "wb") as file:
             file.write(write_png(data))
 
@@ -43,7 +43,7 @@ class ReportDataset(TextDataset):
 
     def preview(self) -> HTMLPreview:
         """Return the page as HTML that needs no other file."""
-        text = self.load.__wrapped__(self)  # type: ignore[attr-defined]
+        text = self.load.__wrapped__(self)
         # Reports quote names of files and records: no HTML of theirs is taken over.
         page = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
         return HTMLPreview(_PICTURE.sub(self._embed, page))
@@ -61,7 +61,7 @@ class MetricsDataset(JSONDataset):
 
     def preview(self, nrows: int = 200) -> TablePreview:
         """Return the first records, a column for each of their keys."""
-        rows = self.load.__wrapped__(self)[:nrows]  # type: ignore[attr-defined]
+        rows = self.load.__wrapped__(self)[:nrows]
         columns = list(dict.fromkeys(key for row in rows for key in row))
         cells: list[list[Any]] = [[row.get(key) for key in columns] for row in rows]
         return TablePreview(

@@ -21,7 +21,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from mathamr_kedro import formula
@@ -60,9 +59,6 @@ _FIND_TREES = "SELECT * FROM trees WHERE visual_id = ?"
 _FIND_BY_FORMULA = """
 SELECT trees.* FROM formulas JOIN trees USING (visual_id) WHERE formulas.formula_id = ?
 """
-
-_COUNTED = 1_000_000
-"""Trees that ``repr`` counts at most: more would take seconds."""
 
 
 class TreeStore:
@@ -174,10 +170,10 @@ class TreeStore:
         run("COMMIT")
 
     def __repr__(self) -> str:
-        counted = f"SELECT COUNT(*) FROM (SELECT 1 FROM trees LIMIT {_COUNTED})"
-        number = self._connection.execute(counted).fetchone()[0]
-        more = "at least " if number == _COUNTED else ""
-        what = f"trees of {more}{count_nouns(number, 'distinct formula')}"
+        some = "SELECT COUNT(*) FROM (SELECT 1 FROM trees LIMIT 1000000)"  # at once
+        (number,) = self._connection.execute(some).fetchone()
+        what = f"trees of {count_nouns(number, 'distinct formula')}"
+        what += " or more" * (number == 1_000_000)
         return f"<{type(self).__name__}: {what}, in {self.path}>"
 
     def finished_batches(self) -> set[str]:
@@ -270,12 +266,7 @@ class TreeStore:
     def __enter__(self) -> TreeStore:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _find(self, query: str, key: str) -> TreeRow | None:
@@ -303,9 +294,9 @@ def find_trees(
     A tree that shows nothing is missing, too: the files may have failed to convert a
     formula whose LaTeX can be read.
     """
-    stored = None
-    if store is not None and visual_id:
-        stored = store.trees_of_visual(visual_id)
+    stored = (
+        store.trees_of_visual(visual_id) if store is not None and visual_id else None
+    )
     if (stored is not None and stored.is_whole) or not latex.strip():
         return stored
     read = formula.trees_from_latex(latex)

@@ -34,6 +34,8 @@ _IN_GROUPS = 4
 _DRAWN = 2
 """Measures in the figure: the first ones, nDCG' and MAP' by default."""
 _COLOURS = ("#3b6ea8", "#e0a458")
+_BESIDE = {"x": 1, "xanchor": "left", "yanchor": "middle", "font": {"size": 10}}
+"""Where labels of lines stand: beside the panel, where no bar hides them."""
 _TITLES = {1: "Task 1: answers", 2: "Task 2: formulas"}
 
 
@@ -283,14 +285,8 @@ def _draw_scores(metrics: Sequence[Mapping[str, Any]]) -> go.Figure:
             figure.add_hline(
                 y=found[0]["floor"],
                 line={"color": colour, "dash": "dot"},
-                annotation={
-                    "text": f"floor {measure}",
-                    # Beside the panel: inside, bars would hide it.
-                    "x": 1,
-                    "xanchor": "left",
-                    "yanchor": "middle",
-                    "font": {"color": colour, "size": 10},
-                },
+                annotation=_BESIDE | {"text": f"floor {measure}"},
+                annotation_font_color=colour,
                 row=row,
                 col=1,
             )
