@@ -6,15 +6,13 @@ import re
 
 import pytest
 
-from mathamr_kedro.corpus import OwnCollection
+from mathamr_kedro.corpus import OwnCollection, VisualIndex
 from mathamr_kedro.datasets import IndexPlaces, RunFolder
 from mathamr_kedro.experiments import CellStore
 from tests.pipelines.search_world import build_index
 
 SHOWN = {
     "posts": r"<ShardedTable of Post: 6 rows, in .*/02_intermediate/posts>",
-    "topics": r"<ShardedTable of Topic: 0 rows, in .*/topics>",
-    "visual_index": r"<VisualIndex: 0 formulas>",
     "formula_trees": r"<TreeStore: trees of 0 distinct formulas, in .*trees.sqlite>",
     "amr_graphs": r"<PenmanShards: 6 graphs, in .*/03_primary/amr_graphs>",
     "graph_blocks": r"<GraphBlocks: 1 variant: 6 graphs, in .*/graph_blocks>",
@@ -42,6 +40,7 @@ def test_runs_that_are_not_there_are_none(tmp_path):
         f"<RunFolder: 0 runs of 0 systems on 0 topic sets, in {tmp_path}>"
     )
     assert repr(CellStore(tmp_path)).startswith("<CellStore: 0 finished cells")
+    assert repr(VisualIndex.build([])) == "<VisualIndex: 0 formulas>"
     assert "and a server" in repr(IndexPlaces(tmp_path, lambda: None))
 
 
