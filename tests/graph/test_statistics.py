@@ -9,6 +9,7 @@ from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
 from mathamr_kedro.graph.report import _draw_graph_sizes, _write_graph_report
 from mathamr_kedro.graph.statistics import GraphTally, _find_median
 from mathamr_kedro.records import FormulaMention
+from tests.pipelines.graph_world import INGESTED
 
 QUESTION = GraphRecord(
     "1",  # 5 nodes, 4 edges, one sentence, one formula
@@ -22,6 +23,10 @@ ANSWER = GraphRecord(
     '(m / multi-sentence :snt1 (y / yes) :snt2 (b / big :mod y :value "𝑥"))',
     "answer",
 )
+
+
+KNOWN = {"parser": {"parser": "builtin"}, "collection": INGESTED}
+"""What other stages tell the report."""
 
 
 def tally_of(tmp_path: Path) -> GraphTally:
@@ -59,6 +64,7 @@ def test_the_report_names_the_failures(tmp_path: Path) -> None:
     failures = {"all_chunks_failed": 1, "empty_text": 1}
     statistics = {
         "mode": "mathamr_plus",
+        **KNOWN,
         **tally_of(tmp_path).describe(failures, 1),
         "notes": {"formula_without_tree": 3},
     }
@@ -87,7 +93,7 @@ def test_an_empty_collection_has_statistics_too() -> None:
     found = GraphTally().describe({}, 0)
     assert found["all"]["nodes_per_graph"] == 0
     assert "| Posts processed | 0 |" in _write_graph_report(
-        {"mode": "mathamr", **found}
+        {"mode": "mathamr", **KNOWN, **found}
     )
 
 

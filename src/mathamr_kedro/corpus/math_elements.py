@@ -137,11 +137,12 @@ def _write_parts(element: _Element, depth: int) -> list[str]:
 
 def _join(pieces: Sequence[str]) -> str:
     """Put pieces together; a command and a letter after it stay apart."""
-    joined = ""
+    joined: list[str] = []
     for piece in filter(None, pieces):
-        is_glued = _ENDS_IN_COMMAND.search(joined) and piece[0].isalpha()
-        joined += f" {piece}" if is_glued else piece
-    return joined
+        if joined and piece[0].isalpha() and _ENDS_IN_COMMAND.search(joined[-1]):
+            joined.append(" ")
+        joined.append(piece)
+    return "".join(joined)
 
 
 def _write_form(form: str, element: _Element, depth: int) -> str:
