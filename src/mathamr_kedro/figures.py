@@ -55,7 +55,7 @@ def write_png(figure: go.Figure) -> bytes:
             axes.set_title(titles[number], parse_math=False)
     named = [axes.get_legend_handles_labels() for axes in page.axes]
     entries = {n: h for found in named for h, n in zip(*found, strict=True)}
-    if len(entries) > 1:
+    if len(entries) > 1 and layout.get("showlegend") is not False:
         page.legend(
             list(entries.values()),
             list(entries),
@@ -105,6 +105,8 @@ class _Panel:
             if trace.get("yaxis", "y") != sides[0]:
                 axes = self._find_twin(trace["yaxis"])
             self._draw_scatter(axes, trace, _COLOURS[place % len(_COLOURS)])
+        if own and all(isinstance(x, int) for t in own for x in self._place(t)):
+            self._axes.xaxis.get_major_locator().set_params(integer=True)
         self._draw_lines()
         self._finish()
 
