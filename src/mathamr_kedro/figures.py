@@ -106,7 +106,7 @@ class _Panel:
                 axes = self._find_twin(trace["yaxis"])
             self._draw_scatter(axes, trace, _COLOURS[place % len(_COLOURS)])
         if own and all(isinstance(x, int) for t in own for x in self._place(t)):
-            self._axes.xaxis.get_major_locator().set_params(integer=True)
+            self._axes.locator_params(axis="x", integer=True)
         self._draw_lines()
         self._finish()
 
