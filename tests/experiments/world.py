@@ -86,7 +86,7 @@ def write_world(data: Path) -> None:
     returnable = ReturnableRule().choose_mentions(posts)
     catalog = open_catalog(data)
     tables: dict[str, list[Any]] = {
-        "posts": posts, "amr_graphs": graphs, "amr_post_failures": [],
+        "posts": posts, "formulas": [], "amr_graphs": graphs, "amr_post_failures": [],
         "comment_amr_graphs": [], "returnable_formulas": returnable,
         "training_pairs": pairs, "topics": topics, "topic_amr_graphs": topic_graphs,
         "judgments": judgments,

@@ -25,10 +25,6 @@ ANSWER = GraphRecord(
 )
 
 
-KNOWN = {"parser": {"parser": "builtin"}, "collection": INGESTED}
-"""What other stages tell the report."""
-
-
 def tally_of(tmp_path: Path) -> GraphTally:
     total = GraphTally()
     files = []
@@ -64,7 +60,8 @@ def test_the_report_names_the_failures(tmp_path: Path) -> None:
     failures = {"all_chunks_failed": 1, "empty_text": 1}
     statistics = {
         "mode": "mathamr_plus",
-        **KNOWN,
+        "parser": {"parser": "builtin"},
+        "collection": INGESTED,
         **tally_of(tmp_path).describe(failures, 1),
         "notes": {"formula_without_tree": 3},
     }
@@ -93,7 +90,12 @@ def test_an_empty_collection_has_statistics_too() -> None:
     found = GraphTally().describe({}, 0)
     assert found["all"]["nodes_per_graph"] == 0
     assert "| Posts processed | 0 |" in _write_graph_report(
-        {"mode": "mathamr", **KNOWN, **found}
+        {
+            "mode": "mathamr",
+            "parser": {"parser": "builtin"},
+            "collection": INGESTED,
+            **found,
+        }
     )
 
 

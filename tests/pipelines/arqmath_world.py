@@ -57,7 +57,12 @@ def write_collection(folder: Path) -> None:
             files[name] = write_topics(kind, first)
             for family in ("Latex", "SLT", "OPT"):
                 name = f"{folder_of_topics}/Topics_Formulas_{family}_V0.1.tsv"
-                files[name] = join([TOPIC_HEADER.split()])
+                cell = "x" if family == "Latex" else "<math><mi>x</mi></math>"
+                rows = [
+                    ["q_1", f"{kind}.{n}", n, "question", cell]
+                    for n in (first, first + 1)
+                ]
+                files[name] = join([TOPIC_HEADER.split(), *rows])
     judged = {
         "1": [("A.1", 21, 3), ("A.2", 22, 0)],
         "2": [("A.201", 31, 3)],

@@ -20,6 +20,7 @@ from mathamr_kedro.graph import (
 )
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.project import open_catalog
+from mathamr_kedro.shards import EndOfShards
 from mathamr_kedro.types import PostId
 
 _GRAPHS = {"topics": "topic_math_graphs", "posts": "math_graphs"}
@@ -32,7 +33,10 @@ _FAILURES = {
 _PAIRS = "pairs"
 _DATASETS = {_PAIRS: "training_pairs", **_FAILURES, **_GRAPHS}
 """Tables of an archive by dataset, in the order of its files."""
-_PARSING = "amr_statistics"
+_NOTES = {"parsing": "amr_statistics", "parser": "amr_parser"}
+"""What the manifest says about the parsing, by dataset."""
+_COMMENTS = ("comment_math_graph_failures", "comment_math_graphs")
+"""Not in archives: formulas of comments are encoded alone."""
 _LICENCE = "that of the collection; Math Stack Exchange posts (ARQMath): CC BY-SA"
 
 _File = tuple[ArchivedFile, Callable[[], bytes]]
@@ -76,7 +80,7 @@ def _export(archive: Path, env: str | None, data_root: str | None) -> None:
         "mode": catalog.load("params:graph_fusion")["mode"],
         "made_by": f"mathamr-kedro {importlib.metadata.version('mathamr-kedro')}",
         "licence": _LICENCE,
-        "parsing": catalog.load(_PARSING) if catalog[_PARSING].exists() else None,
+        **{k: catalog.load(n) for k, n in _NOTES.items() if catalog[n].exists()},
         "fingerprints": {name: table.fingerprint for name, table in tables.items()},
     }
     accepted = _find_accepted(catalog, tables[_PAIRS])
@@ -114,13 +118,16 @@ def _import(archive: Path, env: str | None, data_root: str | None) -> None:
     _save(catalog, importing.items())
     if not catalog[_DATASETS[_PAIRS]].exists():  # those of the ingestion stay
         _save(catalog, importing.pairs())
-    parsing = opened.manifest.get("parsing")
-    if parsing is not None and not catalog[_PARSING].exists():
-        catalog.save(_PARSING, parsing)
+    for key, name in _NOTES.items():
+        if opened.manifest.get(key) is not None and not catalog[name].exists():
+            catalog.save(name, opened.manifest[key])
+    for name in _COMMENTS:
+        if not catalog[name].exists():
+            catalog[name].save(EndOfShards("archive"))
     for table in ArchiveImport.GRAPHS:
         click.echo(_describe(table, importing.describe(table)))
     if "posts" not in known:
-        click.echo("No posts here yet; training, search and scores need `ingestion`.")
+        click.echo("No posts here yet; run the stage `ingestion` first.")
     place = f" --env {env}" if env else ""
     stages = "preprocessing,training,indexing,evaluation,significance"
     click.echo(f"Go on with: kedro run --pipelines {stages}{place}")

@@ -105,14 +105,18 @@ class FormulaTreesDataset(
     def _list_finished(self, made_from: str) -> frozenset[str]:
         if not self._is_made_from(made_from):
             return frozenset()
-        with TreeStore(self._folder / _STORE) as store:
+        with self._open_as_is() as store:
             return frozenset(store.finished_batches())
 
     def _find_missing(self, made_from: str, visual_ids: Iterable[str]) -> set[str]:
         if not self._is_made_from(made_from):
             return set(visual_ids)
-        with TreeStore(self._folder / _STORE) as store:
+        with self._open_as_is() as store:
             return store.missing_visuals(visual_ids)
+
+    def _open_as_is(self) -> TreeStore:
+        """Open the store to look; one that is sealed keeps its bytes."""
+        return TreeStore(self._folder / _STORE, (self._folder / SEALS).is_file())
 
     def _is_made_from(self, made_from: str) -> bool:
         return self._read_state()["made_from"] == made_from

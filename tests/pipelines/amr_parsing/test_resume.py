@@ -50,6 +50,7 @@ def read_files(folder: Path) -> dict[str, bytes]:
     return {
         str(file.relative_to(folder)): file.read_bytes()
         for file in folder.rglob("*")
+        if file.name != ".seconds"
         if file.is_file() and not file.name.endswith(".part")
     }
 

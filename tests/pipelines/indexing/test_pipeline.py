@@ -14,7 +14,9 @@ from mathamr_kedro.errors import (
     MissingInputError,
     find_cause,
 )
+from mathamr_kedro.graph.preparation import CONFIGURATION
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
+from mathamr_kedro.sealing import seal_folder
 from mathamr_kedro.search.engines import IndexSize, open_index
 from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
 from tests.pipelines.graph_world import open_catalog, run_stage, write_inputs
@@ -147,9 +149,11 @@ def test_returnable_formulas_without_a_vector_are_named(data: Path, catalog) -> 
     flags = np.load(file)
     assert flags.tolist() == [True, True, True]
     np.save(file, flags & False)
+    seal_folder(graphs.folder, skip=(CONFIGURATION,))
     write_encoder(data, seed=3)
     assert run_stage(data, "indexing").load("encoded_posts")["formulas"] == 0
     np.save(file, flags)
+    seal_folder(graphs.folder, skip=(CONFIGURATION,))
     with pytest.raises(Exception, match=r"none for 3, e\.g\. f0, f1, f0") as caught:
         run_stage(data, "indexing")
     assert isinstance(find_cause(caught.value), MalformedInputError)
@@ -200,7 +204,7 @@ def test_index_that_holds_less_than_the_store_stops_the_stage(
 ) -> None:
     monkeypatch.setattr(
         "mathamr_kedro.search.engines.exact.ExactIndex.size",
-        lambda self: IndexSize(3, 2, 0),
+        lambda self: IndexSize(3, 2, 0, 0, "unknown"),
     )
     message = "Expected 4 posts and 3 formulas .* \\(got 3 and 2\\)"
     with pytest.raises(Exception, match=message):

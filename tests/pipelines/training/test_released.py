@@ -19,6 +19,7 @@ from mathamr_kedro.learning.__main__ import main
 from mathamr_kedro.learning.trainer import MODEL, Trainer
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model, save_model
+from mathamr_kedro.sealing import seal_folder
 from tests.pipelines.graph_world import PROJECT, open_catalog, run_stage
 from tests.pipelines.training_world import (
     read_weights,
@@ -79,8 +80,8 @@ def start(data: Path, encoder: Path, **changes):
 
 def test_folder_holds_all_that_others_need(trained: Path, released: Path) -> None:
     assert sorted(file.name for file in released.iterdir()) == [
-        "README.md", "graph.json", "model.json", "relations.json", "types.json",
-        "weights.pt",
+        "README.md", "graph.json", "model.json", "relations.json", "seals.json",
+        "types.json", "weights.pt",
     ]  # fmt: skip
     weights = torch.load(released / "weights.pt", weights_only=True)
     original = read_weights(open_catalog(trained))
@@ -222,11 +223,13 @@ def test_other_labels_under_the_name_are_numbered_anew(
     content = file.read_text()
     try:
         file.write_text(content.replace('"prime"', '"swan"'))
+        seal_folder(released)
         run_stage(other, "preprocessing", **numbered_by(released))
         assert "swan" in load().types.types
         assert load().made_from != before.made_from
     finally:
         file.write_text(content)
+        seal_folder(released)
         run_stage(other, "preprocessing", **numbered_by(released))
     assert load().made_from == before.made_from
 
@@ -241,6 +244,7 @@ def test_graphs_with_numbers_of_their_own_are_refused(
     for file in released.iterdir():
         (swapped / file.name).write_bytes(file.read_bytes())
     (swapped / "types.json").write_text(json.dumps(types))
+    seal_folder(swapped)
     with pytest.raises(Exception, match=r"preprocessing\.vocabulary\.source") as caught:
         run_training(trained, start_from=str(swapped), num_epochs=0)
     assert isinstance(find_cause(caught.value), ConfigurationError)

@@ -32,7 +32,7 @@ def verify_collections(
     IndexSize(posts, formulas, 0, 0, "unknown").check(len(store), store.num_formulas())
     for posts_of_segment in _draw_sample(store, sample):
         _compare_sample(collections, posts_of_segment)
-    logger.info(
+    logger.debug(  # on every opening, also for one question
         "%d posts read back from the index as they are in the store",
         min(sample, len(store)),
     )
