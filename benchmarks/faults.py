@@ -1,0 +1,570 @@
+"""Disturb whole runs in every way that a machine can, and look at what comes out.
+
+A small collection goes through all stages once, undisturbed. Then, again and again:
+
+- *kill*: the process is killed (SIGKILL) before or after a rename, or at a random
+  moment, and the same command is run again;
+- *flip*, *cut*, *empty*, *delete*: one file that the stages wrote is damaged, and the
+  command is run again;
+- *full disk*, *little memory*: the run gets a limit, fails, and is run again without;
+- *two at once*: a second run with other parameters starts in the same folder;
+- *clock*: the clock stands a year back when the run goes on.
+
+What may come out: the same outputs (``same``), or a stop of one line that names a file
+and a remedy, and the same outputs after the remedy (``stopped``). What may not: other
+outputs without a word (``silent``), a stop that does not say what to do (``crash``), or
+other outputs after the remedy (``lost``).
+
+Example:
+    python benchmarks/faults.py --kills 200 --output docs/results/reliability.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gc
+import hashlib
+import io
+import json
+import logging
+import multiprocessing
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kedro.framework.session import KedroSession
+from kedro.framework.startup import bootstrap_project
+
+from mathamr_kedro.errors import find_cause
+from tests.official_collection import write_collection
+
+PROJECT = Path(__file__).resolve().parents[1]
+FORK = multiprocessing.get_context("fork")
+ENVIRONMENT = "arqmath"
+TINY: dict[str, Any] = {
+    "ingestion": {"records_per_shard": 40, "formulas_per_shard": 300},
+    "amr_parsing": {"posts_per_shard": 40, "workers": {"workers": 1}},
+    "graph_fusion": {"workers": {"workers": 1}},
+    "preprocessing": {
+        "workers": {"workers": 1},
+        "vocabulary": {"size": 500},
+        "pairs": {"max_pairs": 20},
+    },
+    "training": {
+        "num_epochs": 1,
+        "batch_size": 4,
+        "compute": {"device": "cpu"},
+        "model": {"hidden_dim": 8, "projection_dim": 8, "num_layers": 1,
+                  "num_bases": 2, "readout_dim": 0},
+    },
+    "indexing": {"encoding": {"posts_per_shard": 30}},
+    "significance": {"tests": {"num_samples": 50}},
+}  # fmt: skip
+_VERSION = re.compile(r"\d{4}-\d\d-\d\dT[\d.]+Z")
+OUTPUTS = ("07_model_output/runs", "07_model_output/scores")
+NEVER_DAMAGED = (".lock", ".log")
+
+
+class End(NamedTuple):
+    """How a run ended."""
+
+    code: int
+    """0: to its end, 1: stopped by our own error, 2: by another, negative: killed."""
+    message: str
+
+
+class Row(NamedTuple):
+    """One disturbance and what came of it."""
+
+    fault: str
+    place: str
+    outcome: str
+    message: str = ""
+
+
+Case = Callable[[], Row]
+"""A disturbance, ready to be tried."""
+
+
+class Bench:
+    """Runs the stages in child processes that share what this one has imported."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.raw = folder / "raw"
+        write_collection(self.raw)
+        os.environ["MATHAMR_ARQMATH"] = str(self.raw)
+        bootstrap_project(PROJECT)
+        self.clean = folder / "clean"
+        self.renames: list[str] = []
+        started = time.perf_counter()
+        end = self.run(self.clean, _count_renames(folder / "renames.txt"))
+        self.seconds = time.perf_counter() - started
+        if end.code:
+            raise SystemExit(f"The undisturbed run failed: {end.message}")
+        self.renames = (folder / "renames.txt").read_text().splitlines()
+        self.expected = digest(self.clean)
+
+    def run(
+        self,
+        root: Path,
+        disturb: Callable[[], None] | None = None,
+        limit: float | None = None,
+        **changes: Any,
+    ) -> End:
+        """Run all stages on a data root in a child process.
+
+        Args:
+            root: the data root.
+            disturb: called in the child before it starts.
+            limit: seconds after which the child is killed.
+            changes: parameters over those of the bench.
+        """
+        reader, writer = FORK.Pipe(duplex=False)
+        child = FORK.Process(target=_work, args=(root, disturb, changes, writer))
+        child.start()
+        writer.close()
+        child.join(limit)
+        if child.is_alive():
+            os.kill(child.pid or 0, signal.SIGKILL)
+            child.join()
+        try:
+            message = reader.recv()
+        except EOFError:
+            message = ""
+        return End(child.exitcode or 0, message)
+
+    def copy(self) -> Path:
+        """Return a copy of the data of the undisturbed run."""
+        root = Path(tempfile.mkdtemp(dir=self.folder))
+        shutil.copytree(self.clean, root / "data")
+        return root / "data"
+
+    def empty(self) -> Path:
+        """Return a new data root."""
+        return Path(tempfile.mkdtemp(dir=self.folder)) / "data"
+
+    def judge(self, fault: str, place: str, root: Path, end: End) -> Row:
+        """Say what came of a fault; where a remedy was named, apply it and go on."""
+        message = end.message
+        outcome = "same"
+        for _ in range(4):  # remedies may uncover one another
+            if end.code == 0:
+                break
+            if end.code != 1:
+                return Row(fault, place, "crash", end.message)
+            outcome = "stopped"
+            if not self._apply_remedy(root, end.message):
+                return Row(fault, place, "crash", end.message)
+            end = self.run(root)
+        if end.code:
+            return Row(fault, place, "lost", end.message)
+        if digest(root) != self.expected:
+            return Row(fault, place, "silent" if outcome == "same" else "lost", message)
+        shutil.rmtree(root.parent, ignore_errors=True)
+        return Row(fault, place, outcome, message)
+
+    def _apply_remedy(self, root: Path, message: str) -> bool:
+        """Do what a message says: delete what it names, or run again."""
+        named = [Path(p) for p in re.findall(r"'([^']+)'", message)]
+        inside = [p for p in named if p.is_relative_to(root) and p.exists()]
+        if re.search(r"\b(delete|remove)\b", message, re.IGNORECASE) and inside:
+            target = inside[0]
+            shutil.rmtree(target) if target.is_dir() else target.unlink()
+            return True
+        return "again" in message
+
+
+def _work(
+    root: Path,
+    disturb: Callable[[], None] | None,
+    changes: Mapping[str, Any],
+    writer: Any,
+) -> None:
+    logging.disable(logging.CRITICAL)
+    sys.stdout = sys.stderr = io.StringIO()
+    try:
+        if disturb is not None:
+            disturb()
+        values = _merge(TINY, changes) | {"data_root": str(root)}
+        with KedroSession.create(
+            PROJECT, env=ENVIRONMENT, runtime_params=values
+        ) as session:
+            session.run()
+    except BaseException as exc:
+        cause = find_cause(exc)
+        writer.send(str(cause or f"{type(exc).__name__}: {exc}"))
+        os._exit(1 if cause else 2)
+    os._exit(0)
+
+
+def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    found = dict(below)
+    for key, value in above.items():
+        is_both = isinstance(value, Mapping) and isinstance(found.get(key), Mapping)
+        found[key] = _merge(found[key], value) if is_both else value
+    return found
+
+
+def digest(root: Path) -> str:
+    """Return a digest of what a run is for: result lists and scores, the newest."""
+    files: dict[str, Path] = {}
+    for file in (f for name in OUTPUTS for f in (root / name).rglob("*")):
+        if file.is_file() and not file.name.startswith((".", "_")):
+            kind = _VERSION.sub("VERSION", file.relative_to(root).as_posix())
+            known = files.get(kind)
+            if known is None or known.stat().st_mtime_ns < file.stat().st_mtime_ns:
+                files[kind] = file
+    found = hashlib.blake2b()
+    for kind, file in sorted(files.items()):
+        found.update(kind.encode())
+        found.update(file.read_bytes())
+    return found.hexdigest()
+
+
+# Disturbances: each returns what to do in the child before the stages run.
+
+
+def _count_renames(file: Path) -> Callable[[], None]:
+    def disturb() -> None:
+        def note(source: Any, target: Any) -> None:
+            with file.open("a") as stream:
+                stream.write(f"{target}\n")
+
+        _patch_renames(before=note)
+
+    return disturb
+
+
+def _kill_at_rename(number: int, is_after: bool) -> Callable[[], None]:
+    def disturb() -> None:
+        left = [number]
+
+        def kill(source: Any, target: Any) -> None:
+            left[0] -= 1
+            if left[0] < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        _patch_renames(**{"after" if is_after else "before": kill})
+
+    return disturb
+
+
+def _patch_renames(
+    before: Callable[[Any, Any], None] | None = None,
+    after: Callable[[Any, Any], None] | None = None,
+) -> None:
+    def wrap(rename: Callable[..., Any]) -> Callable[..., Any]:
+        def renamed(source: Any, target: Any, **options: Any) -> Any:
+            if before:
+                before(source, target)
+            done = rename(source, target, **options)
+            if after:
+                after(source, target)
+            return done
+
+        return renamed
+
+    # pathlib takes them from the module at each call.
+    os.rename, os.replace = wrap(os.rename), wrap(os.replace)
+
+
+def _limit_files(size: int) -> Callable[[], None]:
+    """No file may grow beyond a size: the first that does meets a full disk."""
+
+    def disturb() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return disturb
+
+
+def _limit_memory(more: int) -> Callable[[], None]:
+    def disturb() -> None:
+        gc.collect()
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        size = pages * resource.getpagesize() + more
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+    return disturb
+
+
+def _turn_clock(seconds: float) -> Callable[[], None]:
+    def disturb() -> None:
+        now, now_ns = time.time, time.time_ns
+        time.time = lambda: now() + seconds
+        time.time_ns = lambda: now_ns() + int(seconds * 1e9)
+
+    return disturb
+
+
+# Damages of one file.
+
+
+def _flip(file: Path, rng: random.Random) -> None:
+    data = bytearray(file.read_bytes())
+    data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    _write_in_place(file, bytes(data))
+
+
+def _cut(file: Path, rng: random.Random) -> None:
+    _write_in_place(file, file.read_bytes()[: file.stat().st_size // 2])
+
+
+def _empty(file: Path, rng: random.Random) -> None:
+    _write_in_place(file, b"")
+
+
+def _delete(file: Path, rng: random.Random) -> None:
+    file.unlink()
+
+
+def _write_in_place(file: Path, data: bytes) -> None:
+    """Damage a file as a disk would: its times stay."""
+    stat = file.stat()
+    file.write_bytes(data)
+    os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+DAMAGES = {"flip": _flip, "cut": _cut, "empty": _empty, "delete": _delete}
+
+
+def kill_runs(bench: Bench, number: int, rng: random.Random) -> Iterator[Case]:
+    """Kill before and after renames, spread over the run, and at random moments."""
+    moments = [(i, after) for i in range(len(bench.renames)) for after in (False, True)]
+    at_renames = min(len(moments), max(1, number * 3 // 4))
+    for i, after in sorted(rng.sample(moments, at_renames)):
+        yield partial(_kill_once, bench, i, after)
+    for _ in range(number - at_renames):
+        yield partial(_kill_late, bench, rng.random())
+
+
+def _kill_once(bench: Bench, number: int, is_after: bool) -> Row:
+    root = bench.empty()
+    bench.run(root, _kill_at_rename(number, is_after))
+    place = _shorten(bench.renames[number])
+    fault = f"kill {'after' if is_after else 'before'} a rename"
+    return bench.judge(fault, place, root, bench.run(root))
+
+
+def _kill_late(bench: Bench, moment: float) -> Row:
+    root = bench.empty()
+    bench.run(root, limit=moment * bench.seconds)
+    return bench.judge("kill at a random moment", "", root, bench.run(root))
+
+
+def damage_files(bench: Bench, per_kind: int, rng: random.Random) -> Iterator[Case]:
+    """Damage some files of each kind that the stages wrote."""
+    kinds: dict[str, list[Path]] = defaultdict(list)
+    for file in sorted(bench.clean.rglob("*")):
+        name = file.relative_to(bench.clean).as_posix()
+        if file.is_file() and file.stat().st_size and not name.endswith(NEVER_DAMAGED):
+            kinds[_shorten(name)].append(file.relative_to(bench.clean))
+    for kind, files in sorted(kinds.items()):
+        for fault in DAMAGES:
+            for file in rng.sample(files, min(per_kind, len(files))):
+                yield partial(_damage_once, bench, fault, kind, file, rng.random())
+
+
+def _damage_once(bench: Bench, fault: str, kind: str, file: Path, seed: float) -> Row:
+    root = bench.copy()
+    DAMAGES[fault](root / file, random.Random(seed))
+    return bench.judge(fault, kind, root, bench.run(root))
+
+
+def starve_runs(bench: Bench) -> Iterator[Case]:
+    """Fill the disk and take the memory, then run again without the limit."""
+    for size in (1_000, 10_000, 50_000, 200_000):
+        fault = f"full disk ({size:,} bytes a file)"
+        yield partial(_starve, bench, fault, _limit_files(size))
+    for megabytes in (1, 50, 150):
+        limit = _limit_memory(megabytes * 2**20)
+        yield partial(_starve, bench, f"little memory ({megabytes} MB more)", limit)
+
+
+def _starve(bench: Bench, fault: str, disturb: Callable[[], None]) -> Row:
+    root = bench.empty()
+    first = bench.run(root, disturb)
+    row = bench.judge(fault, "", root, bench.run(root))
+    if first.code not in (0, 1) and row.outcome == "same":
+        return row._replace(outcome="crash", message=first.message)
+    is_stopped = first.code == 1 and row.outcome == "same"
+    return row._replace(
+        outcome="stopped" if is_stopped else row.outcome, message=first.message
+    )
+
+
+def run_two_at_once(bench: Bench) -> Iterator[Case]:
+    """Start a second run with other parameters beside the first."""
+    for part in (0.1, 0.4, 0.7):
+        yield partial(_run_beside, bench, part)
+
+
+def _run_beside(bench: Bench, moment: float) -> Row:
+    root = bench.empty()
+    first = FORK.Process(target=bench.run, args=(root,))
+    first.start()
+    time.sleep(moment * bench.seconds)
+    other = bench.run(root, ingestion={"records_per_shard": 17})
+    first.join()
+    row = bench.judge("two at once", "", root, bench.run(root))
+    outcome = row.outcome
+    if other.code == 2:
+        outcome = "crash"
+    elif other.code == 1 and outcome == "same":
+        outcome = "stopped"
+    return row._replace(outcome=outcome, message=other.message)
+
+
+def turn_clock(bench: Bench, rng: random.Random) -> Iterator[Case]:
+    """Go on after a kill with a clock that stands a year back, or ahead."""
+    for years in (-1, 1):
+        for _ in range(2):
+            number = rng.randrange(len(bench.renames))
+            yield partial(_go_on_at, bench, years, number)
+
+
+def _go_on_at(bench: Bench, years: int, number: int) -> Row:
+    root = bench.empty()
+    bench.run(root, _kill_at_rename(number, True))
+    end = bench.run(root, _turn_clock(years * 365 * 86_400))
+    return bench.judge(f"clock, {years:+d} year", "", root, end)
+
+
+def _shorten(name: str) -> str:
+    """Return the kind of a file: its folder and name without numbers and digests."""
+    name = re.sub(r".*?(?=0[2-8]_)", "", name, count=1)
+    name = _VERSION.sub("VERSION", name)
+    name = re.sub(r"[0-9a-f]{12,}", "HASH", name)
+    return re.sub(r"(?<![_\d])\d+(?=[-_./]|$)|(?<=[-_])\d{2,}", "N", name)
+
+
+def format_report(rows: list[Row], command: str, seconds: float) -> str:
+    """Return the table, and every row that is not as it should be."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        counts[row.fault][row.outcome] += 1
+    kinds = ("same", "stopped", "silent", "crash", "lost")
+    lines = [
+        "# Reliability",
+        "",
+        "What comes out of a run that was killed, of files that were damaged, of too "
+        "little memory or disk, of two runs at once and of a wrong clock. Every run is "
+        "compared with an undisturbed one: *same* outputs; or *stopped* with one line "
+        "that names a file and a remedy, and the same outputs after that. Nothing may "
+        "be *silent* (other outputs without a word), a *crash* (no remedy is named) or "
+        "*lost* (other outputs after the remedy).",
+        "",
+        f"`{command}`, {len(rows)} disturbed runs of a small collection in the layout "
+        f"of ARQMath, {seconds / 60:.0f} minutes.",
+        "",
+        "| fault | runs | " + " | ".join(kinds) + " |",
+        "|---|" + "---:|" * (len(kinds) + 1),
+    ]
+    for fault, found in counts.items():
+        cells = " | ".join(str(found[kind]) for kind in kinds)
+        lines.append(f"| {fault} | {found.total()} | {cells} |")
+    bad = [row for row in rows if row.outcome in kinds[2:]]
+    if bad:
+        lines += ["", "## To mend", "", "| fault | place | outcome | message |"]
+        lines += ["|---|---|---|---|"]
+        lines += [f"| {r.fault} | {r.place} | {r.outcome} | {r.message} |" for r in bad]
+    stops = {row.message: row for row in rows if row.outcome == "stopped"}
+    if stops:
+        lines += ["", "## What the stops say", ""]
+        shown: dict[str, Row] = {}
+        for row in stops.values():
+            shown.setdefault(f"{row.fault} {row.place}", row)
+        lines += [
+            f"- {r.fault} {f'`{r.place}`' if r.place else ''}: {_hide_paths(r.message)}"
+            for r in shown.values()
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _hide_paths(message: str) -> str:
+    return re.sub(r"'[^']*?/data/(0\d_[^']*)'", r"'data/\1'", message).split("\n")[0]
+
+
+def list_cases(bench: Bench, options: argparse.Namespace) -> list[Case]:
+    """Return all disturbances of the chosen kinds; the same for the same seed."""
+    rng = random.Random(options.seed)
+    kinds: dict[str, Iterator[Case]] = {
+        "kills": kill_runs(bench, options.kills, rng),
+        "files": damage_files(bench, options.files, rng),
+        "starve": starve_runs(bench),
+        "two": run_two_at_once(bench),
+        "clock": turn_clock(bench, rng),
+    }
+    return [case for kind in options.only or kinds for case in kinds[kind]]
+
+
+def run_part(options: argparse.Namespace) -> None:
+    """Run every n-th disturbance; write the rows as they come."""
+    part, parts = options.part
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(PROJECT):
+        bench = Bench(Path(folder))
+        cases = list_cases(bench, options)
+        print(f"undisturbed: {bench.seconds:.0f} s, {len(bench.renames)} renames, "
+              f"{len(cases)} disturbances", flush=True)  # fmt: skip
+        for case in cases[part::parts]:
+            row = case()
+            print(" | ".join(row), flush=True)
+            with options.rows.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+
+
+def main() -> None:
+    """Run the bench in several processes and print its table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--files", type=int, default=1, help="of each kind and damage")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--only", choices=("kills", "files", "starve", "two", "clock"), nargs="*"
+    )
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    parser.add_argument("--rows", type=Path, help="keep the rows here, as JSON lines")
+    parser.add_argument("--output", type=Path, help="write the table here too")
+    parser.add_argument("--part", type=int, nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.part:
+        run_part(options)
+        return
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        rows_file = options.rows or Path(folder) / "rows.jsonl"
+        workers = [
+            subprocess.Popen(
+                [sys.executable, __file__, *sys.argv[1:], "--rows", str(rows_file),
+                 "--part", str(part), str(options.workers)]
+            )
+            for part in range(options.workers)
+        ]  # fmt: skip
+        for worker in workers:
+            worker.wait()
+        rows = [Row(*json.loads(line)) for line in rows_file.read_text().splitlines()]
+    command = "python " + " ".join(["benchmarks/faults.py", *sys.argv[1:]])
+    report = format_report(rows, command, time.perf_counter() - started)
+    print(report)
+    if options.output:
+        options.output.write_text(report, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
