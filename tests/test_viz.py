@@ -154,3 +154,29 @@ def test_every_node_says_what_it_does(registered):
     for node in registered["__default__"].nodes:
         summary = (inspect.getdoc(node.func) or "").split("\n")[0]
         assert re.fullmatch(r"[A-Z].{15,}\.", summary), node.name
+
+
+def test_reports_figures_and_metrics_are_shown(registered):
+    """Pages with their figures, figures to zoom into, metrics as a table."""
+    home = "mathamr_kedro.datasets.reports"
+    kinds = {name: entry["type"] for _, name, entry in read_entries()}
+    pages = {n for _, n, e in read_entries() if str(e.get("filepath")).endswith(".md")}
+    assert {kinds[name] for name in pages} == {f"{home}.ReportDataset"}
+    assert len(pages) >= 7
+    plots = {"kedro_datasets.matplotlib.MatplotlibDataset", f"{home}.FigureDataset"}
+    assert {t for n, t in kinds.items() if n.endswith("_figure")} <= plots
+    assert kinds["metrics"] == f"{home}.MetricsDataset"
+
+
+def test_pictures_of_reports_are_made(registered):
+    """Every picture that a page links to stands beside it, made from a figure."""
+    stems = {
+        Path(entry["filepath"]).stem
+        for _, _, entry in read_entries()
+        if entry["type"].endswith(("FigureDataset", "MatplotlibDataset"))
+    }
+    sources = (PROJECT / "src").rglob("*.py")
+    found = (re.findall(r"!\[[^]]+\]\((\w+)\.png\)", f.read_text()) for f in sources)
+    linked = {name for names in found for name in names}
+    assert len(linked) >= 6
+    assert linked <= stems and {"topic_differences", "seeds", "tradeoff"} <= stems

@@ -11,6 +11,7 @@ MathAMRError
 ├── GraphError           a graph violates an invariant
 ├── TrainingError        training cannot continue, for instance because the loss is NaN
 ├── LockedError          another process is writing to the same folder
+├── MemoryShortError     there is not enough memory
 ├── StorageError         a file or folder cannot be read or written
 │   └── DiskFullError        there is no room for what is to be written
 └── WorkerError          a worker process died, hung or sent an invalid answer
@@ -24,6 +25,7 @@ from __future__ import annotations
 import difflib
 import errno
 import os
+import re
 from collections.abc import Iterable
 
 _FREE = "free room and run the same command again, it goes on where it stopped"
@@ -39,6 +41,10 @@ _REMEDIES = {
     errno.EPERM: _OTHER_ROOT,
     errno.EIO: "the disk may be failing; `mathamr doctor --verify` lists the damage",
 }
+
+
+# Libraries that are loaded, and torch, say it in their own words.
+_NO_MEMORY = re.compile("failed to map segment|an't allocate memory|Cannot allocate")
 
 
 class MathAMRError(Exception):
@@ -89,6 +95,10 @@ class DiskFullError(StorageError):
     """There is no room on the disk for what is to be written."""
 
 
+class MemoryShortError(MathAMRError):
+    """There is not enough memory to go on."""
+
+
 class WorkerError(MathAMRError):
     """A worker process died, hung or sent an invalid answer."""
 
@@ -114,6 +124,12 @@ def find_cause(error: BaseException | None) -> MathAMRError | None:
     while error is not None and not isinstance(error, MathAMRError):
         if isinstance(error, OSError) and error.errno in _REMEDIES:
             return _name_refusal(error)
+        if isinstance(error, MemoryError) or _NO_MEMORY.search(str(error)):
+            return MemoryShortError(
+                "There is not enough memory; close other programs or give the stage "
+                "fewer workers (workers.workers), then run again: what is finished "
+                "is kept"
+            )
         error = error.__cause__
     return error
 

@@ -6,7 +6,9 @@ from mathamr_kedro.corpus.placeholders import FormulaMarks
 
 def flatten(markup):
     marks = FormulaMarks()
-    return flatten_markup(markup, marks, "html"), marks._formulas
+    return flatten_markup(markup, marks, "html"), [
+        found[:2] for found in marks._formulas
+    ]
 
 
 def test_paragraphs_are_separated_by_an_empty_line():

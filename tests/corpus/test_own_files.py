@@ -195,3 +195,127 @@ def test_unknown_files_and_wrong_encodings_are_failures(tmp_path):
 def test_folder_without_texts_is_refused(tmp_path):
     with pytest.raises(MissingInputError, match="raw_root=FOLDER"):
         list(OwnCollection(tmp_path / "nothing").posts())
+
+
+FRONT = """---
+title: Twin primes
+tags: [number theory, primes]
+date: 2024-05-01
+---
+Are there infinitely many?
+
+Pairs
+-----
+
+Is $p+2$ prime?
+
+    # code: $x$
+    for p in primes:
+
+Triples of $q$
+==============
+
+$$
+a
+=
+b
+$$
+"""
+
+
+def test_front_matter_is_used_and_not_shown(tmp_path):
+    (tmp_path / "a.md").write_text(FRONT)
+    raw = list(OwnCollection(tmp_path).posts())
+    assert [p.place for p in raw] == ["line 6", "line 8", "line 16"]
+    posts, failures = posts_of(tmp_path)
+    assert [p.title for p in posts] == ["Twin primes", "Pairs", "Triples of FORMULA_0"]
+    assert posts[0].text == "Twin primes\n\nAre there infinitely many?"
+    assert {p.tags for p in posts} == {("number theory", "primes")}
+    assert {p.creation_date for p in posts} == {"2024-05-01"}
+    (post,), _ = posts_of(tmp_path, unit="file")
+    assert post.title == "Twin primes" and "date" not in post.text
+    assert failures == []
+
+
+def test_underlined_headings_and_indented_code(tmp_path):
+    (tmp_path / "a.md").write_text(FRONT)
+    posts, _ = posts_of(tmp_path)
+    assert posts[1].text == (
+        "Pairs\n\nIs FORMULA_0 prime?\n\n# code: $x$\nfor p in primes:"
+    )
+    assert [m.latex for m in posts[1].formula_map] == ["p+2"]
+    # The line "=" of a formula underlines no heading.
+    assert [m.latex for m in posts[2].formula_map] == ["q", "a\n=\nb"]
+
+
+def test_toml_front_matter_and_lines_that_are_none(tmp_path):
+    (tmp_path / "a.md").write_text('+++\ntitle = "T"\ntags = ["x"]\n+++\nText.')
+    (tmp_path / "b.md").write_text("---\nA quotation.\n\n---\n\nText.")
+    (tmp_path / "c.md").write_text("---\ntitle: never closed\n\nText.")
+    (a, *_), _ = posts_of(tmp_path)
+    assert (a.text, a.tags) == ("T\n\nText.", ("x",))
+    posts, failures = posts_of(tmp_path, unit="file")
+    assert "A quotation." in posts[1].text and "never closed" in posts[2].text
+    assert failures == []
+
+
+def test_broken_front_matter_is_reported_and_the_text_kept(tmp_path):
+    (tmp_path / "a.md").write_text("---\ntitle: [a\ntags: }\n---\nText of $x$.")
+    (post,), (failure,) = posts_of(tmp_path)
+    assert post.text == "Text of FORMULA_0."
+    assert (failure.reason, failure.place, failure.kept) == (
+        "bad_front_matter", "line 1", True,
+    )  # fmt: skip
+
+
+LATEX = r"""\documentclass{article}
+\begin{document}
+\section{Code}
+Type \verb|$x {a} % y| and \verb*+\[+, then 5\% of $a$. % \section{No} $
+\begin{verbatim}
+\section{Not a section} $z % \end{document}
+\end{verbatim}
+\begin{lstlisting}[language=C]
+a = "$";
+\end{lstlisting}
+Next $b$.
+\section{Pictures}
+\begin{tikzpicture}[scale=2] \draw (0,0) -- node {$w$} (1,1); \end{tikzpicture}
+\[ \begin{tikzcd} A \arrow[r, "f"] & B \end{tikzcd} \]
+So $c$ \\% a comment
+and $d$.
+\end{document}
+"""
+
+
+def test_verbatim_text_and_drawings_of_latex_leave_the_rest_alone(tmp_path):
+    (tmp_path / "a.tex").write_text(LATEX)
+    posts, _ = posts_of(tmp_path)
+    assert [p.title for p in posts] == ["Code", "Pictures"]
+    assert posts[0].text == (
+        "Code\n\nType $x {a} % y and \\[, then 5% of FORMULA_0.\n\nNext FORMULA_1."
+    )
+    assert [m.latex for m in posts[0].formula_map] == ["a", "b"]
+    assert posts[1].text == "Pictures\n\nSo FORMULA_0\n\nand FORMULA_1."
+    assert [m.latex for m in posts[1].formula_map] == ["c", "d"]
+    clean = PostCleaner()
+    assert [clean(p)[1] for p in OwnCollection(tmp_path).posts()] == [[], []]
+
+
+def test_formulas_of_documents_with_mathml_are_a_table(tmp_path):
+    (tmp_path / "a.md").write_text("Of $x$.")
+    assert list(OwnCollection(tmp_path).formula_tables()) == []
+    page = "<h1>Sum</h1>of $a$, <math><msup><mi>y</mi><mn>2</mn></msup></math>"
+    (tmp_path / "b.html").write_text(page)
+    ((_, read),) = OwnCollection(tmp_path).formula_tables()
+    rows = list(read())
+    assert [(r.formula_id, r.post_id, r.latex) for r in rows] == [
+        ("a.md:0", "a.md", "x"),
+        ("b.html:0", "b.html", "a"),
+        ("b.html:1", "b.html", "y^{2}"),
+    ]
+    assert [r.presentation for r in rows[:2]] == ["", ""]
+    assert rows[2].presentation.startswith("<math><msup>")
+    posts, _ = posts_of(tmp_path)
+    mentions = [m for p in posts for m in p.formula_map]
+    assert [m.visual_id for m in mentions] == [r.visual_id for r in rows]

@@ -10,11 +10,7 @@ from scipy.stats import ttest_rel
 
 from mathamr_kedro.errors import InputError, MissingInputError
 from mathamr_kedro.experiments.cells import CellStore
-from mathamr_kedro.experiments.figures import (
-    _draw_seeds,
-    _draw_topic_differences,
-    _draw_tradeoff,
-)
+from mathamr_kedro.experiments.figures import draw_outcome
 from mathamr_kedro.experiments.grid import Cell, Experiment, list_cells
 from mathamr_kedro.experiments.outcomes import (
     summarise_evaluation,
@@ -22,7 +18,7 @@ from mathamr_kedro.experiments.outcomes import (
 )
 from mathamr_kedro.experiments.results import GridResults, choose_topic_set
 from mathamr_kedro.experiments.versions import compare_versions
-from mathamr_kedro.stats import TestConfig
+from mathamr_kedro.stats import TestConfig, select_best_seed
 from tests.experiments.cells import (
     CPU,
     PARAMETERS,
@@ -298,16 +294,29 @@ def test_collection_without_judgments_has_nothing_to_compare(store, caplog):
     outcome = summarise_evaluation(store.list()[0], QUICK, published=False)
     assert (outcome.results, outcome.report.tables) == ({}, {})
     assert "nothing to compare" in caplog.text
-    assert not _draw_seeds(outcome.results, outcome.measure).data
+    assert [figure.data for figure in draw_outcome(outcome)] == [()] * 3
     assert outcome.describe()
 
 
 def test_figures_show_every_condition_and_seed(outcome):
-    bars = _draw_topic_differences(outcome.results, "none", "nDCG'")
+    bars, seeds, tradeoff = draw_outcome(outcome)
     assert [bar.name for bar in bars.data] == ["both", "opt", "slt"]
-    assert list(bars.data[0].y) == sorted(bars.data[0].y, reverse=True)
-    assert all(len(d.y) == 3 for d in _draw_seeds(outcome.results, "nDCG'").data)
-    assert set(_draw_tradeoff(outcome.results, "nDCG'").data[0].x) == {41.0}
+    assert all(len(d.y) == 3 for d in seeds.data)
+    assert set(tradeoff.data[0].x) == {41.0}
+
+
+def test_topics_stand_in_one_order_for_all_conditions(outcome):
+    bars, _, _ = draw_outcome(outcome)
+    first, *others = bars.data
+    assert list(first.y) == sorted(first.y, reverse=True)  # the best condition
+    assert sorted(first.x) == sorted(outcome.topics) and len(outcome.topics) > 2
+    assert bars.layout.xaxis.title.text == "topic, by the difference of both"
+    base = select_best_seed(outcome.results["none"]).per_topic["nDCG'"]
+    for bar in (first, *others):
+        own = select_best_seed(outcome.results[bar.name]).per_topic["nDCG'"]
+        gains = dict(zip(outcome.topics, own - base, strict=True))
+        assert list(bar.x) == list(first.x)
+        assert list(bar.y) == pytest.approx([gains[topic] for topic in bar.x])
 
 
 def test_two_versions_are_compared(store, outcome):

@@ -74,6 +74,16 @@ def test_the_report_names_the_failures(tmp_path: Path) -> None:
     figure = _draw_graph_sizes(statistics)
     assert [bar.name for bar in figure.data] == ["answer", "question"]
     assert figure.data[0].x == ("4–7",)
+    assert "(math_graph_figure.png)" in report
+
+
+def test_bins_of_the_figure_are_in_order_and_the_same_for_all_types() -> None:
+    histograms = {"answer": {"16": 3, "64": 20}, "question": {"8": 2, "32": 10}}
+    figure = _draw_graph_sizes({"size_histograms": histograms})
+    bins = ("8–15", "16–31", "32–63", "64–127")
+    assert [bar.x for bar in figure.data] == [bins, bins]
+    assert [bar.y for bar in figure.data] == [(0, 3, 0, 20), (2, 0, 10, 0)]
+    assert not _draw_graph_sizes({"size_histograms": {}}).data
 
 
 def test_an_empty_collection_has_statistics_too() -> None:

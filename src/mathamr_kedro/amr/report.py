@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mathamr_kedro.amr.parsers import describe_parser
+from mathamr_kedro.figures import style_figure
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -45,6 +46,7 @@ def _write_report(statistics: Mapping[str, Any]) -> str:
         "formula trees too, so they are compared after graph fusion.",
         _table(("Statistic", "Here", "Thesis"), _outcome_rows(posts)),
         "## Sizes of the AMR graphs",
+        "![Nodes per AMR graph](amr_figure.png)",
         _table(("Per graph", "Mean", "Median", "90 %", "Most"), _size_rows(posts)),
         _table(
             ("Statistic", "Value"),
@@ -80,15 +82,13 @@ def _draw_sizes(statistics: Mapping[str, Any]) -> go.Figure:
         marker_color="#3b6ea8",
         hovertemplate="%{y} graphs with %{x} nodes<extra></extra>",
     )
-    return go.Figure(
-        bars,
-        layout={
-            "title": {"text": "Nodes per AMR graph"},
-            "xaxis": {"title": {"text": "nodes in the graph"}, "type": "category"},
-            "yaxis": {"title": {"text": "graphs"}},
-            "bargap": 0.1,
-        },
-    )
+    layout = {
+        "title": {"text": "Nodes per AMR graph"},
+        "xaxis": {"title": {"text": "nodes in the graph"}, "type": "category"},
+        "yaxis": {"title": {"text": "graphs"}},
+        "bargap": 0.1,
+    }
+    return style_figure(go.Figure(bars, layout=layout))
 
 
 def _outcome_rows(posts: Mapping[str, Any]) -> list[tuple[str, Any, str]]:

@@ -30,6 +30,7 @@ from mathamr_kedro.stats import (
     best_seed_table,
 )
 from mathamr_kedro.stats import Table as ResultTable
+from mathamr_kedro.wording import format_score
 
 _NUM_MEASURES = {"1": 4, "2": 4, "ntcir": 2}
 _EXAMPLE = """\b
@@ -175,7 +176,7 @@ def _show(table: ResultTable, tests: list[Comparison], console: Console) -> None
         for row in table.rows:
             if row.is_baseline:
                 mean = next(t.baseline_mean for t in tests if t.measure == column.key)
-                grid.add_row(escape(row.labels[0]) + "†", f"{mean:.4f}")
+                grid.add_row(escape(row.labels[0]) + "†", format_score(mean))
         for test in tests:
             if test.measure == column.key:
                 grid.add_row(*_cells(test))
@@ -189,9 +190,9 @@ def _cells(test: Comparison) -> list[str]:
     p_values = (test.p_t, test.p_randomisation, test.p_bonferroni, test.p_holm)
     return [
         escape(test.condition),
-        f"{test.mean:.4f}{mark}",
-        f"{test.difference:+.4f}",
-        f"[{test.interval.low:+.4f}, {test.interval.high:+.4f}]",
+        format_score(test.mean) + mark,
+        format_score(test.difference, signed=True),
+        f"[{', '.join(format_score(end, signed=True) for end in test.interval)}]",
         f"{test.t:.2f}",
         *(f"{p:.4f}" if p >= 1e-4 else f"{p:.0e}" for p in p_values),
         f"{test.wins}/{test.ties}/{test.losses}",

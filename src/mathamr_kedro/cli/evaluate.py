@@ -23,6 +23,7 @@ from mathamr_kedro.cli._scoring import (
 )
 from mathamr_kedro.metrics import Evaluation, Group, Summary
 from mathamr_kedro.trec import read_topic_notes
+from mathamr_kedro.wording import format_score
 
 _ANCHORS = ("score", "floor", "shuffled", "ceiling")
 _EXAMPLES = """\b
@@ -133,7 +134,7 @@ def _show(
             anchor, justify="right", style="bold" if anchor == "score" else ""
         )
     for name, summary in evaluation.summarise().items():
-        table.add_row(name, *(f"{value:.4f}" for value in summary))
+        table.add_row(name, *map(format_score, summary))
     console.print(table)
     for finding in evaluation.findings:
         sign = "[yellow]![/]" if finding.level == "warning" else "[dim]-[/]"
@@ -157,7 +158,7 @@ def _group_table(title: str, groups: list[Group]) -> Table:
         if group.dimension != before:
             table.add_section()
             before = group.dimension
-        scores = (f"{summary.score:.4f}" for summary in group.summaries.values())
+        scores = (format_score(summary.score) for summary in group.summaries.values())
         table.add_row(
             f"{group.dimension} {escape(group.value)}", str(group.num_topics), *scores
         )

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.wording import format_score
 
 if TYPE_CHECKING:
     from mathamr_kedro.datasets import RunFolder
@@ -106,7 +107,7 @@ def _tabulate_metrics(metrics: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
             table.add_column(measure, justify="right")
         for system, means in rows.items():
             style = "dim" if "(" in system else None
-            cells = [f"{means[measure]:.3f}" for measure in measures]
+            cells = [format_score(means[measure], 3) for measure in measures]
             table.add_row(system, *cells, style=style)
         yield table
 

@@ -4,8 +4,10 @@
 arqmath, formula_pool, ntcir12, own_files     kinds of Collection (raw)
    │ subset, chosen                           its judged posts alone
    │ xml_rows, topics, formula_tables, judgments
+   │ front_matter, sections                   of own files
    ▼ raw records and failures
 extraction ──► Post, Comment, Topic           markup (scanning): to flat text
+   │                                          math_elements, markdown_blocks, latex_code
    │                                          placeholders (delimiters): FORMULA_0, ...
    │                                          formula_rows: texts against formula files
    ▼

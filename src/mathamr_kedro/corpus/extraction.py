@@ -27,7 +27,7 @@ from mathamr_kedro.records import (
     Post,
 )
 
-VERSION = 2
+VERSION = 3
 """Of what the readers and the cleaner make of raw files; another one makes it anew."""
 
 Raw = TypeVar("Raw")

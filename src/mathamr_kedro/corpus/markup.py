@@ -19,13 +19,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from collections.abc import Iterator
 
-from markdown_it import MarkdownIt
-
+from mathamr_kedro.corpus.latex_code import LatexCode
+from mathamr_kedro.corpus.markdown_blocks import MarkdownBlocks
+from mathamr_kedro.corpus.math_elements import MathElement
 from mathamr_kedro.corpus.placeholders import FormulaMarks
 from mathamr_kedro.corpus.scanning import (
-    find_blocks,
     find_code,
     find_tags,
     unescape_latex,
@@ -47,14 +47,10 @@ _AROUND_BREAK = re.compile(r"(?:(?<![ \t])[ \t]++)?\n[ \t]*+")
 _MANY_BREAKS = re.compile(r"\n{3,}")
 _ITEM_BREAK = re.compile(r"^[ \t]*(- |\d+\. )\s*\n\s*", re.MULTILINE)
 _MANY_SPACES = re.compile(r"(?<=\S) {2,}")
-_COMMENT = re.compile(r"(?<!\\)%.*")
+_INDENTED = re.compile(r"^(?: {4}| {0,3}\t)", re.MULTILINE)
+_CODE = re.compile("\ue005(\\d{1,9})\ue006")  # stands for code while LaTeX is read
 _DOCUMENT = re.compile(r"\\begin\{document\}(.*?)(?:\\end\{document\}|\Z)", re.DOTALL)
 _TITLE = re.compile(r"\\title\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
-_START_OF_VERBATIM = re.compile(r"\\begin\{(?P<kind>verbatim|lstlisting|comment)\}")
-_ENDS_OF_VERBATIM = {
-    name: re.compile(rf"\\end\{{{name}\}}")
-    for name in ("verbatim", "lstlisting", "comment")
-}
 # An optional argument; brackets inside it are paired, so an open one ends the search.
 _OPTION = r"\[((?:[^][]|\[[^][]*\])*)\]"
 _HEADING = re.compile(
@@ -113,11 +109,6 @@ def _flatten_html(markup: str, marks: FormulaMarks) -> str:
     return _Flattener(marks).flatten(markup)
 
 
-@cache
-def _markdown() -> MarkdownIt:
-    return MarkdownIt("commonmark").enable("table")
-
-
 def _flatten_markdown(text: str, marks: FormulaMarks) -> str:
     r"""Flatten Markdown; formulas are taken out first, so ``_`` and ``*`` stay theirs.
 
@@ -128,11 +119,33 @@ def _flatten_markdown(text: str, marks: FormulaMarks) -> str:
     ['a_1 * b_1']
     """
     pieces, position = [], 0
-    for start, end in find_code(text):
-        pieces += [marks.mark_delimited(text[position:start]), text[start:end]]
+    for start, end in _find_markdown_code(text):
+        pieces += [_mark_formulas(text[position:start], marks), text[start:end]]
         position = end
-    pieces.append(marks.mark_delimited(text[position:]))
-    return _flatten_html(_markdown().render("".join(pieces)), marks)
+    pieces.append(_mark_formulas(text[position:], marks))
+    return _flatten_html(MarkdownBlocks.render("".join(pieces)), marks)
+
+
+def _find_markdown_code(text: str) -> Iterator[tuple[int, int]]:
+    """Yield code, fenced, between backticks or indented, in order."""
+    has_indents = _INDENTED.search(text) is not None
+    indented = MarkdownBlocks.find(text).indented if has_indents else []
+    position = 0
+    for start, end in sorted([*find_code(text), *indented]):
+        if start >= position:
+            yield start, end
+            position = end
+
+
+def _mark_formulas(text: str, marks: FormulaMarks) -> str:
+    """Take formulas out of Markdown: MathML, and what stands between delimiters."""
+    pieces, position = [], 0
+    for tag in find_tags(text) if MathElement.may_be_in(text) else ():
+        if tag.mathml:
+            latex = MathElement(tag.mathml, tag.attributes).read_latex()
+            pieces += [text[position : tag.start], marks.mark(latex, mathml=tag.mathml)]
+            position = tag.end
+    return marks.mark_delimited("".join([*pieces, text[position:]]))
 
 
 def _flatten_latex(text: str, marks: FormulaMarks) -> str:
@@ -147,7 +160,8 @@ def _flatten_latex(text: str, marks: FormulaMarks) -> str:
     body = document[1] if document else _TITLE.sub("", text)
     if title and document:
         body = f"\\section{{{title[1]}}}\n{body}"
-    body = marks.mark_delimited(_drop_verbatim(_COMMENT.sub("", body)))
+    body, code = _take_code(body)
+    body = marks.mark_delimited(body)
     body = _HEADING.sub(r"\n\n\2\n\n", body)
     body = _BEGIN.sub(_begin, body)
     body = _ITEM.sub(lambda m: f"\n- {m[1] or ''} ", _END.sub("\n\n", body))
@@ -155,15 +169,23 @@ def _flatten_latex(text: str, marks: FormulaMarks) -> str:
     body = body.replace(r"\\", "\n").replace("~", " ").replace("``", "“")
     body = body.replace("''", "”").replace("---", "—").replace("--", "–")
     body = _COMMAND.sub("", body.replace(r"\ ", " "))
-    return _tidy_lines(re.sub(r"[{}]", "", _join_lines(body)))
+    flat = _tidy_lines(re.sub(r"[{}]", "", _join_lines(body)))
+    return _CODE.sub(lambda m: "".join(code[int(m[1]) : int(m[1]) + 1]), flat)
 
 
-def _drop_verbatim(text: str) -> str:
+def _take_code(text: str) -> tuple[str, list[str]]:
+    """Drop comments, verbatim text and drawings; put marks for inline code."""
     pieces, position = [], 0
-    for start, end in find_blocks(text, _START_OF_VERBATIM, _ENDS_OF_VERBATIM):
-        pieces.append(text[position : start.start()])
-        position = end.end()
-    return "\n\n".join([*pieces, text[position:]])
+    code: list[str] = []
+    for part in LatexCode.find(text):
+        pieces.append(text[position : part.start])
+        position = part.end
+        if part.is_block:
+            pieces.append("\n\n")
+        elif part.code is not None:
+            pieces.append(f"\ue005{len(code)}\ue006")
+            code.append(FormulaMarks.protect_code(part.code))
+    return "".join([*pieces, text[position:]]), code
 
 
 def _begin(match: re.Match[str]) -> str:
@@ -208,7 +230,10 @@ class _Flattener:
             if tag.start > position:
                 self._add_text(markup[position : tag.start])
             position = tag.end
-            if tag.latex is not None:
+            if tag.mathml:
+                latex = MathElement(tag.mathml, tag.attributes).read_latex()
+                self._add_formula(latex, None, tag.mathml)
+            elif tag.latex is not None:
                 self._add_formula(unescape_latex(tag.latex), tag.formula_id)
             elif tag.is_end:
                 self._close(tag.name)
@@ -218,9 +243,11 @@ class _Flattener:
             self._add_text(markup[position:])
         return _tidy_lines("".join(self._pieces))
 
-    def _add_formula(self, latex: str, formula_id: str | None) -> None:
+    def _add_formula(
+        self, latex: str, formula_id: str | None, mathml: str = ""
+    ) -> None:
         if not self._silent:
-            self._pieces.append(self._marks.mark(latex, formula_id))
+            self._pieces.append(self._marks.mark(latex, formula_id, mathml))
 
     def _add_text(self, text: str) -> None:
         if self._silent:

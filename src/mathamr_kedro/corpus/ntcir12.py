@@ -19,9 +19,10 @@ from lxml import etree
 
 from mathamr_kedro.corpus.delimiters import split_punctuation
 from mathamr_kedro.corpus.judgments import read_judgments
+from mathamr_kedro.corpus.math_elements import MathElement
 from mathamr_kedro.corpus.placeholders import visual_id_of_latex
 from mathamr_kedro.corpus.raw import Collection, Part, RawPost, RawTopic
-from mathamr_kedro.corpus.scanning import find_blocks, unescape_text
+from mathamr_kedro.corpus.scanning import find_blocks
 from mathamr_kedro.corpus.xml_rows import read_xml
 from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.records import Failure, Formula, Judgment
@@ -30,11 +31,6 @@ from mathamr_kedro.trec import read_text
 _MATH = re.compile(r"<(?:\w+:)?math\b([^<>]*)>")
 _END_OF_MATH = re.compile(r"</(?:\w+:)?math\s*>")
 _ID = re.compile(r"""\bid\s*=\s*["']([^"']+)["']""")
-_ALTTEXT = re.compile(r"""\balttext\s*=\s*"([^"]*)\"""")
-_TEX = re.compile(r"<annotation\b(?=[^<>]*?application/x-tex)[^<>]*>")
-_END_OF_TEX = re.compile(r"</annotation\s*>")
-_CONTENT = re.compile(r"<annotation-xml\b(?=[^<>]*?MathML-Content)[^<>]*>")
-_END_OF_CONTENT = re.compile(r"</annotation-xml\s*>")
 _BODY = re.compile(r"<body\b[^<>]*>", re.IGNORECASE)
 _END_OF_BODY = re.compile(r"</body\s*>", re.IGNORECASE)
 
@@ -120,7 +116,7 @@ class Ntcir12Collection(Collection):
                 yield Formula(
                     math.formula_id, name, name, "body", None, None,
                     _visual_id(math.latex), "", math.latex, math.markup,
-                    math.markup if _has_content(math.markup) else "",
+                    math.markup if MathElement(math.markup).has_content else "",
                 )  # fmt: skip
 
     def topics(self) -> Iterator[RawTopic | Failure]:
@@ -144,24 +140,14 @@ def _find_math(text: str, article: str) -> Iterator[_MathElement]:
     """Yield the ``<math>`` elements of an article with their names."""
     elements = find_blocks(text, _MATH, {"": _END_OF_MATH})
     for number, (opened, closed) in enumerate(elements):
-        attributes, content = opened[1], text[opened.end() : closed.start()]
+        attributes = opened[1]
         found = _ID.search(attributes)
         has_name = found is not None and ":" in found[1]
         formula_id = found[1] if found and has_name else f"{article}:{number}"
-        latex = unescape_text(_read_tex(content, attributes)).strip()
         span = opened.start(), closed.end()
-        yield _MathElement(_normal_name(formula_id), latex, text[slice(*span)], span)
-
-
-def _read_tex(content: str, attributes: str) -> str:
-    for opened, closed in find_blocks(content, _TEX, {"": _END_OF_TEX}):
-        return content[opened.end() : closed.start()]
-    alttext = _ALTTEXT.search(attributes)
-    return alttext[1] if alttext else ""
-
-
-def _has_content(markup: str) -> bool:
-    return any(find_blocks(markup, _CONTENT, {"": _END_OF_CONTENT}))
+        markup = text[slice(*span)]
+        latex = MathElement(markup, attributes).read_latex()
+        yield _MathElement(_normal_name(formula_id), latex, markup, span)
 
 
 def _visual_id(latex: str) -> str:

@@ -10,25 +10,29 @@ notes/
                      {"id": "2", "question": "...", "answer": "..."}
 ```
 
-A document's id is its path in the folder, with ``#n`` for the n-th section. A question
-with its answers becomes a thread and a training pair. ``format`` in a JSONL record
-names its markup (``markdown``, the default, ``html``, ``latex`` or ``text``).
+A document's id is its path in the folder, with ``#n`` for the n-th section. Title, tags
+and date may stand in the front matter of a Markdown file; formulas may be given as
+LaTeX or, in HTML and Markdown, as MathML. A question with its answers becomes a thread
+and a training pair. ``format`` in a JSONL record names its markup (``markdown``, the
+default, ``html``, ``latex`` or ``text``).
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
+from mathamr_kedro.corpus.extraction import PostCleaner, clean_text
+from mathamr_kedro.corpus.front_matter import FrontMatter
+from mathamr_kedro.corpus.math_elements import MathElement
 from mathamr_kedro.corpus.raw import Collection, Markup, Part, RawPost
-from mathamr_kedro.corpus.scanning import find_blocks, find_code
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.records import Failure
+from mathamr_kedro.corpus.sections import Section
+from mathamr_kedro.errors import MathAMRError, MissingInputError
+from mathamr_kedro.records import Failure, Formula
 from mathamr_kedro.trec import open_binary
 
 Unit = Literal["section", "file"]
@@ -42,14 +46,6 @@ _MARKUPS: dict[str, Markup] = {
     ".tex": "latex",
     ".txt": "text",
 }
-_HEADINGS = {
-    "markdown": re.compile(r"^#{1,3}[ \t]+(?P<title>\S.*)$", re.MULTILINE),
-    "latex": re.compile(
-        r"\\(?:chapter|section|subsection)\*?\{(?P<title>(?:[^{}]|\{[^{}]*\})*)\}"
-    ),
-}
-_HTML_HEADING = re.compile(r"<h[1-3][^<>]*>", re.I)
-_END_OF_HTML_HEADING = re.compile(r"</h[1-3]\s*>", re.I)
 _BODY_KEYS = ("text", "body", "question", "answer")
 _MAX_ID = 1000  # characters; paths of files are ids too
 
@@ -85,6 +81,22 @@ class OwnCollection(Collection):
         for path in self.check_layout():
             yield from self.read_file(path)
 
+    def formula_tables(
+        self,
+    ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
+        """Yield one table of all formulas, where documents hold MathML.
+
+        Without any, the formulas of the texts say all there is to know.
+        """
+        bodies = (post.body for post in self.posts() if isinstance(post, RawPost))
+        if any(map(MathElement.may_be_in, bodies)):
+            yield "1", self._formulas
+
+    def _formulas(self) -> Iterator[Formula | Failure]:
+        for post in PostCleaner().watch(self.posts()):
+            if not isinstance(post, Failure):  # reported with the posts
+                yield from _list_formulas(post)
+
     def read_file(self, path: Path) -> Iterator[RawPost | Failure]:
         """Yield the documents of one file of the folder."""
         source = path.relative_to(self.root).as_posix()
@@ -116,10 +128,36 @@ class OwnCollection(Collection):
         except OSError as exc:
             yield _failure(source, "", "unreadable_file", _explain(exc))
             return
-        sections = _split(text, markup) if self._unit == "section" else [(0, "", text)]
+        front = FrontMatter.read(text) if markup == "markdown" else FrontMatter()
+        if front.problem:
+            yield _failure(source, "line 1", "bad_front_matter", front.problem, True)
+        first, text = text.count("\n", 0, front.length), text[front.length :]
+        is_whole = self._unit == "file"
+        sections = [Section(0, "", text)] if is_whole else Section.split(text, markup)
         for number, (line, title, body) in enumerate(sections, start=1):
             post_id = source if len(sections) == 1 else f"{source}#{number}"
-            yield _document(source, f"line {line + 1}", post_id, title, body, markup)
+            place = f"line {first + line + 1}"
+            name = title or front.title
+            post = _document(source, place, post_id, name, body, markup)
+            yield post._replace(tags=front.tags, creation_date=front.date)
+
+
+def _list_formulas(post: RawPost) -> Iterator[Formula]:
+    """Yield the formulas of a document as rows of a formula index."""
+    try:
+        text = (post.title, post.body, post.post_id)
+        clean, marks = clean_text(*text, markup=post.markup)
+    except MathAMRError:
+        return  # reported with the posts
+    place = post.post_type if post.post_type in ("question", "answer") else "body"
+    for mention in clean.formula_map:
+        mathml = marks.mathml.get(mention.formula_id, "")
+        yield Formula.of_mention(mention, post.post_id)._replace(
+            thread_id=post.parent_id or post.post_id,
+            place=place,
+            presentation=mathml,
+            content=mathml if MathElement(mathml).has_content else "",
+        )
 
 
 def _hidden(path: Path) -> bool:
@@ -137,56 +175,6 @@ def _markup_of(path: Path) -> Markup | None:
 
 def _is_jsonl(path: Path) -> bool:
     return path.name.lower().endswith((".jsonl", ".jsonl.gz"))
-
-
-class _Heading(NamedTuple):
-    """A heading of a document."""
-
-    start: int
-    end: int
-    title: str
-
-
-def _split(text: str, markup: Markup) -> list[tuple[int, str, str]]:
-    """Split at headings into (line, title, body); headings inside code do not count."""
-    headings = list(_find_headings(text, markup))
-    if not headings:
-        return [(0, "", text)]
-    sections = []
-    line = last = 0
-    starts = [*(heading.start for heading in headings[1:]), len(text)]
-    for (start, end, title), next_start in zip(headings, starts, strict=True):
-        line, last = line + text.count("\n", last, start), start
-        sections.append((line, title, text[end:next_start]))
-    start_of_text = text[: headings[0].start]
-    has_preamble = bool(start_of_text.strip()) and markup == "markdown"
-    return [(0, "", start_of_text), *sections] if has_preamble else sections
-
-
-def _find_headings(text: str, markup: Markup) -> Iterator[_Heading]:
-    if markup == "html":
-        ends = {"": _END_OF_HTML_HEADING}
-        for opened, closed in find_blocks(text, _HTML_HEADING, ends):
-            title = text[opened.end() : closed.start()]
-            yield _Heading(opened.start(), closed.end(), title)
-        return
-    code = iter(find_code(text) if markup == "markdown" else ())
-    start, end = next(code, (len(text), len(text)))
-    pattern = _HEADINGS.get(markup)
-    for found in pattern.finditer(text) if pattern else ():
-        while end <= found.start():
-            start, end = next(code, (len(text), len(text) + 1))
-        if found.start() < start:
-            yield _Heading(found.start(), found.end(), _trim_hashes(found["title"]))
-
-
-def _trim_hashes(title: str) -> str:
-    """Drop the hashes that may close a heading of Markdown.
-
-    >>> _trim_hashes("Sums ##"), _trim_hashes("##")
-    ('Sums', '##')
-    """
-    return title.rstrip("#").rstrip(" \t") or title
 
 
 def _document(
@@ -285,5 +273,7 @@ def _problems_of(record: dict[str, object]) -> Iterator[str]:
         yield f"expected an id of at most {_MAX_ID} characters"
 
 
-def _failure(source: str, place: str, reason: str, detail: str) -> Failure:
-    return Failure("ingestion", source, place, source, reason, detail)
+def _failure(
+    source: str, place: str, reason: str, detail: str, kept: bool = False
+) -> Failure:
+    return Failure("ingestion", source, place, source, reason, detail, kept)

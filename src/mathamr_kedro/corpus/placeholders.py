@@ -37,7 +37,7 @@ FormulaLookup = Callable[[str], FormulaRow | None]
 """Formula id to its row in the formula files, ``None`` where they have none."""
 
 _LITERAL_DOLLAR, _LITERAL_BACKSLASH = "\ue003", "\ue004"  # of code: start no formula
-_PRIVATE = re.compile("[\ue001-\ue004]")
+_PRIVATE = re.compile("[\ue001-\ue006]")
 _MARK = re.compile(f"{OPEN}\\d+{CLOSE}")
 _MAX_DIGITS = 9
 """Of the number in a mark; longer ones are none of ours."""
@@ -60,6 +60,7 @@ class _Found(NamedTuple):
 
     formula_id: str | None
     latex: str
+    mathml: str = ""
 
 
 class FormulaMarks:
@@ -75,15 +76,17 @@ class FormulaMarks:
         self._formulas: list[_Found] = []
         self.disagreements: list[Disagreement] = []
         """What the text and the formula files say differently, once placed."""
+        self.mathml: dict[str, str] = {}
+        """MathML of formulas that have some, by their ids, once placed."""
 
     @property
     def latex(self) -> list[str]:
         """LaTeX of the marked formulas, as it was found."""
         return [formula.latex for formula in self._formulas]
 
-    def mark(self, latex: str, formula_id: str | None = None) -> str:
+    def mark(self, latex: str, formula_id: str | None = None, mathml: str = "") -> str:
         """Take a formula up and return its mark for a flat text."""
-        self._formulas.append(_Found(formula_id, latex))
+        self._formulas.append(_Found(formula_id, latex, mathml))
         return f"{OPEN}{len(self._formulas) - 1}{CLOSE}"
 
     def mark_delimited(self, text: str) -> str:
@@ -137,6 +140,8 @@ class FormulaMarks:
             number = len(mentions)
             if row.latex:
                 body, _ = split_punctuation(row.latex)
+            if found.mathml:
+                self.mathml[formula_id or f"{owner}:{number}"] = found.mathml
             start = text.add_placeholder(f"FORMULA_{number}")
             mentions.append(
                 FormulaMention(

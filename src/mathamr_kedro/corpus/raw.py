@@ -13,6 +13,7 @@ from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
 from mathamr_kedro.trec import TopicNotes
 from mathamr_kedro.types import PostType
+from mathamr_kedro.wording import count_nouns
 
 Markup = Literal["html", "markdown", "latex", "text"]
 Part = Literal[
@@ -87,6 +88,10 @@ class Collection(ABC):
         self.name = self.root.name
         self.digests = ContentDigests()
         """Of raw files; a dataset gives one that remembers them."""
+
+    def __repr__(self) -> str:
+        files = count_nouns(len(self.check_layout()), "file")
+        return f"<{type(self).__name__}: {files}, in {self.root}>"
 
     @abstractmethod
     def check_layout(self) -> list[Path]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import plotly.graph_objects as go
+
+from mathamr_kedro.figures import style_figure
+
+_MAX_CODE = 240
+"""Characters of a place and what was wrong there."""
 
 
 def report_ingestion(statistics: Mapping[str, Any]) -> tuple[str, go.Figure]:
@@ -22,6 +27,7 @@ def _write_report(statistics: Mapping[str, Any]) -> str:
         *_describe_subset(statistics["subset"]),
         "## Formulas per post",
         _spread_table(statistics["formulas_per_post"]),
+        "![Formulas per post](ingestion_figure.png)",
         "## Representations in the formula index",
         _table(
             ("Representation", "Rows"),
@@ -47,11 +53,29 @@ def _write_report(statistics: Mapping[str, Any]) -> str:
         "## What was wrong",
         "Kept: the record went on, with a defect worth knowing. Left out: it did not.",
         _table(
-            ("Reason", "Kept", "Left out"),
-            [(r, n["kept"], n["left_out"]) for r, n in statistics["failures"].items()],
+            ("Reason", "Kept", "Left out", "Example"),
+            [
+                (f"`{reason}`", n["kept"], n["left_out"], _code(n["places"][0]))
+                for reason, n in statistics["failures"].items()
+            ],
         ),
+        *_list_lost(statistics["failures"]),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _list_lost(failures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Name files and places that could not be read, some for each reason."""
+    lost = {reason: found for reason, found in failures.items() if found["left_out"]}
+    if lost:
+        yield "## What could not be read"
+    for reason, found in lost.items():
+        shown = found["places"][: found["left_out"]]
+        lines = [f"- {_code(place)}" for place in shown]
+        if found["left_out"] > len(shown):
+            rest = found["left_out"] - len(shown)
+            lines.append(f"- … and {rest:,} more (dataset `ingestion_failures`)")
+        yield f"`{reason}`:\n\n" + "\n".join(lines)
 
 
 def _list_counts(statistics: Mapping[str, Any]) -> list[tuple[Any, ...]]:
@@ -108,15 +132,13 @@ def _draw_formulas_per_post(statistics: Mapping[str, Any]) -> go.Figure:
         marker_color="#3b6ea8",
         hovertemplate="%{y} posts with %{x} formulas<extra></extra>",
     )
-    return go.Figure(
-        bars,
-        layout={
-            "title": {"text": f"Formulas per post, {statistics['collection']}"},
-            "xaxis": {"title": {"text": "formulas in the post"}, "type": "category"},
-            "yaxis": {"title": {"text": "posts"}},
-            "bargap": 0.1,
-        },
-    )
+    layout = {
+        "title": {"text": f"Formulas per post, {statistics['collection']}"},
+        "xaxis": {"title": {"text": "formulas in the post"}, "type": "category"},
+        "yaxis": {"title": {"text": "posts"}},
+        "bargap": 0.1,
+    }
+    return style_figure(go.Figure(bars, layout=layout))
 
 
 def _table(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
@@ -158,6 +180,9 @@ def _disagreement_table(found: Mapping[str, Any]) -> str:
 
 def _code(text: str) -> str:
     """Return a text as code in a cell of a table."""
+    text = " ".join(text.split())
+    if len(text) > _MAX_CODE:
+        text = text[: _MAX_CODE - 1] + "…"
     return f"`{text.replace('|', '¦').replace('`', chr(39))}`"
 
 

@@ -15,6 +15,8 @@ from typing import NamedTuple
 _SPAN = re.compile(r"<span\b([^<>]*)>")
 _IS_MATH = re.compile(r"\bmath-container\b")
 _END_OF_SPAN = re.compile(r"</span\s*>")
+_START_OF_MATH = re.compile(r"<(?:\w+:)?math(?=[\s>])", re.IGNORECASE)
+_END_OF_MATH = re.compile(r"</(?:\w+:)?math\s*>", re.IGNORECASE)
 _END_OF_COMMENT = re.compile(r"-->")
 _PLAIN_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)(\s[^<>\"']*|/|)>")
 _START_OF_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)(?=\s)")
@@ -80,17 +82,19 @@ def find_code(text: str) -> Iterator[tuple[int, int]]:
 
 
 class Tag(NamedTuple):
-    """A tag, a comment or a whole math span."""
+    """A tag, a comment, or a whole math span or element."""
 
     start: int
     end: int
     name: str
-    """In lower case; empty for comments and math spans."""
+    """In lower case; empty for comments and formulas."""
     is_end: bool = False
     attributes: str = ""
     latex: str | None = None
     """Of a math span, as it stands, entities and all."""
     formula_id: str | None = None
+    mathml: str = ""
+    """A ``<math>`` element, tags and all."""
 
 
 def find_tags(markup: str) -> Iterator[Tag]:
@@ -133,6 +137,7 @@ class _TagReader:
     def __init__(self, markup: str) -> None:
         self._markup = markup
         self._end_of_span = NextMatch(_END_OF_SPAN, markup)
+        self._end_of_math = NextMatch(_END_OF_MATH, markup)
         self._end_of_comment = NextMatch(_END_OF_COMMENT, markup)
         self._ends: dict[int, int] | None = None
 
@@ -145,11 +150,9 @@ class _TagReader:
             start = self._markup.find("<", start + 1 if tag is None else tag.end)
 
     def _read_tag(self, start: int) -> Tag | None:
-        span = _SPAN.match(self._markup, start)
-        if span is not None and _IS_MATH.search(span[1]):
-            formula = self._read_formula(span)
-            if formula is not None:
-                return formula
+        formula = self._find_formula(start)
+        if formula is not None:
+            return formula
         plain = _PLAIN_TAG.match(self._markup, start)
         if plain is not None:
             is_end, name, attributes = plain.groups()
@@ -165,6 +168,24 @@ class _TagReader:
             comment = self._end_of_comment.after(start + 4)
             return None if comment is None else Tag(start, comment.end(), "")
         return None
+
+    def _find_formula(self, start: int) -> Tag | None:
+        span = _SPAN.match(self._markup, start)
+        if span is not None and _IS_MATH.search(span[1]):
+            return self._read_formula(span)
+        opened = _START_OF_MATH.match(self._markup, start)
+        return None if opened is None else self._read_math(opened)
+
+    def _read_math(self, opened: re.Match[str]) -> Tag | None:
+        """Read a ``<math>`` element; one that never ends is a tag like any other."""
+        end = self._find_end(opened.end())
+        closed = self._end_of_math.after(end) if end >= 0 else None
+        if closed is None:
+            return None
+        start = opened.start()
+        attributes = self._markup[opened.end() : end - 1]
+        markup = self._markup[start : closed.end()]
+        return Tag(start, closed.end(), "", attributes=attributes, mathml=markup)
 
     def _read_formula(self, span: re.Match[str]) -> Tag | None:
         """Read up to the end of the span, or of the math spans that stand inside it.

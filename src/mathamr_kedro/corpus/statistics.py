@@ -116,15 +116,40 @@ def describe_judgments(table: pa.Table) -> dict[str, dict[str, Any]]:
     return found
 
 
-def count_failures(tables: Iterable[pa.Table]) -> dict[str, dict[str, int]]:
-    """Count failures by reason: records that went on, records that were dropped."""
-    counts: dict[str, dict[str, int]] = {}
+def count_failures(
+    tables: Iterable[pa.Table], max_examples: int = 20
+) -> dict[str, dict[str, Any]]:
+    """Count failures by reason: records that went on, records that were dropped.
+
+    Args:
+        tables: failures.
+        max_examples: how many places of each reason are named, the dropped ones first.
+    """
+    counts: dict[str, dict[str, Any]] = {}
     for table in tables:
         pairs = zip(table["reason"].to_pylist(), table["kept"].to_pylist(), strict=True)
         for (reason, kept), number in Counter(pairs).items():
-            entry = counts.setdefault(reason, {"kept": 0, "left_out": 0})
+            entry = counts.setdefault(
+                reason, {"kept": 0, "left_out": 0, "places": [], "noted": []}
+            )
             entry["kept" if kept else "left_out"] += number
+            named = entry["noted" if kept else "places"]
+            if len(named) < max_examples:
+                is_one = pc.and_(
+                    pc.equal(table["reason"], reason), pc.equal(table["kept"], kept)
+                )
+                rows = table.filter(is_one).slice(0, max_examples - len(named))
+                named += map(_name_place, rows.to_pylist())
+    for entry in counts.values():
+        entry["places"] = [*entry["places"], *entry.pop("noted")][:max_examples]
     return dict(sorted(counts.items()))
+
+
+def _name_place(failure: Mapping[str, Any]) -> str:
+    where = [failure["source"], failure["place"]]
+    if failure["record_id"] not in (*where, ""):
+        where.append(failure["record_id"])
+    return f"{', '.join(filter(None, where))}: {failure['detail']}"
 
 
 def describe_disagreements(

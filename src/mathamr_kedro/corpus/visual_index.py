@@ -22,6 +22,7 @@ from mathamr_kedro.corpus.raw import is_number
 from mathamr_kedro.corpus.scanning import unescape_latex
 from mathamr_kedro.files import replace_folder
 from mathamr_kedro.sealing import check_folder, seal_folder
+from mathamr_kedro.wording import count_nouns
 
 _ARRAYS = ("ids", "visual_ids", "owners", "starts", "lengths")
 _LATEX = "latex.bin"
@@ -78,6 +79,9 @@ class VisualIndex:
             arrays = [array[order] for array in arrays]
         ids, visual_ids, owners, starts, lengths = arrays
         return cls(ids, visual_ids, owners, starts, lengths, latex)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {count_nouns(len(self), 'formula')}>"
 
     def __len__(self) -> int:
         return len(self._ids)

@@ -19,6 +19,9 @@ dataset                    loads                  holds
 ``IndexesDataset``         ``IndexPlaces``        where vector indexes are
 ``RunFolderDataset``       ``RunFolder``          run files of systems
 ``ExperimentCellsDataset`` ``CellStore``          recorded evaluations
+``ReportDataset``          a text                 a Markdown page
+``FigureDataset``          a Plotly figure        a figure, with a picture of it
+``MetricsDataset``         a list of mappings     records, shown as a table
 =========================  =====================  ================================
 
 Names are imported when they are first used: some need torch, and a catalog that reads

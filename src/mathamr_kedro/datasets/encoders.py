@@ -14,6 +14,7 @@ from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model
 from mathamr_kedro.sealing import check_sealed, replace_sealed
+from mathamr_kedro.wording import count_nouns
 
 
 class EncoderStore:
@@ -25,6 +26,11 @@ class EncoderStore:
 
     def __init__(self, base: Path) -> None:
         self.base = Path(base)
+
+    def __repr__(self) -> str:
+        trained = len(list(self.base.glob(f"*/{MODEL}")))
+        what = count_nouns(trained, "trained encoder")
+        return f"<{type(self).__name__}: {what}, in {self.base}>"
 
     def folder(self, settings: Mapping[str, Any], graphs: str) -> Path:
         """Return the folder of a training, whether it is there or not.

@@ -12,6 +12,7 @@ from kedro.io import AbstractDataset
 from mathamr_kedro.graph import GraphBlock
 from mathamr_kedro.graph.blocks import VERSION
 from mathamr_kedro.shards import Shard, ShardFolder, ShardItem
+from mathamr_kedro.wording import count_nouns
 
 SUFFIX = ".npz"
 
@@ -30,6 +31,13 @@ class GraphBlocks:
 
     def __init__(self, base: Path) -> None:
         self._base = Path(base)
+
+    def __repr__(self) -> str:
+        folders = [ShardFolder(f, SUFFIX) for f in sorted(self._base.glob("[!.]*/"))]
+        graphs = [count_nouns(f.total("written"), "graph") for f in folders]
+        what = ", ".join(graphs) or "no graphs"
+        what = f"{count_nouns(len(folders), 'variant')}: {what}"
+        return f"<{type(self).__name__}: {what}, in {self._base}>"
 
     def folder(self, variant: str) -> ShardFolder:
         """Return the shards of a variant, in the version that is read today."""

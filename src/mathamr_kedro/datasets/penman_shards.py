@@ -12,6 +12,7 @@ from kedro_datasets._typing import TablePreview
 from mathamr_kedro.graph import GraphRecord, RecordFile
 from mathamr_kedro.graph.penman_records import SUFFIX
 from mathamr_kedro.shards import Shard, ShardFolder, ShardItem
+from mathamr_kedro.wording import count_nouns
 
 
 class PenmanShards:
@@ -19,6 +20,10 @@ class PenmanShards:
 
     def __init__(self, folder: ShardFolder) -> None:
         self._folder = folder
+
+    def __repr__(self) -> str:
+        graphs = count_nouns(self._folder.total("written"), "graph")
+        return f"<{type(self).__name__}: {graphs}, in {self._folder.path}>"
 
     @property
     def fingerprint(self) -> str:

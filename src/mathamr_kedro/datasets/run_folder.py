@@ -22,6 +22,7 @@ from kedro.io import AbstractVersionedDataset, DatasetError, Version
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.metrics import count_ties
 from mathamr_kedro.trec import Run, RunForm, read_run, write_run
+from mathamr_kedro.wording import count_nouns
 
 _LIST_NAME = "runs.json"
 
@@ -48,6 +49,13 @@ class RunFolder:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    def __repr__(self) -> str:
+        entries = self.entries if (self.folder / _LIST_NAME).is_file() else []
+        systems = count_nouns(len({e.system for e in entries}), "system")
+        sets = count_nouns(len({(e.task, e.topic_set) for e in entries}), "topic set")
+        runs = f"{count_nouns(len(entries), 'run')} of {systems} on {sets}"
+        return f"<{type(self).__name__}: {runs}, in {self.folder}>"
 
     @property
     def entries(self) -> list[RunEntry]:

@@ -16,6 +16,7 @@ from mathamr_kedro import records
 from mathamr_kedro.corpus import RecordTables
 from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.shards import Shard, ShardFolder, ShardItem
+from mathamr_kedro.wording import count_nouns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +28,11 @@ class ShardedTable:
     def __init__(self, folder: ShardFolder, record: type) -> None:
         self._folder = folder
         self.record = record
+
+    def __repr__(self) -> str:
+        rows = count_nouns(self._folder.total("written"), "row")
+        name = f"{type(self).__name__} of {self.record.__name__}"
+        return f"<{name}: {rows}, in {self._folder.path}>"
 
     @property
     def counts(self) -> dict[str, int]:

@@ -11,6 +11,7 @@ from kedro.io import AbstractDataset
 
 from mathamr_kedro.errors import ConfigurationError, InputError, MissingInputError
 from mathamr_kedro.search import Dtype, VectorStore, verify_store
+from mathamr_kedro.wording import count_nouns
 
 
 class VectorStores:
@@ -18,6 +19,13 @@ class VectorStores:
 
     def __init__(self, base: Path) -> None:
         self.base = Path(base)
+
+    def __repr__(self) -> str:
+        states = sorted(self.base.glob("*/store.json"))
+        stores = [VectorStore(state.parent) for state in states]
+        found = [f"{count_nouns(len(s), 'post')} by {s.encoder}" for s in stores]
+        what = "; ".join(found) or "nothing encoded"
+        return f"<{type(self).__name__}: {what}, in {self.base}>"
 
     def write(self, encoder: str, width: int, dtype: Dtype) -> VectorStore:
         """Open the store of an encoder for writing, without what is damaged."""
@@ -87,6 +95,11 @@ class IndexPlaces:
 
     def __init__(self, base: Path, connect: Callable[[], Any] | None) -> None:
         self.base, self.connect = Path(base), connect
+
+    def __repr__(self) -> str:
+        found = count_nouns(len(list(self.base.glob("[!.]*/"))), "index folder")
+        server = "" if self.connect is None else " and a server"
+        return f"<{type(self).__name__}: {found}{server}, in {self.base}>"
 
     def folder(self, encoder: str) -> Path:
         """Return the folder of an index, whether it is there or not."""

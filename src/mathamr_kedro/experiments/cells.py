@@ -32,6 +32,7 @@ from mathamr_kedro.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.experiments.costs import Costs
 from mathamr_kedro.experiments.grid import CELL_STAGES, describe_key
 from mathamr_kedro.files import fingerprint, replace_folder
+from mathamr_kedro.wording import count_nouns
 
 logger = logging.getLogger(__name__)
 
@@ -246,6 +247,11 @@ class CellStore:
 
     def __init__(self, base: Path) -> None:
         self.base = Path(base)
+
+    def __repr__(self) -> str:
+        number = len(list(self.base.glob(f"[!.]*/{RECORD}")))
+        cells = count_nouns(number, "finished cell")
+        return f"<{type(self).__name__}: {cells}, in {self.base}>"
 
     def save(self, outputs: CellOutputs) -> Path:
         """Write the folder of a cell; an older one of the same name is replaced."""

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from mathamr_kedro.experiments.outcomes import Outcome
+from mathamr_kedro.figures import style_figure
 from mathamr_kedro.stats import SeedResult, select_best_seed
 
 _Results = Mapping[str, Sequence[SeedResult]]
@@ -16,28 +17,44 @@ _Results = Mapping[str, Sequence[SeedResult]]
 def draw_outcome(outcome: Outcome) -> tuple[go.Figure, go.Figure, go.Figure]:
     """Draw differences by topic, seeds, and effectiveness against throughput."""
     results, measure = outcome.results, outcome.measure
-    return (
-        _draw_topic_differences(results, outcome.baseline, measure),
+    figures = (
+        _draw_topic_differences(results, outcome.baseline, measure, outcome.topics),
         _draw_seeds(results, measure),
         _draw_tradeoff(results, measure),
     )
+    for figure in figures:
+        style_figure(figure)
+    return figures
 
 
 def _draw_topic_differences(
-    results: _Results, baseline: str, measure: str
+    results: _Results, baseline: str, measure: str, topics: Sequence[str]
 ) -> go.Figure:
-    """Draw the difference to the baseline on every topic, largest gain first."""
+    """Draw the difference to the baseline on every topic.
+
+    The topics stand in one order for all: by the difference of the condition with the
+    highest mean, the largest gain first.
+    """
     figure = go.Figure()
-    if baseline in results:
+    others = {
+        name: select_best_seed(found, measure)
+        for name, found in results.items()
+        if name != baseline
+    }
+    first = max(others, key=lambda name: others[name].value(measure), default="")
+    if baseline in results and others:
         base = select_best_seed(results[baseline], measure).per_topic[measure]
-        for name, found in results.items():
-            if name != baseline:
-                own = select_best_seed(found, measure).per_topic[measure]
-                gains = np.sort(own - base)[::-1]
-                figure.add_bar(y=gains.tolist(), name=name)
+        gains = {name: own.per_topic[measure] - base for name, own in others.items()}
+        order = np.argsort(-gains[first], kind="stable")
+        names = [topics[place] for place in order]
+        for name, gain in gains.items():
+            figure.add_bar(x=names, y=gain[order].tolist(), name=name)
     return figure.update_layout(
         title=f"{measure} on each topic, difference to {baseline} (best seeds)",
-        xaxis_title="topic, by difference",
+        xaxis={
+            "title": {"text": f"topic, by the difference of {first}"},
+            "type": "category",
+        },
         yaxis_title=f"difference in {measure}",
         barmode="group",
     )

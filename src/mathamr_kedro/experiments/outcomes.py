@@ -41,6 +41,8 @@ class Outcome:
     """The one that plots show."""
     facts: Mapping[str, Any]
     notes: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    """Of the scores by topic, in their order."""
     grid: GridResults | None = None
     shown: tuple[ShownRun, ...] = ()
     """Runs whose results are shown as examples."""
@@ -95,6 +97,7 @@ def summarise_experiment(
         measure=experiment.measures[0],
         facts=_state_facts(newest, chosen),
         notes=(*notes, parsers),
+        topics=_list_topics(newest.read_topic_scores(experiment.task, chosen)),
         grid=grid,
         shown=grid.choose_shown(chosen),
     )
@@ -145,7 +148,12 @@ def summarise_evaluation(
             for name in dict.fromkeys(s for by_name in scores.values() for s in by_name)
         ),
         notes=(_name_parsers([cell]),),
+        topics=_list_topics(systems),
     )
+
+
+def _list_topics(scores: Mapping[str, TopicScores]) -> tuple[str, ...]:
+    return next(iter(scores.values()))[0]
 
 
 def _name_parsers(cells: Sequence[FinishedCell]) -> str:

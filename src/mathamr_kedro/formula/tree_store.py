@@ -21,7 +21,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from mathamr_kedro import formula
@@ -30,6 +29,7 @@ from mathamr_kedro.formula.tree import FormulaTrees
 from mathamr_kedro.formula.tree_rows import DICTIONARY, SOURCES, TreeRow
 from mathamr_kedro.sealing import check_sealed
 from mathamr_kedro.types import FormulaId, VisualId
+from mathamr_kedro.wording import count_nouns
 
 _VERSION = 1
 _CACHE_MEBIBYTES = 64
@@ -169,6 +169,10 @@ class TreeStore:
             raise
         run("COMMIT")
 
+    def __repr__(self) -> str:
+        what = f"trees of {count_nouns(len(self), 'distinct formula')}"
+        return f"<{type(self).__name__}: {what}, in {self.path}>"
+
     def finished_batches(self) -> set[str]:
         """Return the names of the batches that are whole."""
         found = self._connection.execute("SELECT name FROM batches")
@@ -259,12 +263,7 @@ class TreeStore:
     def __enter__(self) -> TreeStore:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _find(self, query: str, key: str) -> TreeRow | None:
@@ -292,9 +291,9 @@ def find_trees(
     A tree that shows nothing is missing, too: the files may have failed to convert a
     formula whose LaTeX can be read.
     """
-    stored = None
-    if store is not None and visual_id:
-        stored = store.trees_of_visual(visual_id)
+    stored = (
+        store.trees_of_visual(visual_id) if store is not None and visual_id else None
+    )
     if (stored is not None and stored.is_whole) or not latex.strip():
         return stored
     read = formula.trees_from_latex(latex)

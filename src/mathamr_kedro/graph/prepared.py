@@ -35,12 +35,13 @@ from mathamr_kedro.errors import InputError, MissingInputError
 from mathamr_kedro.files import fingerprint, replace_folder
 from mathamr_kedro.graph.configuration import PreprocessingConfig
 from mathamr_kedro.graph.preparation import CONFIGURATION, Preparation, name_flags
-from mathamr_kedro.graph.shards.layout import VERSION
+from mathamr_kedro.graph.shards.layout import GROUPS, VERSION
 from mathamr_kedro.graph.vocabulary import (
     NodeVocabulary,
     RelationVocabulary,
 )
 from mathamr_kedro.sealing import check_folder, check_sealed
+from mathamr_kedro.wording import count_nouns
 
 if TYPE_CHECKING:
     from mathamr_kedro.graph.shards.reader import GraphShards
@@ -86,6 +87,12 @@ class PreparedGraphs:
     def _find(self, name: str) -> Path:
         check_sealed(self.folder / name, _REMEDY)
         return self.folder / name
+
+    def __repr__(self) -> str:
+        sizes = np.load(self.folder / "posts/sizes.npy", mmap_mode="r")
+        nodes = int(sizes[:, list(GROUPS).index("node")].sum(dtype=np.int64))
+        what = f"{count_nouns(len(sizes), 'post')}, {count_nouns(nodes, 'node')}"
+        return f"<{type(self).__name__}: {what}, in {self.folder}>"
 
     @cached_property
     def types(self) -> NodeVocabulary:
@@ -165,6 +172,9 @@ class PreparedStore:
 
     def __init__(self, base: Path) -> None:
         self.base = Path(base)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.list()}, in {self.base}>"
 
     def folder(self, parameters: PreprocessingConfig) -> Path:
         """Return the folder of a configuration, whether it is there or not."""

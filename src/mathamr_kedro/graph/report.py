@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from mathamr_kedro.amr import describe_parser
+from mathamr_kedro.figures import style_figure
 from mathamr_kedro.graph.prepared import PreparedGraphs
 from mathamr_kedro.graph.shards.layout import GROUPS
 from mathamr_kedro.graph.vocabulary import UNK
@@ -45,6 +46,7 @@ def _write_graph_report(statistics: Mapping[str, Any]) -> str:
         _write_table(("Statistic", "Value"), _list_table_4_3(statistics)),
         "## Parts",
         _write_table(("Statistic", "Value"), _list_parts(statistics["all"])),
+        "![Nodes per graph](math_graph_figure.png)",
     ]
     if statistics.get("notes"):
         parts += [
@@ -131,24 +133,30 @@ def _list_parts(everything: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _draw_graph_sizes(statistics: Mapping[str, Any]) -> go.Figure:
-    """Return a figure of the number of nodes per graph, by post type."""
+    """Return a figure of the number of nodes per graph, by post type.
+
+    All types have the same bins, those without a graph among them, in order.
+    """
+    histograms = statistics["size_histograms"]
+    lows = sorted({int(low) for found in histograms.values() for low in found})
+    first, last = (lows[0], lows[-1]) if lows else (1, 0)
+    bins = [1 << n for n in range(first.bit_length() - 1, last.bit_length())]
     bars = [
         go.Bar(
             name=kind,
-            x=[f"{low}–{2 * int(low) - 1}" for low in histogram],
-            y=list(histogram.values()),
+            x=[f"{low}–{2 * low - 1}" for low in bins],
+            y=[histogram.get(str(low), 0) for low in bins],
             marker_color=_COLOURS.get(kind, "#888888"),
         )
-        for kind, histogram in statistics["size_histograms"].items()
+        for kind, histogram in histograms.items()
     ]
     layout = {
         "title": {"text": "Nodes per graph"},
         "barmode": "stack",
         "xaxis": {"title": {"text": "nodes"}, "type": "category"},
         "yaxis": {"title": {"text": "graphs"}},
-        "template": "simple_white",
     }
-    return go.Figure(bars, layout=layout)
+    return style_figure(go.Figure(bars, layout=layout))
 
 
 def describe_prepared(prepared: PreparedGraphs) -> dict[str, Any]:
@@ -218,6 +226,7 @@ def _write_preparation_report(statistics: Mapping[str, Any]) -> str:
                 _write_table(("Parameter", "Value"), settings),
                 "## Vocabulary",
                 _write_table(("Statistic", "Value"), rows),
+                "![Share of nodes covered](preprocessing_figure.png)",
                 "## Graphs and pairs",
                 _write_table(("Statistic", "Value"), graphs),
             ]
@@ -241,11 +250,10 @@ def _draw_vocabulary(statistics: Mapping[str, Any]) -> go.Figure:
         "title": {"text": "Share of nodes covered by the most frequent types"},
         "xaxis": {"title": {"text": "node types"}, "type": "log"},
         "yaxis": {"title": {"text": "share of nodes"}, "tickformat": ".0%"},
-        "template": "simple_white",
     }
     figure = go.Figure(curve, layout=layout)
     figure.add_vline(x=vocabulary["types"], line_dash="dot", line_color="#888888")
-    return figure
+    return style_figure(figure)
 
 
 def _write_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from mathamr_kedro.graph import GraphVariant
 from mathamr_kedro.model import MathAMRPlus
+from mathamr_kedro.wording import format_score
 
 Values = Mapping[str, Any]
 
@@ -120,7 +121,7 @@ def _describe_metrics(metrics: Sequence[Values]) -> Iterable[str]:
         yield f"Task {task}, {name}, {chosen[0]['topics']} topics:"
         yield _tabulate(
             ("system", *measures),
-            [(s, *(f"{v[m]:.4f}" for m in measures)) for s, v in rows.items()],
+            [(s, *(format_score(v[m]) for m in measures)) for s, v in rows.items()],
         )
 
 

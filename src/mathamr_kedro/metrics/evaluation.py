@@ -28,6 +28,7 @@ from mathamr_kedro.metrics.protocols import Protocol
 from mathamr_kedro.metrics.rankings import FloatArray, Rankings
 from mathamr_kedro.trec import DIMENSIONS, Qrels, Run, VisualIds
 from mathamr_kedro.types import TopicId
+from mathamr_kedro.wording import format_score
 
 
 class Summary(NamedTuple):
@@ -186,7 +187,8 @@ def _find_rank_effect(scored: Evaluation, by_rank: Evaluation) -> list[Finding]:
     before, after = ours[name].score, theirs[name].score
     return find(
         "rank_column_differs", "note", f"the rank column gives another order: {name} "
-        f"would be {after:.4f} instead of {before:.4f} ({after - before:+.4f}) with "
+        f"would be {format_score(after)} instead of {format_score(before)} "
+        f"({format_score(after - before, signed=True)}) with "
         "--use-rank", count=int(abs(after - before) >= 0.00005),
     )  # fmt: skip
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
+from mathamr_kedro.wording import format_score
+
 MISSING = "–"
 """Shown where there is no figure."""
 
@@ -153,9 +155,9 @@ def _format_figure(figure: Content, column: Column) -> str:
         return MISSING
     if isinstance(figure, str):
         return figure
-    text = f"{figure.value * column.scale:,.{column.decimals}f}{column.unit}"
+    text = format_score(figure.value * column.scale, column.decimals) + column.unit
     if figure.std is not None and column.show_std:
-        text += f" ± {figure.std * column.scale:,.{column.decimals}f}"
+        text += f" ± {format_score(figure.std * column.scale, column.decimals)}"
     return text + ("*" if figure.marked else "")
 
 

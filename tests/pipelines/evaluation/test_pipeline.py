@@ -228,6 +228,34 @@ def test_report_shows_systems_anchors_kinds_and_oddities(catalog) -> None:
     assert {trace["type"] for trace in figure["data"]} == {"bar"}
 
 
+def test_report_shows_its_figure_and_the_recorded_cell_does_not(catalog) -> None:
+    link = "![Scores by system](evaluation_figure.png)"
+    assert link in catalog.load("evaluation_report")
+    folder = Path(catalog["evaluation_report"]._describe()["filepath"]).parent
+    assert (folder / "evaluation_figure.png").read_bytes().startswith(b"\x89PNG")
+    assert "data:image/png;base64," in catalog["evaluation_report"].preview()
+    cell = catalog.load("experiment_cells").list()[-1]
+    page = (cell.folder / "report.md").read_text()
+    assert "png" not in page and "# Evaluation" in page
+    assert catalog["metrics"].preview()["columns"][:3] == [
+        "task",
+        "topic_set",
+        "system",
+    ]
+    shown = repr(catalog.load("runs"))
+    assert shown.startswith("<RunFolder: ") and "systems on 3 topic sets" in shown
+
+
+def test_labels_of_floors_stand_beside_the_bars(catalog) -> None:
+    layout = json.loads(catalog.load("evaluation_figure").to_json())["layout"]
+    labels = [a for a in layout["annotations"] if a["text"].startswith("floor")]
+    assert labels
+    for label in labels:
+        assert (label["x"], label["xanchor"]) == (1, "left")
+        assert label["xref"].endswith("domain")
+    assert layout["margin"]["r"] >= 100
+
+
 def test_query_that_shows_nothing_is_not_searched_and_reported(tmp_path: Path) -> None:
     plant(tmp_path)
     mention = FormulaMention("FORMULA_0", "q_1", "", r"\qquad", 0, 9)

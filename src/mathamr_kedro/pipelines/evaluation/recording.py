@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,6 +27,9 @@ from mathamr_kedro.trec import Run
 logger = logging.getLogger(__name__)
 
 Values = Mapping[str, Any]
+
+_PICTURE = re.compile(r"^!\[.*\)\n+", re.MULTILINE)
+"""Of a page; the folder of a cell has none."""
 
 
 def identify_evaluation(
@@ -67,7 +71,8 @@ def record_evaluation(
     """
     table = pa.Table.from_pandas(scores, preserve_index=False)
     results = tabulate_results(system_runs)
+    page = _PICTURE.sub("", report)
     outputs = CellOutputs(
-        record, table, metrics, efficiency, training_history, report, results
+        record, table, metrics, efficiency, training_history, page, results
     )
     return outputs.finish()

@@ -13,6 +13,7 @@ from plotly.subplots import make_subplots
 
 from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.datasets import RunEntry
+from mathamr_kedro.figures import style_figure
 from mathamr_kedro.machines import Machine
 from mathamr_kedro.metrics import Evaluation, Group, Summary
 from mathamr_kedro.stats import Column, Figure, Row, Table
@@ -33,6 +34,8 @@ _IN_GROUPS = 4
 _DRAWN = 2
 """Measures in the figure: the first ones, nDCG' and MAP' by default."""
 _COLOURS = ("#3b6ea8", "#e0a458")
+_BESIDE = {"x": 1, "xanchor": "left", "yanchor": "middle", "font": {"size": 10}}
+"""Where labels of lines stand: beside the panel, where no bar hides them."""
 _TITLES = {1: "Task 1: answers", 2: "Task 2: formulas"}
 
 
@@ -98,6 +101,8 @@ class Scoreboard:
         parts = ["# Evaluation\n", f"{describe_parser(amr_parser)}\n"]
         if not self.runs:
             parts.append("Nothing is judged: the runs are written, but not scored.\n")
+        else:
+            parts.append("![Scores by system](evaluation_figure.png)\n")
         ordered = sorted(self.runs, key=lambda run: run.topic_set)
         for (task, name), group in groupby(ordered, key=lambda run: run.topic_set):
             members = list(group)
@@ -259,6 +264,7 @@ def _draw_scores(metrics: Sequence[Mapping[str, Any]]) -> go.Figure:
     figure = make_subplots(
         rows=max(len(sets), 1),
         cols=1,
+        vertical_spacing=0.5 / max(len(sets), 1),  # room for long names of systems
         subplot_titles=[f"Task {task}, {name}" for task, name in sets],
     )
     for row, key in enumerate(sets, start=1):
@@ -279,12 +285,16 @@ def _draw_scores(metrics: Sequence[Mapping[str, Any]]) -> go.Figure:
             figure.add_hline(
                 y=found[0]["floor"],
                 line={"color": colour, "dash": "dot"},
-                annotation_text=f"floor {measure}",
+                annotation=_BESIDE | {"text": f"floor {measure}"},
+                annotation_font_color=colour,
                 row=row,
                 col=1,
             )
-    figure.update_yaxes(range=[0, 1])
-    figure.update_layout(
-        title="Scores by system", barmode="group", height=320 * max(len(sets), 1)
+    style_figure(figure).update_yaxes(range=[0, 1])
+    return figure.update_layout(
+        title="Scores by system",
+        barmode="group",
+        height=420 * max(len(sets), 1),
+        margin={"r": 120},
+        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.05},
     )
-    return figure

@@ -265,7 +265,7 @@ def describe_ingestion(
         "topics": {str(task): int(n) for task, n in topics.sort_index().items()},
         "judgments": describe_judgments(judgments),
         "accounts": accounts,
-        "failures": count_failures(failures.tables(["reason", "kept"])),
+        "failures": count_failures(failures.tables()),
         "disagreements": {
             "reasons": describe_disagreements(failures.tables()),
             "unexplained": sum(

@@ -29,6 +29,13 @@ from mathamr_kedro.types import VisualId
 
 logger = logging.getLogger(__name__)
 
+_FIGURES = {
+    "topic_differences": "Differences to the baseline, topic by topic",
+    "seeds": "Scores by seed",
+    "tradeoff": "Effectiveness against throughput",
+}
+"""Pictures beside the page of tables."""
+
 
 def compare_results(cells: CellStore, parameters: Mapping[str, Any]) -> Outcome:
     """Gather the cells of the experiment, or the last evaluation; test differences."""
@@ -55,6 +62,8 @@ def write_tables(
     tables = outcome.report.tables
     pages = [f"# {outcome.title}", *outcome.notes]
     pages += [table.to_markdown() for table in tables.values()]
+    if outcome.results:
+        pages += [f"![{title}]({name}.png)" for name, title in _FIGURES.items()]
     return (
         "\n\n".join(pages),
         {name: table.to_csv() for name, table in tables.items()},

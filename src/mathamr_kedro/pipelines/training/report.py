@@ -8,6 +8,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from mathamr_kedro.figures import style_figure
+
 Record = Mapping[str, Any]
 
 _COLUMNS = (
@@ -74,6 +76,8 @@ def _write_report(
             rule,
             *rows,
             "",
+            "![Losses and accuracies](training_figure.png)",
+            "",
         ]
     )
 
@@ -112,20 +116,20 @@ def _draw_history(history: Sequence[Record]) -> go.Figure:
         )
         for key, name, colour, axis in lines
     ]
-    return go.Figure(
-        traces,
-        layout={
-            "title": {"text": "Training"},
-            "xaxis": {"title": {"text": "epoch"}},
-            "yaxis": {"title": {"text": "loss"}},
-            "yaxis2": {
-                "title": {"text": "in-batch accuracy"},
-                "overlaying": "y",
-                "side": "right",
-                "range": [0, 1],
-            },
+    layout = {
+        "title": {"text": "Training"},
+        "xaxis": {"title": {"text": "epoch"}},
+        "yaxis": {"title": {"text": "loss"}},
+        "yaxis2": {
+            "title": {"text": "in-batch accuracy"},
+            "overlaying": "y",
+            "side": "right",
+            "range": [0, 1],
         },
-    )
+    }
+    figure = style_figure(go.Figure(traces, layout=layout))
+    # Two grids over each other would part nothing.
+    return figure.update_layout(yaxis2={"showgrid": False})
 
 
 def _cell(value: Any, form: str) -> str:

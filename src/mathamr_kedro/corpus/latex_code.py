@@ -1,0 +1,87 @@
+r"""What LaTeX does not read: comments, ``\verb``, verbatim text and drawings.
+
+```
+Type \verb|$x$ % y|, % a comment     Type ⟦code⟧,
+\begin{tikzcd} A \arrow{r} & B ...   (nothing)
+```
+
+A dollar or a percent sign inside any of them means nothing to the rest of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from mathamr_kedro.corpus.scanning import NextMatch
+
+_BLOCKS = (
+    "verbatim|Verbatim|lstlisting|minted|comment|filecontents|alltt"
+    "|tikzpicture|tikzcd|pgfpicture|circuitikz|asy|xy|forest"
+)
+_STOP = re.compile(
+    r"\\[\\%]|(?P<comment>%.*)"
+    r"|\\(?:verb|lstinline(?:\[[^]\n]*\])?)\*?(?P<delimiter>[^a-zA-Z0-9\s*{\[])"
+    rf"|\\begin\{{(?P<kind>{_BLOCKS})\*?\}}"
+)
+# A drawing often is all that a displayed formula holds.
+_BEFORE = re.compile(r"(?:\\\[|\\begin\{(?:equation|displaymath)\*?\})\s*\Z")
+_AFTER = re.compile(r"\s*(?:\\\]|\\end\{(?:equation|displaymath)\*?\})")
+_LOOK_BACK = 40
+
+
+class LatexCode(NamedTuple):
+    """A part of a source that is not read as LaTeX."""
+
+    start: int
+    end: int
+    code: str | None = None
+    """What ``\\verb`` shows."""
+    is_block: bool = False
+    """Whether a paragraph ends here."""
+
+    @classmethod
+    def find(cls, text: str) -> Iterator[LatexCode]:
+        r"""Yield comments, ``\verb``, verbatim text and drawings in their order.
+
+        >>> source = r"a \verb|%$| b 5\% % c"
+        >>> [(source[p.start : p.end], p.code) for p in LatexCode.find(source)]
+        [('\\verb|%$|', '%$'), ('% c', None)]
+        """
+        ends: dict[str, NextMatch] = {}
+        position = 0
+        found = _STOP.search(text)
+        while found is not None:
+            part = _read(text, found, ends, position)
+            if part is not None:
+                yield part
+                position = part.end
+            found = _STOP.search(text, found.end() if part is None else part.end)
+
+
+def _read(
+    text: str, found: re.Match[str], ends: dict[str, NextMatch], position: int
+) -> LatexCode | None:
+    if found["comment"] is not None:
+        return LatexCode(*found.span())
+    if found["delimiter"] is not None:
+        line = text.find("\n", found.end())
+        end = text.find(found["delimiter"], found.end(), line if line >= 0 else None)
+        if end < 0:
+            return None
+        return LatexCode(found.start(), end + 1, text[found.end() : end])
+    kind = found["kind"]
+    if kind is None:
+        return None
+    if kind not in ends:
+        ends[kind] = NextMatch(re.compile(rf"\\end\{{{kind}\*?\}}"), text)
+    closed = ends[kind].after(found.end())
+    if closed is None:
+        return None
+    start, end = found.start(), closed.end()
+    first = max(position, start - _LOOK_BACK)
+    before, after = _BEFORE.search(text[first:start]), _AFTER.match(text, end)
+    if before is not None and after is not None:
+        start, end = first + before.start(), after.end()
+    return LatexCode(start, end, is_block=True)

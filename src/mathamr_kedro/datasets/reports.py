@@ -1,0 +1,69 @@
+"""Reports as datasets: pages, figures and metrics, as Kedro-Viz shows them."""
+
+from __future__ import annotations
+
+import base64
+import re
+from pathlib import PurePosixPath
+from typing import Any
+
+import plotly.graph_objects as go
+from kedro_datasets._typing import HTMLPreview, TablePreview
+from kedro_datasets.json import JSONDataset
+from kedro_datasets.plotly import JSONDataset as PlotlyDataset
+from kedro_datasets.text import TextDataset
+from markdown_it import MarkdownIt
+
+from mathamr_kedro.figures import write_png
+
+_PICTURE = re.compile(r'(<img src=")([\w.-]+\.png)(")')
+
+
+class FigureDataset(PlotlyDataset):
+    """A Plotly figure, with a picture beside it that Markdown pages can show.
+
+    The figure may be versioned; the picture is that of the last run, as the pages are.
+    Example of a catalog entry, whose picture is ``ingestion_figure.png``::
+
+        ingestion_figure:
+          type: mathamr_kedro.datasets.reports.FigureDataset
+          filepath: data/08_reporting/ingestion_figure.json
+          versioned: true
+    """
+
+    def save(self, data: go.Figure) -> None:
+        """Write the figure, and its picture."""
+        PlotlyDataset.save.__wrapped__(self, data)
+        with self._fs.open(str(self._filepath.with_suffix(".png")), "wb") as file:
+            file.write(write_png(data))
+
+
+class ReportDataset(TextDataset):
+    """A Markdown page; Kedro-Viz shows it with its tables and figures."""
+
+    def preview(self) -> HTMLPreview:
+        """Return the page as HTML that needs no other file."""
+        text = self.load.__wrapped__(self)
+        # Reports quote names of files and records: no HTML of theirs is taken over.
+        page = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+        return HTMLPreview(_PICTURE.sub(self._embed, page))
+
+    def _embed(self, image: re.Match[str]) -> str:
+        path = str(PurePosixPath(self._get_load_path()).parent / image[2])
+        if not self._fs.exists(path):
+            return image[0]
+        content = base64.b64encode(self._fs.cat_file(path)).decode()
+        return f"{image[1]}data:image/png;base64,{content}{image[3]}"
+
+
+class MetricsDataset(JSONDataset):
+    """A list of records in JSON; Kedro-Viz shows it as a table."""
+
+    def preview(self, nrows: int = 200) -> TablePreview:
+        """Return the first records, a column for each of their keys."""
+        rows = self.load.__wrapped__(self)[:nrows]
+        columns = list(dict.fromkeys(key for row in rows for key in row))
+        cells: list[list[Any]] = [[row.get(key) for key in columns] for row in rows]
+        return TablePreview(
+            {"index": list(range(len(rows))), "columns": columns, "data": cells}
+        )

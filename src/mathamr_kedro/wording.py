@@ -1,0 +1,31 @@
+"""How numbers are written: one rule for scores, wherever they are shown."""
+
+from __future__ import annotations
+
+_NOISE = 12
+"""Decimals beyond which two ways to add up the same scores may differ."""
+
+
+def format_score(value: float, decimals: int = 4, signed: bool = False) -> str:
+    """Return a score as text, rounded as ``printf`` and so trec_eval (``%.4f``) do.
+
+    The binary number that stands for the score is rounded to the nearest decimal. Sums
+    in another order may differ in their last bit, and .3625 would become .362 here and
+    .363 there; what is less than the noise of a sum is dropped before.
+
+    >>> format_score(0.3625, 3), format_score(0.36250000000000004, 3)
+    ('0.362', '0.362')
+    >>> format_score(-1e-17, signed=True)
+    '+0.0000'
+    """
+    exact = round(float(value), _NOISE) + 0.0  # no minus before zero
+    return f"{exact:{'+' if signed else ''},.{decimals}f}"
+
+
+def count_nouns(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> count_nouns(1, "shard"), count_nouns(1200, "shard")
+    ('1 shard', '1,200 shards')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

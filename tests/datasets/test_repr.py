@@ -1,0 +1,49 @@
+"""What a notebook shows of the objects that the catalog loads."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from mathamr_kedro.corpus import OwnCollection, VisualIndex
+from mathamr_kedro.datasets import IndexPlaces, RunFolder
+from mathamr_kedro.experiments import CellStore
+from tests.pipelines.search_world import build_index
+
+SHOWN = {
+    "posts": r"<ShardedTable of Post: 6 rows, in .*/02_intermediate/posts>",
+    "formula_trees": r"<TreeStore: trees of 0 distinct formulas, in .*trees.sqlite>",
+    "amr_graphs": r"<PenmanShards: 6 graphs, in .*/03_primary/amr_graphs>",
+    "graph_blocks": r"<GraphBlocks: 1 variant: 6 graphs, in .*/graph_blocks>",
+    "prepared_graphs": r"<PreparedStore: \[<PreparedGraphs: 6 posts, [\d,]{2,} nodes, "
+    r"in .*>\], in .*/prepared_graphs>",
+    "encoders": r"<EncoderStore: 1 trained encoder, in .*/06_models/encoders>",
+    "post_vectors": r"<VectorStores: 6 posts by \w+, in .*/06_models/post_vectors>",
+    "indexes": r"<IndexPlaces: 1 index folder, in .*/06_models/indexes>",
+    "experiment_cells": r"<CellStore: 0 finished cells, in .*/experiment_cells>",
+}
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory):
+    return build_index(tmp_path_factory.mktemp("data"))
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_objects_say_what_they_hold_and_where(catalog, name):
+    assert re.fullmatch(SHOWN[name], repr(catalog.load(name)))
+
+
+def test_runs_that_are_not_there_are_none(tmp_path):
+    assert repr(RunFolder(tmp_path)) == (
+        f"<RunFolder: 0 runs of 0 systems on 0 topic sets, in {tmp_path}>"
+    )
+    assert repr(CellStore(tmp_path)).startswith("<CellStore: 0 finished cells")
+    assert repr(VisualIndex.build([])) == "<VisualIndex: 0 formulas>"
+    assert "and a server" in repr(IndexPlaces(tmp_path, lambda: None))
+
+
+def test_a_collection_counts_its_files(tmp_path):
+    (tmp_path / "a.md").write_text("# A")
+    assert repr(OwnCollection(tmp_path)) == f"<OwnCollection: 1 file, in {tmp_path}>"

@@ -1,0 +1,40 @@
+"""Errors of others, told in our own words."""
+
+from __future__ import annotations
+
+import errno
+import re
+
+import pytest
+
+from mathamr_kedro.errors import (
+    LockedError,
+    MathAMRError,
+    MemoryShortError,
+    StorageError,
+    find_cause,
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "message"),
+    [
+        (MemoryError(), MemoryShortError, "run again"),
+        (ImportError("x.so: failed to map segment"), MemoryShortError, "memory"),
+        (RuntimeError("CPUAllocator: can't allocate memory"), MemoryShortError, ""),
+        (OSError(errno.ENOSPC, "full", "a.npy"), StorageError, "'a.npy'.*free room"),
+        (OSError(errno.EROFS, "read-only", "a"), StorageError, "data_root"),
+        (LockedError("held"), LockedError, "held"),
+    ],
+)
+def test_the_cause_names_the_remedy(error, kind, message):
+    try:
+        raise ValueError("outside") from error
+    except ValueError as outside:
+        cause = find_cause(outside)
+    assert isinstance(cause, kind) and isinstance(cause, MathAMRError)
+    assert re.search(message, str(cause))
+
+
+def test_other_errors_have_no_cause_of_ours():
+    assert find_cause(KeyError("x")) is None
