@@ -446,10 +446,11 @@ def _go_on_at(bench: Bench, years: int, number: int) -> Row:
 
 def _shorten(name: str) -> str:
     """Return the kind of a file: its folder and name without numbers and digests."""
-    name = re.sub(r".*?(?=0[2-8]_)", "", name, count=1)
+    stage, _, name = re.sub(r".*?(?=0[2-8]_)", "", name, count=1).partition("/")
     name = _VERSION.sub("VERSION", name)
     name = re.sub(r"[0-9a-f]{12,}", "HASH", name)
-    return re.sub(r"(?<![_\d])\d+(?=[-_./]|$)|(?<=[-_])\d{2,}", "N", name)
+    name = re.sub(r"(?<![_\d])\d+(?=[-_./]|$)|(?<=[-_])\d{2,}", "N", name)
+    return f"{stage}/{name}"
 
 
 def format_report(rows: list[Row], command: str, seconds: float) -> str:
@@ -482,16 +483,13 @@ def format_report(rows: list[Row], command: str, seconds: float) -> str:
         lines += ["", "## To mend", "", "| fault | place | outcome | message |"]
         lines += ["|---|---|---|---|"]
         lines += [f"| {r.fault} | {r.place} | {r.outcome} | {r.message} |" for r in bad]
-    stops = {row.message: row for row in rows if row.outcome == "stopped"}
-    if stops:
+    shown: dict[str, Row] = {}
+    for row in rows:
+        if row.outcome == "stopped":  # one of each kind of message
+            shown.setdefault(re.sub(r"'[^']*'|\(.*?\)+|\d+", "", row.message), row)
+    if shown:
         lines += ["", "## What the stops say", ""]
-        shown: dict[str, Row] = {}
-        for row in stops.values():
-            shown.setdefault(f"{row.fault} {row.place}", row)
-        lines += [
-            f"- {r.fault} {f'`{r.place}`' if r.place else ''}: {_hide_paths(r.message)}"
-            for r in shown.values()
-        ]
+        lines += [f"- {r.fault}: {_hide_paths(r.message)}" for r in shown.values()]
     return "\n".join(lines) + "\n"
 
 
