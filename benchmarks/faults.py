@@ -494,7 +494,9 @@ def format_report(rows: list[Row], command: str, seconds: float) -> str:
 
 
 def _hide_paths(message: str) -> str:
-    return re.sub(r"'[^']*?/data/(0\d_[^']*)'", r"'data/\1'", message).split("\n")[0]
+    line = message.split("\n")[0]
+    line = re.sub(r"'[^']*?/data(?:/(0\d_[^']*))?'", r"'data/\1'", line)
+    return re.sub(r"by \S+ on \S+", "by USER on HOST", line)
 
 
 def list_cases(bench: Bench, options: argparse.Namespace) -> list[Case]:
