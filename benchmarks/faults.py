@@ -494,7 +494,7 @@ def format_report(rows: list[Row], command: str, seconds: float) -> str:
 
 
 def _hide_paths(message: str) -> str:
-    line = message.split("\n")[0]
+    line = message.partition("\n")[0]
     line = re.sub(r"'[^']*?/data(?:/(0\d_[^']*))?'", r"'data/\1'", line)
     return re.sub(r"by \S+ on \S+", "by USER on HOST", line)
 
