@@ -80,7 +80,7 @@ def test_lost_placeholders_are_reported():
         ("hang", "timeout"),
         ("killed", "worker_died"),
         ("garbled", "penman_error"),
-        ("memory", "all_chunks_failed"),
+        ("memory", "out_of_memory"),
         ("loose", "disconnected_graph"),
         ("unwilling", "penman_error"),
         ("hang. killed.", "all_chunks_failed"),

@@ -1,4 +1,7 @@
-"""Reports as datasets: pages, figures and metrics, as Kedro-Viz shows them."""
+"""Reports as datasets: pages and metrics, as Kedro-Viz shows them.
+
+Figures are in a module of their own: who looks at scores need not wait for Plotly.
+"""
 
 from __future__ import annotations
 
@@ -7,35 +10,12 @@ import re
 from pathlib import PurePosixPath
 from typing import Any
 
-import plotly.graph_objects as go
 from kedro_datasets._typing import HTMLPreview, TablePreview
 from kedro_datasets.json import JSONDataset
-from kedro_datasets.plotly import JSONDataset as PlotlyDataset
 from kedro_datasets.text import TextDataset
 from markdown_it import MarkdownIt
 
-from mathamr_kedro.figures import write_png
-
 _PICTURE = re.compile(r'(<img src=")([\w.-]+\.png)(")')
-
-
-class FigureDataset(PlotlyDataset):
-    """A Plotly figure, with a picture beside it that Markdown pages can show.
-
-    The figure may be versioned; the picture is that of the last run, as the pages are.
-    Example of a catalog entry, whose picture is ``ingestion_figure.png``::
-
-        ingestion_figure:
-          type: mathamr_kedro.datasets.reports.FigureDataset
-          filepath: data/08_reporting/ingestion_figure.json
-          versioned: true
-    """
-
-    def save(self, data: go.Figure) -> None:
-        """Write the figure, and its picture."""
-        PlotlyDataset.save.__wrapped__(self, data)
-        with self._fs.open(str(self._filepath.with_suffix(".png")), "wb") as file:
-            file.write(write_png(data))
 
 
 class ReportDataset(TextDataset):

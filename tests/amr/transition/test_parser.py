@@ -70,7 +70,7 @@ def test_a_batch_is_left_to_be_halved(make_parser, kind):
         ("kill", "worker_died"),
         ("garbage", "worker_died"),
         ("malformed", "worker_died"),
-        ("memory", "all_chunks_failed"),
+        ("memory", "out_of_memory"),
         ("error", "all_chunks_failed"),
         ("unreadable", "penman_error"),
         ("refused", "all_chunks_failed"),
