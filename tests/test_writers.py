@@ -87,9 +87,10 @@ def test_the_run_releases_its_lock_after_an_error(tmp_path):
 
 
 def test_two_runs_with_other_parameters_do_not_destroy_each_other(tmp_path):
-    params = f"data_root={tmp_path},ingestion.formulas_per_shard=500"
+    params = f"data_root={tmp_path},ingestion.formulas_per_shard=5"  # takes a while
     command = [sys.executable, "-m", "kedro", "run", "--env", "test"]
-    command += ["--nodes", "ingestion.extract_formulas", "--params", params]
+    nodes = ["ingestion.choose_posts", "ingestion.extract_formulas"]
+    command += ["--nodes", ",".join(nodes), "--params", params]
     with subprocess.Popen(
         command, cwd=PROJECT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as first:
@@ -98,7 +99,7 @@ def test_two_runs_with_other_parameters_do_not_destroy_each_other(tmp_path):
             time.sleep(0.02)
         changed = {"ingestion": {"formulas_per_shard": 300}}
         with pytest.raises(LockedError), open_session(tmp_path, **changed) as second:
-            second.run(node_names=["ingestion.extract_formulas"])
+            second.run(node_names=nodes)
         assert first.wait() == 0
     table = open_catalog(tmp_path).load("formulas")
     assert table.counts["written"] == sum(t.num_rows for t in table.tables()) == 6500

@@ -21,6 +21,7 @@ CPU = ComputeConfig(device="cpu")
 
 @pytest.fixture
 def model(batch):
+    torch.manual_seed(0)
     config = ModelConfig(hidden_dim=16, projection_dim=8, num_layers=2, num_bases=4)
     return MathAMRPlus(config, batch.schema)
 
@@ -33,6 +34,7 @@ def test_loaded_model_encodes_the_same(tmp_path, batch, model):
     assert torch.equal(loaded(batch), model(batch))
     assert sorted(p.name for p in (tmp_path / "model").iterdir()) == [
         "model.json",
+        "seals.json",
         "weights.pt",
     ]
 
