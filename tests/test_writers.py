@@ -87,7 +87,7 @@ def test_the_run_releases_its_lock_after_an_error(tmp_path):
 
 
 def test_two_runs_with_other_parameters_do_not_destroy_each_other(tmp_path):
-    params = f"data_root={tmp_path},ingestion.formulas_per_shard=5"  # takes a while
+    params = f"data_root={tmp_path},ingestion.formulas_per_shard=50"
     command = [sys.executable, "-m", "kedro", "run", "--env", "test"]
     nodes = ["ingestion.choose_posts", "ingestion.extract_formulas"]
     command += ["--nodes", ",".join(nodes), "--params", params]

@@ -151,9 +151,9 @@ def _measure_graph(text: str) -> _GraphSize:
           :ARG1 (f / FORMULA_0   edge and node
             :ARG1-of s))         edge: the target is a variable
 
-    >>> _measure_graph("(s / show-01\n  :mode imperative\n  :ARG1 (f / FORMULA_0))")
-    _GraphSize(concepts=('show-01', 'FORMULA_0'), roles=('ARG1',), attributes=1, \
-sentences=0)
+    >>> size = _measure_graph("(s / show-01\n  :mode polite\n  :ARG1 (f / FORMULA_0))")
+    >>> size.concepts, size.roles, size.attributes, size.sentences
+    (('show-01', 'FORMULA_0'), ('ARG1',), 1, 0)
     """
     lines = _LINE.findall(text)
     variables = {variable for _, variable, _, _ in lines if variable}
