@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 import pytest
 from kedro.io import DatasetError, Version
 
+from mathamr_kedro.datasets.report_figures import FigureDataset
 from mathamr_kedro.datasets.reports import (
-    FigureDataset,
     MetricsDataset,
     ReportDataset,
 )
