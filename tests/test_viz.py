@@ -163,7 +163,8 @@ def test_reports_figures_and_metrics_are_shown(registered):
     pages = {n for _, n, e in read_entries() if str(e.get("filepath")).endswith(".md")}
     assert {kinds[name] for name in pages} == {f"{home}.ReportDataset"}
     assert len(pages) >= 7
-    plots = {"kedro_datasets.matplotlib.MatplotlibDataset", f"{home}.FigureDataset"}
+    figures = "mathamr_kedro.datasets.report_figures.FigureDataset"
+    plots = {"kedro_datasets.matplotlib.MatplotlibDataset", figures}
     assert {t for n, t in kinds.items() if n.endswith("_figure")} <= plots
     assert kinds["metrics"] == f"{home}.MetricsDataset"
 
