@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -87,7 +88,7 @@ def test_the_run_releases_its_lock_after_an_error(tmp_path):
 
 
 def test_two_runs_with_other_parameters_do_not_destroy_each_other(tmp_path):
-    params = f"data_root={tmp_path},ingestion.formulas_per_shard=50"
+    params = f"data_root={tmp_path},ingestion.formulas_per_shard=500"
     command = [sys.executable, "-m", "kedro", "run", "--env", "test"]
     nodes = ["ingestion.choose_posts", "ingestion.extract_formulas"]
     command += ["--nodes", ",".join(nodes), "--params", params]
@@ -97,9 +98,11 @@ def test_two_runs_with_other_parameters_do_not_destroy_each_other(tmp_path):
         while not (tmp_path / ".writer.json").exists():
             assert first.poll() is None
             time.sleep(0.02)
+        first.send_signal(signal.SIGSTOP)  # it must not end before the second begins
         changed = {"ingestion": {"formulas_per_shard": 300}}
         with pytest.raises(LockedError), open_session(tmp_path, **changed) as second:
             second.run(node_names=nodes)
+        first.send_signal(signal.SIGCONT)
         assert first.wait() == 0
     table = open_catalog(tmp_path).load("formulas")
     assert table.counts["written"] == sum(t.num_rows for t in table.tables()) == 6500
