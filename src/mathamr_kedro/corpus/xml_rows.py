@@ -5,9 +5,7 @@ The posts of ARQMath are one XML file of 4 GB; rows are read one at a time and f
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
@@ -15,7 +13,7 @@ from typing import IO
 from lxml import etree
 
 from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.trec import open_binary
+from mathamr_kedro.trec import open_binary, refuse_damaged_gzip
 
 REPLACEMENT = "\ufffd"
 """Stands where a row held a character that XML does not allow."""
@@ -43,7 +41,7 @@ def read_rows(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
             message names the line and the remedy. Rows before the fault were yielded.
     """
     line = 0
-    with open_binary(path) as stream:
+    with open_binary(path) as stream, refuse_damaged_gzip(path):
         try:
             # huge_tree lifts libxml2's limits on depth and size of one text.
             for _, element in etree.iterparse(
@@ -60,10 +58,6 @@ def read_rows(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
                     del element.getparent()[0]
         except etree.XMLSyntaxError as exc:
             raise _explain(path, exc) from exc
-        except (EOFError, gzip.BadGzipFile, zlib.error) as exc:
-            raise MalformedInputError(
-                f"{str(path)!r} is a damaged gzip file ({exc}); fetch it again"
-            ) from exc
 
 
 def read_xml(path: Path) -> etree._Element:
@@ -72,17 +66,13 @@ def read_xml(path: Path) -> etree._Element:
     Raises:
         MalformedInputError: the message names the line and the remedy.
     """
-    with open_binary(path) as stream:
+    with open_binary(path) as stream, refuse_damaged_gzip(path):
         try:
             return etree.parse(stream, etree.XMLParser(**_SAFE)).getroot()
         except etree.XMLSyntaxError as exc:
             raise MalformedInputError(
                 f"{str(path)!r}, line {exc.lineno}: not well-formed XML ({exc.msg}); "
                 "fetch the file again"
-            ) from exc
-        except (EOFError, gzip.BadGzipFile, zlib.error) as exc:
-            raise MalformedInputError(
-                f"{str(path)!r} is a damaged gzip file ({exc}); fetch it again"
             ) from exc
 
 

@@ -14,7 +14,7 @@ topic_notes   category, difficulty, dependency by topic ────────
 """
 
 from mathamr_kedro.trec.columns import BadLines
-from mathamr_kedro.trec.files import Names, open_binary, read_text
+from mathamr_kedro.trec.files import Names, open_binary, read_text, refuse_damaged_gzip
 from mathamr_kedro.trec.qrels import (
     ARQMATH,
     NTCIR12,
@@ -50,5 +50,6 @@ __all__ = [
     "read_table",
     "read_text",
     "read_topic_notes",
+    "refuse_damaged_gzip",
     "write_run",
 ]

@@ -47,6 +47,21 @@ def open_binary(path: Path) -> IO[bytes]:
     return gzip.open(path, "rb")  # type: ignore[return-value]
 
 
+@contextmanager
+def refuse_damaged_gzip(path: Path) -> Iterator[None]:
+    """Name the file where reading it, opened by :func:`open_binary`, meets damage.
+
+    Raises:
+        MalformedInputError: it is no whole gzip file.
+    """
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as exc:
+        raise MalformedInputError(
+            f"{str(path)!r} is a damaged gzip file ({exc}); fetch it again"
+        ) from exc
+
+
 def read_text(path: Path, names: Names = "nfc") -> str:
     """Read a whole text file.
 

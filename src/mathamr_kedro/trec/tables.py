@@ -15,15 +15,13 @@ One rule for every reader:
 from __future__ import annotations
 
 import csv
-import gzip
 import io
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.records import Failure
-from mathamr_kedro.trec.files import open_binary
+from mathamr_kedro.trec.files import open_binary, refuse_damaged_gzip
 
 _MAX_CELL = 16 * 2**20  # a longer cell means that a quote was never closed
 
@@ -113,23 +111,18 @@ def _find_problem(
 
 
 def _read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    with open_binary(path) as stream:
-        try:
-            start = stream.read(4)
-            if start[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in start:
-                raise MalformedInputError(
-                    f"Expected UTF-8 in {str(path)!r}, found UTF-16 or binary data; "
-                    f"convert it, e.g. `iconv -f utf-16 -t utf-8 {path.name}`"
-                )
-            stream.seek(0)
-            text = io.TextIOWrapper(
-                stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
-            )
-            yield from _Rows(text).parse()
-        except (EOFError, zlib.error, gzip.BadGzipFile) as exc:
+    with open_binary(path) as stream, refuse_damaged_gzip(path):
+        start = stream.read(4)
+        if start[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in start:
             raise MalformedInputError(
-                f"{str(path)!r} is a damaged gzip file ({exc}); fetch it again"
-            ) from exc
+                f"Expected UTF-8 in {str(path)!r}, found UTF-16 or binary data; "
+                f"convert it, e.g. `iconv -f utf-16 -t utf-8 {path.name}`"
+            )
+        stream.seek(0)
+        text = io.TextIOWrapper(
+            stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
+        )
+        yield from _Rows(text).parse()
 
 
 class _Rows:
