@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.experiments.first_results import KEPT, read_results
@@ -98,11 +99,12 @@ def write_examples(
     if config.judged:
         parts += ["## Judged documents", _JUDGED_NOTE]
         for wanted in config.judged:
-            parts += _show_judged(wanted, texts)
+            parts += _show_example(wanted, texts, _show_judged)
     if config.results:
         parts += ["## First results", _RESULTS_NOTE]
+        show = partial(_show_results, shown=shown, top=config.top)
         for wanted in config.results:
-            parts += _show_results(wanted, shown, texts, config.top)
+            parts += _show_example(wanted, texts, show)
     return "\n\n".join(parts) + "\n"
 
 
@@ -115,13 +117,20 @@ _RESULTS_NOTE = (
 )
 
 
-def _show_judged(wanted: TopicId, texts: ExampleTexts) -> Iterator[str]:
+def _show_example(
+    wanted: TopicId, texts: ExampleTexts, show: Callable[..., Iterator[str]]
+) -> Iterator[str]:
+    """Yield a topic, and what ``show(topic, its set, texts)`` has to say about it."""
     found = texts.find_topic(wanted)
     if found is None:
         yield f"### Topic {wanted}\n\nNo topic of its task has judgments."
         return
     topic, chosen = found
     yield from _show_topic(wanted, topic)
+    yield from show(topic, chosen, texts)
+
+
+def _show_judged(topic: Topic, chosen: TopicSet, texts: ExampleTexts) -> Iterator[str]:
     grades = chosen.qrels.grades.get(topic.topic_id, {})
     words = texts.describe(chosen.task, grades)
     for grade, meaning in _GRADES.items():
@@ -136,14 +145,12 @@ def _show_judged(wanted: TopicId, texts: ExampleTexts) -> Iterator[str]:
 
 
 def _show_results(
-    wanted: TopicId, shown: Sequence[ShownRun], texts: ExampleTexts, top: int
+    topic: Topic,
+    chosen: TopicSet,
+    texts: ExampleTexts,
+    shown: Sequence[ShownRun],
+    top: int,
 ) -> Iterator[str]:
-    found = texts.find_topic(wanted)
-    if found is None:
-        yield f"### Topic {wanted}\n\nNo topic of its task has judgments."
-        return
-    topic, chosen = found
-    yield from _show_topic(wanted, topic)
     grades = chosen.qrels.grades.get(topic.topic_id, {})
     for run in shown:
         if run.cell.results is None:
