@@ -39,6 +39,7 @@ BODIES = [
     "<p>Why is <span class='math-container' id='7'>$\\sqrt{2}$</span> irrational?</p>",
     "<p>Let $x^2+1=0$ &amp; <b>solve</b> it.</p><pre>code</pre><ul><li>one</li></ul>",
     "<p>A sum: $$\\sum_{i=1}^n i = \\frac{n(n+1)}{2}$$ Prove it.</p><!-- no -->",
+    r"<p>Case $\left\{ x \right.$ and $y$. \begin{tikzcd}A&B\end{tikzcd}</p>",
 ]
 LATEX = [
     "x^2",
@@ -129,7 +130,7 @@ VERSIONS = {
     "graph.shards.layout.VERSION": LAYOUT_VERSION,
 }
 OUTPUTS = {
-    "corpus.extraction.VERSION": (clean, 3, "11601c1fc8392778"),
+    "corpus.extraction.VERSION": (clean, 4, "71e78743446bad3e"),
     "formula.tree_rows.VERSION": (build_trees, 1, "c062e316c6fc2092"),
     "ParseTexts.VERSION or amr.parsers.BUILTIN_VERSION": (
         parse, (1, 1), "308ec19e76dd96ad",
