@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
-from tools.mutants.mutations import find_mutants
+from tools.mutants.__main__ import find_tests, order_tests
+from tools.mutants.mutations import Mutant, find_mutants
 
 SOURCE = '''"""A module."""
 LIMIT: int = 3
@@ -45,3 +47,10 @@ def test_mutants_are_python_and_differ_from_the_source(tmp_path):
     for mutant in mutants:
         assert ast.dump(ast.parse(mutant.source)) != before
         assert len(mutant.source) >= len(path.read_text()) - len(mutant.before)
+
+
+def test_the_nearest_tests_run_first():
+    path = Path("src/mathamr_kedro/metrics/bpref.py")
+    ordered = order_tests(Mutant(path, 1, "", "", ""))
+    assert ordered[0] == Path("tests/metrics/test_bpref.py")
+    assert set(ordered) == set(find_tests("metrics"))
