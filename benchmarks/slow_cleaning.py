@@ -52,7 +52,7 @@ def find_formulas_slowly(text: str) -> Iterator[tuple[int, int, str]]:
 
 def split_punctuation_slowly(latex: str) -> tuple[str, str]:
     """Split the mark that ends the sentence off a formula."""
-    # The delimiter of a \right is hidden behind a letter: it ends a formula as one does.
+    # The delimiter of a \right is hidden behind a letter: both may end a formula.
     hidden = "".join(
         found[0][:-1] + "x" if found[1] else found[0]
         for found in DELIMITER.finditer(latex)

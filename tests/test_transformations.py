@@ -46,6 +46,8 @@ LATEX = [
     r"\frac{a+b}{2}",
     r"\int_0^1 f(x)\,dx = \sum_{i} a_i",
     r"\{x \mid x>0\}",
+    r"\text{Supp}(\Spec R)",
+    r"\xymatrix{ A \ar[r]^f & B }",
 ]
 TEXTS = [
     "Why is FORMULA_0 irrational? I do not understand the proof.",
@@ -131,7 +133,7 @@ VERSIONS = {
 }
 OUTPUTS = {
     "corpus.extraction.VERSION": (clean, 4, "71e78743446bad3e"),
-    "formula.tree_rows.VERSION": (build_trees, 1, "c062e316c6fc2092"),
+    "formula.tree_rows.VERSION": (build_trees, 2, "419365f8dfe7c796"),
     "ParseTexts.VERSION or amr.parsers.BUILTIN_VERSION": (
         parse, (1, 1), "308ec19e76dd96ad",
     ),

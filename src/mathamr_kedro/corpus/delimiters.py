@@ -139,8 +139,8 @@ def split_punctuation(latex: str) -> tuple[str, str]:
 
     A delimiter is no punctuation, whatever character it is:
 
-    >>> split_punctuation(r"\left\{ x \right."), split_punctuation(r"\left\{ x \right.,")
-    (('\\left\\{ x \\right.', ''), ('\\left\\{ x \\right.', ','))
+    >>> split_punctuation(r"\left| x \right."), split_punctuation(r"\left| x \right.,")
+    (('\\left| x \\right.', ''), ('\\left| x \\right.', ','))
     """
     end, environment = len(latex), ""
     if latex.endswith("}"):
