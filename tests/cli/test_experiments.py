@@ -17,6 +17,7 @@ from mathamr_kedro.errors import ConfigurationError, LockedError, MissingInputEr
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults
+from mathamr_kedro.parameters import merge_parameters
 from mathamr_kedro.project import list_versions, open_catalog
 from mathamr_kedro.stats import TestConfig
 from mathamr_kedro.writers import TOKEN, WriterLock
@@ -30,10 +31,13 @@ PROJECT = Path(__file__).resolve().parents[2]
 def data(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("data")
     bootstrap_project(PROJECT)
-    for number, mean in enumerate((0.5, 0.6)):
+    for number, (mean, beta) in enumerate(((0.5, 1.0), (0.6, 0.5))):
         store = CellStore(folder / f"cells{number}")
-        fill_store(store, MODES, MEANS | {"both": mean})
-        grid = GridResults.find(MODES, PARAMETERS, store)
+        parameters = merge_parameters(
+            PARAMETERS, {"training": {"loss": {"beta": beta}}}
+        )
+        fill_store(store, MODES, MEANS | {"both": mean}, parameters)
+        grid = GridResults.find(MODES, parameters, store)
         outcome = summarise_experiment(grid, TestConfig(num_samples=100), None)
         with KedroSession.create(
             PROJECT, env="formula_modes", runtime_params={"data_root": str(folder)}
@@ -70,14 +74,25 @@ def _row(text: str, label: str) -> list[str]:
     return [cell.strip() for cell in line.split("|")[2:-1]]
 
 
-def test_list_shows_experiments_and_versions(run, versions):
+def test_list_shows_versions_and_what_each_changed(run, versions):
     output = run("list")
     assert len(versions) == 2
     assert all(version in output for version in versions)
-    assert "own, 100 posts" in output
-    assert "both, opt, slt, none" in output
-    assert "12 of 12" in output
-    assert "auxiliary_loss" in output  # not run yet
+    assert "training.loss.beta 1 → 0.5" in output
+    *_, unused = output.splitlines()
+    assert unused.startswith("Not run yet: auxiliary_loss, ")
+    assert "formula_modes" not in unused
+
+
+def test_list_says_once_what_all_versions_share(run):
+    output = run("list")
+    for line in (
+        "collection: own, 100 posts (data)",
+        "conditions: both, opt, slt, none",
+        "seeds: 1, 2, 3",
+        "cells: 12 of 12",
+    ):
+        assert line in output.splitlines() and output.count(line.split(": ")[1]) == 1
 
 
 def test_show_gives_the_tables(run, versions):
@@ -91,11 +106,23 @@ def test_show_gives_the_tables(run, versions):
 
 
 def test_compare_shows_what_changed(run, versions):
-    table = run("compare", "formula_modes", versions[1], "--measure", "nDCG'")
-    measure, _, _, change, seeds = _row(table, "both")
-    assert (measure, seeds) == ("nDCG'", "3 / 3")
-    assert float(change) == pytest.approx(0.1, abs=0.005)
-    assert "opt" in run("compare", "formula_modes", *versions, "--output", "csv")
+    text = run("compare", "formula_modes", versions[1], "--measure", "nDCG'")
+    measure, *_, change, low, high, p, corrected = _row(text, "both")
+    assert measure == "nDCG'"
+    assert float(change.rstrip("*")) == pytest.approx(0.1, abs=0.005)
+    assert float(low) < 0.1 < float(high)
+    assert float(p) <= float(corrected) < 0.05 and change.endswith("*")
+    assert _row(text, "training.loss.beta") == ["1", "0.5"]
+    assert "Seeds: 3 each." in text
+    table = run("compare", "formula_modes", *versions, "--output", "csv")
+    header, *rows = table.splitlines()
+    assert "baseline" not in header  # of the systems of a run
+    assert rows and all(row.startswith("both,") for row in rows)
+
+
+def test_compare_refuses_a_measure_that_no_version_has(run, versions):
+    with pytest.raises(ConfigurationError, match=r"did you mean \"nDCG'\""):
+        run("compare", "formula_modes", versions[1], "--measure", "nDGC'")
 
 
 def test_unknown_version_is_refused(run):
