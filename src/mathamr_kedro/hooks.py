@@ -5,20 +5,26 @@ from __future__ import annotations
 import inspect
 import logging
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import click
 from kedro.framework.context import KedroContext
 from kedro.framework.hooks import hook_impl
+from kedro.io import CatalogProtocol
+from kedro.pipeline import Pipeline
 from kedro.pipeline.node import Node
 
 from mathamr_kedro.errors import MathAMRError, find_cause
 from mathamr_kedro.project import LastRun, find_roots
+from mathamr_kedro.shards import EndOfShards
 from mathamr_kedro.stages import check_stage_parameters
 from mathamr_kedro.writers import WriterLock
 
 logger = logging.getLogger(__name__)
+
+_PAIRS = "training_pairs"
 
 
 class ErrorHooks:
@@ -48,14 +54,11 @@ class WriterHooks:
         self._locks.close()  # of a run in this process that was interrupted
         if self._context is None:
             return
-        try:
+        with _plain_errors(), ExitStack() as locks:
             for root in find_roots(self._context):
                 lock = WriterLock(root, _name_command(run_params))
-                self._locks.callback(lock.close)
-        except (MathAMRError, OSError) as error:
-            self._locks.close()
-            _raise_plainly(find_cause(error))
-            raise
+                locks.callback(lock.close)
+            self._locks = locks.pop_all()
 
     @hook_impl(tryfirst=True)
     def after_pipeline_run(self) -> None:
@@ -69,16 +72,47 @@ class WriterHooks:
 
 
 class ParameterHooks:
-    """Refuse unknown or ill-typed parameters before anything runs."""
+    """Refuse what a later stage would refuse, before anything runs."""
+
+    def __init__(self) -> None:
+        self._parameters: dict[str, Any] = {}
+        self._catalog: CatalogProtocol | None = None
+        self._running: list[str] = []
 
     @hook_impl
     def after_context_created(self, context: KedroContext) -> None:
         """Check every stage's parameters against its dataclass."""
-        try:
+        self._parameters = context.params
+        with _plain_errors():
             check_stage_parameters(context.params)
+
+    @hook_impl(tryfirst=True)  # before the data root is locked
+    def before_pipeline_run(self, pipeline: Pipeline, catalog: CatalogProtocol) -> None:
+        """Check what the stages of a run need of this machine and of the data."""
+        self._catalog = catalog
+        self._running = [node.namespace or "" for node in pipeline.nodes]
+        with _plain_errors():
+            check_stage_parameters(self._parameters, self._running)
+            if _PAIRS in pipeline.inputs() and catalog.exists(_PAIRS):
+                self._check_pairs()
+
+    @hook_impl
+    def after_dataset_saved(self, dataset_name: str, data: Any) -> None:
+        """Stop at ingestion where the training would find nothing to learn from."""
+        if dataset_name == _PAIRS and isinstance(data, EndOfShards):
+            self._check_pairs()
+
+    def _check_pairs(self) -> None:
+        configs = check_stage_parameters(self._parameters)
+        if self._catalog is None or not {"ingestion", "training"} <= configs.keys():
+            return
+        number = self._catalog.load(_PAIRS).counts.get("written", 0)
+        try:
+            configs["ingestion"].check_pairs(number, configs["training"].num_epochs)
         except MathAMRError as error:
-            _raise_plainly(error)
-            raise
+            if "training" in self._running:
+                raise
+            logger.warning("%s", error)
 
 
 class RunHooks:
@@ -112,6 +146,15 @@ class TimingHooks:
         seconds = time.perf_counter() - self._started.pop(node.name)
         if not inspect.isgeneratorfunction(node.func):
             logger.info("%s took %.1f s", node.name, seconds)
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    try:
+        yield
+    except (MathAMRError, OSError) as error:
+        _raise_plainly(find_cause(error))
+        raise
 
 
 def _raise_plainly(error: MathAMRError | None) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 from kedro.framework.session import KedroSession
@@ -150,9 +152,34 @@ def test_two_grids_never_run_on_the_same_data(run, data):
 def test_seeds_must_be_of_the_experiment():
     assert cli._read_seeds("1,2", [1, 2, 3]) == [1, 2]
     assert cli._read_seeds(None, [1]) is None
+    assert cli._read_seeds("1,1", [1, 2, 3]) == [1]
     for text in ("1,4", "x"):
-        with pytest.raises(Exception, match="expected"):
+        with pytest.raises(click.BadParameter, match="expected") as refusal:
             cli._read_seeds(text, [1, 2, 3])
+        assert refusal.value.param_hint == "--seeds"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--seeds", "1"], "Invalid value for --seeds: .*--seeds 42 runs one of them"),
+        (["--devices", "gpu"], "cuda:0,cuda:1"),
+        (["--params", "evaluation.measures=[P@5]"], "experiment.measures among"),
+        (["--params", "significance.tests.alpha=5"], "Expected alpha from 0 to 1"),
+    ],
+)
+def test_arguments_are_checked_before_anything_runs(
+    tmp_path, monkeypatch, arguments, message
+):
+    monkeypatch.chdir(PROJECT)
+    place = ["--data-root", str(tmp_path)]
+    result = CliRunner().invoke(
+        group, ["experiments", "run", "formula_modes", *arguments, *place]
+    )
+    assert result.exit_code != 0
+    text = " ".join(f"{result.output} {result.exception}".split())
+    assert re.search(message, text)
+    assert not list(tmp_path.iterdir())  # not even a lock
 
 
 def test_cells_are_spread_over_devices(monkeypatch):

@@ -21,7 +21,7 @@ from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.cli._versions import VersionList
 from mathamr_kedro.environments import stack_environments
 from mathamr_kedro.errors import MissingInputError, suggest
-from mathamr_kedro.experiments import Ending
+from mathamr_kedro.experiments import Cell, Ending
 from mathamr_kedro.experiments.outcomes import SYSTEMS
 from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.experiments.tracking import log_cells
@@ -73,8 +73,10 @@ def _run(
     continues where it stopped. A failing cell is reported and the others continue.
     """
     grid = _open(name, env, data_root, params)
+    cells = grid.list_cells(_read_seeds(seeds, grid.experiment.seeds))
+    slots = _assign_slots(devices, workers)
     with grid.lock():
-        works, failed = _run_cells(grid, seeds, workers, devices)
+        works, failed = _run_cells(grid, cells, slots)
     _report_failures(failed, works)
     if grid.has_results():
         grid.run_stages(["significance"])
@@ -206,18 +208,21 @@ def _read_seeds(text: str | None, known: Sequence[int]) -> list[int] | None:
     try:
         seeds = [int(part) for part in text.split(",")]
     except ValueError as exc:
-        raise click.BadParameter(f"expected numbers (got {text!r})") from exc
+        raise click.BadParameter(
+            f"expected seeds such as {known[0]} (got {text!r})", param_hint="--seeds"
+        ) from exc
     unknown = [seed for seed in seeds if seed not in known]
     if unknown:
         raise click.BadParameter(
-            f"expected some of the experiment's seeds {list(known)} (got {unknown})",
+            f"expected some of the experiment's seeds {list(known)} (got {unknown}); "
+            f"--seeds {known[0]} runs one of them, experiment.seeds states others",
             param_hint="--seeds",
         )
-    return seeds
+    return list(dict.fromkeys(seeds))
 
 
 def _run_cells(
-    grid: GridRun, seeds: str | None, workers: int | None, devices: str | None
+    grid: GridRun, cells: Sequence[Cell], slots: Sequence[str]
 ) -> tuple[list[Work], list[Ending]]:
     """Run what is unfinished; return all tasks, and those that did not end well."""
     # It loads torch, which those who look at results need not wait for.
@@ -225,7 +230,6 @@ def _run_cells(
         refuse_shared_trainings,
     )
 
-    cells = grid.list_cells(_read_seeds(seeds, grid.experiment.seeds))
     env = stack_environments(grid.data_env, "scratch")
     refuse_shared_trainings(cells, f"mathamr experiments run {grid.name} --env {env}")
     collection = grid.ensure_collection()
@@ -234,9 +238,8 @@ def _run_cells(
     todo = sum(work.task.name in names for work in works)
     done = len(cells) - todo
     click.echo(f"{grid.name}: {len(cells)} cells, {done} finished, {todo} to do")
-    slots = _assign_slots(devices, workers)
     failed = []
-    for number, ending in enumerate(grid.run(works, slots, workers == 0), start=1):
+    for number, ending in enumerate(grid.run(works, slots, not slots), start=1):
         click.echo(f"[{number}/{len(works)}] {_describe(ending)}")
         if ending.state != "finished":
             failed.append(ending)
@@ -244,10 +247,10 @@ def _run_cells(
 
 
 def _assign_slots(devices: str | None, workers: int | None) -> list[str]:
-    """Return the device of each cell that runs at a time."""
+    """Return the device of each cell that runs at a time; none: in this process."""
     if workers == 0:
         return []
-    names = devices.split(",") if devices else GridRun.list_devices()
+    names = GridRun.list_devices(devices)
     return list(islice(cycle(names), workers or len(names)))
 
 

@@ -96,10 +96,8 @@ class _Pair(NamedTuple):
 
     @property
     def is_same(self) -> bool:
-        found = [sorted(r.value(self.measure) for r in s) for s in self[2:]]
-        return len(found[0]) == len(found[1]) and np.allclose(
-            *found, rtol=1e-12, atol=1e-12
-        )
+        old, new = (sorted(r.value(self.measure) for r in s) for s in self[2:])
+        return len(old) == len(new) and np.allclose(old, new, rtol=1e-12, atol=1e-12)
 
     @property
     def figures(self) -> tuple[Figure | None, Figure | None, Figure | None]:

@@ -91,6 +91,11 @@ class NamedStrategy(Strategy):
         return cls(**{name: getattr(strategy, name) for name in names})
 
     @property
+    def needs_documents(self) -> bool:
+        """Whether posts need a document vector."""
+        return super().needs_documents or self.with_document > 0
+
+    @property
     def mixes(self) -> bool:
         """Whether scores are more than MaxSim."""
         is_weighted = self.sentence_weight != 1

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 
 from mathamr_kedro.corpus import FormulaIds
 from mathamr_kedro.datasets import GraphBlocks, PenmanShards, ShardedTable, VariantShard
-from mathamr_kedro.errors import ConfigurationError, WorkerError
+from mathamr_kedro.errors import WorkerError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.graph import (
@@ -43,7 +43,7 @@ def build_blocks(
 ) -> Iterator[VariantShard]:
     """Turn math graphs of posts, comments or topics into arrays with virtual nodes."""
     config = PreprocessingConfig.read(parameters)
-    _refuse_missing_trees(config, fusion)
+    config.check_fusion(fusion.get("mode", "mathamr_plus"))
     variant = config.variant_key
     made_from = fingerprint("blocks", math_graphs.made_from)
     start = StartOfShards(made_from, {"math graphs": math_graphs.made_from})
@@ -233,15 +233,3 @@ def _build(
         source = sources.get(result.name, "")
         shard = Shard(result.name, made_from, block, counts, source)
         yield VariantShard(config.variant_key, shard)
-
-
-def _refuse_missing_trees(
-    config: PreprocessingConfig, fusion: Mapping[str, Any]
-) -> None:
-    mode = config.graph.formula_mode
-    if fusion.get("mode") == "mathamr" and mode in ("slt", "both"):
-        raise ConfigurationError(
-            f"Expected formula_mode 'opt' or 'none' for graphs of fusion mode "
-            f"'mathamr', which have no layout trees (got {mode!r}) "
-            "(conf/<env>/parameters/preprocessing.yml)"
-        )
