@@ -11,7 +11,7 @@ from scipy.stats import ttest_rel
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.changes import Change
-from mathamr_kedro.experiments.grid import list_settings
+from mathamr_kedro.experiments.grid import Cell
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.experiments.versions import compare_versions
@@ -50,7 +50,7 @@ def test_the_settings_that_differ_are_named_with_both_values(old, new):
 def test_what_decides_only_how_it_runs_is_no_setting(tmp_path, old):
     other = describe(tmp_path / "b", training={"compute": {"device": "cpu"}})
     assert Change.list(old, other) == []
-    found = list_settings(PARAMETERS | {"ingestion": {"pairs": "all"}})
+    found = Cell.list_settings(PARAMETERS | {"ingestion": {"pairs": "all"}})
     assert found["ingestion.pairs"] == "all"
     assert not [name for name in found if "seed" in name or "workers" in name]
 

@@ -128,6 +128,23 @@ class Cell:
         """For people."""
         return f"{self.condition}, seed {self.seed}"
 
+    @staticmethod
+    def list_settings(parameters: Values) -> dict[str, Any]:
+        """Return what decides a result as dotted names and plain values.
+
+        Seeds are left out, and what decides only where and how fast it runs. Items of
+        a list that have names are named by them.
+
+        >>> Cell.list_settings({"training": {"loss": {"beta": 1.0}, "steps": "auto"}})
+        {'training.loss.beta': 1}
+        >>> Cell.list_settings({"evaluation": {"fusions": [{"name": "both", "k": 60}]}})
+        {'evaluation.fusions[both].name': 'both', 'evaluation.fusions[both].k': 60}
+        """
+        known = [s for s in (*SHARED_STAGES, *CELL_STAGES) if s in parameters]
+        leaves = dict(_list_leaves(_select(parameters, known), ""))
+        leaves.pop("training.seed", None)
+        return leaves
+
 
 def list_cells(
     experiment: Experiment, parameters: Values, seeds: Sequence[int] | None = None
@@ -152,23 +169,6 @@ def list_cells(
 def describe_key(parameters: Values) -> str:
     """Return the hash of the parameters that decide the result of a cell."""
     return fingerprint(_select(parameters, CELL_STAGES))
-
-
-def list_settings(parameters: Values) -> dict[str, Any]:
-    """Return what decides a result as dotted names and plain values.
-
-    Seeds are left out, and what decides only where and how fast it runs. Items of a
-    list that have names are named by them.
-
-    >>> list_settings({"training": {"seed": 1, "loss": {"beta": 1.0}, "steps": "auto"}})
-    {'training.loss.beta': 1}
-    >>> list_settings({"evaluation": {"fusions": [{"name": "both", "k": 60}]}})
-    {'evaluation.fusions[both].name': 'both', 'evaluation.fusions[both].k': 60}
-    """
-    stages = [stage for stage in (*SHARED_STAGES, *CELL_STAGES) if stage in parameters]
-    leaves = dict(_list_leaves(_select(parameters, stages), ""))
-    leaves.pop("training.seed", None)
-    return leaves
 
 
 def _list_leaves(value: Any, place: str) -> Iterator[tuple[str, Any]]:

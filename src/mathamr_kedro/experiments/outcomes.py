@@ -11,7 +11,7 @@ from typing import Any
 from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.experiments.cells import FinishedCell, TopicScores
 from mathamr_kedro.experiments.costs import Costs
-from mathamr_kedro.experiments.grid import list_settings
+from mathamr_kedro.experiments.grid import Cell
 from mathamr_kedro.experiments.reports import (
     Report,
 )
@@ -185,7 +185,7 @@ def _describe_cells(grid: GridResults) -> list[dict[str, Any]]:
 
 def _describe_settings(cells: Mapping[str, FinishedCell]) -> dict[str, Any]:
     """Return the settings of all conditions, then those of each that differ."""
-    found = {name: list_settings(c.record.parameters) for name, c in cells.items()}
+    found = {name: Cell.list_settings(c.record.parameters) for name, c in cells.items()}
     first = next(iter(found.values()))
     shared = {
         key: value

@@ -31,7 +31,7 @@ _NOT_RECORDED = (
 )
 
 
-class VersionComparison(NamedTuple):
+class _Versions(NamedTuple):
     """Two versions beside one another."""
 
     title: str
@@ -56,7 +56,7 @@ def compare_versions(
     new: Values,
     measure: str | None = None,
     config: TestConfig | None = None,
-) -> VersionComparison:
+) -> _Versions:
     """Return what differs between two versions: settings, values, and their tests.
 
     A difference is tested over the topics that both have, where scores are the means
@@ -83,7 +83,7 @@ def compare_versions(
     ]
     table = _tabulate(differing, tests, config)
     title = f"{new['experiment']}: two versions"
-    return VersionComparison(title, tuple(changes), tuple(notes), table)
+    return _Versions(title, tuple(changes), tuple(notes), table)
 
 
 class _Pair(NamedTuple):

@@ -158,7 +158,9 @@ def encode_collection(
     missing = {r.name: r for r in ranges}
     partitions = (Partition(name, [r]) for name, r in missing.items())
     results = run_partitions(function, partitions, config.workers)
-    for result in report_progress(results, "posts encoded", _count_posts):
+    total = sum(r.last - r.first for r in ranges)
+    what = f"{of.partition('-')[0]} encoded"
+    for result in report_progress(results, what, _count_posts, total=total):
         encoded = result.results[0]
         if isinstance(encoded, Failed):
             raise WorkerError(f"Shard {result.name!r}: {encoded.detail}")
