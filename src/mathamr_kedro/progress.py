@@ -40,6 +40,7 @@ def report_progress(
     seconds: float = 10.0,
     total: int | None = None,
     total_bytes: int = 0,
+    ends: bool = True,
 ) -> Iterator[T]:
     """Yield the items; log how far the loop is every few seconds, and its end.
 
@@ -50,6 +51,7 @@ def report_progress(
         seconds: minimum time between two log lines.
         total: what the count comes to; ``None`` where that is not known.
         total_bytes: of the files that the items are read from, where it is not.
+        ends: whether the end gets a line; not where the caller has more to say.
     """
     meter = _Meter(name, total, total_bytes)
     last, count, is_long = meter.started, 0, False
@@ -61,7 +63,7 @@ def report_progress(
             last, is_long = now, True
             logger.info("%s", meter.describe(count, now))
     now = time.perf_counter()
-    is_long = is_long or now - meter.started >= _WORTH_A_LINE
+    is_long = ends and (is_long or now - meter.started >= _WORTH_A_LINE)
     logger.log(logging.INFO if is_long else logging.DEBUG, "%s", meter.end(count, now))
 
 

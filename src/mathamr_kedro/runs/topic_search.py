@@ -160,6 +160,7 @@ def run_search(
         f"task {task}, {system}: topics",
         lambda start: min(batch_size, len(queries) - start),
         total=len(queries),
+        ends=False,
     ):
         batch = slice(start, start + batch_size)
         started = time.perf_counter()
