@@ -50,7 +50,9 @@ def summarise_run(
         lines += [f"  {t:<14} {line}" for t, line in zip(titles, found, strict=True)]
     reports = [_SOURCES[stage][1] for stage in done]
     lines += _list_reports(catalog, [name for name in reports if name in made])
-    lines += [f"Next     {line}" for line in _list_next(done, env, params)]
+    following = list(_list_next(done, env, params))
+    titles = ["Next", *[""] * (len(following) - 1)]
+    lines += [f"{t:<8} {line}" for t, line in zip(titles, following, strict=False)]
     return lines
 
 
@@ -93,11 +95,11 @@ def _describe_fusion(values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _describe_preprocessing(values: Mapping[str, Any]) -> Iterator[str]:
+    alone = values["comments"] + values["formulas"]
     yield (
-        f"arrays of {values['posts']:,} posts, {values['topics']:,} topics, "
-        f"{values['comments'] + values['formulas']:,} comments and single formulas; "
-        f"{values['train_pairs']:,} training and {values['validation_pairs']:,} "
-        f"validation pairs; {values['failed']:,} failed"
+        f"{values['posts']:,} posts, {values['topics']:,} topics, {alone:,} others as "
+        f"arrays; {values['train_pairs']:,} + {values['validation_pairs']:,} pairs; "
+        f"{values['failed']:,} failed"
     )
 
 

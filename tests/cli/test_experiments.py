@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
@@ -14,7 +15,7 @@ from kedro.framework.startup import bootstrap_project
 
 from mathamr_kedro.cli import experiments as cli
 from mathamr_kedro.cli import group
-from mathamr_kedro.cli._grids import _choose_device
+from mathamr_kedro.cli._grids import GridRun, _choose_device
 from mathamr_kedro.errors import ConfigurationError, LockedError, MissingInputError
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.outcomes import summarise_experiment
@@ -189,3 +190,18 @@ def test_cells_are_spread_over_devices(monkeypatch):
     assert _choose_device("cuda:1") == {"CUDA_VISIBLE_DEVICES": "6"}
     with pytest.raises(ConfigurationError, match="cuda:0,cuda:1"):
         _choose_device("gpu")
+
+
+def test_a_collection_without_pairs_stops_an_experiment_that_trains(monkeypatch):
+    monkeypatch.chdir(PROJECT)
+    parameters = open_catalog("formula_modes").load("parameters")
+    pairs = SimpleNamespace(counts={"written": 0})
+    grid = GridRun(PROJECT, "formula_modes")
+    vars(grid)["context"] = SimpleNamespace(
+        params=parameters, catalog=SimpleNamespace(load=lambda name: pairs)
+    )
+    monkeypatch.setattr(GridRun, "_fingerprint", lambda grid: "data")
+    with pytest.raises(ConfigurationError, match=r"--params ingestion\.pairs=all"):
+        grid.ensure_collection()
+    pairs.counts["written"] = 2
+    assert grid.ensure_collection() == "data"
