@@ -37,7 +37,7 @@ from mathamr_kedro.experiments import (
     read_experiment,
     run_tasks,
 )
-from mathamr_kedro.experiments.grid import CELL_STAGES, SHARED_STAGES
+from mathamr_kedro.experiments.grid import SHARED_STAGES
 from mathamr_kedro.parameters import merge_parameters
 from mathamr_kedro.project import find_roots
 from mathamr_kedro.stages import check_stage_parameters
@@ -150,7 +150,7 @@ class GridRun:
         cells = list_cells(self.experiment, self.context.params, seeds)
         for cell in cells:
             whole = {**self.context.params, **cell.parameters}
-            check_stage_parameters(whole, CELL_STAGES)
+            check_stage_parameters(whole)
         return cells
 
     def lock(self) -> WriterLock:

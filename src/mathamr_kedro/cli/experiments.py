@@ -22,12 +22,14 @@ from mathamr_kedro.cli._versions import VersionList
 from mathamr_kedro.environments import stack_environments
 from mathamr_kedro.errors import MissingInputError, suggest
 from mathamr_kedro.experiments import Cell, Ending
+from mathamr_kedro.experiments.grid import CELL_STAGES
 from mathamr_kedro.experiments.outcomes import SYSTEMS
 from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.experiments.tracking import log_cells
 from mathamr_kedro.experiments.versions import compare_versions
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.project import find_project, list_versions, open_catalog
+from mathamr_kedro.stages import check_stage_parameters
 from mathamr_kedro.stats import TestConfig
 
 _PARAMS = click.option(
@@ -232,6 +234,9 @@ def _run_cells(
 
     env = stack_environments(grid.data_env, "scratch")
     refuse_shared_trainings(cells, f"mathamr experiments run {grid.name} --env {env}")
+    for cell in cells:
+        whole = {**grid.context.params, **cell.parameters}
+        check_stage_parameters(whole, CELL_STAGES)
     collection = grid.ensure_collection()
     works = grid.plan(cells, collection)
     names = {cell.name for cell in cells}

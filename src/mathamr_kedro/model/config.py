@@ -72,8 +72,10 @@ class ComputeConfig:
     precision: Precision = "fp32"
 
     def __post_init__(self) -> None:
+        if self.device == "auto":
+            return
         try:
-            self.choose_device()
+            torch.device(self.device)
         except RuntimeError as exc:
             raise ConfigurationError(
                 "Expected 'auto', 'cpu' or a GPU such as 'cuda:0' for device (got "

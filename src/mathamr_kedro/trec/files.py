@@ -46,14 +46,14 @@ def open_binary(path: Path) -> IO[bytes]:
     if not is_packed:
         return stream
     packed = gzip.GzipFile(fileobj=stream, mode="rb")
-    packed.myfileobj = stream  # closed with it
+    packed.myfileobj = stream  # type: ignore[assignment]  # closed with it
     return packed  # type: ignore[return-value]
 
 
 class _CountedFile(io.FileIO):
     """A file whose bytes are counted as they are read: progress looks at them."""
 
-    def readinto(self, buffer: Any) -> int | None:  # type: ignore[override]
+    def readinto(self, buffer: Any) -> int | None:
         number = super().readinto(buffer)
         count_bytes(number or 0)
         return number

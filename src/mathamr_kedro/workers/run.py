@@ -160,8 +160,8 @@ class _Run:
             for slot, event in self.pool.wait(self._seconds_left()):
                 self._note(slot, event)
             self._stop_late_ones()
-            done, self.finished = self.finished, 0
-            yield done
+            yield self.finished
+            self.finished = 0
 
     def _submit_tasks(self) -> None:
         for number in range(len(self.slots)):
