@@ -82,7 +82,7 @@ def check(parameters, running=(), **changes):
 )  # fmt: skip
 def test_what_a_later_stage_cannot_do_is_refused_at_once(parameters, changes, message):
     with pytest.raises(ConfigurationError, match=message) as refusal:
-        check(parameters, **changes)
+        check(parameters, STAGES, **changes)
     assert "\n" not in str(refusal.value)
 
 
@@ -122,6 +122,11 @@ def test_a_run_needs_what_its_stages_need(parameters, stage, changes, message):
     with pytest.raises((ConfigurationError, MissingInputError), match=message):
         check(parameters, [stage], **changes)
     check(parameters, ["ingestion"], **changes)  # a stage that is not concerned
+
+
+def test_stages_that_do_not_run_contradict_nobody(parameters):
+    check(parameters, ["graph_fusion"], graph_fusion={"mode": "mathamr"})
+    check(parameters, ["ingestion"], indexing={"strategy": HNSW})
 
 
 def test_optional_baselines_stop_no_run(parameters):

@@ -59,8 +59,10 @@ def check_stage_parameters(
         if key in STAGES and find_spec(module) is not None:
             declared = import_module(module).PARAMETERS
             configs[key] = read_parameters(declared, values, where=key)
-    _check_graphs(configs)
-    _check_searches(configs)
+    if "preprocessing" in running:
+        _check_graphs(configs)
+    if "evaluation" in running:
+        _check_searches(configs)
     _check_experiment(read_experiment(parameters), configs)
     for stage, config in configs.items():
         if stage in running and hasattr(config, "check_machine"):
