@@ -153,6 +153,9 @@ class _ServerBuilds:
             return None
         return Note(found["config"], found["build"], found["generation"])
 
+    def claim(self, note: Note) -> Note:
+        return note  # the server keeps searches and changes apart
+
     def announce(self, note: Note) -> None:
         """Do nothing: the server keeps its files, and checks them itself."""
 
