@@ -19,7 +19,7 @@ TREC = {
     "nDCG'": "ndcg", "MAP'": "map", "P'@10": "P_10", "Bpref": "bpref",
     "nDCG'@10": "ndcg_cut_10", "P'@5": "P_5", "recall'@100": "recall_100",
     "nDCG@10": "ndcg_cut_10", "MAP": "map", "P@10": "P_10", "recall@5": "recall_5",
-    "nDCG": "ndcg",
+    "nDCG": "ndcg", "RR": "recip_rank", "RR'": "recip_rank",
 }  # fmt: skip
 
 

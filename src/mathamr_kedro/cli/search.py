@@ -16,6 +16,7 @@ from mathamr_kedro.graph import FORMULA_TYPE, POST_TYPES
 from mathamr_kedro.wording import count_nouns
 
 if TYPE_CHECKING:
+    from mathamr_kedro.project_systems import Finds
     from mathamr_kedro.search import Answer, Result, Searcher
 
 
@@ -93,7 +94,7 @@ def command(
     from mathamr_kedro.project_search import open_searcher  # noqa: PLC0415
 
     of_task_2 = like is not None and re.match(r"B\.\d|NTCIR12-", like)
-    finds = "formulas" if formula is not None or of_task_2 else "posts"
+    finds: Finds = "formulas" if formula is not None or of_task_2 else "posts"
     _show(ask, partial(open_searcher, **where, finds=finds), as_json)
 
 

@@ -58,7 +58,8 @@ class _FindPosts(Protocol):
 class _FindFormulas(Protocol):
     """Ranks formulas for a query that is one, and says what gave how much."""
 
-    find_instances: FindInstances
+    @property
+    def find_instances(self) -> FindInstances: ...
 
     def __call__(self, query: EncodedQuery, top: int) -> FormulaHits: ...
 
