@@ -12,7 +12,7 @@ from kedro.framework.startup import bootstrap_project
 
 from mathamr_kedro.cli import group
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.hooks import RunHooks
+from mathamr_kedro.hooks import ErrorHooks, RunHooks
 from mathamr_kedro.project import LastRun, find_project, open_catalog
 from tests.conftest import PROJECT
 
@@ -157,3 +157,11 @@ def test_programs_and_cells_of_experiments_leave_none(project):
     RunHooks().after_pipeline_run({"env": "demo", "runtime_params": {}})
     with pytest.raises(MissingInputError):
         LastRun.find()
+
+
+def test_errors_of_kedro_run_repeat_its_options():
+    command = click.Context(click.Command("run"))
+    command.params = {"env": "own", "params": {"data_root": "/x"}}
+    with command, pytest.raises(click.ClickException) as caught:
+        ErrorHooks().on_pipeline_error(MissingInputError("run `kedro run`"))
+    assert caught.value.message == "run `kedro run --env own --params data_root=/x`"

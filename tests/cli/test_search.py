@@ -277,7 +277,7 @@ class TestTerminal:
         text = " ".join(f"Is ${n}x$ the number {n}?" for n in range(1, 60))
         result = run(search.command, data, text, "--top", "2")
         lines = result.stdout.splitlines()
-        assert len(lines) < 30
+        assert len(lines) < 40
         rests = [line for line in lines if "other matches" in line]
         assert len(rests) == 2
         blocks = result.stdout.strip().split("\n\n")

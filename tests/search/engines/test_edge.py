@@ -267,9 +267,14 @@ def test_view_of_a_killed_reader_is_removed(tmp_path, store):
     paths = [str(tmp_path / "edge"), str(store.folder)]
     subprocess.run([sys.executable, "-c", reader, *paths], check=False)
     (build,) = (tmp_path / "edge").glob("build-*")
-    assert list((tmp_path / "edge").glob("view-*"))
+    (left,) = (tmp_path / "edge").glob("view-*")
+    shutil.copytree(left, left.with_name("view-of-another-build"))
     assert not EdgeView.are_open(build)
-    assert not list((tmp_path / "edge").glob("view-*"))
+    assert [v.name for v in build.parent.glob("view-*")] == ["view-of-another-build"]
+    with VectorStore.open(store.folder, ENCODER, WIDTH) as writer:
+        writer.commit(delete=["3"])
+    EdgeIndex.open(tmp_path / "edge", VectorStore(store.folder)).close()
+    assert not list(build.parent.glob("view-*"))
 
 
 def test_where_there_are_no_hard_links_files_are_copied(

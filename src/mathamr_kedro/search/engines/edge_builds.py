@@ -123,6 +123,7 @@ class EdgeBuilds:
         for other in self._folder.glob(f"{_PREFIX}*"):
             if other != self._of(note):
                 shutil.rmtree(other)
+        EdgeView.remove_dead(self._folder)
 
     def load(self, note: Note) -> Collections:
         """Open a build for writing."""

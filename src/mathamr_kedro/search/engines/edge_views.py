@@ -61,6 +61,12 @@ class EdgeView:
         return any([_is_open(f) for f in build.parent.glob(f"{_prefix(build)}*")])
 
     @staticmethod
+    def remove_dead(folder: Path) -> None:
+        """Remove what killed readers of any build left in the folder of an index."""
+        for view in folder.glob("view-*"):
+            _is_open(view)
+
+    @staticmethod
     def copy_build(build: Path, target: Path) -> None:
         """Copy a build, with the holes in its files."""
         shutil.copytree(build, target, copy_function=_copy)
