@@ -160,6 +160,16 @@ def test_parts_of_a_score_add_up_to_it(open_search, system):
     assert names == fused.get(system, [system])
 
 
+def test_what_a_system_did_not_find_has_no_share(open_search, texts):
+    lost = next(p for p in texts if p.post_type == "question")  # none is returned
+    (part,) = open_search("bm25").explain(QUERY, lost.post_id)
+    assert (part.share, math.isnan(part.score), part.terms) == (0.0, True, ())
+    first, second = open_search("both").explain(QUERY, lost.post_id)
+    assert second.share == 0.0
+    assert math.isnan(second.score)
+    assert first.terms
+
+
 def test_parts_are_found_whatever_was_asked_before(open_search):
     search = open_search("both")
     first = search(QUERY, 3).ids[0]

@@ -76,7 +76,10 @@ def _show(found: Explanation) -> None:
     """Print what the search's score is the sum of, then MaxSim of the post alone."""
     from mathamr_kedro.search import ScorePart  # noqa: PLC0415 - loaded by now
 
-    if found.parts:
+    if len(found.parts) == 1 and not found.terms:  # it compares no vectors
+        (part,) = found.parts
+        click.echo(f"{part.share:.4f} {part.describe_source()}")
+    elif found.parts:
         name = "+".join(part.system for part in found.parts)
         score = sum(part.share for part in found.parts)
         click.echo(f"{name} {score:.4f}, the sum of:")

@@ -85,16 +85,18 @@ class _SystemSearch:
         self, query: EncodedQuery, key: str, post_types: Sequence[str] | None = None
     ) -> tuple[ScorePart, ...]:
         """Return what gave how much to the score of a post, or of a visual id."""
-        types = None if post_types is None else tuple(post_types)
-        last, name = self._last, query.entry.key
+        types, name = None if post_types is None else tuple(post_types), query.entry.key
+        terms = self._list_terms(self.system, query, key)
+        if terms:
+            score = sum(term.weight * term.similarity for term in terms)
+            return (ScorePart(self.system, score, score, terms),)
+        last = self._last
         is_known = last is not None and last[0] is query and last[1] == types
         runs = last[2] if last and is_known else self._search(query, types)
         if self.system not in self._fused:
-            terms = self._list_terms(self.system, query, key)
-            score = sum(t.weight * t.similarity for t in terms)
-            if not terms:
-                score = _find_score(runs[self.system], name, key)
-            return (ScorePart(self.system, score, score, terms),)
+            score = _find_score(runs[self.system], name, key)
+            share = 0.0 if math.isnan(score) else score
+            return (ScorePart(self.system, share, score),)
         fusion = self._fused[self.system]
         parts = [runs[system] for system in fusion.of]
         shares = fusion.split(parts, name).get(key, [0.0] * len(parts))
