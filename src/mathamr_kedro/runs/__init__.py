@@ -1,11 +1,11 @@
 """Systems and their runs: topics in, ranked lists out.
 
 ```
-topic_search   topics by vectors: strategies, batches, time ──┐
+topic_search   topics by vectors: named strategies, time    ──┐
 baselines      BM25 and sentence encoders as systems          ├─► Run (trec)
 query_checks   queries that show nothing are not searched    │
 fusion         several runs fused into one                  ──┘     │
-post_search    the same systems for one question at a time          │
+post_search    the same systems for one question or formula         │
 topic_sets     topics with their judgments, edition by edition ─────┴─► metrics
 ```
 """
@@ -22,10 +22,10 @@ from mathamr_kedro.runs.baselines import (
     name_text_model,
 )
 from mathamr_kedro.runs.fusion import Fusion, NamedFusion, add_fusions, fuse_runs
-from mathamr_kedro.runs.post_search import PostSearch
+from mathamr_kedro.runs.named_strategies import NamedStrategy
+from mathamr_kedro.runs.post_search import FormulaSearch, PostSearch
 from mathamr_kedro.runs.query_checks import find_blank_queries, list_unsearched
 from mathamr_kedro.runs.topic_search import (
-    NamedStrategy,
     Queries,
     find_questions,
     run_search,
@@ -38,6 +38,7 @@ __all__ = [
     "POST_SYSTEMS",
     "TASKS",
     "TASK_1_TYPES",
+    "FormulaSearch",
     "FormulaSystem",
     "Fusion",
     "NamedFusion",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -13,14 +13,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.graph import SENTENCE
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import Topic
-from mathamr_kedro.runs.baselines import TASK_1_TYPES
+from mathamr_kedro.runs.named_strategies import NamedStrategy
 from mathamr_kedro.search import (
     PostEntry,
-    Strategy,
     VectorIndex,
     Vectors,
     VectorStore,
@@ -35,73 +33,6 @@ logger = logging.getLogger(__name__)
 Q = TypeVar("Q")
 Search = Callable[[Sequence[Q], int], Sequence[Hits | FormulaHits]]
 """Queries and a depth in, a list for each query out."""
-
-
-@dataclass(frozen=True)
-class NamedStrategy(Strategy):
-    """A strategy as a system: with a name, and perhaps with more than MaxSim."""
-
-    post_types: tuple[str, ...] = TASK_1_TYPES
-    name: str = ""
-    """By default that of the strategy, e.g. ``rerank-5000-hnsw``."""
-    with_question: float = 0.0
-    """Beyond the thesis: share of MaxSim over an answer and its question together."""
-    with_document: float = 0.0
-    """Beyond the thesis: weight of the similarity of document vectors beside MaxSim."""
-    sentence_weight: float = 1.0
-    """Beyond the thesis: of a query's sentences in the mean of MaxSim; formulas and
-    the document have 1."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.name:
-            strategy = Strategy(
-                self.retrieval,
-                self.search,
-                self.candidates,
-                hnsw_walks=self.hnsw_walks,
-            )
-            parts = {
-                "question": self.with_question,
-                "document": self.with_document,
-                "sentence": self.sentence_weight if self.sentence_weight != 1 else 0,
-            }
-            suffix = "".join(f"-{part}-{w:g}" for part, w in parts.items() if w)
-            object.__setattr__(self, "name", strategy.name + suffix)
-        if not 0 <= self.with_question <= 1:
-            raise ConfigurationError(
-                f"Expected with_question from 0 to 1 (got {self.with_question!r})"
-            )
-        if self.with_document < 0:
-            raise ConfigurationError(
-                f"Expected with_document of at least 0 (got {self.with_document!r})"
-            )
-        if self.sentence_weight <= 0:
-            raise ConfigurationError(
-                f"Expected a positive sentence_weight (got {self.sentence_weight!r})"
-            )
-        if self.mixes and self.retrieval == "single":
-            raise ConfigurationError(
-                "Expected retrieval 'maxsim' or 'rerank' for with_question, "
-                "with_document and sentence_weight (got 'single'): they change MaxSim"
-            )
-
-    @classmethod
-    def of(cls, strategy: Strategy) -> NamedStrategy:
-        """Return a plain strategy as a system."""
-        names = Strategy.__dataclass_fields__
-        return cls(**{name: getattr(strategy, name) for name in names})
-
-    @property
-    def needs_documents(self) -> bool:
-        """Whether posts need a document vector."""
-        return super().needs_documents or self.with_document > 0
-
-    @property
-    def mixes(self) -> bool:
-        """Whether scores are more than MaxSim."""
-        is_weighted = self.sentence_weight != 1
-        return self.with_question > 0 or self.with_document > 0 or is_weighted
 
 
 class Queries(NamedTuple):
@@ -280,9 +211,7 @@ def _mix_scores(
     nearest = np.maximum.reduceat(similarity, posts.ptr[:-1], axis=1)
     answer = np.array([places[k] for k in keys], dtype=np.int64)
     question = np.array([places[asked[k]] for k in keys], dtype=np.int64)
-    is_sentence = np.asarray(query.kinds) == SENTENCE
-    weights = np.where(is_sentence, strategy.sentence_weight, 1.0)
-    weights /= weights.sum()
+    weights = strategy.weigh(query)
     together = weights @ np.maximum(nearest[:, answer], nearest[:, question])
     alone = weights @ nearest[:, answer]
     scores: NDArray[np.float64] = (1 - share) * alone + share * together

@@ -64,7 +64,7 @@ def _draw_heatmap(explanation: Explanation) -> Figure:
 def draw_panels(explanations: Mapping[str, Explanation]) -> Figure:
     """Draw several explanations side by side on one scale, two in a row (Figure 4.1).
 
-    Nodes have their short names: formulas F0, F1, ..., sentences S0, ..., document D.
+    Nodes have their short names: formulas F0, F1, ..., sentences S1, ..., document D.
     """
     rows = max(1, (len(explanations) + 1) // 2)
     columns = min(2, max(1, len(explanations)))

@@ -7,7 +7,7 @@ r"""From words and LaTeX to vectors: a query, or a post that comes later.
       │ AMR parser           (r / rational :polarity - :domain (f / FORMULA_0) ...)
       │ trees, fusion        FORMULA_0 with its operator and layout tree
       │ vocabulary           arrays with the numbers of the prepared graphs
-      ▼ encoder              F0 S0 D: one vector each
+      ▼ encoder              F0 S1 D: one vector each
 
 Each step is the one that the posts of the collection went through; only the formula
 index, which cannot know a formula that was typed a moment ago, is not asked.
@@ -115,8 +115,8 @@ class QueryEncoder:
         (parsed,) = self._parse([clean.text])
         if isinstance(parsed, ParseFailure):
             raise MalformedInputError(
-                f"Expected words or formulas between dollars (got {source!r}: "
-                f"{parsed.detail})"
+                "Expected words or formulas between dollars (got "
+                f"{source[:60]!r}: {parsed.detail[:120]})"
             )
         record = GraphRecord(key, parsed.graph, kind, clean.formula_map, parsed.missing)
         fused = self._arrays.fuse(record)

@@ -202,7 +202,7 @@ def _describe(
     if graphs.made_from != _made_from(texts, config):
         raise MissingInputError(
             "The graphs were made from other texts or parameters; run the whole stage: "
-            "kedro run --pipelines amr_parsing"
+            "`kedro run --pipelines amr_parsing`"
         )
     statistics = GraphStatistics()
     reasons: Counter[str] = Counter()

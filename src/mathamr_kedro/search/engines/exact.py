@@ -130,11 +130,22 @@ class ExactIndex(VectorIndex):
         hits = index.search_maxsim([query.vectors], depth=1000)
 
     Threads may search and refresh it at the same time: a search sees one commit.
+
+    Args:
+        store: the vectors.
+        device: where to scan.
+        dtype: of what is scanned.
+        stands_in: for an index with graphs: what could be approximate is exact.
     """
 
     def __init__(
-        self, store: VectorStore, device: str = "cpu", dtype: ScanType = "float32"
+        self,
+        store: VectorStore,
+        device: str = "cpu",
+        dtype: ScanType = "float32",
+        stands_in: bool = False,
     ) -> None:
+        self._stands_in = stands_in
         self._store, self._device = store, device
         self._dtype: ScanType = dtype
         self._packed = _Packed(store.segments(), device, dtype)
@@ -158,7 +169,7 @@ class ExactIndex(VectorIndex):
         types: PostTypes = None,
     ) -> list[Hits]:
         """Find posts by their document vectors."""
-        _check_mode(mode)
+        self._check_mode(mode)
         packed = self._packed
         numbers = packed.posts.with_document
         names = packed.posts.keys[numbers]
@@ -174,7 +185,7 @@ class ExactIndex(VectorIndex):
         types: PostTypes = None,
     ) -> list[Hits]:
         """Find posts by MaxSim over all their vectors."""
-        _check_mode(mode)
+        self._check_mode(mode)
         packed = self._packed
         names, allowed = packed.posts.post_keys, packed.allowed("all", types)
         batch = self._batch(queries)
@@ -211,7 +222,7 @@ class ExactIndex(VectorIndex):
         self, queries: Sequence[Vectors], depth: int, mode: SearchMode = EXACT
     ) -> list[FormulaHits]:
         """Find formulas by their vectors."""
-        _check_mode(mode)
+        self._check_mode(mode)
         packed = self._packed
         posts = packed.posts
         best = packed.space("formula").find(
@@ -243,6 +254,13 @@ class ExactIndex(VectorIndex):
         """Free the memory."""
         self._packed = _Packed(self._store.segments(), self._device, self._dtype)
 
+    def _check_mode(self, mode: SearchMode) -> None:
+        if not mode.exact and not self._stands_in:
+            raise ConfigurationError(
+                "The engine 'exact' has no approximate search; choose search 'exact', "
+                "or the engine 'edge' or 'server' (conf/<env>/parameters/indexing.yml)"
+            )
+
     def _batch(self, queries: Sequence[Vectors]) -> RaggedVectors:
         dtype = self._store.state.dtype
         return RaggedVectors.of([round_query(q, dtype) for q in queries])
@@ -273,11 +291,3 @@ _TAKE: dict[str, Callable[[PostVectors], RaggedVectors]] = {
 
 def _fill(space: ExactSpace, name: str, group: list[Segment]) -> None:
     space.add(RaggedVectors.join([_TAKE[name](s.posts) for s in group]))
-
-
-def _check_mode(mode: SearchMode) -> None:
-    if not mode.exact:
-        raise ConfigurationError(
-            "The engine 'exact' has no approximate search; choose search 'exact', or "
-            "the engine 'edge' or 'server' (conf/<env>/parameters/indexing.yml)"
-        )
