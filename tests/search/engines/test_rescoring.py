@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from mathamr_kedro.hits import rank_ids
-from mathamr_kedro.search.engines.qdrant import _settle_list
+from mathamr_kedro.search.engines.point_search import _settle_list
 from mathamr_kedro.search.engines.rescoring import Choice, _select_top, name_items
 from tests.search.conftest import slow_ranking
 

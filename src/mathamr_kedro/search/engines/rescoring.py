@@ -59,6 +59,8 @@ class Choice:
         slack: how far a score may be from the true one.
         rescore: gives true scores.
         rank: decides ties.
+        ordered: whether the order counts, or only which items are the best: then the
+            true scores of those around the last place are enough.
     """
 
     def __init__(
@@ -69,11 +71,12 @@ class Choice:
         slack: float,
         rescore: Rescore,
         rank: Rank,
+        ordered: bool = True,
     ) -> None:
         count, size = scores.shape
         depth = min(depth, size)
         self._scores, self._items = scores, items
-        self._settle = _Settle(depth, slack, rescore, rank)
+        self._settle = _Settle(depth, slack, rescore, rank, ordered)
         if depth == 0:
             return
         taken = min(size, depth + max(32, depth // 16))
@@ -137,6 +140,7 @@ class _Settle(NamedTuple):
     slack: float
     rescore: Rescore
     rank: Rank
+    ordered: bool
 
     def start(self, top: Tensor, items: Tensor, which: Tensor) -> HostCopy:
         """Order (R, M) falling scores of the queries ``which`` (R,)."""
@@ -157,12 +161,16 @@ class _Settle(NamedTuple):
     def _rescore(self, top: Tensor, items: Tensor, which: Tensor) -> Tensor:
         """(R, M) true scores of all, or of those that are near to others."""
         exact = top.double()
-        if self.slack > _TRUSTED:
+        if self.ordered and self.slack > _TRUSTED:
             # Without asking the device which: it would wait for the answer.
             queries = which.repeat_interleave(items.shape[1])
             true = self.rescore(queries, items.flatten()).view_as(exact)
             return torch.where(top > -torch.inf, true, exact)
-        near = _with_neighbours((top[:, :-1] - top[:, 1:]) <= 2 * self.slack)
+        if self.ordered:
+            near = _with_neighbours((top[:, :-1] - top[:, 1:]) <= 2 * self.slack)
+        else:
+            last = top[:, self.depth - 1 : self.depth]
+            near = (top - last).abs() <= 2 * self.slack
         row, column = (near & (top > -torch.inf)).nonzero(as_tuple=True)
         if len(row):
             exact[row, column] = self.rescore(which[row], items[row, column])
