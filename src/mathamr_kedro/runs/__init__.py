@@ -1,7 +1,8 @@
 """Systems and their runs: topics in, ranked lists out.
 
 ```
-topic_search   topics by vectors: strategies, batches, time ──┐
+topic_search   topics by vectors: batches, time             ──┐
+mixtures       posts by MaxSim and more, with their questions │
 baselines      BM25 and sentence encoders as systems          ├─► Run (trec)
 query_checks   queries that show nothing are not searched    │
 fusion         several runs fused into one                  ──┘     │
@@ -22,15 +23,11 @@ from mathamr_kedro.runs.baselines import (
     name_text_model,
 )
 from mathamr_kedro.runs.fusion import Fusion, NamedFusion, add_fusions, fuse_runs
+from mathamr_kedro.runs.mixtures import Questions, find_questions, search_posts
+from mathamr_kedro.runs.named_strategies import NamedStrategy
 from mathamr_kedro.runs.post_search import PostSearch
 from mathamr_kedro.runs.query_checks import find_blank_queries, list_unsearched
-from mathamr_kedro.runs.topic_search import (
-    NamedStrategy,
-    Queries,
-    find_questions,
-    run_search,
-    search_posts,
-)
+from mathamr_kedro.runs.topic_search import Queries, run_search
 from mathamr_kedro.runs.topic_sets import TASKS, TopicSet, list_topic_sets
 
 __all__ = [
@@ -46,6 +43,7 @@ __all__ = [
     "PostSources",
     "PostSystem",
     "Queries",
+    "Questions",
     "TopicSet",
     "add_fusions",
     "build_formula_ranker",

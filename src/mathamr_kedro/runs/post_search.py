@@ -26,7 +26,8 @@ from mathamr_kedro.runs.baselines import (
     build_post_ranker,
 )
 from mathamr_kedro.runs.fusion import NamedFusion, fuse_runs
-from mathamr_kedro.runs.topic_search import NamedStrategy, search_posts
+from mathamr_kedro.runs.mixtures import search_posts
+from mathamr_kedro.runs.named_strategies import NamedStrategy
 from mathamr_kedro.search import EncodedQuery, VectorIndex, VectorStore
 from mathamr_kedro.trec import Run
 from mathamr_kedro.types import PostId

@@ -1,0 +1,254 @@
+r"""Posts by more than the MaxSim of their own vectors.
+
+::
+
+    candidates    the best answers, and the answers of the best questions
+    compared      each of them and its question once, all vectors in one product
+    nearest       (posts, query vectors): the best partner of each query vector
+    mixed         answers and their questions, sentences, document vectors as weighted
+
+.. math::
+    M = (1 - w) \, S(q, a) + w \, S(q, a \cup b) \qquad
+    C = (1 - w) \, q_D \cdot a_D + w \, q_D \cdot b_D
+
+:math:`S` is MaxSim (Eq. 3.7), in whose mean over the query's vectors a sentence has
+``sentence_weight``; :math:`a \cup b` are the vectors of an answer and of its question,
+:math:`D` is the document vector and :math:`w` is ``with_question``. A post without a
+question in the index is its own. The score is :math:`M + \lambda C` with
+``with_document`` for :math:`\lambda`, or the standardised sum of ``combined``
+(:mod:`~mathamr_kedro.search.engines.combination`) with its ``document_weight``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import torch
+from numpy.typing import NDArray
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph import DOCUMENT, SENTENCE
+from mathamr_kedro.hits import Hits
+from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.runs.named_strategies import NamedStrategy
+from mathamr_kedro.search import (
+    PostEntry,
+    PostVectors,
+    VectorIndex,
+    VectorStore,
+    find_posts,
+)
+from mathamr_kedro.search.engines.combination import Combination
+from mathamr_kedro.types import PostId
+
+_POSTS_AT_ONCE = 512
+"""Posts whose vectors are in double precision at once: they stay in the cache."""
+
+
+class Questions(dict[PostId, PostId]):
+    """The question of each answer, where both are in the index."""
+
+    @cached_property
+    def answers(self) -> dict[PostId, list[PostId]]:
+        """Answers of each question."""
+        found: dict[PostId, list[PostId]] = {}
+        for answer, question in self.items():
+            found.setdefault(question, []).append(answer)
+        return found
+
+
+def find_questions(tables: Iterable[pa.Table], indexed: Container[PostId]) -> Questions:
+    """Return the question of each answer, where both are in the index.
+
+    Args:
+        tables: posts, with the columns ``post_id`` and ``parent_id``.
+        indexed: posts in the index.
+    """
+    columns = ("post_id", "parent_id")
+    return Questions(
+        (post, parent)
+        for table in tables
+        for post, parent in zip(*(table[c].to_pylist() for c in columns), strict=True)
+        if parent in indexed and post in indexed
+    )
+
+
+def search_posts(
+    index: VectorIndex,
+    store: VectorStore,
+    strategy: NamedStrategy,
+    question_of: Mapping[PostId, PostId],
+    queries: Sequence[PostEntry],
+    depth: int,
+) -> list[Hits]:
+    """Return the best posts for each query, by MaxSim alone or with more.
+
+    Args:
+        index: where to search.
+        store: the vectors that the index was made from.
+        strategy: how to search.
+        question_of: question of each answer, where both are in the index; as
+            :class:`Questions` its answers are listed once for all calls.
+        queries: the topics.
+        depth: posts in a list.
+    """
+    strategy = replace(strategy, depth=depth)
+    if not strategy.mixes:
+        return find_posts(index, queries, strategy)
+    known = question_of if isinstance(question_of, Questions) else None
+    threads = Questions(question_of) if known is None else known
+    candidates = _list_candidates(index, strategy, threads, queries)
+    posts = copy(store)  # all in one commit
+    results = []
+    for query, keys in zip(queries, candidates, strict=True):
+        scores = _mix_scores(query, keys, posts, strategy, threads)
+        results.append(Hits.rank(keys, scores).top(depth))
+    return results
+
+
+def _list_candidates(
+    index: VectorIndex,
+    strategy: NamedStrategy,
+    questions: Questions,
+    queries: Sequence[PostEntry],
+) -> list[list[PostId]]:
+    """Return the best posts by the strategy, then the answers of the best questions."""
+    types = [strategy.post_types]
+    if strategy.with_question and "answer" in (strategy.types or ("answer",)):
+        types.append(("question",))
+    lists = _list_best(index, strategy, types, queries)
+    return [
+        list(
+            dict.fromkeys(
+                [
+                    *found[0],
+                    *(a for best in found[1:] for q in best
+                      for a in questions.answers.get(q, ())),
+                ]
+            )
+        )
+        for found in lists
+    ]  # fmt: skip
+
+
+def _list_best(
+    index: VectorIndex,
+    strategy: NamedStrategy,
+    types: Sequence[tuple[str, ...]],
+    queries: Sequence[PostEntry],
+) -> list[list[list[PostId]]]:
+    """Return the best posts of each of some types, for each query."""
+    if strategy.retrieval == "maxsim":
+        sets = [frozenset(some) or None for some in types]
+        matrices = [q.vectors for q in queries]
+        return index.list_best(matrices, strategy.depth, strategy.mode, sets)
+    if strategy.retrieval == "combined":  # whatever either list has
+        strategy = replace(strategy, depth=2 * strategy.candidates)
+    found = [
+        find_posts(index, queries, replace(strategy, post_types=some)) for some in types
+    ]
+    return [[hits.ids for hits in each] for each in zip(*found, strict=True)]
+
+
+def _mix_scores(
+    query: PostEntry,
+    keys: Sequence[PostId],
+    store: VectorStore,
+    strategy: NamedStrategy,
+    questions: Questions,
+) -> NDArray[np.float64]:
+    """Score answers together with their questions and by their document vectors.
+
+    Raises:
+        ConfigurationError: document vectors are asked for, and the graphs have none.
+    """
+    if not keys:
+        return np.zeros(0)
+    share = strategy.with_question
+    asked = [questions.get(k, k) for k in keys] if share else keys
+    places = {k: n for n, k in enumerate(dict.fromkeys([*keys, *asked]))}
+    answer = np.fromiter((places[k] for k in keys), np.int64, len(keys))
+    question = np.fromiter((places[k] for k in asked), np.int64, len(keys))
+    compared = _Compared.of(query, list(places), store)
+    weights = np.where(np.asarray(query.kinds) == SENTENCE, strategy.sentence_weight, 1)
+    weights /= weights.sum()
+    nearest = compared.nearest
+    mixed: NDArray[np.float64] = nearest[answer] @ weights
+    if share:
+        together = np.maximum(nearest[answer], nearest[question]) @ weights
+        mixed = (1 - share) * mixed + share * together
+    if not strategy.with_document and strategy.retrieval != "combined":
+        return mixed
+    similar = compared.documents()
+    similar = (1 - share) * similar[answer] + share * similar[question]
+    if strategy.retrieval == "combined":
+        combination = Combination.of(mixed, similar, strategy.document_weight)
+        return combination.add(mixed, similar)
+    return mixed + strategy.with_document * similar
+
+
+class _Compared(NamedTuple):
+    """A query and some posts, vector by vector."""
+
+    nearest: NDArray[np.float64]
+    """(N, T) the best product of each query vector with the vectors of each post."""
+    similar: NDArray[np.float64]
+    """(N,) the product of the document vectors; not a number where one is missing."""
+
+    @classmethod
+    def of(
+        cls, query: PostEntry, keys: Sequence[PostId], store: VectorStore
+    ) -> _Compared:
+        """Compare a query with posts, in double precision."""
+        store.require(keys)
+        tokens = torch.from_numpy(query.vectors.astype(np.float64).T)
+        kinds = np.asarray(query.kinds)
+        whole = np.flatnonzero(kinds == DOCUMENT)[-1:]  # the token, if there is one
+        nearest = np.empty((len(keys), len(kinds)))
+        similar = np.full(len(keys), np.nan)
+        for posts, rows, places in _locate(keys, store):
+            nodes = RaggedVectors(posts.vectors, posts.ptr).take(rows)
+            products = torch.from_numpy(nodes.vectors).double() @ tokens
+            nearest[places] = torch.segment_reduce(
+                products, "max", lengths=torch.from_numpy(nodes.lengths), unsafe=True
+            ).numpy()
+            documents = posts.document_rows[rows]
+            has_both = np.flatnonzero((documents >= 0) & bool(len(whole)))
+            row = (documents - posts.ptr[rows] + nodes.ptr[:-1])[has_both]
+            similar[places[has_both]] = products.numpy()[row, whole]
+        return cls(nearest, similar)
+
+    def documents(self) -> NDArray[np.float64]:
+        """Return the similarities of document vectors.
+
+        Raises:
+            ConfigurationError: a post, or the query, has none.
+        """
+        if np.isnan(self.similar).any():
+            raise ConfigurationError(
+                "Expected a document vector for every post for with_document and "
+                "'combined' (got posts without); prepare graphs with "
+                "preprocessing.graph.structure 'hierarchy' or 'global_maxsim', or "
+                "search by strategy 'maxsim' without with_document"
+            )
+        return self.similar
+
+
+def _locate(
+    keys: Sequence[PostId], store: VectorStore
+) -> Iterator[tuple[PostVectors, NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield segments, rows of some posts in them, and the places of their keys."""
+    where = np.array([store.places[key] for key in keys])
+    order = np.lexsort((where[:, 1], where[:, 0]))  # as they lie in the files
+    for number in np.unique(where[:, 0]).tolist():
+        posts = store.segments()[number].posts
+        inside = order[where[order, 0] == number]
+        for a in range(0, len(inside), _POSTS_AT_ONCE):
+            places = inside[a : a + _POSTS_AT_ONCE]
+            yield posts, where[places, 1], places
