@@ -21,7 +21,7 @@ question in the index is its own. The score is :math:`M + \lambda C` with
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -45,10 +45,11 @@ from mathamr_kedro.search import (
     find_posts,
 )
 from mathamr_kedro.search.engines.combination import Combination
+from mathamr_kedro.search.engines.rescoring import settle_list
 from mathamr_kedro.types import PostId
 
 _POSTS_AT_ONCE = 512
-"""Posts whose vectors are in double precision at once: they stay in the cache."""
+"""Posts whose vectors are compared at once: they stay in the cache."""
 
 
 class Questions(dict[PostId, PostId]):
@@ -105,11 +106,10 @@ def search_posts(
     threads = Questions(question_of) if known is None else known
     candidates = _list_candidates(index, strategy, threads, queries)
     posts = copy(store)  # all in one commit
-    results = []
-    for query, keys in zip(queries, candidates, strict=True):
-        scores = _mix_scores(query, keys, posts, strategy, threads)
-        results.append(Hits.rank(keys, scores).top(depth))
-    return results
+    return [
+        _Mixture(query, posts, strategy, threads).rank(keys)
+        for query, keys in zip(queries, candidates, strict=True)
+    ]
 
 
 def _list_candidates(
@@ -156,95 +156,131 @@ def _list_best(
     return [[hits.ids for hits in each] for each in zip(*found, strict=True)]
 
 
-def _mix_scores(
-    query: PostEntry,
-    keys: Sequence[PostId],
-    store: VectorStore,
-    strategy: NamedStrategy,
-    questions: Questions,
-) -> NDArray[np.float64]:
-    """Score answers together with their questions and by their document vectors.
+class _Mixture(NamedTuple):
+    """What answers are scored by, together with their questions."""
 
-    Raises:
-        ConfigurationError: document vectors are asked for, and the graphs have none.
-    """
-    if not keys:
-        return np.zeros(0)
-    share = strategy.with_question
-    asked = [questions.get(k, k) for k in keys] if share else keys
-    places = {k: n for n, k in enumerate(dict.fromkeys([*keys, *asked]))}
-    answer = np.fromiter((places[k] for k in keys), np.int64, len(keys))
-    question = np.fromiter((places[k] for k in asked), np.int64, len(keys))
-    compared = _Compared.of(query, list(places), store)
-    weights = np.where(np.asarray(query.kinds) == SENTENCE, strategy.sentence_weight, 1)
-    weights /= weights.sum()
-    nearest = compared.nearest
-    mixed: NDArray[np.float64] = nearest[answer] @ weights
-    if share:
-        together = np.maximum(nearest[answer], nearest[question]) @ weights
-        mixed = (1 - share) * mixed + share * together
-    if not strategy.with_document and strategy.retrieval != "combined":
-        return mixed
-    similar = compared.documents()
-    similar = (1 - share) * similar[answer] + share * similar[question]
-    if strategy.retrieval == "combined":
-        combination = Combination.of(mixed, similar, strategy.document_weight)
-        return combination.add(mixed, similar)
-    return mixed + strategy.with_document * similar
+    query: PostEntry
+    store: VectorStore
+    strategy: NamedStrategy
+    questions: Questions
 
+    def rank(self, keys: Sequence[PostId]) -> Hits:
+        """Return the best of some posts in the true order.
 
-class _Compared(NamedTuple):
-    """A query and some posts, vector by vector."""
+        All are scored in single precision; those too near to each other to be ordered
+        by that, again in double precision.
+        """
+        if not keys:
+            return Hits([], np.zeros(0))
+        near = self._compute(keys, torch.float32)
+        combine, slack = self._combine(near)
+        scores = combine(near)
+        depth = min(self.strategy.depth, len(keys))
+        last = np.partition(scores, len(scores) - depth)[len(scores) - depth]
+        kept = np.flatnonzero(scores >= last - 2 * slack)
+        names = [keys[i] for i in kept.tolist()]
 
-    nearest: NDArray[np.float64]
-    """(N, T) the best product of each query vector with the vectors of each post."""
-    similar: NDArray[np.float64]
-    """(N,) the product of the document vectors; not a number where one is missing."""
+        def rescore(places: Sequence[int]) -> list[float]:
+            chosen = [names[i] for i in places]
+            return combine(self._compute(chosen, torch.float64)).tolist()
 
-    @classmethod
-    def of(
-        cls, query: PostEntry, keys: Sequence[PostId], store: VectorStore
-    ) -> _Compared:
-        """Compare a query with posts, in double precision."""
-        store.require(keys)
-        tokens = torch.from_numpy(query.vectors.astype(np.float64).T)
-        kinds = np.asarray(query.kinds)
-        whole = np.flatnonzero(kinds == DOCUMENT)[-1:]  # the token, if there is one
-        nearest = np.empty((len(keys), len(kinds)))
-        similar = np.full(len(keys), np.nan)
-        for posts, rows, places in _locate(keys, store):
-            nodes = RaggedVectors(posts.vectors, posts.ptr).take(rows)
-            products = torch.from_numpy(nodes.vectors).double() @ tokens
-            nearest[places] = torch.segment_reduce(
-                products, "max", lengths=torch.from_numpy(nodes.lengths), unsafe=True
-            ).numpy()
-            documents = posts.document_rows[rows]
-            has_both = np.flatnonzero((documents >= 0) & bool(len(whole)))
-            row = (documents - posts.ptr[rows] + nodes.ptr[:-1])[has_both]
-            similar[places[has_both]] = products.numpy()[row, whole]
-        return cls(nearest, similar)
+        order, exact = settle_list(names, scores[kept], slack, rescore)
+        return Hits([names[i] for i in order[:depth]], exact[:depth])
 
-    def documents(self) -> NDArray[np.float64]:
-        """Return the similarities of document vectors.
+    def _compute(self, keys: Sequence[PostId], dtype: torch.dtype) -> _Parts:
+        """Return MaxSim and the similarity of documents, with the share of questions.
 
         Raises:
-            ConfigurationError: a post, or the query, has none.
+            ConfigurationError: documents are asked for, and the graphs have none.
         """
-        if np.isnan(self.similar).any():
+        share = self.strategy.with_question
+        asked = [self.questions.get(k, k) for k in keys] if share else keys
+        places = {k: n for n, k in enumerate(dict.fromkeys([*keys, *asked]))}
+        answer = np.fromiter((places[k] for k in keys), np.int64, len(keys))
+        question = np.fromiter((places[k] for k in asked), np.int64, len(keys))
+        nearest, similar = _compare(self.query, list(places), self.store, dtype)
+        is_sentence = np.asarray(self.query.kinds) == SENTENCE
+        weights = np.where(is_sentence, self.strategy.sentence_weight, 1.0)
+        weights /= weights.sum()
+        mixed: NDArray[np.float64] = nearest[answer] @ weights
+        if share:
+            together = np.maximum(nearest[answer], nearest[question]) @ weights
+            mixed = (1 - share) * mixed + share * together
+        similar = (1 - share) * similar[answer] + share * similar[question]
+        if self._asks_documents and np.isnan(similar).any():
             raise ConfigurationError(
                 "Expected a document vector for every post for with_document and "
                 "'combined' (got posts without); prepare graphs with "
                 "preprocessing.graph.structure 'hierarchy' or 'global_maxsim', or "
                 "search by strategy 'maxsim' without with_document"
             )
-        return self.similar
+        return _Parts(mixed, similar)
+
+    @property
+    def _asks_documents(self) -> bool:
+        strategy = self.strategy
+        return strategy.with_document > 0 or strategy.retrieval == "combined"
+
+    def _combine(
+        self, candidates: _Parts
+    ) -> tuple[Callable[[_Parts], NDArray[np.float64]], float]:
+        """Return what makes one score of both, and how far it may be off.
+
+        Single precision is off by at most n 2^-24 in a sum of n products of vectors of
+        length 1.
+        """
+        strategy = self.strategy
+        slack = (self.query.vectors.shape[1] + 4) * 2.0**-24
+        if strategy.retrieval == "combined":
+            both = Combination.of(*candidates, strategy.document_weight)
+            return lambda parts: both.add(*parts), both.slack(slack, slack)
+        weight = strategy.with_document
+        if not weight:
+            return lambda parts: parts.mixed, slack
+        return lambda parts: parts.mixed + weight * parts.similar, (1 + weight) * slack
+
+
+class _Parts(NamedTuple):
+    mixed: NDArray[np.float64]
+    """(N,) MaxSim of posts, with their questions and with weights."""
+    similar: NDArray[np.float64]
+    """(N,) of document vectors; not a number where one is missing."""
+
+
+def _compare(
+    query: PostEntry, keys: Sequence[PostId], store: VectorStore, dtype: torch.dtype
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compare a query with posts, vector by vector.
+
+    Returns:
+        (N, T) the best product of each query vector with the vectors of each post, and
+        (N,) the product of the document vectors.
+    """
+    store.require(keys)
+    tokens = torch.from_numpy(query.vectors).to(dtype).T
+    kinds = np.asarray(query.kinds)
+    whole = np.flatnonzero(kinds == DOCUMENT)[-1:]  # the token, if there is one
+    nearest = np.empty((len(keys), len(kinds)))
+    similar = np.full(len(keys), np.nan)
+    for posts, rows, places in _locate(keys, store):
+        nodes = RaggedVectors(posts.vectors, posts.ptr).take(rows)
+        products = torch.from_numpy(nodes.vectors).to(dtype) @ tokens
+        nearest[places] = torch.segment_reduce(
+            products, "max", lengths=torch.from_numpy(nodes.lengths), unsafe=True
+        ).numpy()
+        documents = posts.document_rows[rows]
+        has_both = np.flatnonzero((documents >= 0) & bool(len(whole)))
+        row = (documents - posts.ptr[rows] + nodes.ptr[:-1])[has_both]
+        similar[places[has_both]] = products.numpy()[row, whole]
+    return nearest, similar
 
 
 def _locate(
     keys: Sequence[PostId], store: VectorStore
 ) -> Iterator[tuple[PostVectors, NDArray[np.int64], NDArray[np.int64]]]:
     """Yield segments, rows of some posts in them, and the places of their keys."""
-    where = np.array([store.places[key] for key in keys])
+    known = store.places
+    where = np.array([known[key] for key in keys])
     order = np.lexsort((where[:, 1], where[:, 0]))  # as they lie in the files
     for number in np.unique(where[:, 0]).tolist():
         posts = store.segments()[number].posts

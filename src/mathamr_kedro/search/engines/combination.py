@@ -30,7 +30,7 @@ _EQUAL = 10.0**-DECIMALS
 """Deviation of scores that only rounding sets apart."""
 
 
-class Standard(NamedTuple):
+class _Standard(NamedTuple):
     """Mean and standard deviation of the scores of some posts."""
 
     mean: float
@@ -38,7 +38,7 @@ class Standard(NamedTuple):
     """0 where all scores are equal."""
 
     @classmethod
-    def of(cls, scores: NDArray[np.float64]) -> Standard:
+    def of(cls, scores: NDArray[np.float64]) -> _Standard:
         """Measure scores; none at all have the mean 0."""
         if not len(scores):
             return cls(0.0, 0.0)
@@ -58,8 +58,8 @@ class Standard(NamedTuple):
 class Combination(NamedTuple):
     """How the two scores of a query's candidates are combined."""
 
-    maxsim: Standard
-    documents: Standard
+    maxsim: _Standard
+    documents: _Standard
     weight: float = 1.0
 
     @classmethod
@@ -70,7 +70,7 @@ class Combination(NamedTuple):
         weight: float = 1.0,
     ) -> Combination:
         """Measure both scores of the candidates of one query."""
-        return cls(Standard.of(maxsim), Standard.of(documents), weight)
+        return cls(_Standard.of(maxsim), _Standard.of(documents), weight)
 
     def add(
         self, maxsim: NDArray[np.float64], documents: NDArray[np.float64]

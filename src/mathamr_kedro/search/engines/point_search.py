@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.hits import DECIMALS, FormulaHits, Hits, rank_ids
+from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.search.engines.combination import Combination
 from mathamr_kedro.search.engines.points import (
     FirstStep,
@@ -18,6 +18,7 @@ from mathamr_kedro.search.engines.points import (
     name_point,
 )
 from mathamr_kedro.search.engines.protocol import EXACT, PostTypes, SearchMode
+from mathamr_kedro.search.engines.rescoring import settle_list
 from mathamr_kedro.search.post_vectors import Vectors
 from mathamr_kedro.types import PostId
 
@@ -84,7 +85,7 @@ class PointSearch(NamedTuple):
             return [_true_score(query, row) for row in rows]
 
         names = [f.name(self.by) for f in found]
-        order, scores = _settle_list(names, scores, _slack(query), rescore)
+        order, scores = settle_list(names, scores, _slack(query), rescore)
         pairs = zip(order, scores.tolist(), strict=True)
         return [found[i]._replace(score=s) for i, s in pairs][: self.depth]
 
@@ -114,7 +115,7 @@ class UnitedPoints(NamedTuple):
             return combination.add(*true).tolist()
 
         scores = combination.add(*near)
-        order, scores = _settle_list(self.keys, scores, slack, rescore)
+        order, scores = settle_list(self.keys, scores, slack, rescore)
         return Hits([self.keys[i] for i in order], scores)
 
     def _score(self, space: str) -> NDArray[np.float64]:
@@ -131,37 +132,6 @@ class UnitedPoints(NamedTuple):
                 "'maxsim'"
             )
         return np.array([scores[i] for i in ids]) / len(np.atleast_2d(query))
-
-
-def _settle_list(
-    ids: Sequence[str],
-    scores: NDArray[np.float64],
-    slack: float,
-    rescore: Callable[[list[int]], Sequence[float]],
-) -> tuple[list[int], NDArray[np.float64]]:
-    """Put one list of nearly right scores into the true order.
-
-    Args:
-        ids: of the results, for ties.
-        scores: falling, or nearly so.
-        slack: how far a score may be from the true one.
-        rescore: gives the true scores of places.
-
-    Returns:
-        The places in their true order, and their scores.
-    """
-    falling = np.argsort(-scores, kind="stable")
-    near = -np.diff(scores[falling]) <= 2 * slack
-    tied = np.zeros(len(scores), dtype=np.bool_)
-    tied[:-1] |= near
-    tied[1:] |= near
-    exact = scores.copy()
-    places = falling[tied].tolist()
-    if places:
-        exact[places] = rescore(places)
-    exact = np.round(exact, DECIMALS)
-    order = np.lexsort((rank_ids(ids), -exact))
-    return order.tolist(), exact[order]
 
 
 def _slack(query: Vectors) -> float:

@@ -26,7 +26,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.hits import DECIMALS
+from mathamr_kedro.hits import DECIMALS, rank_ids
 from mathamr_kedro.model.host_copy import HostCopy
 
 _TRUSTED = 1e-5
@@ -207,3 +207,34 @@ def name_items(
         return [[] for _ in best]
     names = ids_of(np.concatenate([items for items, _ in best])).tolist()
     return [names[a:b] for a, b in pairwise([0, *cuts])]
+
+
+def settle_list(
+    ids: Sequence[str],
+    scores: NDArray[np.float64],
+    slack: float,
+    rescore: Callable[[list[int]], Sequence[float]],
+) -> tuple[list[int], NDArray[np.float64]]:
+    """Put one list of nearly right scores into the true order.
+
+    Args:
+        ids: of the results, for ties.
+        scores: falling, or nearly so.
+        slack: how far a score may be from the true one.
+        rescore: gives the true scores of places.
+
+    Returns:
+        The places in their true order, and their scores.
+    """
+    falling = np.argsort(-scores, kind="stable")
+    near = -np.diff(scores[falling]) <= 2 * slack
+    tied = np.zeros(len(scores), dtype=np.bool_)
+    tied[:-1] |= near
+    tied[1:] |= near
+    exact = scores.copy()
+    places = falling[tied].tolist()
+    if places:
+        exact[places] = rescore(places)
+    exact = np.round(exact, DECIMALS)
+    order = np.lexsort((rank_ids(ids), -exact))
+    return order.tolist(), exact[order]
