@@ -108,7 +108,7 @@ def open_searcher(
         return {**find_posts(ids), **find_added(ids), **find_beside(ids)}
 
     try:
-        search = project.open_search(index, store, system, fuse_with)
+        search = project.open_search(index, store, encoder, system, fuse_with)
     except MathAMRError:
         index.close()
         raise
@@ -239,6 +239,7 @@ class _Project:
         self,
         index: VectorIndex,
         store: VectorStore,
+        encoder: QueryEncoder,
         system: str | None,
         fuse_with: Sequence[str],
     ) -> PostSearch:
@@ -271,7 +272,7 @@ class _Project:
 
         return PostSearch(
             index, store, strategies, fusions, sources, self._find_graph, find_parents,
-            chosen, evaluation.depth,
+            chosen, evaluation.depth, encoder.encode_part,
         )  # fmt: skip
 
     def _find_graph(self, key: str) -> GraphRecord | None:

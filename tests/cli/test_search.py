@@ -143,6 +143,7 @@ def test_an_explanation_shows_every_node_in_words(searcher) -> None:
     results = searcher.search(r"why is $\sqrt{2}$ irrational").results
     score = next(r.score for r in results if r.post_id == "2")
     assert found.score == pytest.approx(score, abs=1e-6)
+    assert found.document == pytest.approx(found.similarity[-1, -1])
 
 
 @pytest.fixture
@@ -200,6 +201,9 @@ class TestTerminal:
 
         assert ask() == ask("--system", "with_question")
         assert ask() != ask("--system", "maxsim-exact")
+        both = ask("--system", "combined")
+        assert sum(score for _, score in both) == pytest.approx(0, abs=1e-6)
+        assert {key for key, _ in both} == {key for key, _ in ask()}
         assert ask("--with", "bm25")[0][0] == "6"
         assert [key for key, _ in ask("--system", "bm25")] == ["6"]
         strategy = IndexingConfig().search.list_strategies(Strategy())["with_question"]
@@ -228,6 +232,7 @@ class TestTerminal:
             )
             assert result.output.startswith("MaxSim 0.") or "MaxSim -" in result.output
             assert "S0 are primes even  ~  " in result.output
+            assert "\nDocument vectors " in result.output
         html = (tmp_path / "new/map.html").read_text(encoding="utf-8")
         assert "A new prime." in html
         assert (tmp_path / "new/map.png").read_bytes().startswith(b"\x89PNG")

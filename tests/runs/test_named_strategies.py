@@ -16,6 +16,7 @@ def test_names_of_strategies():
     assert mixed.name == "maxsim-exact-question-0.5-document-0.2"
     assert NamedStrategy(sentence_weight=0.3).name == "maxsim-exact-sentence-0.3"
     assert NamedStrategy(name="mine").name == "mine"
+    assert NamedStrategy(query_parts="words").name == "maxsim-exact-words"
     both = NamedStrategy("combined", document_weight=0.5, sentence_weight=0.3)
     assert both.name == "combined-1000-exact-document-0.5-sentence-0.3"
     alone = NamedStrategy("maxsim", "hnsw", hnsw_walks="per_vector")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.records import Topic
 from mathamr_kedro.runs import (
@@ -67,3 +68,23 @@ def test_topics_and_formulas_without_vectors_are_left_out_aloud(tmp_path, caplog
     np.testing.assert_array_equal(vectors[0], store.read(["5"]).entry(0).vectors[1])
     assert "B.9" in caplog.text
     assert "'lost'" in caplog.text
+
+
+def test_parts_of_topics_are_asked_under_the_names_of_the_topics(tmp_path, caplog):
+    posts = draw_posts(4, start=5)
+    keys = ["A.1", "A.2", "A.1:words", "A.9:formulas"]
+    posts = [p._replace(key=k) for p, k in zip(posts, keys, strict=True)]
+    store = make_store(tmp_path / "topics", posts)
+    topics = [
+        Topic(key, "task1", 2020, "", (), "", (), None, None, None, None, None)
+        for key in ("A.1", "A.2")
+    ]
+    words = Queries.read(topics, store, "words")
+    assert (words.topics, [p.key for p in words.posts]) == (["A.1"], ["A.1"])
+    np.testing.assert_array_equal(
+        words.posts[0].vectors, store.read(["A.1:words"]).vectors
+    )
+    assert "no vectors of their words alone and count as 0, e.g. A.2" in caplog.text
+    with pytest.raises(MissingInputError, match=r"query_parts \[formulas\]"):
+        Queries.read(topics, store, "formulas")
+    assert Queries.read([], store, "formulas").topics == []

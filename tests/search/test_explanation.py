@@ -30,6 +30,9 @@ def test_matches_are_the_best_partners():
     found = [(q[:2], p[:2], round(s, 6)) for q, p, s in explanation.matches()]
     assert found == [("S0", "S1", 1.0), ("D", "D", 0.8), ("F0", "F2", 0.6)]
     assert explanation.score == pytest.approx((0.6 + 1.0 + 0.8) / 3)
+    assert explanation.document == pytest.approx(0.8)
+    bare = QUERY._replace(vectors=QUERY.vectors[:2], kinds=[0, 1], numbers=[0, 0])
+    assert explain(bare, POST).document is None
 
 
 def test_score_is_maxsim():

@@ -47,6 +47,8 @@ def command(
     click.echo(f"MaxSim {found.score:.4f}, the mean of:")
     for match in found.matches():
         click.echo(f"  {match.similarity:6.3f}  {match.query}  ~  {match.post}")
+    if found.document is not None:
+        click.echo(f"Document vectors {found.document:.4f}, the cosine of D and D")
     if output is None:
         return
     output.parent.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mathamr_kedro.corpus import QueryParts
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.runs.baselines import TASK_1_TYPES
 from mathamr_kedro.search import Strategy
@@ -25,6 +26,10 @@ class NamedStrategy(Strategy):
     """Beyond the thesis: of a query's sentences in the mean of MaxSim; formulas and
     the document have 1."""
 
+    query_parts: QueryParts = "all"
+    """What of a topic is asked: its words alone or its formulas alone have graphs of
+    their own (``amr_parsing.query_parts``)."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.name:
@@ -41,6 +46,7 @@ class NamedStrategy(Strategy):
                 "sentence": self.sentence_weight if self.sentence_weight != 1 else 0,
             }
             suffix = "".join(f"-{part}-{w:g}" for part, w in parts.items() if w)
+            suffix += "" if self.query_parts == "all" else f"-{self.query_parts}"
             object.__setattr__(self, "name", strategy.name + suffix)
         if not 0 <= self.with_question <= 1:
             raise ConfigurationError(

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from mathamr_kedro.corpus import QueryPart
 from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.hits import Hits
@@ -28,12 +29,13 @@ from mathamr_kedro.runs.baselines import (
 from mathamr_kedro.runs.fusion import NamedFusion, fuse_runs
 from mathamr_kedro.runs.mixtures import search_posts
 from mathamr_kedro.runs.named_strategies import NamedStrategy
-from mathamr_kedro.search import EncodedQuery, VectorIndex, VectorStore
+from mathamr_kedro.search import EncodedQuery, PostEntry, VectorIndex, VectorStore
 from mathamr_kedro.trec import Run
 from mathamr_kedro.types import PostId
 
 FindGraph = Callable[[PostId], GraphRecord | None]
 FindQuestions = Callable[[], Mapping[PostId, PostId]]
+EncodePart = Callable[[EncodedQuery, QueryPart], PostEntry]
 
 
 @dataclass(eq=False)
@@ -61,6 +63,8 @@ class PostSearch:
     """The one to use."""
     depth: int = 1000
     """Results of a baseline that is fused."""
+    encode_part: EncodePart | None = None
+    """Encodes one part of a query, for strategies that ask for its words alone."""
 
     def __post_init__(self) -> None:
         self._fused = {fusion.name: fusion for fusion in self.fusions}
@@ -110,8 +114,11 @@ class PostSearch:
             if types is not None:
                 strategy = replace(strategy, post_types=types)
             question_of = self._question_of if strategy.with_question else {}
+            entry = query.entry
+            if strategy.query_parts != "all" and self.encode_part is not None:
+                entry = self.encode_part(query, strategy.query_parts)
             (hits,) = search_posts(
-                self.index, self.store, strategy, question_of, [query.entry],
+                self.index, self.store, strategy, question_of, [entry],
                 depth or strategy.depth,
             )  # fmt: skip
             return hits

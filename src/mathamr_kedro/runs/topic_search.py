@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.corpus import QueryParts, name_part
+from mathamr_kedro.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.records import Topic
 from mathamr_kedro.search import PostEntry, Vectors, VectorStore
@@ -28,17 +29,40 @@ class Queries(NamedTuple):
     posts: list[PostEntry]
 
     @classmethod
-    def read(cls, topics: Sequence[Topic], store: VectorStore) -> Queries:
-        """Find the vectors of topics; topics without are skipped with a warning."""
-        known = [t.topic_id for t in topics if t.topic_id in store.places]
-        missing = [t.topic_id for t in topics if t.topic_id not in store.places]
+    def read(
+        cls, topics: Sequence[Topic], store: VectorStore, parts: QueryParts = "all"
+    ) -> Queries:
+        """Find the vectors of topics; topics without are skipped with a warning.
+
+        Args:
+            topics: what is asked.
+            store: the vectors of topics, and of their parts.
+            parts: what of each topic is asked.
+
+        Raises:
+            MissingInputError: no topic has vectors of its part alone.
+        """
+        keys = {t.topic_id: name_part(t.topic_id, parts) for t in topics}
+        known = [topic for topic, key in keys.items() if key in store.places]
+        missing = [topic for topic in keys if topic not in {*known}]
+        if missing and not known and parts != "all":
+            raise MissingInputError(
+                f"No topic has vectors of its {parts} alone; run the stages from "
+                f"amr_parsing to indexing with amr_parsing.query_parts [{parts}] "
+                "(conf/<env>/parameters/amr_parsing.yml), or drop query_parts from "
+                "the strategy"
+            )
         if missing:
             logger.warning(
-                "%s topics have no vectors and count as 0, e.g. %s",
+                "%s topics have no vectors%s and count as 0, e.g. %s",
                 len(missing),
+                "" if parts == "all" else f" of their {parts} alone",
                 ", ".join(missing[:3]),
             )
-        return cls(known, list(store.read(known).entries()))
+        found = store.read([keys[topic] for topic in known]).entries()
+        return cls(
+            known, [e._replace(key=t) for t, e in zip(known, found, strict=True)]
+        )
 
     def formulas(self, topics: Sequence[Topic]) -> tuple[list[TopicId], list[Vectors]]:
         """Return vectors of the query formulas; others are skipped with a warning."""
