@@ -18,7 +18,6 @@ import search_data
 from slow_mixing import search_slowly
 
 from mathamr_kedro.hits import Hits
-from mathamr_kedro.project import open_catalog
 from mathamr_kedro.runs import NamedStrategy, Questions, find_questions, search_posts
 from mathamr_kedro.search import PostEntry, Strategy, VectorStore, find_posts
 from mathamr_kedro.search.engines.exact import ExactIndex
@@ -40,6 +39,8 @@ class World(NamedTuple):
 
 def open_world(env: str | None, data_root: str | None) -> World:
     """Read the vectors of a collection; its topics are the queries."""
+    from mathamr_kedro.project import open_catalog
+
     catalog = open_catalog(env, data_root)
     store = catalog.load("post_vectors").read(catalog.load("encoded_posts")["encoder"])
     topics = catalog.load("topic_vectors").read(
