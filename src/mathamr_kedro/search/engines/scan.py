@@ -22,6 +22,8 @@ _ROOM = {"cpu": 1 << 26, "cuda": 1 << 30}
 """Scores held at once."""
 _AT_ONCE = {"cpu": 1 << 10, "cuda": 40}
 """Queries at once: a GPU scans for some while the host orders the results of others."""
+_PAIRS = {"cpu": 1 << 11, "cuda": 1 << 17}
+"""Pairs of query and item scored at once: on a CPU their vectors stay in the cache."""
 _MASKS = 4
 """Masks kept on the device."""
 
@@ -224,9 +226,14 @@ class ExactSpace:
         items: NDArray[np.int64],
     ) -> NDArray[np.float64]:
         """(M,) scores of single pairs of query and item; ``which`` rises."""
-        pairs = (torch.from_numpy(a).to(self.device) for a in (which, items))
         ready = queries.to(self.device, torch.float32)
-        return self._score_pairs(ready, *pairs).cpu().numpy()
+        step = _PAIRS[self.device.type]
+        scores = np.empty(len(which))
+        for a in range(0, len(which), step):
+            part = slice(a, a + step)
+            pairs = (torch.from_numpy(p[part]).to(self.device) for p in (which, items))
+            scores[part] = self._score_pairs(ready, *pairs).cpu().numpy()
+        return scores
 
     def _score_pairs(
         self, queries: RaggedVectors[Tensor], which: Tensor, items: Tensor
