@@ -45,6 +45,7 @@ from mathamr_kedro.search import (
     find_posts,
 )
 from mathamr_kedro.search.engines.combination import Combination
+from mathamr_kedro.search.engines.protocol import document_vector
 from mathamr_kedro.search.engines.rescoring import settle_list
 from mathamr_kedro.types import PostId
 
@@ -144,16 +145,25 @@ def _list_best(
     queries: Sequence[PostEntry],
 ) -> list[list[list[PostId]]]:
     """Return the best posts of each of some types, for each query."""
+    if strategy.retrieval in ("single", "rerank"):
+        found = [
+            find_posts(index, queries, replace(strategy, post_types=some))
+            for some in types
+        ]
+        return [[hits.ids for hits in each] for each in zip(*found, strict=True)]
+    sets = [frozenset(some) or None for some in types]
+    matrices, mode = [q.vectors for q in queries], strategy.mode
     if strategy.retrieval == "maxsim":
-        sets = [frozenset(some) or None for some in types]
-        matrices = [q.vectors for q in queries]
-        return index.list_best(matrices, strategy.depth, strategy.mode, sets)
-    if strategy.retrieval == "combined":  # whatever either list has
-        strategy = replace(strategy, depth=2 * strategy.candidates)
-    found = [
-        find_posts(index, queries, replace(strategy, post_types=some)) for some in types
+        return index.list_best(matrices, strategy.depth, mode, sets)
+    # Whatever either list of ``combined`` has; both scores are computed later.
+    depth, documents = strategy.candidates, [document_vector(q) for q in queries]
+    similar = [index.search_documents(documents, depth, mode, some) for some in sets]
+    return [
+        [[*ids, *hits.ids] for ids, hits in zip(near, alike, strict=True)]
+        for near, *alike in zip(
+            index.list_best(matrices, depth, mode, sets), *similar, strict=True
+        )
     ]
-    return [[hits.ids for hits in each] for each in zip(*found, strict=True)]
 
 
 class _Mixture(NamedTuple):
