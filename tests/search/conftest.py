@@ -146,9 +146,10 @@ def check_hits(hits, truth):
     np.testing.assert_allclose(hits.scores, [scores[k] for k in order], atol=1e-6)
 
 
-def check_engine(index, twin, depth=20, types=None):
+def check_engine(index, twin, depth=20, types=None, width=WIDTH):
     """Every exact search of an engine against the twin."""
-    queries = [draw_query(1), draw_query(2, formulas=0), draw_query(3, 0, 0)]
+    sizes = ((1, 2, 2), (2, 0, 2), (3, 0, 0))  # seed, formulas, sentences
+    queries = [draw_query(*size, width) for size in sizes]
     for query in queries:
         document = query.document()
         (hits,) = index.search_maxsim([query.vectors], depth, types=types)

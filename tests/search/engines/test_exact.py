@@ -219,3 +219,12 @@ def test_many_queries_are_searched_in_groups(store, posts, monkeypatch):
 def test_approximate_search_is_refused(store):
     with pytest.raises(ConfigurationError, match="'edge' or 'server'"):
         ExactIndex(store).search_maxsim([QUERIES[0].vectors], 5, SearchMode(False))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("width", [8, 32])
+@pytest.mark.parametrize("types", [None, frozenset({"answer"})])
+def test_a_gpu_finds_what_loops_find(tmp_path, width, types):
+    posts = draw_posts(60, width=width)
+    index = ExactIndex(make_store(tmp_path, posts), "cuda")
+    check_engine(index, SlowIndex(posts), 20, types, width)
