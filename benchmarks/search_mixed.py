@@ -118,24 +118,20 @@ def time_search(
 
 
 def combine_slowly(index: ExactIndex, queries: Sequence[PostEntry]) -> list[Hits]:
-    """Combine two searches that return everything, post by post."""
-    everything = len(index._store)
+    """Combine two searches, with the vectors of all candidates from the store."""
     lists = [
-        find_posts(index, queries, Strategy(name, depth=everything, post_types=types))
-        for name, types in (("maxsim", BOTH.post_types), ("single", BOTH.post_types))
+        find_posts(index, queries, replace(BOTH, retrieval=name, depth=BOTH.candidates))
+        for name in ("maxsim", "single")
     ]
     results = []
-    for both in zip(*lists, strict=True):
-        scores = [dict(hits) for hits in both]
-        union = {key for hits in both for key in hits.ids[: BOTH.candidates]}
-        total = dict.fromkeys(union, 0.0)
-        for known in scores:
-            values = [known[key] for key in union]
-            mean = sum(values) / len(values)
-            spread = (sum((v - mean) ** 2 for v in values) / len(values)) ** 0.5
-            for key in union:
-                total[key] += (known[key] - mean) / spread
-        results.append(Hits.rank(total.keys(), total.values()).top(DEPTH))
+    for query, *both in zip(queries, *lists, strict=True):
+        union = list({key for hits in both for key in hits.ids})
+        posts = index._store.read(union)
+        similar = query.vectors.astype(np.float64) @ posts.vectors.T.astype(np.float64)
+        nearest = np.maximum.reduceat(similar, posts.ptr[:-1], axis=1).mean(0)
+        whole = posts.vectors[posts.document_rows].astype(np.float64) @ query.document()
+        total = sum((s - s.mean()) / s.std() for s in (nearest, whole))
+        results.append(Hits.rank(union, total).top(DEPTH))
     return results
 
 

@@ -151,8 +151,9 @@ class ExactIndex(VectorIndex):
         united = [np.union1d(*found) for found in zip(*lists, strict=True)]
         parts = (packed.score(s, batch, united) for s, batch in batches.items())
         hits = []
-        for numbers, *both in zip(united, *parts, strict=True):
-            scores = Combination.of(*both, weight).add(*both)
+        for numbers, maxsim, documents in zip(united, *parts, strict=True):
+            both = Combination.of(maxsim, documents, weight)
+            scores = both.add(maxsim, documents)
             hits.append(Hits.rank(packed.posts.keys[numbers], scores).top(depth))
         return hits
 

@@ -102,8 +102,8 @@ class UnitedPoints(NamedTuple):
         """Order the candidates by both scores."""
         if not self.keys:
             return Hits.rank([], [])
-        near = [self._score(space) for space in self.queries]
-        combination = Combination.of(*near, weight)
+        maxsim, documents = (self._score(space) for space in self.queries)
+        combination = Combination.of(maxsim, documents, weight)
         slack = combination.slack(*map(_slack, self.queries.values()))
 
         def rescore(places: Sequence[int]) -> list[float]:
@@ -114,7 +114,7 @@ class UnitedPoints(NamedTuple):
             )
             return combination.add(*true).tolist()
 
-        scores = combination.add(*near)
+        scores = combination.add(maxsim, documents)
         order, scores = settle_list(self.keys, scores, slack, rescore)
         return Hits([self.keys[i] for i in order], scores)
 
