@@ -99,7 +99,7 @@ def open_searcher(
 
     try:
         systems = ProjectSystems(project.catalog, config, finds, system, fuse_with)
-        posts = systems.open_posts(index, store)
+        posts = systems.open_posts(index, store, encoder)
         formulas = systems.open_formulas(index, store)
     except MathAMRError:
         index.close()

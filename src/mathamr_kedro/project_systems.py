@@ -18,7 +18,7 @@ from mathamr_kedro.runs import (
     PostSources,
     find_questions,
 )
-from mathamr_kedro.search import AddedPosts, VectorIndex, VectorStore
+from mathamr_kedro.search import AddedPosts, QueryEncoder, VectorIndex, VectorStore
 from mathamr_kedro.types import FormulaId, PostId
 
 Finds: TypeAlias = Literal["posts", "formulas"]
@@ -61,7 +61,9 @@ class ProjectSystems:
         fused = NamedFusion("mean", name=name, of=(system, *others))
         return name, [*fusions, fused]
 
-    def open_posts(self, index: VectorIndex, store: VectorStore) -> PostSearch:
+    def open_posts(
+        self, index: VectorIndex, store: VectorStore, encoder: QueryEncoder
+    ) -> PostSearch:
         """Return what finds posts, as evaluation does.
 
         Raises:
@@ -87,7 +89,7 @@ class ProjectSystems:
 
         return PostSearch(
             index, store, strategies, fusions, sources, self._find_graph, find_parents,
-            system, evaluation.depth,
+            system, evaluation.depth, encoder.encode_part,
         )  # fmt: skip
 
     def open_formulas(self, index: VectorIndex, store: VectorStore) -> FormulaSearch:

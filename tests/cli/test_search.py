@@ -161,6 +161,7 @@ def test_an_explanation_shows_every_node_in_words(searcher) -> None:
     assert found.score == pytest.approx(score, abs=1e-6)
     assert sum(m.share for m in found.matches()) == pytest.approx(score, abs=1e-6)
     assert sum(m.share for m in found.terms) == pytest.approx(score, abs=1e-6)
+    assert found.document == pytest.approx(found.similarity[-1, -1])
 
 
 @pytest.fixture
@@ -222,6 +223,9 @@ class TestTerminal:
 
         assert ask() == ask("--system", "with_question")
         assert ask() != ask("--system", "maxsim-exact")
+        both = ask("--system", "combined")
+        assert sum(score for _, score in both) == pytest.approx(0, abs=1e-6)
+        assert {key for key, _ in both} == {key for key, _ in ask()}
         assert ask("--with", "bm25")[0][0] == "6"
         assert [key for key, _ in ask("--system", "bm25")] == ["6"]
         strategy = IndexingConfig().search.list_strategies(Strategy())["with_question"]
@@ -326,6 +330,7 @@ class TestTerminal:
             assert "with_question " in result.output
             assert "\nMaxSim " in result.output
             assert "S1 are primes even  ~  " in result.output
+            assert "\nDocument vectors " in result.output
         html = (tmp_path / "new/map.html").read_text(encoding="utf-8")
         assert "A new prime." in html
         assert (tmp_path / "new/map.png").read_bytes().startswith(b"\x89PNG")

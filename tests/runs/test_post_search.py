@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -114,6 +115,20 @@ def test_ranking_is_that_of_the_run(open_search, runs, system, top):
     expected = runs[system].top(top)
     assert hits.ids == expected.ids
     assert hits.scores.tolist() == pytest.approx(expected.scores.tolist())
+
+
+def test_a_strategy_asks_by_its_part_of_the_query(open_search, runs):
+    search = open_search("plain")
+    search.strategies = {"plain": replace(STRATEGIES["plain"], query_parts="words")}
+    other = draw_query(77)
+    search.encode_part = lambda query, part: {(QUERY.clean, "words"): other}[
+        query.clean, part
+    ]
+    (expected,) = search_posts(
+        search.index, search.store, STRATEGIES["plain"], {}, [other], 5
+    )
+    hits = search(QUERY, 5)
+    assert hits.ids == expected.ids != runs["plain"].top(5).ids
 
 
 def test_graph_of_a_stored_query_is_looked_up(open_search, runs):

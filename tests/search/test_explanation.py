@@ -40,6 +40,9 @@ def test_matches_are_the_best_partners():
     assert explanation.score == pytest.approx((0.6 + 1.0 + 0.8) / 3)
     shares = [match.share for match in explanation.matches()]
     assert sum(shares) == pytest.approx(explanation.score)
+    assert explanation.document == pytest.approx(0.8)
+    bare = QUERY._replace(vectors=QUERY.vectors[:2], kinds=[0, 1], numbers=[0, 0])
+    assert explain(bare, POST).document is None
 
 
 def test_lines_of_a_score_add_up_however_few_are_shown():

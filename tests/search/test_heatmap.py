@@ -56,6 +56,7 @@ def test_page_has_a_cell_for_each_pair_and_no_foreign_markup():
     assert "script" not in found.tags
     assert r"\sqrt{2} $ &lt;b&gt;" in page
     assert "0.80" in page
+    assert "Document vectors 0.800" in page
 
 
 def test_a_query_that_is_no_formula_of_matplotlib_is_drawn(tmp_path):

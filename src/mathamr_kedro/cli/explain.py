@@ -88,3 +88,5 @@ def _show(found: Explanation) -> None:
     click.echo(f"MaxSim {found.score:.4f}, the mean over the query's nodes:")
     for line in ScorePart.describe((), found.matches(), _LINES):
         click.echo(f"  {line}")
+    if found.document is not None:
+        click.echo(f"Document vectors {found.document:.4f}, the cosine of D and D")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr_kedro.corpus import QueryParts
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import DOCUMENT, SENTENCE
 from mathamr_kedro.runs.baselines import TASK_1_TYPES
@@ -26,10 +27,15 @@ class NamedStrategy(Strategy):
     with_question: float = 0.0
     """Beyond the thesis: share of MaxSim over an answer and its question together."""
     with_document: float = 0.0
-    """Beyond the thesis: weight of the similarity of document vectors beside MaxSim."""
+    """Beyond the thesis: weight of the similarity of document vectors beside MaxSim,
+    both as they are; ``combined`` standardises them, and has ``document_weight``."""
     sentence_weight: float = 1.0
     """Beyond the thesis: of a query's sentences in the mean of MaxSim; formulas and
     the document have 1."""
+
+    query_parts: QueryParts = "all"
+    """What of a topic is asked: its words alone or its formulas alone have graphs of
+    their own (``amr_parsing.query_parts``)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -38,6 +44,7 @@ class NamedStrategy(Strategy):
                 self.retrieval,
                 self.search,
                 self.candidates,
+                self.document_weight,
                 hnsw_walks=self.hnsw_walks,
             )
             parts = {
@@ -46,6 +53,7 @@ class NamedStrategy(Strategy):
                 "sentence": self.sentence_weight if self.sentence_weight != 1 else 0,
             }
             suffix = "".join(f"-{part}-{w:g}" for part, w in parts.items() if w)
+            suffix += "" if self.query_parts == "all" else f"-{self.query_parts}"
             object.__setattr__(self, "name", strategy.name + suffix)
         if not 0 <= self.with_question <= 1:
             raise ConfigurationError(
@@ -61,8 +69,14 @@ class NamedStrategy(Strategy):
             )
         if self.mixes and self.retrieval == "single":
             raise ConfigurationError(
-                "Expected retrieval 'maxsim' or 'rerank' for with_question, "
-                "with_document and sentence_weight (got 'single'): they change MaxSim"
+                "Expected retrieval 'maxsim', 'rerank' or 'combined' for "
+                "with_question, with_document and sentence_weight (got 'single'): they "
+                "change MaxSim"
+            )
+        if self.with_document and self.retrieval == "combined":
+            raise ConfigurationError(
+                "Expected document_weight for retrieval 'combined' (got with_document "
+                f"{self.with_document!r}, which is for 'maxsim' and 'rerank')"
             )
 
     @classmethod
@@ -96,7 +110,12 @@ class NamedStrategy(Strategy):
         store: VectorStore,
         question_of: Mapping[PostId, PostId],
     ) -> tuple[Term, ...]:
-        """Return what the score of a post is the sum of (``topic_search``)."""
+        """Return what the score of a post is the sum of (``mixtures``).
+
+        Empty where it depends on the other candidates too, or on a part of the query.
+        """
+        if self.retrieval == "combined" or self.query_parts != "all":
+            return ()
         share, weight = self.with_question, self.with_document
         keys = [key, question_of.get(key, key) if share else key]
         posts = list(store.read(keys).entries())

@@ -126,6 +126,8 @@ class Explanation:
     post_labels: tuple[str, ...]
     similarity: NDArray[np.float64]
     """(query nodes, post nodes) cosines."""
+    document: float | None = None
+    """Cosine of the document vectors; ``None`` where one is missing."""
     parts: tuple[ScorePart, ...] = ()
     """What the score of a search is the sum of, where one was asked."""
     terms: tuple[Match, ...] = ()
@@ -172,12 +174,17 @@ def explain(
 ) -> Explanation:
     """Compare all nodes of a query with all nodes of a post."""
     mine, theirs = (p.vectors.astype(np.float64) for p in (query, post))
+    whole, other = (p.document() for p in (query, post))
+    document = None
+    if whole is not None and other is not None:
+        document = float(whole.astype(np.float64) @ other.astype(np.float64))
     return Explanation(
         query.key,
         post.key,
         Explanation.label_nodes(query, query_captions or {}),
         Explanation.label_nodes(post, post_captions or {}),
         mine @ theirs.T,
+        document,
     )
 
 

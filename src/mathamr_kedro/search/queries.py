@@ -23,7 +23,7 @@ import torch
 
 from mathamr_kedro import formula
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS, ParsedText, ParseFailure
-from mathamr_kedro.corpus import FormulaMarks, clean_text
+from mathamr_kedro.corpus import FormulaMarks, QueryPart, clean_text, take_part
 from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.graph import (
     FORMULA,
@@ -99,6 +99,19 @@ class QueryEncoder:
         if not clean.formula_map:
             raise MalformedInputError(f"Expected LaTeX to search for (got {latex!r})")
         return self._encode(clean, latex)
+
+    def encode_part(self, query: EncodedQuery, part: QueryPart) -> PostEntry:
+        """Encode the words or the formulas of a query alone.
+
+        Raises:
+            MalformedInputError: there are none.
+        """
+        clean = take_part(query.clean, part)
+        if not clean.text:
+            raise MalformedInputError(
+                f"Expected {part} in the query (got {query.clean.text!r})"
+            )
+        return self._encode(clean, clean.text, query.entry.key).entry
 
     def encode_post(self, post: Post) -> PostEntry:
         """Encode a post that was not in the collection.

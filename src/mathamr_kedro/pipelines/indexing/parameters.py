@@ -21,7 +21,7 @@ class SearchConfig:
     """
 
     system: str = "with_question"
-    """``with_question``, or any system of the evaluation."""
+    """``with_question``, ``combined``, or any system of the evaluation."""
     with_question: float = 0.5
     with_document: float = 0.2
     sentence_weight: float = 0.3
@@ -45,18 +45,25 @@ class SearchConfig:
         return NamedFusion("weighted", weights, name="with_patterns", of=parts)
 
     def list_strategies(self, strategy: Strategy) -> dict[str, NamedStrategy]:
-        """Return the strategy of the index by its name, and weighted as stated here."""
+        """Return the strategy of the index by its name, and what else people ask by.
+
+        ``combined`` is MaxSim and document vectors together; ``with_question`` is the
+        strategy weighted as stated here.
+        """
         plain = NamedStrategy.of(strategy)
+        combined = replace(plain, retrieval="combined", name="combined")
+        found = {plain.name: plain, combined.name: combined}
         if strategy.retrieval == "single":  # no parts to weigh
-            return {plain.name: plain, "with_question": plain}
+            return found | {"with_question": plain}
+        has_weight = strategy.retrieval == "combined"  # of its own, document_weight
         weighted = replace(
             plain,
             name="with_question",
             with_question=self.with_question,
-            with_document=self.with_document,
+            with_document=0.0 if has_weight else self.with_document,
             sentence_weight=self.sentence_weight,
         )
-        return {plain.name: plain, weighted.name: weighted}
+        return found | {weighted.name: weighted}
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,16 @@
       exact.ExactIndex      every vector is looked at, on a CPU or GPU
         scan, scan_torch, scan_triton    nearly right scores of everything
         rescoring                        the best of them in the true order
-        numbering                        posts and formulas by running numbers
+        numbering, packing               posts by running numbers, packed in memory
       edge.EdgeIndex        Qdrant inside the process
         edge_builds, edge_views          folders: one writer, any number of readers
       server.ServerIndex    a Qdrant server or cluster
-        points, qdrant                   posts as points, and searches over them
+        points, point_search, qdrant     posts as points, and searches over them
         edge_collection, server_collection    points as Qdrant takes them
         following                        one builder: note, resume, catch up
         verification                     an index compared with its store
     protocol.VectorIndex  what all of them can do
+      combination           two scores of a post as one
 
 Qdrant's packages are loaded only where they are used.
 """
