@@ -6,13 +6,10 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from mathamr_kedro.datasets import RunFolder, ShardedTable
 from mathamr_kedro.metrics import Protocol, evaluate_run
 from mathamr_kedro.pipelines.evaluation.report import ScoredRun
-from mathamr_kedro.runs import TASK_1_TYPES, TopicSet
+from mathamr_kedro.runs import TopicSet
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +31,10 @@ def score_folder(
         protocol_of: how runs of a task are scored.
     """
     sets = {(s.task, s.name): s for s in topic_sets if s.qrels.grades}
-    corpora = {key: _find_in_corpus(s, posts, returnable) for key, s in sets.items()}
+    corpora = {
+        key: s.find_candidates(posts.tables, returnable.tables)[0]
+        for key, s in sets.items()
+    }
     scored = []
     for entry, run in runs:
         key = entry.task, entry.topic_set
@@ -53,22 +53,3 @@ def score_folder(
         groups = tuple(evaluation.break_down(chosen.notes))
         scored.append(ScoredRun(entry, evaluation, groups))
     return scored
-
-
-def _find_in_corpus(
-    chosen: TopicSet, posts: ShardedTable, returnable: ShardedTable
-) -> frozenset[str]:
-    """Return the judged documents that a system could return."""
-    judged = pa.array(sorted({i for g in chosen.qrels.grades.values() for i in g}))
-    if chosen.task == 1:
-        column, tables = "post_id", posts.tables(["post_id", "post_type"])
-    else:
-        column, tables = "visual_id", returnable.tables(["visual_id"])
-    found: set[str] = set()
-    for table in tables:
-        kept = pc.is_in(table[column], value_set=judged)
-        if chosen.task == 1:
-            types = pa.array(TASK_1_TYPES)
-            kept = pc.and_(kept, pc.is_in(table["post_type"], value_set=types))
-        found.update(table[column].filter(kept).to_pylist())
-    return frozenset(found)
