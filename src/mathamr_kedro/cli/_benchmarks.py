@@ -280,10 +280,15 @@ def _rename(own: Sequence[Run], others: Sequence[Run], qrels: Qrels) -> list[Run
 
 
 def _digest_package() -> str:
-    """Return a digest of the sources and of the encoders that come with them."""
+    """Return a digest of what runs depend on: sources, and encoders beside them."""
     folder = Path(mathamr_kedro.__file__).parent
+    spared = [folder / "cli", folder / "experiments" / "benchmark"]
     files = sorted(
-        p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts
+        p
+        for p in folder.rglob("*")
+        if p.is_file()
+        and "__pycache__" not in p.parts
+        and not any(p.is_relative_to(other) for other in spared)
     )
     digests = ContentDigests()
     return fingerprint(

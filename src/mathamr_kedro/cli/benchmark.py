@@ -101,7 +101,8 @@ def command(context: click.Context, **options: Any) -> None:
             f"No benchmark of the environment {options['env']!r} in the suite"
             f"{suggest(options['env'], [b.environment for b in suite.values()])}"
         )
-    sources = _open_sources(root, chosen, options)
+    known = [b.environment for b in suite.values() if b.environment]
+    sources = _open_sources(root, chosen, known, options)
     store = _open_store(options["output"])
     if options["only_list"]:
         _list(chosen, sources, store)
@@ -168,9 +169,19 @@ def _open_store(folder: Path | None) -> BenchmarkStore:
 
 
 def _open_sources(
-    root: Path, chosen: Sequence[Benchmark], options: dict[str, Any]
+    root: Path,
+    chosen: Sequence[Benchmark],
+    known: Sequence[str],
+    options: dict[str, Any],
 ) -> dict[str, BenchmarkSource]:
-    """Return what each environment of the benchmarks wrote, by its name."""
+    """Return what each environment of the benchmarks wrote, by its name.
+
+    Args:
+        root: the project.
+        chosen: benchmarks that are asked for.
+        known: all environments of the suite.
+        options: of the command.
+    """
     from omegaconf import OmegaConf  # noqa: PLC0415
 
     from mathamr_kedro.cli._benchmarks import BenchmarkSource  # noqa: PLC0415
@@ -185,27 +196,29 @@ def _open_sources(
                 "folders with --data-root ENV=FOLDER, or by the variable of `--list`"
             )
     environments = list(dict.fromkeys(b.environment for b in chosen))
-    folders = _read_folders(options["data_roots"], [e for e in environments if e])
+    folders = {}
+    for text in options["data_roots"]:
+        env, folder = _read_folder(text, [e for e in environments if e], known)
+        folders[env] = folder
     return {
         env: BenchmarkSource(root, env, folders.get(env), parameters)
         for env in environments
     }
 
 
-def _read_folders(texts: Sequence[str], known: Sequence[str]) -> dict[str, str]:
-    """Return data roots by environment; a bare folder belongs to the only one."""
-    folders = {}
-    for text in texts:
-        env, is_named, folder = text.partition("=")
-        if not is_named and len(known) == 1:
-            env, folder = known[0], text
-        if env not in known or not folder:
-            raise ConfigurationError(
-                f"Expected ENV=FOLDER for --data-root, with ENV one of "
-                f"{', '.join(known)} (got {text!r}){suggest(env, known)}"
-            )
-        folders[env] = str(Path(folder).resolve())
-    return folders
+def _read_folder(
+    text: str, asked: Sequence[str], known: Sequence[str]
+) -> tuple[str, str]:
+    """Return an environment and its data root; a bare folder is of the only one."""
+    env, is_named, folder = text.partition("=")
+    if not is_named and len(asked) == 1:
+        env, folder = asked[0], text
+    if env not in known or not folder:
+        raise ConfigurationError(
+            f"Expected ENV=FOLDER for --data-root, with ENV one of "
+            f"{', '.join(dict.fromkeys(known))} (got {text!r}){suggest(env, known)}"
+        )
+    return env, str(Path(folder).resolve())
 
 
 def _list(
