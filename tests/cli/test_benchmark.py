@@ -213,6 +213,7 @@ class _Runs:
     def __init__(self) -> None:
         self.calls: list[tuple[str, dict]] = []
         self.ends: dict[str, object] = {}
+        self.after = lambda: None
 
     def __call__(self, root, env, parameters, folder, *rest):
         self.calls.append((env, dict(parameters)))
@@ -222,6 +223,7 @@ class _Runs:
         return self
 
     def wait(self) -> int:
+        self.after()
         end = self.ends.get(self._env, 0)
         if isinstance(end, BaseException):
             raise end
@@ -250,6 +252,19 @@ def test_environment_is_run_when_something_changed(run, runs, data):
     run("--env", "test", "--params", "indexing.strategy.depth=5")
     assert runs.calls[-1][1]["indexing"] == {"strategy": {"depth": 5}}
     assert len(runs.calls) == 2
+
+
+def test_what_was_just_run_is_scored(run, runs, store, data):
+    """The catalog has looked at the outputs before, and must not score the old ones."""
+    folder = data / "07_model_output" / "runs"
+    newest = max(folder.iterdir())
+    copy = newest.with_name("9999-01-01T00.00.00.000Z")
+    runs.after = lambda: shutil.copytree(newest, copy)
+    try:
+        run("--env", "test")
+        assert store.read()["benchmarks"]["answers"]["runs"] == copy.name
+    finally:
+        shutil.rmtree(copy)
 
 
 def test_newer_outputs_of_others_are_not_taken_for_ours(run, runs, data):

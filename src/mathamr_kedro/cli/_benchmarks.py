@@ -109,6 +109,8 @@ class BenchmarkSource:
                 f"`kedro run --env {self.env}` failed with the exit status {code} "
                 f"({last.strip()}); see {str(log)!r}"
             )
+        # The catalog keeps the version that it has looked at, and now there is another.
+        self.__dict__.pop("catalog", None)
         write_text(self._folder / _STATE, json.dumps(self._describe_state()))
         logger.info("%s: finished after %.0f s", self.env, time.monotonic() - started)
 
@@ -182,11 +184,9 @@ class BenchmarkSource:
         parameters = merge_parameters(self.catalog.load("parameters"), self.parameters)
         raw = self.catalog.load("collection")
         files = [(p.name, raw.digests.digest(p)) for p in raw.check_layout()]
-        # A new catalog: this one may have looked before there was a version.
-        catalog = open_catalog(self.env, self.data_root)
         return {
             "inputs": fingerprint(self.env, parameters, files, _digest_package()),
-            "runs": next(iter(list_versions(catalog, "runs")), None),
+            "runs": next(iter(list_versions(self.catalog, "runs")), None),
         }
 
     @staticmethod

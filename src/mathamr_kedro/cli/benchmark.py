@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         BenchmarkScores,
         BenchmarkStore,
     )
+    from mathamr_kedro.stats import TestConfig
 
 logger = logging.getLogger(__name__)
 
@@ -276,7 +277,7 @@ def _measure(
     facts = {"version": version, "machine": Machine.find().name}
     if options["params"]:
         facts["parameters"] = options["params"]
-    report = BenchmarkReport(scored, _read_tests(), left_out, facts)
+    report = BenchmarkReport(scored, _read_tests(sources), left_out, facts)
     folder = store.save(version, report, draw_benchmarks(report))
     if options["as_json"]:
         click.echo(json.dumps(store.read(version), indent=1, ensure_ascii=False))
@@ -336,11 +337,13 @@ def _score(
             left_out[benchmark.name] = str(exc)
 
 
-def _read_tests() -> Any:
-    """Return how differences are tested: conf/base/parameters/significance.yml."""
+def _read_tests(sources: dict[str, BenchmarkSource]) -> TestConfig:
+    """Return how differences are tested, as the first environment says."""
     from mathamr_kedro.parameters import read_parameters  # noqa: PLC0415
-    from mathamr_kedro.project import open_catalog  # noqa: PLC0415
     from mathamr_kedro.stats import TestConfig  # noqa: PLC0415
 
-    values = open_catalog().load("params:significance")["tests"]
-    return read_parameters(TestConfig, values, where="significance.tests")
+    for source in sources.values():
+        if source.env:
+            values = source.catalog.load("params:significance")["tests"]
+            return read_parameters(TestConfig, values, where="significance.tests")
+    return TestConfig()
