@@ -144,6 +144,13 @@ class ChosenCollection(Collection):
         """Yield the judgments of the subset's topics."""
         return self._filter_topics(self._whole.judgments())
 
+    def pairs(self) -> Iterator[TrainingPair | Failure]:
+        """Yield the pairs of judgments whose posts were chosen."""
+        chosen = self._chosen.searched | self._chosen.learnt
+        for found in self._whole.pairs():
+            if isinstance(found, Failure) or chosen.issuperset(found):
+                yield found
+
     @cached_property
     def _subset(self) -> JudgedSubset:
         return JudgedSubset(self._whole, self._config)

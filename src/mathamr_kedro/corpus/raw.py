@@ -10,7 +10,15 @@ from typing import Literal, NamedTuple
 from mathamr_kedro.content import ContentDigests
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
+from mathamr_kedro.records import (
+    Failure,
+    Formula,
+    Judgment,
+    PostLink,
+    Tag,
+    TrainingPair,
+    Vote,
+)
 from mathamr_kedro.trec import TopicNotes
 from mathamr_kedro.types import PostType
 from mathamr_kedro.wording import count_nouns
@@ -18,7 +26,7 @@ from mathamr_kedro.wording import count_nouns
 Markup = Literal["html", "markdown", "latex", "text"]
 Part = Literal[
     "posts", "comments", "links", "tags", "votes", "formulas", "topics",
-    "topic_formulas", "topic_notes", "qrels",
+    "topic_formulas", "topic_notes", "qrels", "pairs",
 ]  # fmt: skip
 """Parts of a collection, named as in the catalog."""
 
@@ -73,6 +81,8 @@ class RawTopic(NamedTuple):
     tags: tuple[str, ...]
     formula_id: str | None
     latex: str | None
+    markup: Markup = "html"
+    place: str = ""
 
 
 class Collection(ABC):
@@ -152,6 +162,10 @@ class Collection(ABC):
 
     def judgments(self) -> Iterator[Judgment | Failure]:
         """Yield the judgments of all tasks."""
+        return iter(())
+
+    def pairs(self) -> Iterator[TrainingPair | Failure]:
+        """Yield pairs to learn from that judgments of their own name."""
         return iter(())
 
     def _digest_files(self, files: Iterable[tuple[str, Path]], *parts: str) -> str:

@@ -7,7 +7,8 @@ from typing import Literal
 
 from mathamr_kedro.records import Failure, TrainingPair
 
-Answers = Literal["accepted", "all"]
+Answers = Literal["accepted", "all", "judged"]
+"""Which answers make pairs; ``judged``: those that judgments for training name."""
 
 
 class Threads:

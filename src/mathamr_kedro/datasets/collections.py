@@ -12,21 +12,25 @@ from mathamr_kedro.content import ContentDigests
 from mathamr_kedro.corpus import (
     ArqmathCollection,
     ArqmathFiles,
+    BeirCollection,
     Collection,
     FormulaPool,
     FormulaPoolFiles,
     Ntcir12Collection,
     Ntcir12Files,
     OwnCollection,
+    PremiseCollection,
 )
+from mathamr_kedro.corpus.raw import Markup
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.parameters import read_parameters
 
-Kind = Literal["arqmath", "formula_pool", "ntcir12", "own"]
+Kind = Literal["arqmath", "beir", "formula_pool", "ntcir12", "own", "premises"]
+_BENCHMARKS = {"beir": BeirCollection, "premises": PremiseCollection}
 
 
 class CollectionDataset(AbstractDataset[None, Collection]):
-    """A folder of raw files: ARQMath, formulas alone, NTCIR-12 or files of your own.
+    """A folder of raw files: a collection, a benchmark or files of your own.
 
     Example of a catalog entry::
 
@@ -45,6 +49,9 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         root: str,
         files: Mapping[str, Any] | None = None,
         unit: Literal["section", "file"] = "section",
+        split: str = "test",
+        training_split: str | None = None,
+        format: Markup = "markdown",  # noqa: A002 - as in records of own corpora
         digests: str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> None:
@@ -57,6 +64,8 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         self._root = root
         self._files = dict(files or {})
         self._unit = unit
+        self._splits = split, training_split
+        self._markup = format
         self._digests = Path(digests) if digests is not None else None
         self.metadata = metadata
 
@@ -80,6 +89,8 @@ class CollectionDataset(AbstractDataset[None, Collection]):
             return Ntcir12Collection(
                 self._root, read_parameters(Ntcir12Files, self._files, where)
             )
+        if self._kind in _BENCHMARKS:
+            return _BENCHMARKS[self._kind](self._root, *self._splits, self._markup)
         return OwnCollection(self._root, self._unit)
 
     def save(self, data: None) -> None:

@@ -18,13 +18,14 @@ from mathamr_kedro.metrics.judged import JUDGED_SHARE
 from mathamr_kedro.metrics.ndcg import NDCG
 from mathamr_kedro.metrics.precision import PRECISION
 from mathamr_kedro.metrics.recall import RECALL
+from mathamr_kedro.metrics.reciprocal_rank import RECIPROCAL_RANK
 
-Kind = Literal["nDCG", "MAP", "P", "Bpref", "judged", "recall"]
+Kind = Literal["nDCG", "MAP", "MRR", "P", "Bpref", "judged", "recall"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-_TAKES_CUTOFF = {"nDCG", "P", "judged", "recall"}
+_TAKES_CUTOFF = {"nDCG", "MRR", "P", "judged", "recall"}
 _NEEDS_CUTOFF = {"P", "judged", "recall"}
-_TAKES_PRIME = {"nDCG", "MAP", "P", "recall"}
+_TAKES_PRIME = {"nDCG", "MAP", "MRR", "P", "recall"}
 _LEVELS = {"partial": 1, "full": 3}
 _NAME = re.compile(
     r"(?P<kind>[a-z]+)(?P<prime>['’′]?)(?:@(?P<cutoff>[1-9]\d*))?"
@@ -60,6 +61,8 @@ class Measure:
                 return NDCG.score(grades, judged, k)
             case "MAP":
                 return AVERAGE_PRECISION.score(grades, judged, level)
+            case "MRR":
+                return RECIPROCAL_RANK.score(grades, k, level)
             case "Bpref":
                 return BPREF.score(grades, judged, level)
             case "P":
@@ -81,6 +84,8 @@ class Measure:
                 return NDCG.expect(grades, judged, k, depth)
             case "MAP":
                 return AVERAGE_PRECISION.expect(grades, judged, level, depth)
+            case "MRR":
+                return RECIPROCAL_RANK.expect(grades, k, level, depth)
             case "Bpref":
                 return BPREF.expect(grades, judged, level, depth)
             case "P":

@@ -137,11 +137,13 @@ def run_search(
     depth: int,
     batch_size: int,
     device: str = "cpu",
+    documents: Container[PostId] = (),
 ) -> Run:
     """Search for all topics, ``batch_size`` at once; only searches are timed.
 
     The first query is searched once more before all others: that loads what they find
-    loaded, and does not count. With one query at once the time of each is kept.
+    loaded, and does not count. With one query at once the time of each is kept. Topics
+    among ``documents`` are left out of their own results.
     """
     lists: dict[TopicId, Hits | FormulaHits] = {}
     times: list[float] = []
@@ -149,10 +151,17 @@ def run_search(
         search(queries[:1], depth)
     for start in range(0, len(queries), batch_size):
         batch = slice(start, start + batch_size)
+        names = topics[batch]
+        # One more where the first may be the query itself.
+        deeper = depth + any(name in documents for name in names)
         started = time.perf_counter()
-        found = search(queries[batch], depth)
+        found = search(queries[batch], deeper)
         times.append(time.perf_counter() - started)
-        lists.update(zip(topics[batch], found, strict=True))
+        for name, hits in zip(names, found, strict=True):
+            if name in documents:
+                others = [place for place, i in enumerate(hits.ids) if i != name]
+                hits = hits.take(others)  # noqa: PLW2901
+            lists[name] = hits.top(depth)
     seconds = sum(times)
     logger.info(
         "task %d, %s: %s topics, %s/s", task, system, len(lists),

@@ -18,6 +18,7 @@ from mathamr_kedro.trec.files import Names, open_binary, read_text, refuse_damag
 from mathamr_kedro.trec.qrels import (
     ARQMATH,
     NTCIR12,
+    TREC,
     GradeScale,
     Qrels,
     iter_judgments,
@@ -35,6 +36,7 @@ __all__ = [
     "DIMENSIONS",
     "NTCIR12",
     "RUN_FORMS",
+    "TREC",
     "BadLines",
     "GradeScale",
     "Names",

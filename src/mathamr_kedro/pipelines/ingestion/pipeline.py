@@ -79,7 +79,7 @@ def _derive_tables() -> list[Node]:
         ),
         node(
             pair_posts,
-            inputs=["posts", _CHOSEN, _PARAMETERS],
+            inputs=["collection", "posts", _CHOSEN, _PARAMETERS],
             outputs=["training_pairs_failures", "training_pairs"],
             name="pair_posts",
         ),

@@ -17,6 +17,7 @@ from mathamr_kedro.corpus import (
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
+from mathamr_kedro.records import Failure
 from mathamr_kedro.shards import (
     EndOfShards,
     Shard,
@@ -24,6 +25,7 @@ from mathamr_kedro.shards import (
     ShardPairs,
     StartOfShards,
 )
+from mathamr_kedro.types import PostId
 
 logger = logging.getLogger(__name__)
 
@@ -61,11 +63,18 @@ def open_subset(
 
 
 def pair_posts(
-    posts: ShardedTable, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
+    collection: Collection,
+    posts: ShardedTable,
+    chosen_posts: ShardedTable,
+    parameters: Mapping[str, Any],
 ) -> ShardPairs:
     """Pair questions with answers for training; note threads that are not whole."""
     config = IngestionConfig.read(parameters)
     answers, chosen = config.pairs, ChosenPosts(chosen_posts.records())
+    if answers == "judged":
+        collection = open_subset(collection, chosen_posts, parameters)
+        yield from _pair_judged(collection, posts)
+        return
     columns = Threads.COLUMNS
     threads = Threads(
         values
@@ -78,6 +87,33 @@ def pair_posts(
     made_from = fingerprint("pairs", posts.fingerprint, answers)
     yield (
         Shard.of_rows("threads", made_from, problems),
+        Shard.of_rows("pairs", made_from, pairs),
+    )
+    yield EndOfShards(made_from), EndOfShards(made_from)
+
+
+def _pair_judged(collection: Collection, posts: ShardedTable) -> ShardPairs:
+    """Pair queries with the documents that judgments for training call relevant."""
+    made_from = fingerprint("pairs", posts.fingerprint, collection.fingerprint("pairs"))
+    known: set[PostId] = set()
+    for table in posts.tables(["post_id"]):
+        known.update(table["post_id"].to_pylist())
+    pairs, problems = [], []
+    for found in collection.pairs():
+        if isinstance(found, Failure):
+            problems.append(found)
+        elif known.issuperset(found):
+            pairs.append(found)
+        else:
+            detail = f"not among the posts: {', '.join(sorted({*found} - known))}"
+            problems.append(
+                Failure(
+                    "ingestion", "pairs", f"query {found.question_id}",
+                    found.answer_id, "pair_without_post", detail,
+                )  # fmt: skip
+            )
+    yield (
+        Shard.of_rows("judgments", made_from, problems),
         Shard.of_rows("pairs", made_from, pairs),
     )
     yield EndOfShards(made_from), EndOfShards(made_from)
