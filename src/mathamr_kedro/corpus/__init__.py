@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         ArqmathFiles,
         ExampleFiles,
     )
-    from mathamr_kedro.corpus.beir import BeirCollection
+    from mathamr_kedro.corpus.beir import BeirCollection, BeirFiles
     from mathamr_kedro.corpus.chosen import ChosenCollection, ChosenPosts
     from mathamr_kedro.corpus.extraction import (
         PostCleaner,
@@ -70,6 +70,7 @@ __all__ = [
     "ArqmathCollection",
     "ArqmathFiles",
     "BeirCollection",
+    "BeirFiles",
     "ChosenCollection",
     "ChosenPosts",
     "Collection",
@@ -115,6 +116,7 @@ _HOME = {
     "ArqmathCollection": "arqmath",
     "ArqmathFiles": "arqmath",
     "BeirCollection": "beir",
+    "BeirFiles": "beir",
     "ChosenCollection": "chosen",
     "ChosenPosts": "chosen",
     "Collection": "raw",

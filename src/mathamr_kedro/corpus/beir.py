@@ -18,6 +18,7 @@ and the same text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -38,26 +39,26 @@ _QRELS_ENDINGS = (".tsv", ".tsv.gz", *_ENDINGS)
 _COLUMNS = ("query-id", "corpus-id", "score")
 
 
+@dataclass(frozen=True)
+class BeirFiles:
+    """What is read of a benchmark, and how."""
+
+    split: str = "test"
+    """Whose queries and judgments are the topics."""
+    training_split: str | None = "train"
+    """Whose judgments are training pairs, where its file is there; ``None``: none."""
+    format: Markup = "markdown"
+    """Of texts that name none of their own."""
+
+
 class BeirCollection(Collection):
-    """Lazy reader of a benchmark.
+    """Lazy reader of a benchmark."""
 
-    Args:
-        root: the folder.
-        split: whose queries and judgments are the topics.
-        training_split: whose judgments are training pairs, where its file is there;
-            ``None``: none are read.
-        markup: of texts that name no format of their own.
-    """
-
-    def __init__(
-        self,
-        root: str | Path,
-        split: str = "test",
-        training_split: str | None = "train",
-        markup: Markup = "markdown",
-    ) -> None:
+    def __init__(self, root: str | Path, files: BeirFiles | None = None) -> None:
         super().__init__(root)
-        self._split, self._training, self._markup = split, training_split, markup
+        files = files or BeirFiles()
+        self._split, self._training = files.split, files.training_split or ""
+        self._markup = files.format
 
     def check_layout(self) -> list[Path]:
         """Return all raw files; refuse a folder without corpus, queries or split."""
@@ -114,7 +115,7 @@ class BeirCollection(Collection):
 
     def pairs(self) -> Iterator[TrainingPair | Failure]:
         """Yield each training query with the documents judged above 0."""
-        for found in self._read_qrels(self._training or ""):
+        for found in self._read_qrels(self._training):
             if isinstance(found, Failure):
                 yield found
             elif found.grade > 0:
@@ -147,7 +148,7 @@ class BeirCollection(Collection):
     @cached_property
     def _training_queries(self) -> dict[TopicId, BenchmarkRow]:
         """The queries to learn from, in the order of their file."""
-        wanted = self._list_judged(self._training or "")
+        wanted = self._list_judged(self._training)
         found: dict[TopicId, BenchmarkRow] = {}
         for row in self._read_rows(self._find_queries()) if wanted else ():
             if isinstance(row, BenchmarkRow) and row.row_id in (wanted or ()):
@@ -174,7 +175,7 @@ class BeirCollection(Collection):
         return dict.fromkeys(j.topic_id for j in found if isinstance(j, Judgment))
 
     def _list_files(self, part: Part) -> list[Path]:
-        learnt = self._find_qrels(self._training or "")
+        learnt = self._find_qrels(self._training)
         learnt = [*self._find_queries(), *learnt] if learnt else []
         match part:
             case "posts":

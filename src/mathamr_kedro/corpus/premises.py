@@ -1,8 +1,8 @@
 """Premise retrieval: given a statement, find the statements that its proof cites.
 
 ```
-statements.jsonl.gz    {"id": "algebra-lemma-silly", "type": "lemma", "number": "10.15.1",
-                        "name": null, "section": "...", "text": "Let $R$ be ..."}
+statements.jsonl.gz    {"id": "algebra-lemma-silly", "type": "lemma", "name": null,
+                        "number": "10.15.1", "section": "...", "text": "Let $R$ ..."}
 qrels_train.tsv        query  0  premise  1            qrels_dev.tsv beside it
 ```
 

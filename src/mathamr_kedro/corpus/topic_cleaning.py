@@ -29,9 +29,7 @@ def clean_topic(
         formulas: the rows of the topics' formulas, where there are some.
     """
     find_row = None if formulas is None else formulas.of_topic(raw.topic_id)
-    read = partial(
-        clean_text, owner=raw.topic_id, find_row=find_row, markup=raw.markup
-    )
+    read = partial(clean_text, owner=raw.topic_id, find_row=find_row, markup=raw.markup)
     clean, marks = read(raw.title, raw.question)
     title, _ = read(raw.title, "")
     found = list(marks.disagreements)

@@ -13,6 +13,7 @@ from mathamr_kedro.corpus import (
     ArqmathCollection,
     ArqmathFiles,
     BeirCollection,
+    BeirFiles,
     Collection,
     FormulaPool,
     FormulaPoolFiles,
@@ -21,7 +22,6 @@ from mathamr_kedro.corpus import (
     OwnCollection,
     PremiseCollection,
 )
-from mathamr_kedro.corpus.raw import Markup
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.parameters import read_parameters
 
@@ -49,9 +49,6 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         root: str,
         files: Mapping[str, Any] | None = None,
         unit: Literal["section", "file"] = "section",
-        split: str = "test",
-        training_split: str | None = None,
-        format: Markup = "markdown",  # noqa: A002 - as in records of own corpora
         digests: str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> None:
@@ -64,8 +61,6 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         self._root = root
         self._files = dict(files or {})
         self._unit = unit
-        self._splits = split, training_split
-        self._markup = format
         self._digests = Path(digests) if digests is not None else None
         self.metadata = metadata
 
@@ -90,7 +85,9 @@ class CollectionDataset(AbstractDataset[None, Collection]):
                 self._root, read_parameters(Ntcir12Files, self._files, where)
             )
         if self._kind in _BENCHMARKS:
-            return _BENCHMARKS[self._kind](self._root, *self._splits, self._markup)
+            return _BENCHMARKS[self._kind](
+                self._root, read_parameters(BeirFiles, self._files, where)
+            )
         return OwnCollection(self._root, self._unit)
 
     def save(self, data: None) -> None:

@@ -46,6 +46,19 @@ class Protocol:
     use_rank: bool = False
     """Order by the rank column instead of the scores."""
     average: Averaging = "judged"
+    pooled: bool = True
+    """Judgments are those of a pool: what was not judged says nothing. ``False``: they
+    name the relevant documents, and all others of the collection are not relevant."""
+
+    @property
+    def candidates(self) -> str:
+        """What a random order is one of, in words."""
+        return "judged" if self.pooled else "all documents"
+
+    @property
+    def title(self) -> str:
+        """Name for tables."""
+        return "TREC protocol" if self.task == "trec" else f"task {self.task}"
 
     def with_measures(self, names: Iterable[str]) -> Protocol:
         """Return the same protocol with other measures."""
@@ -67,7 +80,9 @@ _PROTOCOLS = {
     "ntcir": Protocol(
         "ntcir", NTCIR12, "NTCIR", tuple(map(parse_measure, (*_NTCIR, "judged@10")))
     ),
-    "trec": Protocol("trec", TREC, "", tuple(parse_measure(n, 1) for n in _PLAIN)),
+    "trec": Protocol(
+        "trec", TREC, "", tuple(parse_measure(n, 1) for n in _PLAIN), pooled=False
+    ),
 }
 
 

@@ -28,6 +28,7 @@ from mathamr_kedro.runs.topic_search import (
     NamedStrategy,
     Queries,
     find_questions,
+    leave_out_queries,
     run_search,
     search_posts,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "find_blank_queries",
     "find_questions",
     "fuse_runs",
+    "leave_out_queries",
     "list_topic_sets",
     "list_unsearched",
     "name_text_model",

@@ -137,13 +137,11 @@ def run_search(
     depth: int,
     batch_size: int,
     device: str = "cpu",
-    documents: Container[PostId] = (),
 ) -> Run:
     """Search for all topics, ``batch_size`` at once; only searches are timed.
 
     The first query is searched once more before all others: that loads what they find
-    loaded, and does not count. With one query at once the time of each is kept. Topics
-    among ``documents`` are left out of their own results.
+    loaded, and does not count. With one query at once the time of each is kept.
     """
     lists: dict[TopicId, Hits | FormulaHits] = {}
     times: list[float] = []
@@ -151,17 +149,10 @@ def run_search(
         search(queries[:1], depth)
     for start in range(0, len(queries), batch_size):
         batch = slice(start, start + batch_size)
-        names = topics[batch]
-        # One more where the first may be the query itself.
-        deeper = depth + any(name in documents for name in names)
         started = time.perf_counter()
-        found = search(queries[batch], deeper)
+        found = search(queries[batch], depth)
         times.append(time.perf_counter() - started)
-        for name, hits in zip(names, found, strict=True):
-            if name in documents:
-                others = [place for place, i in enumerate(hits.ids) if i != name]
-                hits = hits.take(others)  # noqa: PLW2901
-            lists[name] = hits.top(depth)
+        lists.update(zip(topics[batch], found, strict=True))
     seconds = sum(times)
     logger.info(
         "task %d, %s: %s topics, %s/s", task, system, len(lists),
@@ -171,6 +162,32 @@ def run_search(
     return Run(
         system, lists, task=task, seconds=seconds, query_seconds=each, device=device
     )
+
+
+def leave_out_queries(
+    search: Search[Q], name_of: Callable[[Q], str], documents: Container[PostId]
+) -> Search[Q]:
+    """Return a search in which no query finds itself.
+
+    Args:
+        search: what is asked, for one more result where a query may be the first.
+        name_of: id of a query.
+        documents: ids of queries that are documents too.
+    """
+
+    def search_others(queries: Sequence[Q], depth: int) -> list[Hits | FormulaHits]:
+        names = [name_of(query) for query in queries]
+        deeper = depth + any(name in documents for name in names)
+        found = []
+        for name, hits in zip(names, search(queries, deeper), strict=True):
+            if name in documents:
+                others = [place for place, i in enumerate(hits.ids) if i != name]
+                found.append(hits.take(others).top(depth))
+            else:
+                found.append(hits.top(depth))
+        return found
+
+    return search_others
 
 
 def find_questions(

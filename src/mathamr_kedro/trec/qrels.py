@@ -249,4 +249,3 @@ def _compare(
 def _describe_width(row: tuple[str, ...], columns: Columns) -> str:
     names = "topic 0 document grade" if columns.width != len(_BEIR) else " ".join(_BEIR)
     return f"Expected the {columns.width} columns {names!r} (got {len(row)}: {row!r})"
-

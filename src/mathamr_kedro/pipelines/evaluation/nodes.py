@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import pandas as pd
@@ -44,6 +45,7 @@ from mathamr_kedro.runs import (
     build_post_ranker,
     find_blank_queries,
     find_questions,
+    leave_out_queries,
     list_topic_sets,
     list_unsearched,
     run_search,
@@ -87,10 +89,12 @@ def search_by_vectors(  # noqa: PLR0913, PLR0917 - one for each entry of the cat
     documents = _find_documents(by_task[1], posts, config)
     runs = []
     for name, chosen in strategies.items() if queries[1].topics else ():
-        search = partial(search_posts, opened, store, chosen, question_of)
-        runs.append(
-            run_search(1, name, *queries[1], search, chosen.depth, *batch, documents)
+        search = leave_out_queries(
+            partial(search_posts, opened, store, chosen, question_of),
+            attrgetter("key"),
+            documents,
         )
+        runs.append(run_search(1, name, *queries[1], search, chosen.depth, *batch))
     names, vectors = queries[2].formulas(by_task[2])
     if names:
         find = partial(find_formulas, opened)
@@ -168,7 +172,9 @@ def score_runs(
     """Score the runs by topic; take the means, with floor and ceiling."""
     config = EvaluationConfig.read(parameters)
     sets = _list_sets(topics, judgments, visual_index, config)
-    scored = score_folder(runs, sets, posts, returnable_formulas, config.choose_protocol)
+    scored = score_folder(
+        runs, sets, posts, returnable_formulas, config.choose_protocol
+    )
     board = Scoreboard(scored)
     return board.list_scores(), board.list_metrics(), board
 
@@ -218,11 +224,9 @@ def _search(
 ) -> Run:
     logger.info("task %d, %s: reading the collection", task, system)
     names = [topic.topic_id for topic in topics]
-    sizes = config.depth, config.queries_per_batch
-    ranker = build_ranker()
-    return run_search(
-        task, system, names, topics, ranker, *sizes, documents=documents
-    )
+    search = leave_out_queries(build_ranker(), attrgetter("topic_id"), documents)
+    size = config.queries_per_batch
+    return run_search(task, system, names, topics, search, config.depth, size)
 
 
 def _find_documents(

@@ -36,7 +36,8 @@ _DRAWN = 2
 _COLOURS = ("#3b6ea8", "#e0a458")
 _BESIDE = {"x": 1, "xanchor": "left", "yanchor": "middle", "font": {"size": 10}}
 """Where labels of lines stand: beside the panel, where no bar hides them."""
-_TITLES = {1: "Task 1: answers", 2: "Task 2: formulas"}
+_TITLES = {1: ("Documents", "Task 1: answers"), 2: ("Formulas", "Task 2: formulas")}
+"""Of plain judgments, and of those of a pool."""
 
 
 class ScoredRun(NamedTuple):
@@ -106,7 +107,9 @@ class Scoreboard:
         ordered = sorted(self.runs, key=lambda run: run.topic_set)
         for (task, name), group in groupby(ordered, key=lambda run: run.topic_set):
             members = list(group)
-            title = f"## {_TITLES[task]}, {name}\n"
+            title = (
+                f"## {_TITLES[task][members[0].evaluation.protocol.pooled]}, {name}\n"
+            )
             parts += [title, _compare(members).to_markdown()]
             parts += _break_down(members)
             parts += _list_findings(members)
@@ -128,9 +131,9 @@ def _key(entry: RunEntry) -> tuple[int, str, str]:
 
 def _compare(runs: Sequence[ScoredRun]) -> Table:
     evaluation = runs[0].evaluation
-    means = evaluation.summarise()
+    means, ranked = evaluation.summarise(), evaluation.protocol.candidates
     rows = [
-        Row(("*floor: judged in random order*",), _figures(means, "floor")),
+        Row((f"*floor: {ranked} in random order*",), _figures(means, "floor")),
         *(
             Row((run.entry.system,), _figures(run.evaluation.summarise(), "score"))
             for run in runs

@@ -35,6 +35,7 @@ def score_folder(
     """
     sets = {(s.task, s.name): s for s in topic_sets if s.qrels.grades}
     corpora = {key: _find_in_corpus(s, posts, returnable) for key, s in sets.items()}
+    sizes = {task: _count_documents(task, posts, returnable) for task, _ in sets}
     scored = []
     for entry, run in runs:
         key = entry.task, entry.topic_set
@@ -49,10 +50,21 @@ def score_folder(
             chosen.qrels,
             protocol_of(entry.task),
             corpus_ids=known | returned,
+            num_documents=sizes[entry.task],
         )
         groups = tuple(evaluation.break_down(chosen.notes))
         scored.append(ScoredRun(entry, evaluation, groups))
     return scored
+
+
+def _count_documents(task: int, posts: ShardedTable, returnable: ShardedTable) -> int:
+    """Return how many documents a system could return."""
+    if task == 1:
+        types = pa.array(TASK_1_TYPES)
+        found = (pc.is_in(t["post_type"], types) for t in posts.tables(["post_type"]))
+        return sum(pc.sum(kept).as_py() or 0 for kept in found)
+    tables = returnable.tables(["visual_id"])
+    return len({name for t in tables for name in t["visual_id"].to_pylist()})
 
 
 def _find_in_corpus(

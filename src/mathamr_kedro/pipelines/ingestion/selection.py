@@ -106,12 +106,9 @@ def _pair_judged(collection: Collection, posts: ShardedTable) -> ShardPairs:
             pairs.append(found)
         else:
             detail = f"not among the posts: {', '.join(sorted({*found} - known))}"
-            problems.append(
-                Failure(
-                    "ingestion", "pairs", f"query {found.question_id}",
-                    found.answer_id, "pair_without_post", detail,
-                )  # fmt: skip
-            )
+            where = "ingestion", "pairs", f"query {found.question_id}"
+            name = found.answer_id
+            problems.append(Failure(*where, name, "pair_without_post", detail))
     yield (
         Shard.of_rows("judgments", made_from, problems),
         Shard.of_rows("pairs", made_from, pairs),
