@@ -10,7 +10,16 @@ from typing import Literal, NamedTuple
 from mathamr_kedro.content import ContentDigests
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
+from mathamr_kedro.records import (
+    Failure,
+    Formula,
+    Judgment,
+    PostLink,
+    Statement,
+    StatementLink,
+    Tag,
+    Vote,
+)
 from mathamr_kedro.trec import TopicNotes
 from mathamr_kedro.types import PostType
 from mathamr_kedro.wording import count_nouns
@@ -119,6 +128,14 @@ class Collection(ABC):
 
     def links(self) -> Iterator[PostLink | Failure]:
         """Yield links between posts."""
+        return iter(())
+
+    def statements(self) -> Iterator[Statement | Failure]:
+        """Yield what is known of posts that are statements: theorems, lemmas, ..."""
+        return iter(())
+
+    def statement_links(self) -> Iterator[StatementLink | Failure]:
+        """Yield which statements the proof of a statement cites."""
         return iter(())
 
     def tags(self) -> Iterator[Tag | Failure]:

@@ -7,7 +7,9 @@ from typing import Literal
 
 from mathamr_kedro.records import Failure, TrainingPair
 
-Answers = Literal["accepted", "all"]
+Answers = Literal["accepted", "all", "links"]
+"""What makes a training pair: a question with its accepted answer, with every answer;
+``links``: a statement with each one that its proof cites."""
 
 
 class Threads:
