@@ -26,6 +26,8 @@ from mathamr_kedro.records import (
     Formula,
     Judgment,
     PostLink,
+    Statement,
+    StatementLink,
     Tag,
     TrainingPair,
     Vote,
@@ -33,7 +35,7 @@ from mathamr_kedro.records import (
 from mathamr_kedro.trec import TopicNotes
 from mathamr_kedro.types import PostId
 
-_Below = TypeVar("_Below", RawComment, PostLink, Vote)
+_Below = TypeVar("_Below", RawComment, PostLink, Statement, StatementLink, Vote)
 _Judged = TypeVar("_Judged", RawTopic, Judgment)
 
 
@@ -112,6 +114,14 @@ class ChosenCollection(Collection):
     def links(self) -> Iterator[PostLink | Failure]:
         """Yield the links of posts that can be found."""
         return self._filter(self._whole.links())
+
+    def statements(self) -> Iterator[Statement | Failure]:
+        """Yield the statements among posts that can be found."""
+        return self._filter(self._whole.statements())
+
+    def statement_links(self) -> Iterator[StatementLink | Failure]:
+        """Yield what the proofs of statements cite that can be found."""
+        return self._filter(self._whole.statement_links())
 
     def tags(self) -> Iterator[Tag | Failure]:
         """Yield the tags of the whole collection."""

@@ -7,20 +7,50 @@ qrels_train.tsv        query  0  premise  1            qrels_dev.tsv beside it
 ```
 
 A query is a statement itself, by its id: it is left out of its own results
-(``evaluation.leave_out_query``).
+(``evaluation.leave_out_query``). Links of the training split alone are told to anybody;
+those of the other splits are asked for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from mathamr_kedro.corpus.beir import BeirCollection
+from mathamr_kedro.corpus.benchmark_rows import read_records
 from mathamr_kedro.corpus.raw import Part
 from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.records import Failure, Statement, StatementLink
 
 
 class PremiseCollection(BeirCollection):
     """Lazy reader of statements and of the links of their proofs."""
+
+    def statements(self) -> Iterator[Statement | Failure]:
+        """Yield type, number, name and place of the statements."""
+        for path in self._find_documents():
+            for found in read_records(path, self._name(path)):
+                if not isinstance(found, Failure):  # reported with the posts
+                    yield self._describe(found[1], self._name(path), found[0])
+
+    def statement_links(self) -> Iterator[StatementLink | Failure]:
+        """Yield what the proofs of training queries cite."""
+        for found in self.pairs():
+            if not isinstance(found, Failure):  # reported with the pairs
+                yield StatementLink(*found)
+
+    def _describe(self, record: dict[str, Any], source: str, place: str) -> Statement:
+        cells = {key: str(v) for key, v in record.items() if v is not None}
+        chapter = cells.get("chapter_title", cells.get("chapter", ""))
+        if "line" in cells:
+            source = f"{cells.get('chapter', '')}.tex"
+            place = f"line {cells['line']}"
+        return Statement(
+            cells.get("id", ""), cells.get("type", "text"), cells.get("number"),
+            cells.get("name"), cells.get("id"), cells.get("section", ""), chapter,
+            source, place, bool(record.get("proved")), "",
+        )  # fmt: skip
 
     def _find_documents(self) -> list[Path]:
         for name in ("statements.jsonl", "statements.jsonl.gz"):

@@ -15,6 +15,8 @@ from mathamr_kedro.records import (
     Formula,
     Judgment,
     PostLink,
+    Statement,
+    StatementLink,
     Tag,
     TrainingPair,
     Vote,
@@ -129,6 +131,14 @@ class Collection(ABC):
 
     def links(self) -> Iterator[PostLink | Failure]:
         """Yield links between posts."""
+        return iter(())
+
+    def statements(self) -> Iterator[Statement | Failure]:
+        """Yield what is known of posts that are statements: theorems, lemmas, ..."""
+        return iter(())
+
+    def statement_links(self) -> Iterator[StatementLink | Failure]:
+        """Yield which statements the proof of a statement cites."""
         return iter(())
 
     def tags(self) -> Iterator[Tag | Failure]:

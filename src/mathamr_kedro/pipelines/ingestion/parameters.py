@@ -29,7 +29,8 @@ class IngestionConfig:
     formulas_per_shard: int
     pairs: Answers
     """``accepted``: with the accepted answer (thesis 3.4); ``all``: with each;
-    ``judged``: queries with what judgments for training call relevant."""
+    ``links``: a statement with each one that its proof cites; ``judged``: queries with
+    what judgments for training call relevant."""
     formula_trees: FormulaTreesConfig = FormulaTreesConfig()
     returnable: ReturnableRule = field(default_factory=ReturnableRule)
     """Which formulas Task 2 may return, by whatever system."""

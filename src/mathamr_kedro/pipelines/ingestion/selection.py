@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -17,7 +18,7 @@ from mathamr_kedro.corpus import (
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
-from mathamr_kedro.records import Failure
+from mathamr_kedro.records import Failure, TrainingPair
 from mathamr_kedro.shards import (
     EndOfShards,
     Shard,
@@ -65,10 +66,14 @@ def open_subset(
 def pair_posts(
     collection: Collection,
     posts: ShardedTable,
+    statement_links: ShardedTable,
     chosen_posts: ShardedTable,
     parameters: Mapping[str, Any],
 ) -> ShardPairs:
-    """Pair questions with answers for training; note threads that are not whole."""
+    """Pair questions with answers for training; note threads that are not whole.
+
+    By ``pairs: links``, a statement is paired with each one that its proof cites.
+    """
     config = IngestionConfig.read(parameters)
     answers, chosen = config.pairs, ChosenPosts(chosen_posts.records())
     if answers == "judged":
@@ -81,10 +86,16 @@ def pair_posts(
         for table in posts.tables(columns)
         for values in zip(*(table[c].to_pylist() for c in columns), strict=True)
     )
-    pairs = list(chosen.filter_pairs(threads.pairs(answers)))
+    found = (
+        itertools.starmap(TrainingPair, statement_links.records())
+        if answers == "links"
+        else threads.pairs(answers)
+    )
+    pairs = list(chosen.filter_pairs(found))
     # Threads of a subset are not meant to be whole.
     problems = list(threads.problems()) if config.subset is None else []
-    made_from = fingerprint("pairs", posts.fingerprint, answers)
+    links = [statement_links.fingerprint] if answers == "links" else []
+    made_from = fingerprint("pairs", posts.fingerprint, answers, *links)
     yield (
         Shard.of_rows("threads", made_from, problems),
         Shard.of_rows("pairs", made_from, pairs),
