@@ -31,8 +31,9 @@ class PremiseCollection(BeirCollection):
         """Yield type, number, name and place of the statements."""
         for path in self._find_documents():
             for found in read_records(path, self._name(path)):
-                if not isinstance(found, Failure):  # reported with the posts
-                    yield self._describe(found[1], self._name(path), found[0])
+                if isinstance(found, Failure) or not found[1].get("id"):
+                    continue  # reported with the posts
+                yield self._describe(found[1], self._name(path), found[0])
 
     def statement_links(self) -> Iterator[StatementLink | Failure]:
         """Yield what the proofs of training queries cite."""

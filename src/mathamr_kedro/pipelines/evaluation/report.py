@@ -36,8 +36,8 @@ _DRAWN = 2
 _COLOURS = ("#3b6ea8", "#e0a458")
 _BESIDE = {"x": 1, "xanchor": "left", "yanchor": "middle", "font": {"size": 10}}
 """Where labels of lines stand: beside the panel, where no bar hides them."""
-_TITLES = {1: ("Documents", "Task 1: answers"), 2: ("Formulas", "Task 2: formulas")}
-"""Of plain judgments, and of those of a pool."""
+_TITLES = {1: "Task 1: answers", 2: "Task 2: formulas"}
+_PLAIN = {1: "Documents", 2: "Formulas"}
 
 
 class ScoredRun(NamedTuple):
@@ -107,10 +107,8 @@ class Scoreboard:
         ordered = sorted(self.runs, key=lambda run: run.topic_set)
         for (task, name), group in groupby(ordered, key=lambda run: run.topic_set):
             members = list(group)
-            title = (
-                f"## {_TITLES[task][members[0].evaluation.protocol.pooled]}, {name}\n"
-            )
-            parts += [title, _compare(members).to_markdown()]
+            titles = _TITLES if members[0].evaluation.protocol.pooled else _PLAIN
+            parts += [f"## {titles[task]}, {name}\n", _compare(members).to_markdown()]
             parts += _break_down(members)
             parts += _list_findings(members)
         if unsearched:

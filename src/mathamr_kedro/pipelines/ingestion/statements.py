@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mathamr_kedro.corpus import Collection
+from mathamr_kedro.corpus import Collection, Part
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.pipelines.ingestion.extraction import extract_shards, name_inputs
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
@@ -38,5 +38,6 @@ def _extract(
     parameters: Mapping[str, Any],
 ) -> ShardPairs:
     size = IngestionConfig.read(parameters).records_per_shard
-    made_from, parts = name_inputs(table, collection, ("posts",), size)
+    raw: tuple[Part, ...] = ("posts", "pairs") if table != "statements" else ("posts",)
+    made_from, parts = name_inputs(table, collection, raw, size)
     yield from extract_shards(made_from, [(table, rows)], None, size, parts)
