@@ -82,3 +82,10 @@ def test_two_grades_for_one_document_are_refused():
 def test_topic_set_without_topics_is_refused():
     with pytest.raises(ConfigurationError, match=r"No topic belongs .*'none'"):
         list_sets(patterns={"none": ["C.*"]})
+
+
+def test_one_name_is_a_set_of_all_topics():
+    sets = list_sets([judge("A.250", "7", 2), judge("A.1", "7", 0)], "dev")
+    assert list(sets) == [(1, "dev"), (2, "dev")]
+    assert [t.topic_id for t in sets[1, "dev"].topics] == ["A.1", "A.250", "A.7001"]
+    assert sets[1, "dev"].qrels.num_judgments == 2

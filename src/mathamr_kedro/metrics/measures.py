@@ -18,13 +18,15 @@ from mathamr_kedro.metrics.judged import JUDGED_SHARE
 from mathamr_kedro.metrics.ndcg import NDCG
 from mathamr_kedro.metrics.precision import PRECISION
 from mathamr_kedro.metrics.recall import RECALL
+from mathamr_kedro.metrics.reciprocal_rank import RECIPROCAL_RANK
 
-Kind = Literal["nDCG", "MAP", "P", "Bpref", "judged", "recall"]
+Kind = Literal["nDCG", "MAP", "MRR", "P", "Bpref", "judged", "recall"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-_TAKES_CUTOFF = {"nDCG", "P", "judged", "recall"}
+_TAKES_CUTOFF = {"nDCG", "MRR", "P", "judged", "recall"}
 _NEEDS_CUTOFF = {"P", "judged", "recall"}
-_TAKES_PRIME = {"nDCG", "MAP", "P", "recall"}
+_TAKES_PRIME = {"nDCG", "MAP", "MRR", "P", "recall"}
+_BINARY = {"MAP": AVERAGE_PRECISION, "Bpref": BPREF}
 _LEVELS = {"partial": 1, "full": 3}
 _NAME = re.compile(
     r"(?P<kind>[a-z]+)(?P<prime>['’′]?)(?:@(?P<cutoff>[1-9]\d*))?"
@@ -45,6 +47,11 @@ class Measure:
     relevant_from: int = 2
     """Lowest grade that counts as relevant; nDCG reads the grades themselves."""
 
+    @property
+    def uses_threshold(self) -> bool:
+        """Whether documents are relevant or not; others read grades as they are."""
+        return self.kind not in ("nDCG", "judged")
+
     def score(self, grades: GradeArray, judged: GradeArray) -> float:
         """Score one topic.
 
@@ -58,10 +65,10 @@ class Measure:
         match self.kind:
             case "nDCG":
                 return NDCG.score(grades, judged, k)
-            case "MAP":
-                return AVERAGE_PRECISION.score(grades, judged, level)
-            case "Bpref":
-                return BPREF.score(grades, judged, level)
+            case "MAP" | "Bpref":
+                return _BINARY[self.kind].score(grades, judged, level)
+            case "MRR":
+                return RECIPROCAL_RANK.score(grades, k, level)
             case "P":
                 return PRECISION.score(grades, _given(k), level)
             case "recall":
@@ -79,10 +86,10 @@ class Measure:
         match self.kind:
             case "nDCG":
                 return NDCG.expect(grades, judged, k, depth)
-            case "MAP":
-                return AVERAGE_PRECISION.expect(grades, judged, level, depth)
-            case "Bpref":
-                return BPREF.expect(grades, judged, level, depth)
+            case "MAP" | "Bpref":
+                return _BINARY[self.kind].expect(grades, judged, level, depth)
+            case "MRR":
+                return RECIPROCAL_RANK.expect(grades, k, level, depth)
             case "P":
                 return PRECISION.expect(grades, _given(k), level, depth)
             case "recall":

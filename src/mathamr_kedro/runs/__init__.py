@@ -7,6 +7,7 @@ query_checks   queries that show nothing are not searched    │
 fusion         several runs fused into one                  ──┘     │
 post_search    the same systems for one question at a time          │
 topic_sets     topics with their judgments, edition by edition ─────┴─► metrics
+benchmark_folder  all of it in the form of BEIR, for other people's tools
 ```
 """
 
@@ -21,6 +22,7 @@ from mathamr_kedro.runs.baselines import (
     build_post_ranker,
     name_text_model,
 )
+from mathamr_kedro.runs.benchmark_folder import BenchmarkFolder
 from mathamr_kedro.runs.fusion import Fusion, NamedFusion, add_fusions, fuse_runs
 from mathamr_kedro.runs.post_search import PostSearch
 from mathamr_kedro.runs.query_checks import find_blank_queries, list_unsearched
@@ -28,6 +30,7 @@ from mathamr_kedro.runs.topic_search import (
     NamedStrategy,
     Queries,
     find_questions,
+    leave_out_queries,
     run_search,
     search_posts,
 )
@@ -38,6 +41,7 @@ __all__ = [
     "POST_SYSTEMS",
     "TASKS",
     "TASK_1_TYPES",
+    "BenchmarkFolder",
     "FormulaSystem",
     "Fusion",
     "NamedFusion",
@@ -53,6 +57,7 @@ __all__ = [
     "find_blank_queries",
     "find_questions",
     "fuse_runs",
+    "leave_out_queries",
     "list_topic_sets",
     "list_unsearched",
     "name_text_model",

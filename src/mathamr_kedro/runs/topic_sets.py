@@ -95,7 +95,7 @@ class TopicSet:
 def list_topic_sets(
     topics: Iterable[Topic],
     judgments: Iterable[Judgment],
-    patterns: Patterns,
+    patterns: Patterns | str,
     visual_id_of: Callable[[FormulaId], VisualId | None],
 ) -> list[TopicSet]:
     """Group topics and judgments.
@@ -106,13 +106,16 @@ def list_topic_sets(
     Args:
         topics: of all tasks.
         judgments: of all tasks.
-        patterns: topic sets by pattern; by edition where it is empty.
+        patterns: topic sets by pattern, or one name for all topics; by edition where
+            it is empty.
         visual_id_of: turns judged formulas into visual ids.
 
     Raises:
         MalformedInputError: two files judge a document differently.
         ConfigurationError: no topic belongs to a set that is asked for.
     """
+    if isinstance(patterns, str):
+        patterns = {patterns: ("*",)}
     by_task: dict[int, list[Topic]] = {task: [] for task in TASKS}
     for topic in topics:
         for task, name in TASKS.items():

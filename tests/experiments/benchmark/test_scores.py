@@ -39,16 +39,16 @@ def test_scores_are_those_of_evaluate():
 
 def test_floor_of_a_plain_measure_shuffles_the_whole_collection():
     """Where relevant documents alone are judged, a shuffle of them would score 1."""
-    entry = replace(ENTRY, measures=("recall@2(rel=1)", "nDCG@2"), queries=1)
+    entry = replace(ENTRY, protocol="trec", measures=("recall@2", "nDCG@2"), queries=1)
     qrels = Qrels({"A.1": {"a": 1}})
     run = make_run("ours", ("a", "b", "c"))
     found = BenchmarkScores.of_runs(entry, qrels, [run], {"a"}, num_candidates=4)
     orders = [np.array(o) for o in permutations([1, -1, -1, -1])]
     for name in found.measures:
-        measure = parse_measure(name)
+        measure = parse_measure(name, 1)
         slow = np.mean([measure.score(o, np.array([1])) for o in orders])
         assert found.floors[name] == pytest.approx(slow)
-    assert found.floors["recall@2(rel=1)"] == 0.5
+    assert found.floors["recall@2"] == 0.5
 
 
 def test_ceiling_counts_what_is_in_the_collection():

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from mathamr_kedro.experiments.benchmark.report import BenchmarkReport
 from mathamr_kedro.experiments.benchmark.scores import BenchmarkScores
@@ -51,7 +52,7 @@ def _draw(report: BenchmarkReport, look: Mapping[str, str]) -> bytes:
     ]
     page = Figure(
         figsize=(_PANEL_WIDTH * columns, sum(heights) + 0.5),
-        layout="constrained",
+        layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08),
         dpi=120,
         facecolor=look["paper"],
     )
@@ -64,7 +65,6 @@ def _draw(report: BenchmarkReport, look: Mapping[str, str]) -> bytes:
             _draw_panel(axes, scored[place], tests, look)
         else:
             axes.set_visible(False)
-    page.get_layout_engine().set(w_pad=0.12, h_pad=0.08)  # type: ignore[union-attr]
     page.supxlabel(
         f"line: {100 * report.tests.confidence:g} % interval of the paired difference, "
         "around the reference; filled: differs significantly",

@@ -2,10 +2,9 @@
 
 Both anchors are exact means over topics:
 
-- ``floor``: a random order of what could be returned. Prime measures and Bpref look at
-  judged documents alone, and so does their floor. For any other measure all documents
-  of the collection are shuffled: where only relevant ones are judged, a shuffle of the
-  judged ones would score 1.
+- ``floor``: a random order of what could be returned: of the judged documents where
+  they are those of a pool, else of the whole collection
+  (:mod:`mathamr_kedro.metrics.evaluation`).
 - ``ceiling``: the ideal order of the judged documents that are in the collection.
 """
 
@@ -17,17 +16,17 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.experiments.benchmark.suite import Benchmark
 from mathamr_kedro.experiments.costs import Costs
 from mathamr_kedro.experiments.results import strategy_of
-from mathamr_kedro.metrics import Evaluation, Measure, evaluate_run
+from mathamr_kedro.metrics import Evaluation, Protocol, evaluate_run
 from mathamr_kedro.stats import FloatArray
 from mathamr_kedro.trec import Qrels, Run
 
-_JUDGED_ALONE = ("Bpref", "judged")
-"""Kinds of measures that look at judged documents alone, as those with a prime do."""
+BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,12 @@ class BenchmarkScores:
                     f"Expected one run for the row {row!r} of {benchmark.name!r} (got "
                     f"two, one of them {run.name!r}); change 'rows' of the suite"
                 )
-            scored[row] = evaluate_run(replace(run, lists=lists), qrels, protocol)
+            scored[row] = evaluate_run(
+                replace(run, lists=lists),
+                qrels,
+                protocol,
+                num_documents=num_candidates,
+            )
             for finding in scored[row].findings:
                 if finding.level == "warning":
                     notes.setdefault(finding.message, []).append(row)
@@ -91,11 +95,7 @@ class BenchmarkScores:
         first = next(iter(scored.values()))
         names = [measure.name for measure in protocol.measures]
         counted = {name: first.counted[:, i] for i, name in enumerate(names)}
-        bounds = _bound(first, qrels, known, num_candidates)
-        means = {
-            name: [float(v[c].mean()) if c.any() else 0.0 for v in bounds[name]]
-            for name, c in counted.items()
-        }
+        ceilings = _find_ceilings(protocol, qrels, known)
         return cls(
             benchmark,
             first.topics,
@@ -103,8 +103,8 @@ class BenchmarkScores:
                 row: {n: np.where(counted[n], e.column(n), np.nan) for n in names}
                 for row, e in scored.items()
             },
-            {name: found[0] for name, found in means.items()},
-            {name: found[1] for name, found in means.items()},
+            {n: _mean(first.floors[:, i], counted[n]) for i, n in enumerate(names)},
+            {n: _mean(ceilings[:, i], counted[n]) for i, n in enumerate(names)},
             notes=(
                 *_check_number(benchmark, counted),
                 *(f"{', '.join(rows)}: {text}." for text, rows in notes.items()),
@@ -174,35 +174,24 @@ class BenchmarkScores:
         return float(found.mean()) if found.size else 0.0
 
 
-def _bound(
-    evaluation: Evaluation,
-    qrels: Qrels,
-    known: Collection[str] | None,
-    num_candidates: int | None,
-) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """Return floor and ceiling of every topic by measure."""
-    protocol, shape = evaluation.protocol, len(evaluation.topics)
-    bounds = {m.name: (np.zeros(shape), np.zeros(shape)) for m in protocol.measures}
+def _find_ceilings(
+    protocol: Protocol, qrels: Qrels, known: Collection[str] | None
+) -> FloatArray:
+    """Return the best possible scores, shape (topics, measures)."""
+    ceilings = np.zeros((len(qrels.grades), len(protocol.measures)))
     for place, by_id in enumerate(qrels.grades.values()):
         judged = np.array(list(by_id.values()), dtype=np.int64)
         here = [g for i, g in by_id.items() if known is None or i in known]
-        grades = np.array(here, dtype=np.int64)
-        ideal = np.sort(grades)[::-1][: protocol.depth]
-        others = max((num_candidates or 0) - grades.size, 0)
-        everything = np.concatenate((grades, np.full(others, -1)))
-        for measure in protocol.measures:
-            shuffled = grades if _is_of_judged(measure) else everything
-            floors, ceilings = bounds[measure.name]
-            floors[place] = measure.expect(shuffled, judged, protocol.depth)
-            ceilings[place] = measure.score(ideal, judged)
-    return bounds
+        ideal = np.sort(np.array(here, dtype=np.int64))[::-1][: protocol.depth]
+        ceilings[place] = [m.score(ideal, judged) for m in protocol.measures]
+    return ceilings
 
 
-def _is_of_judged(measure: Measure) -> bool:
-    return measure.prime or measure.kind in _JUDGED_ALONE
+def _mean(values: FloatArray, counted: BoolArray) -> float:
+    return float(values[counted].mean()) if counted.any() else 0.0
 
 
-def _check_number(benchmark: Benchmark, counted: Mapping[str, Any]) -> list[str]:
+def _check_number(benchmark: Benchmark, counted: Mapping[str, BoolArray]) -> list[str]:
     number = int(next(iter(counted.values())).sum())
     if benchmark.queries in (0, number):
         return []

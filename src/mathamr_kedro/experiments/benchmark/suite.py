@@ -128,8 +128,10 @@ class Benchmark:
 
     def make_protocol(self) -> Protocol:
         """Return how its runs are scored."""
-        official = protocol_of(self.protocol).with_measures(self.measures)
-        return replace(official, average=self.average, depth=self.depth)
+        chosen = protocol_of(self.protocol).with_measures(self.measures)
+        if self.task == 2 and self.protocol == "trec":  # ranks visual ids
+            chosen = replace(chosen, task="2")
+        return replace(chosen, average=self.average, depth=self.depth)
 
     def name_row(self, system: str) -> str:
         """Return the name of a system's row."""

@@ -31,8 +31,8 @@ def score_folder(
         protocol_of: how runs of a task are scored.
     """
     sets = {(s.task, s.name): s for s in topic_sets if s.qrels.grades}
-    corpora = {
-        key: s.find_candidates(posts.tables, returnable.tables)[0]
+    found = {
+        key: s.find_candidates(posts.tables, returnable.tables)
         for key, s in sets.items()
     }
     scored = []
@@ -41,7 +41,7 @@ def score_folder(
         if key not in sets:
             logger.warning("task %d, %s: no judgments, no scores", *key)
             continue
-        chosen, known = sets[key], corpora[key]
+        chosen, (known, size) = sets[key], found[key]
         judged = {t: run.lists[t] for t in chosen.qrels.grades if t in run.lists}
         returned = {i for topic in judged for i in run.documents(topic).ids}
         evaluation = evaluate_run(
@@ -49,6 +49,7 @@ def score_folder(
             chosen.qrels,
             protocol_of(entry.task),
             corpus_ids=known | returned,
+            num_documents=size,
         )
         groups = tuple(evaluation.break_down(chosen.notes))
         scored.append(ScoredRun(entry, evaluation, groups))
