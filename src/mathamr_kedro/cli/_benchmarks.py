@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from kedro.io import CatalogProtocol, DatasetError
+from omegaconf import OmegaConf
 
 import mathamr_kedro
 from mathamr_kedro.cli._processes import LOG, start_run
+from mathamr_kedro.cli._run_files import RunFiles
 from mathamr_kedro.content import ContentDigests
 from mathamr_kedro.errors import (
     ConfigurationError,
@@ -23,20 +24,20 @@ from mathamr_kedro.errors import (
     MissingInputError,
     WorkerError,
     find_cause,
+    suggest,
 )
 from mathamr_kedro.experiments.benchmark import Benchmark, BenchmarkScores
 from mathamr_kedro.files import fingerprint, write_text
-from mathamr_kedro.hits import Hits
 from mathamr_kedro.parameters import merge_parameters
 from mathamr_kedro.project import list_versions, open_catalog
-from mathamr_kedro.trec import Qrels, Run, read_qrels, read_run
+from mathamr_kedro.stages import SETTINGS
+from mathamr_kedro.trec import Qrels, read_qrels
 
 logger = logging.getLogger(__name__)
 
 _OUTPUTS = ("runs", "topics", "judgments", "visual_index", "posts",
             "returnable_formulas", "efficiency")  # fmt: skip
 _STATE = "state.json"
-_ENDINGS = (".gz", ".trec", ".tsv", ".res", ".txt", ".run", ".dat")
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,43 @@ class BenchmarkSource:
     """Of the environment; its own where absent."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Over those of the environment."""
+
+    @classmethod
+    def open_all(
+        cls,
+        root: Path,
+        suite: Mapping[str, Benchmark],
+        chosen: Sequence[Benchmark],
+        data_roots: Sequence[str],
+        params: Sequence[str],
+    ) -> dict[str, BenchmarkSource]:
+        """Return a source for each environment of the benchmarks, by its name.
+
+        Args:
+            root: the project.
+            suite: all benchmarks.
+            chosen: those that are asked for.
+            data_roots: texts such as ``pool=FOLDER``, or a folder of the only one.
+            params: texts such as ``indexing.engine.engine=exact``.
+
+        Raises:
+            ConfigurationError: a text cannot be read, or names no environment.
+        """
+        given = OmegaConf.from_dotlist(list(params))
+        parameters: dict[str, Any] = OmegaConf.to_container(given)  # type: ignore[assignment]
+        for name in SETTINGS:
+            if name in parameters:
+                raise ConfigurationError(
+                    f"Expected parameters of stages for --params (got {name!r}); name "
+                    "folders with --data-root ENV=FOLDER, or by the variable of --list"
+                )
+        environments = list(dict.fromkeys(b.environment for b in chosen))
+        known = list(dict.fromkeys(b.environment for b in suite.values()))
+        asked, known = ([e for e in names if e] for names in (environments, known))
+        folders = dict(_read_folder(text, asked, known) for text in data_roots)
+        return {
+            env: cls(root, env, folders.get(env), parameters) for env in environments
+        }
 
     @cached_property
     def catalog(self) -> CatalogProtocol:
@@ -67,7 +105,7 @@ class BenchmarkSource:
         remedy = remedy.format(benchmark.variable) if benchmark.variable else ""
         try:
             if not self.env:
-                _find_folder(benchmark)
+                RunFiles.find_folder(benchmark)
             elif not reuse:
                 self.catalog.load("collection")
             elif missing := [n for n in _OUTPUTS if not self.catalog.exists(n)]:
@@ -148,10 +186,7 @@ class BenchmarkSource:
                 f"No judged topic of {', '.join(benchmark.topic_sets)} (task "
                 f"{benchmark.task}) in the environment {self.env!r}; known: {known}"
             )
-        own = _join_sets(load("runs"), benchmark)
-        published = [_read_foreign(f, qrels, visual_index) for f in files]
-        published += _read_published(benchmark, qrels, visual_index)
-        runs = [*own, *_rename(own, published, qrels)]
+        runs = RunFiles(benchmark, qrels, visual_index).gather(load("runs"), files)
         tables = load("posts").tables, load("returnable_formulas").tables
         found = [s.find_candidates(*tables) for s in chosen]
         judged, number = frozenset().union(*(f[0] for f in found)), found[0][1]
@@ -166,12 +201,10 @@ class BenchmarkSource:
     def _score_files(
         self, benchmark: Benchmark, files: Sequence[Path]
     ) -> BenchmarkScores:
-        folder = _find_folder(benchmark)
+        folder = RunFiles.find_folder(benchmark)
         scale = benchmark.make_protocol().grades
         qrels = read_qrels(folder / benchmark.qrels, scale)
-        own = _read_published(benchmark, qrels, None)
-        others = [_read_foreign(f, qrels, None) for f in files]
-        runs = [*own, *_rename(own, others, qrels)]
+        runs = RunFiles(benchmark, qrels).gather(None, files)
         return BenchmarkScores.of_runs(benchmark, qrels, runs)
 
     @property
@@ -189,94 +222,20 @@ class BenchmarkSource:
             "runs": next(iter(list_versions(self.catalog, "runs")), None),
         }
 
-    @staticmethod
-    def list_run_files(
-        folder: Path, benchmark: str, suite: Iterable[str]
-    ) -> list[Path]:
-        """Return the run files of a folder that may belong to a benchmark.
 
-        Those in a subfolder with the name of a benchmark belong to it alone.
-
-        Raises:
-            MissingInputError: there is no such folder, or no run file in it.
-        """
-        found = [
-            p
-            for p in sorted(folder.rglob("*"))
-            if p.is_file() and p.name.endswith(_ENDINGS) and p.name[0] != "."
-        ]
-        if not found:
-            raise MissingInputError(
-                f"Expected run files ({', '.join(_ENDINGS)}) in the folder "
-                f"{str(folder)!r} (got none)"
-            )
-        others = {*suite} - {benchmark}
-        return [p for p in found if not others & {*p.relative_to(folder).parts[:-1]}]
-
-
-def _find_folder(benchmark: Benchmark) -> Path:
-    """Return the folder that the variable names; refuse one without the judgments."""
-    named = os.environ.get(benchmark.variable)
-    if not named:
-        raise MissingInputError(f"the variable {benchmark.variable} is not set")
-    folder = Path(named).expanduser()
-    if benchmark.qrels and not (folder / benchmark.qrels).is_file():
-        raise MissingInputError(f"no file {str(folder / benchmark.qrels)!r}")
-    return folder
-
-
-def _join_sets(folder: Any, benchmark: Benchmark) -> list[Run]:
-    """Return the runs of an evaluation, all topic sets of a benchmark together."""
-    joined: dict[str, Run] = {}
-    for entry in folder.entries:
-        if entry.task == benchmark.task and entry.topic_set in benchmark.topic_sets:
-            run = folder.read(entry)
-            before = joined.get(run.name)
-            lists = {**before.lists, **run.lists} if before else run.lists
-            joined[run.name] = replace(run, lists=lists)
-    return list(joined.values())
-
-
-def _read_published(benchmark: Benchmark, qrels: Qrels, visual_index: Any) -> list[Run]:
-    if not benchmark.runs:
-        return []
-    folder = _find_folder(benchmark)
-    files = [f for pattern in benchmark.runs for f in sorted(folder.glob(pattern))]
-    return [_read_foreign(file, qrels, visual_index) for file in files]
-
-
-def _read_foreign(file: Path, qrels: Qrels, visual_index: Any) -> Run:
-    """Read a run file of others; formula instances become visual ids.
-
-    Published files hold broken lines; they count as they did for their organisers.
-    """
-    judged = {i for by_id in qrels.grades.values() for i in by_id}
-    run = read_run(file, known_ids=judged, bad_lines="as_trec_eval")
-    if not run.holds_instances or visual_index is None:
-        return run
-    lists = {}
-    for topic in run.lists:
-        hits = run.documents(topic)
-        # An unknown formula keeps its place, under a name that nothing is judged by.
-        ids = [visual_index(i) or f"unknown formula {i}" for i in hits.ids]
-        lists[topic] = Hits(ids, hits.scores)
-    return replace(run, lists=lists, holds_instances=False)
-
-
-def _rename(own: Sequence[Run], others: Sequence[Run], qrels: Qrels) -> list[Run]:
-    """Return the runs of others that have topics here, none with a name of ours."""
-    taken, renamed = {run.name for run in own}, []
-    for run in others:
-        if not run.lists.keys() & qrels.grades.keys():
-            continue
-        name = run.name if run.name not in taken else f"{run.name} (file)"
-        if name in taken:
-            raise ConfigurationError(
-                f"Expected run files of different names (got {run.source!r} twice)"
-            )
-        taken.add(name)
-        renamed.append(replace(run, name=name))
-    return renamed
+def _read_folder(
+    text: str, asked: Sequence[str], known: Sequence[str]
+) -> tuple[str, str]:
+    """Return an environment and its data root; a bare folder is of the only one."""
+    env, is_named, folder = text.partition("=")
+    if not is_named and len(asked) == 1:
+        env, folder = asked[0], text
+    if env not in known or not folder:
+        raise ConfigurationError(
+            f"Expected ENV=FOLDER for --data-root, with ENV one of "
+            f"{', '.join(known)} (got {text!r}){suggest(env, known)}"
+        )
+    return env, str(Path(folder).resolve())
 
 
 def _digest_package() -> str:

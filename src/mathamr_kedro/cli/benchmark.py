@@ -90,6 +90,7 @@ def command(context: click.Context, **options: Any) -> None:
     if context.invoked_subcommand is not None:
         return
     # Loaded here: the help needs no catalog.
+    from mathamr_kedro.cli._benchmarks import BenchmarkSource  # noqa: PLC0415
     from mathamr_kedro.experiments.benchmark import Benchmark  # noqa: PLC0415
     from mathamr_kedro.project import find_project  # noqa: PLC0415
 
@@ -102,8 +103,9 @@ def command(context: click.Context, **options: Any) -> None:
             f"No benchmark of the environment {options['env']!r} in the suite"
             f"{suggest(options['env'], [b.environment for b in suite.values()])}"
         )
-    known = [b.environment for b in suite.values() if b.environment]
-    sources = _open_sources(root, chosen, known, options)
+    sources = BenchmarkSource.open_all(
+        root, suite, chosen, options["data_roots"], _split(options["params"])
+    )
     store = _open_store(options["output"])
     if options["only_list"]:
         _list(chosen, sources, store)
@@ -167,59 +169,6 @@ def _open_store(folder: Path | None) -> BenchmarkStore:
     from mathamr_kedro.project import find_project  # noqa: PLC0415
 
     return BenchmarkStore(folder or find_project() / _FOLDER)
-
-
-def _open_sources(
-    root: Path,
-    chosen: Sequence[Benchmark],
-    known: Sequence[str],
-    options: dict[str, Any],
-) -> dict[str, BenchmarkSource]:
-    """Return what each environment of the benchmarks wrote, by its name.
-
-    Args:
-        root: the project.
-        chosen: benchmarks that are asked for.
-        known: all environments of the suite.
-        options: of the command.
-    """
-    from omegaconf import OmegaConf  # noqa: PLC0415
-
-    from mathamr_kedro.cli._benchmarks import BenchmarkSource  # noqa: PLC0415
-    from mathamr_kedro.stages import SETTINGS  # noqa: PLC0415
-
-    given = OmegaConf.from_dotlist(_split(options["params"]))
-    parameters: dict[str, Any] = OmegaConf.to_container(given)  # type: ignore[assignment]
-    for name in SETTINGS:
-        if name in parameters:
-            raise ConfigurationError(
-                f"Expected parameters of stages for --params (got {name!r}); name "
-                "folders with --data-root ENV=FOLDER, or by the variable of `--list`"
-            )
-    environments = list(dict.fromkeys(b.environment for b in chosen))
-    folders = {}
-    for text in options["data_roots"]:
-        env, folder = _read_folder(text, [e for e in environments if e], known)
-        folders[env] = folder
-    return {
-        env: BenchmarkSource(root, env, folders.get(env), parameters)
-        for env in environments
-    }
-
-
-def _read_folder(
-    text: str, asked: Sequence[str], known: Sequence[str]
-) -> tuple[str, str]:
-    """Return an environment and its data root; a bare folder is of the only one."""
-    env, is_named, folder = text.partition("=")
-    if not is_named and len(asked) == 1:
-        env, folder = asked[0], text
-    if env not in known or not folder:
-        raise ConfigurationError(
-            f"Expected ENV=FOLDER for --data-root, with ENV one of "
-            f"{', '.join(dict.fromkeys(known))} (got {text!r}){suggest(env, known)}"
-        )
-    return env, str(Path(folder).resolve())
 
 
 def _list(
@@ -324,13 +273,15 @@ def _score(
     options: dict[str, Any],
     left_out: dict[str, str],
 ) -> Iterator[BenchmarkScores]:
+    from mathamr_kedro.cli._run_files import RunFiles  # noqa: PLC0415
+
     folder, patterns = options["from_runs"], _split(options["systems"])
     for benchmark in chosen:
         if benchmark.name in left_out:
             continue
         source, files = sources[benchmark.environment], []
         if folder is not None:
-            files = source.list_run_files(folder, benchmark.name, suite)
+            files = RunFiles.list_files(folder, benchmark.name, suite)
         try:
             yield source.score(benchmark, files).choose(patterns)
         except MissingInputError as exc:

@@ -25,12 +25,9 @@ from mathamr_kedro.stats import (
     Column,
     Comparison,
     Figure,
-    Layout,
     Row,
-    SeedResult,
     Table,
     TestConfig,
-    best_seed_table,
 )
 from mathamr_kedro.stats.tables import Content
 from mathamr_kedro.wording import count_nouns, format_score
@@ -38,8 +35,6 @@ from mathamr_kedro.wording import count_nouns, format_score
 _FLOOR, _CEILING = "*floor: random order*", "*ceiling: ideal order*"
 _REFERENCE = "*reference†*"
 _DECIMALS = 3
-_TESTED = 2
-"""Topics that a test needs at least."""
 _CSV = (
     "benchmark", "title", "topics", "row", "kind", "reference", "measure", "headline",
     "mean", "difference", "interval_low", "interval_high", "p_t", "p_randomisation",
@@ -62,7 +57,7 @@ class BenchmarkReport:
     @cached_property
     def comparisons(self) -> dict[str, list[Comparison]]:
         """Tests of the headline measures by benchmark; one family each."""
-        return {s.benchmark.name: self._compare(s)[1] for s in self.scored}
+        return {s.benchmark.name: s.compare(self.tests)[1] for s in self.scored}
 
     def summarise(self) -> Table:
         """Return systems × benchmarks: the headline measures, means and times."""
@@ -92,7 +87,7 @@ class BenchmarkReport:
 
     def detail(self, scores: BenchmarkScores) -> Table:
         """Return one benchmark: all measures, intervals, times and sizes."""
-        table, tests = self._compare(scores)
+        table, tests = scores.compare(self.tests)
         found = {(t.condition, t.measure): t for t in tests}
         headline = _headline(scores)
         columns: list[Column] = []
@@ -181,23 +176,6 @@ class BenchmarkReport:
         found = [s for s in self.scored if s.benchmark.in_mean]
         return found if len(found) > 1 else []
 
-    def _compare(self, scores: BenchmarkScores) -> tuple[Table, list[Comparison]]:
-        headline = _headline(scores)
-        is_tested = scores.num_topics >= _TESTED
-        layout = Layout(
-            scores.benchmark.title,
-            ("System",),
-            {row: (row,) for row in scores.systems},
-            tuple(Column(m, m) for m in headline),
-            baseline=scores.reference if is_tested else None,
-            select_by=headline[0],
-        )
-        results = {
-            row: [SeedResult(0, {m: scores.values(row, m) for m in headline})]
-            for row in scores.systems
-        }
-        return best_seed_table(layout, results, self.tests)
-
     def _summarise_row(self, name: str) -> Row:
         cells: list[Content] = []
         times: list[float] = []
@@ -259,34 +237,11 @@ class BenchmarkReport:
         return notes
 
     def _list_cells(self) -> list[dict[str, Any]]:
-        cells = []
-        for s in self.scored:
-            tests = self.comparisons[s.benchmark.name]
-            found = {(t.condition, t.measure): t for t in tests}
-            head = {
-                "benchmark": s.benchmark.name,
-                "title": s.benchmark.title,
-                "topics": s.num_topics,
-            }
-            for row in s.systems:
-                for m in s.measures:
-                    test = found.get((row, m))
-                    cells.append(
-                        head
-                        | {"row": row, "kind": "system", "measure": m}
-                        | {"reference": row == s.reference}
-                        | {"headline": m in _headline(s), "mean": s.mean(row, m)}
-                        | (_describe_test(test) if test is not None else {})
-                        | dict(s.costs.get(row, {}))
-                    )
-            for kind, means in (("floor", s.floors), ("ceiling", s.ceilings)):
-                cells += [
-                    head
-                    | {"row": kind, "kind": kind, "reference": False, "measure": m}
-                    | {"headline": m in _headline(s), "mean": mean}
-                    for m, mean in means.items()
-                ]
-        return cells
+        return [
+            cell
+            for s in self.scored
+            for cell in s.list_cells(self.comparisons[s.benchmark.name])
+        ]
 
 
 def _headline(scores: BenchmarkScores) -> tuple[str, ...]:
@@ -317,16 +272,6 @@ def _format_difference(test: Comparison) -> str:
     ends = [format_score(end, _DECIMALS, signed=True) for end in test.interval]
     difference = format_score(test.difference, _DECIMALS, signed=True)
     return f"{difference} [{', '.join(ends)}]"
-
-
-def _describe_test(test: Comparison) -> dict[str, Any]:
-    names = (
-        "difference", "p_t", "p_randomisation", "p_bonferroni", "p_holm", "wins",
-        "ties", "losses", "significant",
-    )  # fmt: skip
-    low, high = test.interval
-    known = test._asdict()
-    return {n: known[n] for n in names} | {"interval_low": low, "interval_high": high}
 
 
 def _note_machines(scores: BenchmarkScores) -> list[str]:

@@ -23,10 +23,22 @@ from mathamr_kedro.experiments.benchmark.suite import Benchmark
 from mathamr_kedro.experiments.costs import Costs
 from mathamr_kedro.experiments.results import strategy_of
 from mathamr_kedro.metrics import Evaluation, Protocol, evaluate_run
-from mathamr_kedro.stats import FloatArray
+from mathamr_kedro.stats import (
+    Column,
+    Comparison,
+    FloatArray,
+    Layout,
+    SeedResult,
+    Table,
+    TestConfig,
+    best_seed_table,
+)
 from mathamr_kedro.trec import Qrels, Run
 
 BoolArray = npt.NDArray[np.bool_]
+
+_TESTED = 2
+"""Topics that a test needs at least."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +184,65 @@ class BenchmarkScores:
         """Return the mean over the topics that count; 0 where there is none."""
         found = self.values(row, measure)
         return float(found.mean()) if found.size else 0.0
+
+    def compare(self, config: TestConfig) -> tuple[Table, list[Comparison]]:
+        """Test every row against the reference on the headline measures.
+
+        Returns:
+            A plain table with its notes, and the tests; none for fewer than two topics.
+        """
+        headline = self.benchmark.headline
+        layout = Layout(
+            self.benchmark.title,
+            ("System",),
+            {row: (row,) for row in self.systems},
+            tuple(Column(m, m) for m in headline),
+            baseline=self.reference if self.num_topics >= _TESTED else None,
+            select_by=headline[0],
+        )
+        results = {
+            row: [SeedResult(0, {m: self.values(row, m) for m in headline})]
+            for row in self.systems
+        }
+        return best_seed_table(layout, results, config)
+
+    def list_cells(self, tests: Iterable[Comparison]) -> list[dict[str, Any]]:
+        """Return a record for each row and measure, floor and ceiling among them."""
+        found = {(t.condition, t.measure): t for t in tests}
+        head = {
+            "benchmark": self.benchmark.name,
+            "title": self.benchmark.title,
+            "topics": self.num_topics,
+        }
+        means = {r: {m: self.mean(r, m) for m in self.measures} for r in self.systems}
+        cells = []
+        for kind, row, by_measure in (
+            *(("system", row, by_measure) for row, by_measure in means.items()),
+            ("floor", "floor", self.floors),
+            ("ceiling", "ceiling", self.ceilings),
+        ):
+            is_system = kind == "system"
+            for measure, mean in by_measure.items():
+                test = found.get((row, measure)) if is_system else None
+                cells.append(
+                    head
+                    | {"row": row, "kind": kind, "measure": measure, "mean": mean}
+                    | {"reference": is_system and row == self.reference}
+                    | {"headline": measure in self.benchmark.headline}
+                    | (_describe_test(test) if test is not None else {})
+                    | (dict(self.costs.get(row, {})) if is_system else {})
+                )
+        return cells
+
+
+def _describe_test(test: Comparison) -> dict[str, Any]:
+    names = (
+        "difference", "p_t", "p_randomisation", "p_bonferroni", "p_holm", "wins",
+        "ties", "losses", "significant",
+    )  # fmt: skip
+    low, high = test.interval
+    known = test._asdict()
+    return {n: known[n] for n in names} | {"interval_low": low, "interval_high": high}
 
 
 def _find_ceilings(
