@@ -40,6 +40,7 @@ SKIPPED = {
     r"^mathamr experiments (run|track|compare|show)": (
         "trains for minutes; tests/cli/test_experiments.py runs them on a small world"
     ),
+    r"^mathamr benchmark$": "runs every environment; tests/cli/test_benchmark.py",
     r"^kedro run( --env (demo|formula_modes))?$": (
         "minutes; the demo of these tests is one of them"
     ),
