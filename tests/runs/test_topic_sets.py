@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
@@ -89,3 +90,23 @@ def test_one_name_is_a_set_of_all_topics():
     assert list(sets) == [(1, "dev"), (2, "dev")]
     assert [t.topic_id for t in sets[1, "dev"].topics] == ["A.1", "A.250", "A.7001"]
     assert sets[1, "dev"].qrels.num_judgments == 2
+
+
+def test_candidates_are_what_a_system_could_return():
+    """Answers and documents, shard by shard; formulas that look the same once."""
+    shards = [
+        {"post_id": ["1", "2"], "post_type": ["question", "answer"]},
+        {"post_id": ["3", "4"], "post_type": ["answer", "document"]},
+    ]
+    formulas = [{"visual_id": ["v1", "v1"]}, {"visual_id": ["v2", "v1"]}]
+
+    def read(tables):
+        return lambda columns: [pa.table(t).select(columns) for t in tables]
+
+    sets = list_sets(
+        [judge("A.1", "1", 3), judge("A.1", "3", 2), judge("A.1", "9", 2)]
+        + [judge("B.1", "v2", 3, "task2"), judge("B.1", "v7", 3, "task2")]
+    )
+    tables = read(shards), read(formulas)
+    assert sets[1, "ARQMath-1"].find_candidates(*tables) == ({"3"}, 3)
+    assert sets[2, "ARQMath-1"].find_candidates(*tables) == ({"v2"}, 2)

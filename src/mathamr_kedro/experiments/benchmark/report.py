@@ -220,19 +220,21 @@ class BenchmarkReport:
         measures: dict[str, list[str]] = {}
         for s in self.scored:
             measures.setdefault(_join(_headline(s)), []).append(s.benchmark.title)
-        parts = "; ".join(f"{m} ({', '.join(t)})" for m, t in measures.items())
+        usual = max(measures, key=lambda m: len(measures[m]))
+        others = [f"{'; '.join(measures[m])}: {m}" for m in measures if m != usual]
         notes = [
-            f"Measures: {parts if len(measures) > 1 else next(iter(measures))}.",
+            f"Measures: {usual}{'. ' if others else ''}{'. '.join(others)}.",
             f"† Reference of the column. * Differs from it with p < "
             f"{self.tests.alpha:g} (two-tailed paired {kind} over topics, "
             f"{correction}).",
         ]
         if averaged := self._averaged:
-            titles = ", ".join(s.benchmark.title for s in averaged)
+            titles = "; ".join(s.benchmark.title for s in averaged)
             whole = [r for r in names if all(r in s.systems for s in averaged)]
             notes.append(
-                f"Mean: over {titles}, each weighing the same, for the {len(whole)} of "
-                f"{len(names)} systems that all of them have."
+                f"Mean: over {len(averaged)} benchmarks, each weighing the same, for "
+                f"the {len(whole)} of {len(names)} systems that all of them have "
+                f"({titles})."
             )
         return notes
 
