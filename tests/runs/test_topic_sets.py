@@ -104,8 +104,10 @@ def test_candidates_are_what_a_system_could_return():
         return lambda columns: [pa.table(t).select(columns) for t in tables]
 
     sets = list_sets(
-        [judge("A.1", "1", 3), judge("A.1", "3", 2), judge("A.1", "9", 2)]
-        + [judge("B.1", "v2", 3, "task2"), judge("B.1", "v7", 3, "task2")]
+        [
+            *(judge("A.1", document, 2) for document in ("1", "3", "9")),
+            *(judge("B.1", visual, 3, "task2") for visual in ("v2", "v7")),
+        ]
     )
     tables = read(shards), read(formulas)
     assert sets[1, "ARQMath-1"].find_candidates(*tables) == ({"3"}, 3)
