@@ -158,6 +158,10 @@ def test_paths_are_no_parameters(run):
         run("--params", "raw_root=x")
 
 
+def test_parameters_need_a_run(run):
+    assert "leave out --reuse" in run("--reuse", "--params", "a.b=1", fails=True).output
+
+
 def test_json_is_what_the_version_holds(run, store):
     result = CliRunner().invoke(group, ["benchmark", "--help"])
     assert "--from-runs" in result.output
@@ -249,6 +253,8 @@ def test_environment_is_run_when_something_changed(run, runs, data):
     run("--env", "test")
     assert len(runs.calls) == 1
     assert "up to date" in run("--list").output
+    state = data / "08_reporting" / "benchmark_run" / "state.json"
+    state.write_text("{")  # not ours: run again
     run("--env", "test", "--params", "indexing.strategy.depth=5")
     assert runs.calls[-1][1]["indexing"] == {"strategy": {"depth": 5}}
     assert len(runs.calls) == 2

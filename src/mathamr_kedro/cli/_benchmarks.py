@@ -28,9 +28,10 @@ from mathamr_kedro.errors import (
 )
 from mathamr_kedro.experiments.benchmark import Benchmark, BenchmarkScores
 from mathamr_kedro.files import fingerprint, write_text
-from mathamr_kedro.parameters import merge_parameters
+from mathamr_kedro.parameters import merge_parameters, read_parameters
 from mathamr_kedro.project import list_versions, open_catalog
 from mathamr_kedro.stages import SETTINGS
+from mathamr_kedro.stats import TestConfig
 from mathamr_kedro.trec import Qrels, read_qrels
 
 logger = logging.getLogger(__name__)
@@ -122,10 +123,16 @@ class BenchmarkSource:
         """Whether the outputs are those of the present data, parameters and code."""
         if any(not self.catalog.exists(name) for name in _OUTPUTS):
             return False
-        file = self._folder / _STATE
-        if not file.is_file():
+        try:
+            noted = json.loads((self._folder / _STATE).read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
             return False
-        return bool(json.loads(file.read_text("utf-8")) == self._describe_state())
+        return bool(noted == self._describe_state())
+
+    def read_tests(self) -> TestConfig:
+        """Return how the environment tests differences."""
+        values = self.catalog.load("params:significance")["tests"]
+        return read_parameters(TestConfig, values, where="significance.tests")
 
     def run(self) -> None:
         """Run all stages of the environment; finished parts are kept.

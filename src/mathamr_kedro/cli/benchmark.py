@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         BenchmarkScores,
         BenchmarkStore,
     )
-    from mathamr_kedro.stats import TestConfig
 
 logger = logging.getLogger(__name__)
 
@@ -89,6 +88,8 @@ def command(context: click.Context, **options: Any) -> None:
     """
     if context.invoked_subcommand is not None:
         return
+    if options["reuse"] and options["params"]:
+        raise click.UsageError("--params needs a run; leave out --reuse.")
     # Loaded here: the help needs no catalog.
     from mathamr_kedro.cli._benchmarks import BenchmarkSource  # noqa: PLC0415
     from mathamr_kedro.experiments.benchmark import Benchmark  # noqa: PLC0415
@@ -211,6 +212,7 @@ def _measure(
         draw_benchmarks,
     )
     from mathamr_kedro.machines import Machine  # noqa: PLC0415
+    from mathamr_kedro.stats import TestConfig  # noqa: PLC0415
 
     left_out: dict[str, str] = {}
     failed = _run_missing(chosen, sources, options["reuse"], left_out)
@@ -226,7 +228,8 @@ def _measure(
     facts = {"version": version, "machine": Machine.find().name}
     if options["params"]:
         facts["parameters"] = options["params"]
-    report = BenchmarkReport(scored, _read_tests(sources), left_out, facts)
+    own = [source.read_tests() for env, source in sources.items() if env]
+    report = BenchmarkReport(scored, (own or [TestConfig()])[0], left_out, facts)
     folder = store.save(version, report, draw_benchmarks(report))
     if options["as_json"]:
         click.echo(json.dumps(store.read(version), indent=1, ensure_ascii=False))
@@ -286,15 +289,3 @@ def _score(
             yield source.score(benchmark, files).choose(patterns)
         except MissingInputError as exc:
             left_out[benchmark.name] = str(exc)
-
-
-def _read_tests(sources: dict[str, BenchmarkSource]) -> TestConfig:
-    """Return how differences are tested, as the first environment says."""
-    from mathamr_kedro.parameters import read_parameters  # noqa: PLC0415
-    from mathamr_kedro.stats import TestConfig  # noqa: PLC0415
-
-    for source in sources.values():
-        if source.env:
-            values = source.catalog.load("params:significance")["tests"]
-            return read_parameters(TestConfig, values, where="significance.tests")
-    return TestConfig()

@@ -55,9 +55,13 @@ class BenchmarkReport:
     """Date, machine and options of the command."""
 
     @cached_property
+    def _compared(self) -> dict[str, tuple[Table, list[Comparison]]]:
+        return {s.benchmark.name: s.compare(self.tests) for s in self.scored}
+
+    @property
     def comparisons(self) -> dict[str, list[Comparison]]:
         """Tests of the headline measures by benchmark; one family each."""
-        return {s.benchmark.name: s.compare(self.tests)[1] for s in self.scored}
+        return {name: tests for name, (_, tests) in self._compared.items()}
 
     def summarise(self) -> Table:
         """Return systems × benchmarks: the headline measures, means and times."""
@@ -87,7 +91,7 @@ class BenchmarkReport:
 
     def detail(self, scores: BenchmarkScores) -> Table:
         """Return one benchmark: all measures, intervals, times and sizes."""
-        table, tests = scores.compare(self.tests)
+        table, tests = self._compared[scores.benchmark.name]
         found = {(t.condition, t.measure): t for t in tests}
         headline = _headline(scores)
         columns: list[Column] = []
