@@ -189,20 +189,3 @@ def test_names_of_strategies():
 def test_impossible_strategies_are_refused(values, message):
     with pytest.raises(ConfigurationError, match=message):
         NamedStrategy("single", **values)
-
-
-def test_a_query_that_is_a_document_does_not_find_itself():
-    asked = []
-
-    def search(queries, depth):
-        asked.append(depth)
-        ids = ["a", "b", "c", "d"][:depth]
-        return [Hits(ids, np.arange(len(ids), 0, -1.0)) for _ in queries]
-
-    others = topic_search.leave_out_queries(search, str, {"b", "z"})
-    found = others(["b", "x", "z"], 3)
-    assert [hits.ids for hits in found] == [["a", "c", "d"], ["a", "b", "c"],
-                                            ["a", "b", "c"]]  # fmt: skip
-    assert [hits.ids for hits in others(["x", "y"], 2)] == [["a", "b"]] * 2
-    # One more is asked for only where a query may be among the results.
-    assert asked == [4, 2]

@@ -3,7 +3,7 @@
 ```
 topic_search   topics by vectors: strategies, batches, time ──┐
 baselines      BM25 and sentence encoders as systems          ├─► Run (trec)
-query_checks   queries that show nothing are not searched    │
+query_checks   queries that show nothing, or find themselves │
 fusion         several runs fused into one                  ──┘     │
 post_search    the same systems for one question at a time          │
 topic_sets     topics with their judgments, edition by edition ─────┴─► metrics
@@ -25,12 +25,15 @@ from mathamr_kedro.runs.baselines import (
 from mathamr_kedro.runs.benchmark_folder import BenchmarkFolder
 from mathamr_kedro.runs.fusion import Fusion, NamedFusion, add_fusions, fuse_runs
 from mathamr_kedro.runs.post_search import PostSearch
-from mathamr_kedro.runs.query_checks import find_blank_queries, list_unsearched
+from mathamr_kedro.runs.query_checks import (
+    find_blank_queries,
+    leave_out_queries,
+    list_unsearched,
+)
 from mathamr_kedro.runs.topic_search import (
     NamedStrategy,
     Queries,
     find_questions,
-    leave_out_queries,
     run_search,
     search_posts,
 )

@@ -164,32 +164,6 @@ def run_search(
     )
 
 
-def leave_out_queries(
-    search: Search[Q], name_of: Callable[[Q], str], documents: Container[PostId]
-) -> Search[Q]:
-    """Return a search in which no query finds itself.
-
-    Args:
-        search: what is asked, for one more result where a query may be the first.
-        name_of: id of a query.
-        documents: ids of queries that are documents too.
-    """
-
-    def search_others(queries: Sequence[Q], depth: int) -> list[Hits | FormulaHits]:
-        names = [name_of(query) for query in queries]
-        deeper = depth + any(name in documents for name in names)
-        found = []
-        for name, hits in zip(names, search(queries, deeper), strict=True):
-            if name in documents:
-                others = [place for place, i in enumerate(hits.ids) if i != name]
-                found.append(hits.take(others).top(depth))
-            else:
-                found.append(hits.top(depth))
-        return found
-
-    return search_others
-
-
 def find_questions(
     tables: Iterable[pa.Table], indexed: Container[PostId]
 ) -> dict[PostId, PostId]:

@@ -30,7 +30,6 @@ _COLUMNS = {
 
 _IN_GROUPS = 4
 """Measures in the tables by kind of topic: the first ones."""
-
 _DRAWN = 2
 """Measures in the figure: the first ones, nDCG' and MAP' by default."""
 _COLOURS = ("#3b6ea8", "#e0a458")
