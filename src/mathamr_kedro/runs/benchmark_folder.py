@@ -97,14 +97,14 @@ class BenchmarkFolder:
                 yield _query(topic.topic_id, _formula_text(topic.latex or ""), {})
             else:
                 clean = CleanText(topic.text, topic.formula_map)
-                _, *rest = self._restore(topic.topic_id, "", clean)
-                yield _query(topic.topic_id, *rest)
+                _, text, notes = self._restore(topic.topic_id, "", clean)
+                yield _query(topic.topic_id, text, notes)
         for post in questions:
             name = post.post_id.removeprefix(_QUERY)
             if name not in written:
                 clean = CleanText(post.text, post.formula_map)
-                _, *rest = self._restore(name, "", clean)
-                yield _query(name, *rest)
+                _, text, notes = self._restore(name, "", clean)
+                yield _query(name, text, notes)
 
     def _record(self, post: Post) -> dict[str, Any]:
         clean = CleanText(post.text, post.formula_map)
