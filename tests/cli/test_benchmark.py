@@ -117,7 +117,7 @@ def test_outputs_that_are_there_become_one_table(run, store, data):
 def test_absent_data_are_named_and_left_out(run, store):
     output = run("--reuse").output
     assert "absent is left out: its outputs are not there" in output
-    assert "files is left out: the variable TINY_FILES is not set" in output
+    assert "files is left out: set the variable TINY_FILES to the folder" in output
     assert set(store.read()["left_out"]) == {"absent", "files"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -102,8 +103,6 @@ class BenchmarkSource:
             benchmark: of this source.
             reuse: whether outputs have to be there, instead of raw data.
         """
-        remedy = "set the variable {0} to the folder of the data (docs/data.md)"
-        remedy = remedy.format(benchmark.variable) if benchmark.variable else ""
         try:
             if not self.env:
                 RunFiles.find_folder(benchmark)
@@ -115,8 +114,10 @@ class BenchmarkSource:
                     f"--reuse, or name them: --data-root {self.env}=FOLDER"
                 )
         except (MathAMRError, DatasetError) as exc:
-            text = str(find_cause(exc) or exc)
-            return f"{text}; {remedy}" if remedy and remedy not in text else text
+            variable = benchmark.variable
+            if variable and not os.environ.get(variable):
+                return f"set the variable {variable} to the folder of its data"
+            return str(find_cause(exc) or exc)
         return None
 
     def is_current(self) -> bool:
