@@ -9,6 +9,7 @@ from dataclasses import replace
 from mathamr_kedro.datasets import RunFolder, ShardedTable
 from mathamr_kedro.metrics import Protocol, evaluate_run
 from mathamr_kedro.pipelines.evaluation.report import ScoredRun
+from mathamr_kedro.progress import report_progress
 from mathamr_kedro.runs import TopicSet
 
 logger = logging.getLogger(__name__)
@@ -36,7 +37,7 @@ def score_folder(
         for key, s in sets.items()
     }
     scored = []
-    for entry, run in runs:
+    for entry, run in report_progress(runs, "runs scored", total=len(runs.entries)):
         key = entry.task, entry.topic_set
         if key not in sets:
             logger.warning("task %d, %s: no judgments, no scores", *key)
