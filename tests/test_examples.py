@@ -51,7 +51,6 @@ SKIPPED = {
     r"^mathamr search --queries|--output (FOLDER|RUN)\b|--env beir ": (
         "names files of the reader; tests/pipelines/evaluation/test_beir.py runs it"
     ),
-    r"^mathamr beir( export)?$": "a name alone",
     r"^mathamr (evaluate|compare)( -m| --task ntcir)?$": "part of a command",
     r"^mathamr (search( --formula)?|graph|experiments|(graphs|index)( [a-r]\w+)?)$": (
         "a name alone"
