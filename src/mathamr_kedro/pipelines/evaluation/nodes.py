@@ -120,6 +120,7 @@ def search_by_baselines(
         math_graphs.records,
         topic_math_graphs.records,
         text_model=config.text_model,
+        count=partial(posts.count, "post_type"),
     )
     trees_of = partial(_find_trees, formula_trees)
     documents = _find_documents(by_task[1], posts, config)
@@ -222,7 +223,6 @@ def _search(
     config: EvaluationConfig,
     documents: Set[PostId] = frozenset(),
 ) -> Run:
-    logger.info("task %d, %s: reading the collection", task, system)
     names = [topic.topic_id for topic in topics]
     search = leave_out_queries(build_ranker(), attrgetter("topic_id"), documents)
     size = config.queries_per_batch
