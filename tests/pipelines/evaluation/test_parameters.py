@@ -38,9 +38,8 @@ def test_wrong_values_are_refused(values, message) -> None:
 
 
 def test_strategies_of_one_name_are_refused() -> None:
-    settings = PARAMETERS.read({"strategies": [{"hnsw_ef": 1}, {"hnsw_ef": 2}]})
     with pytest.raises(ConfigurationError, match="different names"):
-        settings.list_strategies(Strategy())
+        PARAMETERS.read({"strategies": [{"hnsw_ef": 1}, {"hnsw_ef": 2}]})
 
 
 def test_optional_baselines_are_skipped_with_a_warning_without_their_model(
