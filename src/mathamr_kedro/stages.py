@@ -23,7 +23,7 @@ STAGES = (
 )
 """In the order in which the data flows; each has one top key in the parameters."""
 
-SETTINGS = ("data_root", "raw_root", "output_root")
+SETTINGS = ("data_root", "raw_root", "output_root", "split", "training_split")
 """Paths that ``kedro run --params`` may override; the catalog reads them.
 
 ``output_root`` is where a run leaves what belongs to it alone (its reports, which

@@ -19,7 +19,7 @@ TREC = {
     "nDCG'": "ndcg", "MAP'": "map", "P'@10": "P_10", "Bpref": "bpref",
     "nDCG'@10": "ndcg_cut_10", "P'@5": "P_5", "recall'@100": "recall_100",
     "nDCG@10": "ndcg_cut_10", "MAP": "map", "P@10": "P_10", "recall@5": "recall_5",
-    "nDCG": "ndcg", "RR": "recip_rank", "RR'": "recip_rank",
+    "nDCG": "ndcg", "MRR": "recip_rank", "MRR'": "recip_rank",
 }  # fmt: skip
 
 
@@ -127,7 +127,7 @@ def test_random_runs_score_as_ir_measures_says():
     wanted = {
         "nDCG'": nDCG(judged_only=True), "MAP'": AP(rel=2, judged_only=True),
         "P'@10": P(rel=2, judged_only=True) @ 10, "Bpref": Bpref(rel=2),
-        "judged@10": Judged @ 10, "recall@5": R(rel=2) @ 5, "RR": RR(rel=2),
+        "judged@10": Judged @ 10, "recall@5": R(rel=2) @ 5, "MRR": RR(rel=2),
     }  # fmt: skip
     protocol = TASK1.with_measures(wanted)
     for _ in range(30):

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 from rich.console import Console
 
 from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.metrics import Evaluation, Protocol, evaluate_run, protocol_of
+from mathamr_kedro.metrics.protocols import Task
 from mathamr_kedro.trec import (
     RUN_FORMS,
     BadLines,
@@ -28,10 +29,15 @@ from mathamr_kedro.trec import (
 _FILE = click.Path(path_type=Path)
 
 _OPTIONS = (
-    click.option("--qrels", type=_FILE, required=True, help="Judgments, 4 columns."),
     click.option(
-        "--task", type=click.Choice(["1", "2", "ntcir"]), required=True,
-        help="ARQMath answers, ARQMath formulas, or NTCIR-12 formula browsing.",
+        "--qrels", type=_FILE, required=True,
+        help="Judgments: 4 columns, or the 3 of BEIR with their header.",
+    ),
+    click.option(
+        "--task", "--protocol", "task", type=click.Choice(get_args(Task)),
+        required=True,
+        help="ARQMath answers, ARQMath formulas, NTCIR-12 formula browsing, or trec: "
+        "the plain protocol of trec_eval and BEIR for judgments of your own.",
     ),
     click.option(
         "--format", "form", type=click.Choice(RUN_FORMS),

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -48,7 +49,21 @@ _WARNINGS, _PARTS = 5, 12
     multiple=True,
     help="Average the scores with those of this system, e.g. bm25; may be repeated.",
 )
-@click.option("--top", type=click.IntRange(1, 10_000), default=10, show_default=True)
+@click.option(
+    "--queries",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Search for all queries of a file: JSONL with _id and text, or TSV.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="TREC run file for the results of --queries.",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(1, 10_000),
+    show_default="10, with --queries 1000",
+)
 @click.option(
     "--type",
     "post_types",
@@ -63,7 +78,9 @@ def command(
     text: str | None,
     formula: str | None,
     like: str | None,
-    top: int,
+    queries: Path | None,
+    output: Path | None,
+    top: int | None,
     post_types: tuple[str, ...],
     as_json: bool,
     **where: Any,
@@ -76,12 +93,24 @@ def command(
       mathamr search --formula '\sqrt{2}' --system mathamr_plus --with bm25_opt
       mathamr search --like 33701 --json
       mathamr search 'is $\sqrt p$ irrational for a prime $p$?' --with bm25
+      mathamr search --queries queries.jsonl --output mine.run
     """
-    if sum(value is not None for value in (text, formula, like)) != 1:
-        raise click.UsageError("Give one of TEXT, --formula and --like")
+    if sum(value is not None for value in (text, formula, like, queries)) != 1:
+        raise click.UsageError("Give one of TEXT, --formula, --like and --queries")
+    if (queries is None) != (output is None):
+        raise click.UsageError("--queries and --output belong together")
     if formula is not None and post_types:
         raise click.UsageError("--type chooses among posts found by TEXT or --like")
     types = post_types or None
+    if queries is not None and output is not None:
+        # Loaded here: wrong options are refused at once.
+        from mathamr_kedro.cli._batches import Batch  # noqa: PLC0415
+        from mathamr_kedro.project_search import open_searcher  # noqa: PLC0415
+
+        batch = Batch(queries, output, top or 1000, types)
+        batch.search(partial(open_searcher, **where))
+        return
+    top = top or 10
 
     def ask(searcher: Searcher) -> Answer:
         if formula is not None:

@@ -2,6 +2,7 @@
 
 ```
 arqmath, formula_pool, ntcir12, own_files     kinds of Collection (raw)
+beir (benchmark_rows), premises               benchmarks of others
    │ subset, chosen                           its judged posts alone
    │ xml_rows, topics, formula_tables, judgments
    │ front_matter, sections                   of own files
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         ArqmathFiles,
         ExampleFiles,
     )
+    from mathamr_kedro.corpus.beir import BeirCollection, BeirFiles
     from mathamr_kedro.corpus.chosen import ChosenCollection, ChosenPosts
     from mathamr_kedro.corpus.extraction import (
         PostCleaner,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from mathamr_kedro.corpus.ntcir12 import Ntcir12Collection, Ntcir12Files
     from mathamr_kedro.corpus.own_files import OwnCollection
     from mathamr_kedro.corpus.placeholders import FormulaMarks
+    from mathamr_kedro.corpus.premises import PremiseCollection
     from mathamr_kedro.corpus.query_parts import (
         QueryPart,
         QueryParts,
@@ -73,6 +76,8 @@ __all__ = [
     "Answers",
     "ArqmathCollection",
     "ArqmathFiles",
+    "BeirCollection",
+    "BeirFiles",
     "ChosenCollection",
     "ChosenPosts",
     "Collection",
@@ -87,6 +92,7 @@ __all__ = [
     "OwnCollection",
     "Part",
     "PostCleaner",
+    "PremiseCollection",
     "QueryPart",
     "QueryParts",
     "RawComment",
@@ -120,6 +126,8 @@ _HOME = {
     "Answers": "threads",
     "ArqmathCollection": "arqmath",
     "ArqmathFiles": "arqmath",
+    "BeirCollection": "beir",
+    "BeirFiles": "beir",
     "ChosenCollection": "chosen",
     "ChosenPosts": "chosen",
     "Collection": "raw",
@@ -135,6 +143,7 @@ _HOME = {
     "OwnCollection": "own_files",
     "Part": "raw",
     "PostCleaner": "extraction",
+    "PremiseCollection": "premises",
     "QueryPart": "query_parts",
     "QueryParts": "query_parts",
     "RawComment": "raw",

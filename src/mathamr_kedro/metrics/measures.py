@@ -21,15 +21,16 @@ from mathamr_kedro.metrics.precision import PRECISION
 from mathamr_kedro.metrics.recall import RECALL
 from mathamr_kedro.metrics.reciprocal_rank import RECIPROCAL_RANK
 
-Kind = Literal["nDCG", "MAP", "P", "Bpref", "RR", "judged", "recall"]
+Kind = Literal["nDCG", "MAP", "MRR", "P", "Bpref", "judged", "recall"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-_TAKES_CUTOFF = {"nDCG", "P", "RR", "judged", "recall"}
+_TAKES_CUTOFF = {"nDCG", "MRR", "P", "judged", "recall"}
 _NEEDS_CUTOFF = {"P", "judged", "recall"}
-_TAKES_PRIME = {"nDCG", "MAP", "P", "RR", "recall"}
+_TAKES_PRIME = {"nDCG", "MAP", "MRR", "P", "recall"}
+_BINARY = {"MAP": AVERAGE_PRECISION, "Bpref": BPREF}
 _TREC_EVAL: dict[str, Kind] = {
     "ndcg_cut": "nDCG", "ndcg": "nDCG", "map": "MAP", "P": "P", "recall": "recall",
-    "bpref": "Bpref", "recip_rank": "RR",
+    "bpref": "Bpref", "recip_rank": "MRR",
 }  # fmt: skip
 """Its names without ``_10``; the first two are one measure, with and without it."""
 _LEVELS = {"partial": 1, "full": 3}
@@ -52,9 +53,12 @@ class Measure:
     relevant_from: int = 2
     """Lowest grade that counts as relevant; nDCG reads the grades themselves."""
 
-    def score(  # noqa: PLR0911 - one for each kind
-        self, grades: GradeArray, judged: GradeArray
-    ) -> float:
+    @property
+    def uses_threshold(self) -> bool:
+        """Whether documents are relevant or not; others read grades as they are."""
+        return self.kind not in ("nDCG", "judged")
+
+    def score(self, grades: GradeArray, judged: GradeArray) -> float:
         """Score one topic.
 
         Args:
@@ -67,20 +71,18 @@ class Measure:
         match self.kind:
             case "nDCG":
                 return NDCG.score(grades, judged, k)
-            case "MAP":
-                return AVERAGE_PRECISION.score(grades, judged, level)
-            case "Bpref":
-                return BPREF.score(grades, judged, level)
+            case "MAP" | "Bpref":
+                return _BINARY[self.kind].score(grades, judged, level)
+            case "MRR":
+                return RECIPROCAL_RANK.score(grades, k, level)
             case "P":
                 return PRECISION.score(grades, _given(k), level)
-            case "RR":
-                return RECIPROCAL_RANK.score(grades, level, k)
             case "recall":
                 return RECALL.score(grades, judged, _given(k), level)
             case "judged":
                 return JUDGED_SHARE.score(grades, _given(k))
 
-    def expect(  # noqa: PLR0911 - one for each kind
+    def expect(
         self, grades: GradeArray, judged: GradeArray, depth: int | None = None
     ) -> float:
         """Return the mean score of ``grades`` over all orders, cut at ``depth``."""
@@ -90,14 +92,12 @@ class Measure:
         match self.kind:
             case "nDCG":
                 return NDCG.expect(grades, judged, k, depth)
-            case "MAP":
-                return AVERAGE_PRECISION.expect(grades, judged, level, depth)
-            case "Bpref":
-                return BPREF.expect(grades, judged, level, depth)
+            case "MAP" | "Bpref":
+                return _BINARY[self.kind].expect(grades, judged, level, depth)
+            case "MRR":
+                return RECIPROCAL_RANK.expect(grades, k, level, depth)
             case "P":
                 return PRECISION.expect(grades, _given(k), level, depth)
-            case "RR":
-                return RECIPROCAL_RANK.expect(grades, level, k, depth)
             case "recall":
                 return RECALL.expect(grades, judged, _given(k), level, depth)
             case "judged":
@@ -117,7 +117,7 @@ def parse_measure(name: str, relevant_from: int = 2) -> Measure:
     >>> parse_measure("Bpref full").relevant_from
     3
     >>> parse_measure("ndcg_cut_10").name, parse_measure("recip_rank").name
-    ('nDCG@10', 'RR')
+    ('nDCG@10', 'MRR')
 
     Raises:
         ConfigurationError: there is no such measure.

@@ -1,6 +1,8 @@
-"""Reciprocal rank, ``recip_rank`` of trec_eval; its mean over topics is MRR.
+"""Reciprocal rank of the first relevant result, ``recip_rank`` of trec_eval.
 
-RR = 1 / rank of the first relevant result
+    RR = 1 / rank of the first relevant result, 0 where there is none
+
+MRR is its mean over topics; MRR@k looks at the first k results alone (MS MARCO).
 """
 
 from __future__ import annotations
@@ -10,15 +12,15 @@ import numpy as np
 from mathamr_kedro.metrics.grades import GradeArray, Kernel
 
 
-def _score(grades: GradeArray, relevant_from: int = 2, k: int | None = None) -> float:
-    """Score one topic; 0 where no result, or none of the first k, is relevant.
+def _score(grades: GradeArray, k: int | None = None, relevant_from: int = 2) -> float:
+    """Score one topic.
 
     Args:
         grades: grades of the results, best rank first.
+        k: cut-off; all results when absent.
         relevant_from: lowest grade that counts as relevant (2 in ARQMath).
-        k: cut-off.
 
-    >>> _score(np.array([0, 1, 3, 2]))
+    >>> _score(np.array([0, -1, 3, 2]))
     0.3333333333333333
     """
     places = np.flatnonzero(grades[:k] >= relevant_from)
@@ -27,23 +29,25 @@ def _score(grades: GradeArray, relevant_from: int = 2, k: int | None = None) -> 
 
 def _expect(
     grades: GradeArray,
-    relevant_from: int = 2,
     k: int | None = None,
+    relevant_from: int = 2,
     depth: int | None = None,
 ) -> float:
-    r"""Score that ``grades`` get on average in a random order, cut at ``depth``.
+    """Score that ``grades`` get on average in a random order, cut at ``depth``.
 
-    The first of m relevant among n results stands at rank r with the probability
-    :math:`\frac{m}{n-r+1} \prod_{i<r} \left(1 - \frac{m}{n-i+1}\right)`.
+    With r relevant among n, the first one has rank i with the probability that the
+    i - 1 before it are not relevant, and it is:
+
+        P(i) = r / (n - i + 1) · Π_{j < i} (1 - r / (n - j + 1))
     """
-    relevant = int(np.count_nonzero(grades >= relevant_from))
-    seen = min(n for n in (grades.size, k, depth) if n is not None)
-    expected, none_yet = 0.0, 1.0
-    for rank in range(1, seen + 1):
-        here = min(1.0, relevant / (grades.size - rank + 1))
-        expected += none_yet * here / rank
-        none_yet *= 1.0 - here
-    return expected
+    r, n = int(np.count_nonzero(grades >= relevant_from)), grades.size
+    if r == 0:
+        return 0.0
+    seen = min(m for m in (n - r + 1, k, depth) if m is not None)
+    ranks = np.arange(1, seen + 1)
+    hit = r / (n - ranks + 1)
+    before = np.concatenate(([1.0], np.cumprod(1 - hit)[:-1]))
+    return float(np.sum(before * hit / ranks))
 
 
 RECIPROCAL_RANK = Kernel(_score, _expect)

@@ -140,6 +140,13 @@ class Searcher:
         hits = self._find(query, top, post_types)
         return Answer(self._describe(query, hits, post_types), query.warnings)
 
+    def rank(
+        self, text: str, top: int = 1000, post_types: Sequence[str] | None = None
+    ) -> tuple[Hits, tuple[str, ...]]:
+        """Return ids and scores alone, and warnings; arguments as :meth:`search`."""
+        query = self._encoder.encode_text(text)
+        return self._find(query, top, post_types), query.warnings
+
     def search_formula(self, latex: str, top: int = 10) -> Answer:
         """Find posts by their formula that is most like a given one."""
         query = self._encoder.encode_formula(latex)

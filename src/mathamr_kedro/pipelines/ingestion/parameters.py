@@ -33,7 +33,9 @@ class IngestionConfig:
     """Posts, comments, ... per shard; a killed run loses at most one shard of work."""
     formulas_per_shard: int
     pairs: Answers
-    """``accepted``: with the accepted answer (thesis 3.4); ``all``: with each."""
+    """``accepted``: with the accepted answer (thesis 3.4); ``all``: with each;
+    ``links``: a statement with each one that its proof cites; ``judged``: queries with
+    what judgments for training call relevant."""
     formula_trees: FormulaTreesConfig = FormulaTreesConfig()
     returnable: ReturnableRule = field(default_factory=ReturnableRule)
     """Which formulas Task 2 may return, by whatever system."""
