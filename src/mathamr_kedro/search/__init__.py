@@ -25,6 +25,7 @@
     hits = find_posts(index, queries, Strategy("maxsim", depth=10))
 """
 
+from mathamr_kedro.search.answers import Answer, Result
 from mathamr_kedro.search.encoding import (
     CollectionGraphs,
     EncodeRanges,
@@ -46,7 +47,7 @@ from mathamr_kedro.search.explanation import Explanation, ScorePart, Term, expla
 from mathamr_kedro.search.living import AddedPosts, LivingIndex
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors, Vectors
 from mathamr_kedro.search.queries import EncodedQuery, QueryEncoder
-from mathamr_kedro.search.searcher import Answer, Result, Searcher
+from mathamr_kedro.search.searcher import Searcher
 from mathamr_kedro.search.sizes import compute_bytes, count_by_type
 from mathamr_kedro.search.store import VectorStore
 from mathamr_kedro.search.store_mending import verify_store

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS
 from mathamr_kedro.graph import FORMULA, read_placeholder
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.records import CleanText, FormulaInstance, Post
+from mathamr_kedro.search.answers import Answer, Result
 from mathamr_kedro.search.engines.protocol import VectorIndex
 from mathamr_kedro.search.explanation import (
     Captions,
@@ -67,32 +68,6 @@ class _FindFormulas(Protocol):
 
 
 _SNIPPET = 160
-
-
-class Result(NamedTuple):
-    """One post that was found."""
-
-    rank: int
-    post_id: PostId
-    score: float
-    post_type: str
-    """``comment`` where a formula was found in a comment on the post."""
-    title: str
-    """Of the post, or of the question that it answers; may be empty."""
-    snippet: str
-    matches: tuple[Match, ...]
-    """What in the post, or in its question, is nearest to each part of the query:
-    weights times similarities add up to the score of the first part that has them.
-    For a formula: the one that was found."""
-    parts: tuple[ScorePart, ...] = ()
-    """What each system gave to the score; one, where nothing was fused."""
-
-
-class Answer(NamedTuple):
-    """What a search found, best first."""
-
-    results: tuple[Result, ...]
-    warnings: tuple[str, ...] = ()
 
 
 class Searcher:

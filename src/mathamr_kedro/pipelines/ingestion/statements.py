@@ -40,5 +40,5 @@ def _extract(
     size = IngestionConfig.read(parameters).records_per_shard
     raw: tuple[Part, ...] = ("posts", "pairs") if table != "statements" else ("posts",)
     made_from, parts = name_inputs(table, collection, raw, size)
-    of = (table, collection.count_bytes(raw[0]))
+    of = (table, 0)  # the files are read for the posts
     yield from extract_shards(made_from, [(table, rows)], None, size, parts, of)
