@@ -121,7 +121,7 @@ def test_names_of_trec_eval_and_ours_are_one_measure(files):
     options = ("-m", "ndcg_cut_10", "-m", "nDCG@10", "-m", "recip_rank", "-m", "bpref")
     rows = json.loads(call(files, "--output", "json", *options).output)
     names = [row["measure"] for row in rows if row["condition"] == "good"]
-    assert names == ["nDCG@10", "RR", "Bpref"]
+    assert names == ["nDCG@10", "MRR", "Bpref"]
 
 
 @pytest.mark.parametrize("command", ["compare", "evaluate"])
@@ -140,5 +140,5 @@ def test_an_unknown_measure_is_refused_with_the_list(files, command):
     paths = [str(files / f"{n}.tsv") for n in ("base", "good")]
     arguments = [command, *(paths if command == "compare" else paths[:1])]
     arguments += ["--qrels", str(files / "qrels.tsv"), "--task", "1", "-m", "nosuch"]
-    with pytest.raises(ConfigurationError, match=r"nDCG, MAP, P, .*ndcg_cut_10"):
+    with pytest.raises(ConfigurationError, match=r"nDCG, MAP, MRR, P, .*ndcg_cut_10"):
         CliRunner().invoke(group, arguments, catch_exceptions=False)

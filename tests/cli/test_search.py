@@ -319,7 +319,7 @@ class TestTerminal:
     def test_one_question_at_a_time(self, data: Path, arguments) -> None:
         result = run(search.command, data, *arguments)
         assert result.exit_code == 2
-        assert "Give one of TEXT, --formula and --like" in result.output
+        assert "Give one of TEXT, --formula, --like and --queries" in result.output
 
     def test_explain_writes_heatmaps(self, data: Path, closed, tmp_path: Path) -> None:
         for name in ("map.html", "map.png"):
