@@ -66,16 +66,14 @@ Let $x$ be \emph{real}~\cite{a}. Erd\H{o}s said so.
 \begin{itemize}\item one \item two\end{itemize}
 \end{document}"""
     )
-    (post,), _ = posts_of(tmp_path)
+    (opening, post), _ = posts_of(tmp_path)
+    assert (opening.text, opening.formula_map[0].latex) == ("On FORMULA_0", r"\pi")
     assert post.title == "Start"
     assert post.text == (
-        "Start\n\nLet FORMULA_0 be real . Erdős said so.\n\n"
+        "Start\n\nLet FORMULA_0 be real [a]. Erdős said so.\n\n"
         "Theorem (Gauss). FORMULA_1.\n\n- one\n- two"
     )
-    assert [m.latex for m in post.formula_map] == [
-        "x",
-        r"\begin{equation} a=b\end{equation}",
-    ]
+    assert [m.latex for m in post.formula_map] == ["x", "a=b"]
 
 
 def test_html_page_is_read(tmp_path):
@@ -296,8 +294,9 @@ def test_verbatim_text_and_drawings_of_latex_leave_the_rest_alone(tmp_path):
         "Code\n\nType $x {a} % y and \\[, then 5% of FORMULA_0.\n\nNext FORMULA_1."
     )
     assert [m.latex for m in posts[0].formula_map] == ["a", "b"]
-    assert posts[1].text == "Pictures\n\nSo FORMULA_0\n\nand FORMULA_1."
-    assert [m.latex for m in posts[1].formula_map] == ["c", "d"]
+    assert posts[1].text == "Pictures\n\nFORMULA_0 So FORMULA_1\nand FORMULA_2."
+    diagram = r"""\begin{tikzcd} A \arrow[r, "f"] & B \end{tikzcd}"""
+    assert [m.latex for m in posts[1].formula_map] == [diagram, "c", "d"]
     clean = PostCleaner()
     assert [clean(p)[1] for p in OwnCollection(tmp_path).posts()] == [[], []]
 

@@ -23,19 +23,23 @@ import gzip
 import json
 import zlib
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
 
 from mathamr_kedro.corpus.extraction import PostCleaner, clean_text
 from mathamr_kedro.corpus.front_matter import FrontMatter
+from mathamr_kedro.corpus.latex_corpus import LatexCorpus
+from mathamr_kedro.corpus.latex_units import TEXT
 from mathamr_kedro.corpus.math_elements import MathElement
 from mathamr_kedro.corpus.raw import Collection, Markup, Part, RawPost
 from mathamr_kedro.corpus.sections import Section
-from mathamr_kedro.errors import MathAMRError, MissingInputError
-from mathamr_kedro.records import Failure, Formula
+from mathamr_kedro.errors import ConfigurationError, MathAMRError, MissingInputError
+from mathamr_kedro.records import Failure, Formula, Statement, StatementLink
 from mathamr_kedro.trec import open_binary
 
-Unit = Literal["section", "file"]
+Unit = Literal["statement", "section", "paragraph", "file"]
+"""What a document is; files without statements are read by sections instead."""
 
 _MARKUPS: dict[str, Markup] = {
     ".md": "markdown",
@@ -55,6 +59,11 @@ class OwnCollection(Collection):
 
     def __init__(self, root: str | Path, unit: Unit = "section") -> None:
         super().__init__(root)
+        if unit not in get_args(Unit):
+            raise ConfigurationError(
+                f"Expected one of {list(get_args(Unit))} for 'unit' of an own corpus "
+                f"(got {unit!r}): kedro run --env own --params unit=statement"
+            )
         self._unit = unit
 
     def check_layout(self) -> list[Path]:
@@ -79,7 +88,34 @@ class OwnCollection(Collection):
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield the documents of all files, in the order of their names."""
         for path in self.check_layout():
-            yield from self.read_file(path)
+            if _markup_of(path) != "latex" or self._latex.is_document(path):
+                yield from self.read_file(path)
+
+    def statements(self) -> Iterator[Statement | Failure]:
+        """Yield kind, number, name and place of all documents, if asked for."""
+        if self._unit != "statement":
+            return
+        yield from self._latex.statements()
+        for path in self.check_layout():
+            for post in () if _markup_of(path) == "latex" else self.read_file(path):
+                if isinstance(post, RawPost) and post.post_type == "document":
+                    yield Statement(
+                        post.post_id, TEXT, None, None, None, post.title, "",
+                        post.source, post.place, False, "",
+                    )  # fmt: skip
+
+    def statement_links(self) -> Iterator[StatementLink | Failure]:
+        """Yield which statements the proofs of LaTeX files cite."""
+        return self._latex.links() if self._unit == "statement" else iter(())
+
+    @cached_property
+    def _latex(self) -> LatexCorpus:
+        files = [f for f in self.check_layout() if _markup_of(f) == "latex"]
+        return LatexCorpus(self.root, filter(self._is_inside, files), self._unit)
+
+    def _is_inside(self, path: Path) -> bool:
+        is_inside = path.resolve().is_relative_to(self.root.resolve())
+        return is_inside and path.exists()
 
     def formula_tables(
         self,
@@ -88,7 +124,9 @@ class OwnCollection(Collection):
 
         Without any, the formulas of the texts say all there is to know.
         """
-        bodies = (post.body for post in self.posts() if isinstance(post, RawPost))
+        files = (f for f in self.check_layout() if _markup_of(f) != "latex")
+        found = (post for file in files for post in self.read_file(file))
+        bodies = (post.body for post in found if isinstance(post, RawPost))
         if any(map(MathElement.may_be_in, bodies)):
             yield "1", self._formulas
 
@@ -108,6 +146,8 @@ class OwnCollection(Collection):
             yield _failure(source, "", "unreadable_file", "a link that leads nowhere")
         elif _is_jsonl(path):
             yield from _read_jsonl(path, source)
+        elif markup == "latex":
+            yield from self._latex.read(path)
         elif markup is None:
             detail = f"expected {' '.join(_MARKUPS)} .jsonl, got {path.suffix!r}"
             yield _failure(source, "", "unknown_file_type", detail)
@@ -132,8 +172,10 @@ class OwnCollection(Collection):
         if front.problem:
             yield _failure(source, "line 1", "bad_front_matter", front.problem, True)
         first, text = text.count("\n", 0, front.length), text[front.length :]
-        is_whole = self._unit == "file"
-        sections = [Section(0, "", text)] if is_whole else Section.split(text, markup)
+        sections = [Section(0, "", text)]
+        if self._unit != "file":
+            is_fine = self._unit == "paragraph"
+            sections = Section.split(text, markup, is_fine)
         for number, (line, title, body) in enumerate(sections, start=1):
             post_id = source if len(sections) == 1 else f"{source}#{number}"
             place = f"line {first + line + 1}"

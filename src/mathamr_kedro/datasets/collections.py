@@ -19,6 +19,7 @@ from mathamr_kedro.corpus import (
     Ntcir12Files,
     OwnCollection,
 )
+from mathamr_kedro.corpus.own_files import Unit
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.parameters import read_parameters
 
@@ -44,7 +45,7 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         kind: Kind,
         root: str,
         files: Mapping[str, Any] | None = None,
-        unit: Literal["section", "file"] = "section",
+        unit: Unit = "section",
         digests: str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> None:
