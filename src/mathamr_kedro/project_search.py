@@ -66,6 +66,7 @@ from mathamr_kedro.search import (
     open_index,
 )
 from mathamr_kedro.search.explanation import caption_nodes
+from mathamr_kedro.statement_search import StatementSearch
 from mathamr_kedro.texts_beside import TextsBeside
 from mathamr_kedro.types import PostId
 
@@ -108,7 +109,8 @@ def open_searcher(
         return {**find_posts(ids), **find_added(ids), **find_beside(ids)}
 
     try:
-        search = project.open_search(index, store, system, fuse_with)
+        found = project.open_search(index, store, system, fuse_with)
+        search = StatementSearch(project.catalog, found)
     except MathAMRError:
         index.close()
         raise
@@ -120,6 +122,7 @@ def open_searcher(
         search,
         project.parsing.max_chunk_tokens,
         project.find_topic,
+        search.describe,
     )
 
 

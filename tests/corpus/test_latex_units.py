@@ -1,4 +1,4 @@
-"""Statements, sections and paragraphs of LaTeX documents, through the reader of files."""
+"""Statements, sections and paragraphs of LaTeX, through the reader of files."""
 
 import time
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.graph import FORMULA_TYPE, POST_TYPES
+from mathamr_kedro.wording import count_nouns
 
 if TYPE_CHECKING:
     from mathamr_kedro.search import Answer, Result, Searcher
@@ -42,9 +42,10 @@ if TYPE_CHECKING:
 @click.option(
     "--type",
     "post_types",
+    metavar="NAMES",
     multiple=True,
-    type=click.Choice([t for t in POST_TYPES if t not in ("topic", FORMULA_TYPE)]),
-    help="Types of post to return; may be repeated (default: those of indexing.yml).",
+    help="What to return: types of post (question, answer, document) or kinds of "
+    "statement, e.g. lemma,theorem (default: the types of indexing.yml).",
 )
 @ENV
 @DATA_ROOT
@@ -65,12 +66,14 @@ def command(
       mathamr search --formula '\zeta(s) = \sum n^{-s}' --top 5
       mathamr search --like 33701 --json
       mathamr search 'is $\sqrt p$ irrational for a prime $p$?' --with bm25
+      mathamr search 'finite modules are free' --env own --type lemma,theorem
     """
     if sum(value is not None for value in (text, formula, like)) != 1:
         raise click.UsageError("Give one of TEXT, --formula and --like")
     if formula is not None and (where["system"] or where["fuse_with"]):
         raise click.UsageError("--system and --with find posts by TEXT or --like")
-    types = post_types or None
+    names = [name.strip() for given in post_types for name in given.split(",")]
+    types = tuple(filter(None, names)) or None
 
     def ask(searcher: Searcher) -> Answer:
         if formula is not None:
@@ -112,15 +115,29 @@ def _show(
 
 
 def _to_dict(result: Result) -> dict[str, object]:
-    return {**result._asdict(), "matches": [m._asdict() for m in result.matches]}
+    found = {**result._asdict(), "matches": [m._asdict() for m in result.matches]}
+    if result.statement is None:
+        del found["statement"]
+    return found
 
 
 def _format(result: Result) -> str:
     head = click.style(f"{result.rank:3d}. {result.post_id}", bold=True)
-    lines = [f"{head}  {result.score:.4f}  {result.post_type}  {result.title}".rstrip()]
+    what = f"{result.post_type}  {result.title}"
+    if result.statement is not None:
+        what = _describe(**result.statement)
+    lines = [f"{head}  {result.score:.4f}  {what}".rstrip()]
     if result.snippet:
         lines.append(f"     {result.snippet}")
     lines += [
         f"     {m.similarity:6.3f}  {m.query}  ~  {m.post}" for m in result.matches
     ]
     return "\n".join(lines) + "\n"
+
+
+def _describe(
+    kind: str, number: str | None, name: str | None, section: str, used_by: int
+) -> str:
+    title = " ".join(filter(None, [kind, number, f"({name})" if name else ""]))
+    uses = f"used by {count_nouns(used_by, 'statement')}" if used_by else ""
+    return "; ".join(filter(None, [f"{title}, {section}" if section else title, uses]))

@@ -34,6 +34,12 @@ FindTopic: TypeAlias = Callable[[str], EncodedQuery | None]
 """The id of a topic to its vectors; ``None``: it is none."""
 
 
+FindStatements: TypeAlias = Callable[
+    [Collection[PostId]], Mapping[PostId, Mapping[str, object]]
+]
+"""Ids to what is known of the statements among them."""
+
+
 class _FindPosts(Protocol):
     """Ranks posts for a query."""
 
@@ -58,6 +64,8 @@ class Result(NamedTuple):
     snippet: str
     matches: tuple[Match, ...]
     """What in the post is nearest to each sentence and formula of the query."""
+    statement: Mapping[str, object] | None = None
+    """Of a statement: kind, number, name, section, and how many others use it."""
 
 
 class Answer(NamedTuple):
@@ -78,6 +86,7 @@ class Searcher:
         find_posts: how posts are found, e.g. :class:`~mathamr_kedro.runs.PostSearch`.
         max_tokens: limit of a chunk when posts were parsed.
         find_topic: gives topics of the collection as queries.
+        find_statements: gives what is known of posts that are statements.
     """
 
     def __init__(
@@ -89,10 +98,12 @@ class Searcher:
         find_posts: _FindPosts,
         max_tokens: int = MAX_CHUNK_TOKENS,
         find_topic: FindTopic | None = None,
+        find_statements: FindStatements | None = None,
     ) -> None:
         self._index, self._store, self._encoder = index, store, encoder
         self._find_texts, self._find = find_texts, find_posts
         self._max_tokens, self._find_topic = max_tokens, find_topic
+        self._find_statements = find_statements
 
     def search(
         self, text: str, top: int = 10, post_types: Sequence[str] | None = None
@@ -176,6 +187,8 @@ class Searcher:
         texts = dict(self._find_texts(hits.ids))
         parents = {p.parent_id for p in texts.values() if p.parent_id is not None}
         texts |= self._find_texts(parents - texts.keys())
+        find_statements = self._find_statements
+        statements = {} if find_statements is None else find_statements(hits.ids)
         results = []
         for rank, (post, score) in enumerate(
             zip(posts, hits.scores.tolist(), strict=True), start=1
@@ -191,6 +204,7 @@ class Searcher:
                 _give_title(text, parent),
                 _shorten(restore_formulas(text.text, text.formula_map)) if text else "",
                 self._match(query, post, self._caption(post, text), kinds),
+                statements.get(post.key),
             )
             results.append(result)
         return tuple(results)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import ShardedTable
+from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.records import Formula
+
+_MAX_REASONS = 20
+"""The most frequent defects of formulas, which the report names."""
 
 
 def list_formulas(
@@ -30,3 +37,44 @@ def list_formulas(
         ]
     links = [(formula.formula_id, formula.visual_id) for formula in formulas]
     return links, lambda places: [formulas[place] for place in places]
+
+
+def describe_trees(
+    trees: TreeStore, posts: ShardedTable, visual_index: VisualIndex
+) -> dict[str, Any]:
+    """Count the trees and what was wrong with formulas, with an example of each."""
+    times: Counter[str] = Counter()
+    formulas: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+    for row in trees:
+        for reason, count in row.count_deviations().items() if row.deviations else ():
+            times[reason] += count
+            formulas[reason] += 1
+            examples.setdefault(reason, row.formula_id)
+    common = [reason for reason, _ in formulas.most_common(_MAX_REASONS)]
+    latex = _find_latex([examples[reason] for reason in common], posts, visual_index)
+    return {
+        **trees.describe(),
+        "deviations": {
+            reason: {
+                "formulas": formulas[reason],
+                "times": times[reason],
+                "example": examples[reason],
+                "latex": latex.get(examples[reason], ""),
+            }
+            for reason in common
+        },
+    }
+
+
+def _find_latex(
+    formula_ids: list[str], posts: ShardedTable, visual_index: VisualIndex
+) -> dict[str, str]:
+    """Return the LaTeX of some formulas: of the index, or else of the texts."""
+    known = formula_ids if len(visual_index) else []
+    rows = {key: visual_index.find_row(key) for key in known}
+    latex = {key: row.latex for key, row in rows.items() if row is not None}
+    owners = [key.rpartition(":")[0] for key in formula_ids if key not in latex]
+    for post in posts.select("post_id", filter(None, owners)):
+        latex |= {mention.formula_id: mention.latex for mention in post.formula_map}
+    return latex
