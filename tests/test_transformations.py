@@ -129,7 +129,7 @@ VERSIONS = {
     "graph.shards.layout.VERSION": LAYOUT_VERSION,
 }
 OUTPUTS = {
-    "corpus.extraction.VERSION": (clean, 3, "11601c1fc8392778"),
+    "corpus.extraction.VERSION": (clean, 4, "11601c1fc8392778"),
     "formula.tree_rows.VERSION": (build_trees, 1, "c062e316c6fc2092"),
     "ParseTexts.VERSION or amr.parsers.BUILTIN_VERSION": (
         parse, (1, 1), "308ec19e76dd96ad",

@@ -24,8 +24,9 @@ STAGES = (
 """In the order in which the data flows; each has one top key in the parameters."""
 
 SETTINGS = ("data_root", "raw_root", "output_root", "unit")
-"""Paths, and the unit of own files, that ``kedro run --params`` may override; the catalog
-reads them.
+"""Paths and the unit of own files: ``kedro run --params`` may override them.
+
+The catalog reads them.
 
 ``output_root`` is where a run leaves what belongs to it alone (its reports, which
 encoder it trained, its scores); stores that runs share stay below ``data_root``.

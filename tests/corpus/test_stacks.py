@@ -1,4 +1,4 @@
-r"""The Stacks project's own ``.tex`` files give the statements of its premise benchmark.
+r"""The Stacks project's own ``.tex`` files give the statements of its benchmark.
 
 What is compared is what the pipelines see: the reference text is read as the Markdown
 that it is, ours as LaTeX. Differences that are none:
@@ -15,6 +15,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import sys
 import tarfile
 from collections import Counter
 
@@ -25,7 +26,7 @@ from mathamr_kedro.corpus.own_files import OwnCollection
 from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.records import CleanText, StatementLink
 
-pytestmark = pytest.mark.shared
+pytestmark = [pytest.mark.shared, pytest.mark.timeout(3600)]  # 28 MB of LaTeX
 
 
 @pytest.fixture(scope="module")
@@ -109,12 +110,12 @@ def test_statements_are_those_of_the_reference(collection, reference, capsys):
             classes[wrong] += 1
             examples.setdefault(wrong, key)
     total = len(reference)
-    with capsys.disabled():
-        print()
+    with capsys.disabled():  # the figures, and the differences by class
+        say = sys.stdout.write
         for name, count in same.items():
-            print(f"{name:10} {count:6,} of {total:,} = {count / total:.4f}")
+            say(f"\n{name:10} {count:6,} of {total:,} = {count / total:.4f}")
         for name, count in classes.most_common():
-            print(f"differs in {name}: {count:,}, e.g. {examples[name]}")
+            say(f"\ndiffers in {name}: {count:,}, e.g. {examples[name]}")
     statements = [row for row in rows.values() if row.kind != "text"]
     assert len(statements) == total
     assert same["all"] / total >= 0.98

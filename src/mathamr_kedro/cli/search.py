@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -125,7 +125,7 @@ def _format(result: Result) -> str:
     head = click.style(f"{result.rank:3d}. {result.post_id}", bold=True)
     what = f"{result.post_type}  {result.title}"
     if result.statement is not None:
-        what = _describe(**result.statement)
+        what = _describe(result.statement)
     lines = [f"{head}  {result.score:.4f}  {what}".rstrip()]
     if result.snippet:
         lines.append(f"     {result.snippet}")
@@ -135,9 +135,9 @@ def _format(result: Result) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _describe(
-    kind: str, number: str | None, name: str | None, section: str, used_by: int
-) -> str:
-    title = " ".join(filter(None, [kind, number, f"({name})" if name else ""]))
-    uses = f"used by {count_nouns(used_by, 'statement')}" if used_by else ""
-    return "; ".join(filter(None, [f"{title}, {section}" if section else title, uses]))
+def _describe(statement: Mapping[str, Any]) -> str:
+    name = f"({statement['name']})" if statement["name"] else ""
+    title = " ".join(filter(None, [statement["kind"], statement["number"], name]))
+    place = ", ".join(filter(None, [title, statement["section"]]))
+    used_by = statement["used_by"]
+    return f"{place}; used by {count_nouns(used_by, 'statement')}" if used_by else place

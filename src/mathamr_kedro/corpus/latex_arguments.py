@@ -18,6 +18,9 @@ _BRACE = re.compile(r"\\.|%[^\n]*|[][{}]", re.DOTALL)
 _BLANK = re.compile(r"(?:[ \t]|\n(?![ \t]*\n)|%[^\n]*(?:\n(?![ \t]*\n)|\Z))*")
 _BREAK = re.compile(r"\n[ \t]*\n")
 _TOKEN = re.compile(r"\\(?:[a-zA-Z@]+|.)|[^\s{}]", re.DOTALL)
+_CONDITION = re.compile(
+    r"\\(if(?!f(?![a-zA-Z@])|thenelse)[a-zA-Z@]*|else|fi)(?![a-zA-Z@])"
+)
 _MAX_OPTION = 2000  # characters; brackets of a text further apart are no pair
 
 
@@ -34,6 +37,7 @@ class LatexArguments:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._has_conditions = True  # that end
 
     def skip_blank(self, place: int) -> int:
         """Return the next place that is no blank; a new paragraph is one."""
@@ -63,6 +67,24 @@ class LatexArguments:
         if end is None or end > place + _MAX_OPTION or self._has_break(place, end):
             return None
         return self._text[place + 1 : end], end + 1
+
+    def skip_condition(self, place: int) -> int | None:
+        r"""Return where the text goes on after a condition that does not hold.
+
+        That is its ``\else`` or ``\fi``; ``None``: there is none.
+        """
+        depth = 1
+        while self._has_conditions and depth:
+            mark = _CONDITION.search(self._text, place)
+            if mark is None:
+                self._has_conditions = False
+                return None
+            place = mark.end()
+            if mark[1].startswith("if"):
+                depth += 1
+            elif mark[1] == "fi" or depth == 1:
+                depth -= 1
+        return None if depth else place
 
     def _has_break(self, start: int, end: int) -> bool:
         return _BREAK.search(self._text, start, end) is not None

@@ -47,13 +47,18 @@ class LatexCorpus:
 
     Args:
         root: the folder.
-        files: its LaTeX files.
+        files: its LaTeX files; links that lead out of the folder do not count.
         unit: ``statement``, ``section``, ``paragraph`` or ``file``.
     """
 
     def __init__(self, root: Path, files: Iterable[Path], unit: str) -> None:
         self._root, self._unit = root, unit
-        self._files = [file.relative_to(root).as_posix() for file in files]
+        inside = root.resolve()
+        self._files = [
+            file.relative_to(root).as_posix()
+            for file in files
+            if file.resolve().is_relative_to(inside) and file.exists()
+        ]
 
     def is_document(self, path: Path) -> bool:
         """Tell whether a file is a document: no other one includes it."""
@@ -118,7 +123,7 @@ class LatexCorpus:
                     yield document
 
     def _open(self, file: str, failures: list[Failure]) -> LatexDocument | None:
-        text = self._read_text(file)
+        text = self.read_text(file)
         if isinstance(text, Failure):
             failures.append(text)
             return None
@@ -178,7 +183,7 @@ class LatexCorpus:
         return owners
 
     def _list_included(self, file: str) -> list[str]:
-        text = self._read_text(file)
+        text = self.read_text(file)
         if isinstance(text, Failure):
             return []
         names = (found[1] or found[2] for found in _INPUT.finditer(text))
@@ -206,10 +211,11 @@ class LatexCorpus:
         found = self._find(name, file)
         if found is None:
             return "there is no such file in the folder of the corpus; copy it there"
-        text = self._read_text(found)
+        text = self.read_text(found)
         return text.detail if isinstance(text, Failure) else (found, text)
 
-    def _read_text(self, file: str) -> str | Failure:
+    def read_text(self, file: str) -> str | Failure:
+        """Return the text of a file of the folder, whatever its markup."""
         try:
             return (self._root / file).read_text(encoding="utf-8-sig")
         except UnicodeDecodeError as exc:
@@ -218,8 +224,10 @@ class LatexCorpus:
             )
             return _failure(file, "", "bad_encoding", detail)
         except OSError as exc:
-            detail = f"the file cannot be read ({exc.strerror or exc})"
-            return _failure(file, "", "unreadable_file", f"{detail}; check its rights")
+            detail = (
+                f"the file cannot be read ({exc.strerror or exc}); check its rights"
+            )
+            return _failure(file, "", "unreadable_file", detail)
 
 
 class _Labels:

@@ -29,9 +29,7 @@ _STOP = re.compile(r"%[^\n]*\n?[ \t]*|\\(?:([a-zA-Z@]+)|.)", re.DOTALL)
 _VERB = re.compile(r"\*?([^a-zA-Z0-9\s*{\[])[^\n]*?\1")
 _ENVIRONMENT = re.compile(r"[ \t]*\{([^{}\n]*)\}")
 _VERBATIM = re.compile(r"(?:verbatim|Verbatim|lstlisting|minted|filecontents)\*?")
-_CONDITION = re.compile(
-    r"\\(if(?!f(?![a-zA-Z@])|thenelse)[a-zA-Z@]*|else|fi)(?![a-zA-Z@])"
-)
+_ADDRESS = re.compile(r"\{[^{}\n]*\}")
 _PLAIN_INPUT = re.compile(r"[ \t]+([^\s{}\\%]+)")
 _MAX_INPUTS = 2000
 _MAX_LENGTH = 64_000_000
@@ -110,7 +108,6 @@ class _FileScan:
         self._first = len(document.origins)
         self._position = 0  # up to where the text was taken
         self._ends: dict[str, NextMatch] = {}
-        self._has_end_of_condition = True
         self._is_over = False
 
     def run(self) -> None:
@@ -255,39 +252,31 @@ class _FileScan:
 
     def _verb(self, found: re.Match[str]) -> int:
         code = _VERB.match(self._text, found.end())
-        return found.end() if code is None else code.end()
+        return (code or found).end()
 
     def _url(self, found: re.Match[str]) -> int:
         """A percent sign of an address starts no comment."""
-        end = self._text.find("}", found.end(), found.end() + 2000)
-        if not self._text.startswith("{", found.end()) or end < 0:
+        address = _ADDRESS.match(self._text, found.end())
+        if address is None:
             return found.end()
-        self._take(found.end(), end)
-        address = self._text[found.end() : end].replace("\\%", "%")
-        self._document.origins.add(address.replace("%", "\\%"), self._file, found.end())
-        return end
+        self._take(found.end(), address.end())
+        shown = address[0].replace("\\%", "%").replace("%", "\\%")
+        self._document.origins.add(shown, self._file, found.end())
+        return address.end()
 
     def _skip_false(self, found: re.Match[str]) -> int:
-        r"""Leave out what stands between ``\iffalse`` and its ``\fi``."""
-        depth, place = 1, found.end()
-        while self._has_end_of_condition and depth:
-            mark = _CONDITION.search(self._text, place)
-            if mark is None:
-                self._has_end_of_condition = False
-                return found.end()
-            place = mark.end()
-            if mark[1].startswith("if"):
-                depth += 1
-            elif mark[1] == "fi" or depth == 1:
-                depth -= 1
-        return self._take(found.start(), place) if not depth else found.end()
+        end = self._arguments.skip_condition(found.end())
+        return found.end() if end is None else self._take(found.start(), end)
 
     def _include(self, found: re.Match[str]) -> int:
         group = self._arguments.read_group(found.end())
-        plain = None if group else _PLAIN_INPUT.match(self._text, found.end())
-        if group is None and (plain is None or found[1] != "input"):
+        plain = _PLAIN_INPUT.match(self._text, found.end())
+        if group is not None:
+            name, end = group
+        elif plain is not None and found[1] == "input":
+            name, end = plain[1], plain.end()
+        else:
             return found.end()
-        name, end = group if group is not None else (plain[1], plain.end())  # type: ignore[index]
         self._take(found.start(), end)
         name = name.strip().strip('"')
         problem = self._document.include(name)

@@ -102,7 +102,8 @@ class LatexStructure:
     @property
     def taken(self) -> list[tuple[int, int]]:
         """Where statements and their proofs start and end, in order."""
-        parts = [*self.statements, *(proof for proof in self.proofs if proof.is_bound)]
+        parts: list[_Statement | _Proof] = [*self.statements]
+        parts += [proof for proof in self.proofs if proof.is_bound]
         return sorted((part.start, part.end) for part in parts)
 
     def _read(self) -> None:

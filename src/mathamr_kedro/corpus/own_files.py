@@ -2,8 +2,8 @@
 
 ```
 notes/
-  primes.md          one document per section (unit: section) or per file (unit: file)
-  paper.tex
+  primes.md          one document per section, paragraph or file (unit)
+  paper.tex          with unit: statement, one per theorem, lemma, ... (latex_corpus)
   page.html
   faq.jsonl          one record per line:
                      {"id": "1", "title": "...", "text": "...", "tags": ["a"]}
@@ -69,7 +69,7 @@ class OwnCollection(Collection):
     def check_layout(self) -> list[Path]:
         """Return all files; refuse a folder that is missing or has nothing to read."""
         files = (
-            [f for f in sorted(self.root.rglob("*")) if not _hidden(f) and _is_file(f)]
+            [f for f in sorted(self.root.rglob("*")) if _is_file(f)]
             if self.root.is_dir()
             else []
         )
@@ -96,13 +96,11 @@ class OwnCollection(Collection):
         if self._unit != "statement":
             return
         yield from self._latex.statements()
-        for path in self.check_layout():
-            for post in () if _markup_of(path) == "latex" else self.read_file(path):
-                if isinstance(post, RawPost) and post.post_type == "document":
-                    yield Statement(
-                        post.post_id, TEXT, None, None, None, post.title, "",
-                        post.source, post.place, False, "",
-                    )  # fmt: skip
+        files = (f for f in self.check_layout() if _markup_of(f) != "latex")
+        for post in (found for file in files for found in self.read_file(file)):
+            if isinstance(post, RawPost) and post.post_type == "document":
+                where = (post.title, "", post.source, post.place)
+                yield Statement(post.post_id, TEXT, None, None, None, *where, False, "")
 
     def statement_links(self) -> Iterator[StatementLink | Failure]:
         """Yield which statements the proofs of LaTeX files cite."""
@@ -111,11 +109,7 @@ class OwnCollection(Collection):
     @cached_property
     def _latex(self) -> LatexCorpus:
         files = [f for f in self.check_layout() if _markup_of(f) == "latex"]
-        return LatexCorpus(self.root, filter(self._is_inside, files), self._unit)
-
-    def _is_inside(self, path: Path) -> bool:
-        is_inside = path.resolve().is_relative_to(self.root.resolve())
-        return is_inside and path.exists()
+        return LatexCorpus(self.root, files, self._unit)
 
     def formula_tables(
         self,
@@ -152,21 +146,14 @@ class OwnCollection(Collection):
             detail = f"expected {' '.join(_MARKUPS)} .jsonl, got {path.suffix!r}"
             yield _failure(source, "", "unknown_file_type", detail)
         else:
-            yield from self._read_document(path, source, markup)
+            yield from self._read_document(source, markup)
 
     def _read_document(
-        self, path: Path, source: str, markup: Markup
+        self, source: str, markup: Markup
     ) -> Iterator[RawPost | Failure]:
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError as exc:
-            detail = (
-                f"expected UTF-8 ({exc.reason} at byte {exc.start}); convert the file"
-            )
-            yield _failure(source, "", "bad_encoding", detail)
-            return
-        except OSError as exc:
-            yield _failure(source, "", "unreadable_file", _explain(exc))
+        text = self._latex.read_text(source)
+        if isinstance(text, Failure):
+            yield text
             return
         front = FrontMatter.read(text) if markup == "markdown" else FrontMatter()
         if front.problem:
@@ -174,8 +161,7 @@ class OwnCollection(Collection):
         first, text = text.count("\n", 0, front.length), text[front.length :]
         sections = [Section(0, "", text)]
         if self._unit != "file":
-            is_fine = self._unit == "paragraph"
-            sections = Section.split(text, markup, is_fine)
+            sections = Section.split(text, markup, self._unit == "paragraph")
         for number, (line, title, body) in enumerate(sections, start=1):
             post_id = source if len(sections) == 1 else f"{source}#{number}"
             place = f"line {first + line + 1}"
@@ -202,13 +188,10 @@ def _list_formulas(post: RawPost) -> Iterator[Formula]:
         )
 
 
-def _hidden(path: Path) -> bool:
-    return path.name.startswith(".")
-
-
 def _is_file(path: Path) -> bool:
-    # A link that leads nowhere is reported, not passed over.
-    return path.is_file() or (path.is_symlink() and not path.exists())
+    # A link that leads nowhere is reported, not passed over; hidden files are.
+    is_there = path.is_file() or (path.is_symlink() and not path.exists())
+    return is_there and not path.name.startswith(".")
 
 
 def _markup_of(path: Path) -> Markup | None:
@@ -253,11 +236,8 @@ def _read_jsonl(
         detail = f"the gzip file is damaged ({exc}); what follows is lost: replace it"
         yield _failure(source, f"line {number + 1}", "damaged_gzip", detail)
     except OSError as exc:
-        yield _failure(source, f"line {number + 1}", "unreadable_file", _explain(exc))
-
-
-def _explain(exc: OSError) -> str:
-    return f"the file cannot be read ({exc.strerror or exc}); check it and its rights"
+        detail = f"the file cannot be read ({exc.strerror or exc}); check its rights"
+        yield _failure(source, f"line {number + 1}", "unreadable_file", detail)
 
 
 def _read_record(

@@ -61,10 +61,10 @@ _DIGITS = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?")
 _NUMBERED = re.compile(r"(\d+)(?:st|nd|rd|th)")
 
 
-def _strip_sense(concept: str) -> str:
+def strip_sense(concept: str) -> str:
     """Return a concept without its frame number.
 
-    >>> _strip_sense("come-across-21"), _strip_sense("set")
+    >>> strip_sense("come-across-21"), strip_sense("set")
     ('come-across', 'set')
     """
     return _SENSE.sub("", concept)
@@ -146,7 +146,7 @@ class Lexicon:
     def __post_init__(self) -> None:
         senses: dict[str, list[str]] = defaultdict(list)
         for frame in sorted(self.frames):
-            senses[_strip_sense(frame)].append(frame)
+            senses[strip_sense(frame)].append(frame)
         object.__setattr__(
             self, "senses", {lemma: tuple(found) for lemma, found in senses.items()}
         )
