@@ -188,8 +188,7 @@ def _list_formulas(post: RawPost) -> Iterator[Formula]:
         )
 
 
-def _is_file(path: Path) -> bool:
-    # A link that leads nowhere is reported, not passed over; hidden files are.
+def _is_file(path: Path) -> bool:  # a link that leads nowhere is reported
     is_there = path.is_file() or (path.is_symlink() and not path.exists())
     return is_there and not path.name.startswith(".")
 
