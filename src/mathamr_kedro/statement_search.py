@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mathamr_kedro.datasets import RowFinder, ShardedTable
 from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.graph import POST_TYPES
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.runs import PostSearch
 from mathamr_kedro.search import EncodedQuery
 from mathamr_kedro.types import PostId
+
+if TYPE_CHECKING:
+    from mathamr_kedro.datasets import ShardedTable
 
 
 class StatementSearch:
@@ -70,8 +72,8 @@ class StatementSearch:
 
     def describe(self, ids: Collection[PostId]) -> Mapping[PostId, Mapping[str, Any]]:
         """Return kind, number, name and section, and how many statements use each."""
-        if self._finder is None:
-            return {}
+        table = self._load("statements")
+        rows = table.find_all("post_id", ids) if table is not None else {}
         return {
             key: {
                 "kind": row.kind,
@@ -80,14 +82,8 @@ class StatementSearch:
                 "section": row.section,
                 "used_by": self._uses[key],
             }
-            for key, row in self._finder(ids).items()
+            for key, row in rows.items()
         }
-
-    @cached_property
-    def _finder(self) -> RowFinder | None:
-        table = self._load("statements")
-        has_rows = table is not None and table.counts.get("written")
-        return RowFinder(table, "post_id") if table is not None and has_rows else None
 
     @cached_property
     def _posts_by_kind(self) -> Mapping[str, list[PostId]]:

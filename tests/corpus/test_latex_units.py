@@ -187,6 +187,24 @@ def test_chapters_that_know_each_other_are_numbered_in_their_order(read):
     assert list(book.statement_links()) == [("two-lemma-b", "one-lemma-a")]
 
 
+def test_a_list_of_chapters_says_their_order(read):
+    names = r"\externaldocument[one-]{one}\externaldocument[one-more-]{one-more}"
+    chapter = r"\begin{document}\section{S}\begin{lemma}X.\end{lemma}\input{list}"
+    listed = r"\begin{enumerate}\item \hyperref[one-more-x]{B}\item \hyperref[one-x]{A}"
+    files = {"one": names + chapter, "one-more": names + chapter}
+    book = read(list=listed + r"\end{enumerate}", **files)
+    rows = [row for row in book.statements() if row.kind == "lemma"]
+    assert [(r.source, r.number) for r in rows] == [
+        ("one-more.tex", "1"),
+        ("one.tex", "1"),
+    ]
+    files = {k: r"\newtheorem{lemma}[subsection]{L}" + v for k, v in files.items()}
+    rows = [row for row in read(**files).statements() if row.kind == "l"]
+    assert {r.source: r.number for r in rows} == {
+        "one-more.tex": "1.1.1", "one.tex": "2.1.1",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("source", "kind", "number", "name"),
     [

@@ -29,6 +29,7 @@ _INPUT = re.compile(
     r"^[^%\n]*?\\(?:input|include|subfile)(?:\s*\{([^{}\n]+)\}|[ \t]+([^\s{}\\%]+))",
     re.MULTILINE,
 )
+_CHAPTER = re.compile(r"\\item\s*\\hyperref\s*\[([^]\n]*)\]")
 _LABEL = re.compile(r"\\label\s*\{([^{}]*)\}")
 
 
@@ -132,10 +133,10 @@ class LatexCorpus:
             failures.append(_failure(source, f"line {line}", reason, detail, True))
 
         document = LatexDocument(file, text, self._include, report)
-        stems = [name.removesuffix(".tex") for name in document.preamble.externals]
-        if file.removesuffix(".tex") in stems:
-            chapter = stems.index(file.removesuffix(".tex")) + 1
-            document.preamble.counters.start_chapter(chapter)
+        chapters = _list_chapters(document)
+        if file.removesuffix(".tex") in chapters:
+            number = chapters.index(file.removesuffix(".tex")) + 1
+            document.preamble.counters.start_chapter(number)
         return document
 
     def _list_units(self, document: LatexDocument) -> Iterator[_Unit]:
@@ -268,6 +269,24 @@ class _Labels:
             if label.startswith(prefix):
                 name = file if file.endswith(".tex") else f"{file}.tex"
                 yield name, label[len(prefix) :]
+
+
+def _list_chapters(document: LatexDocument) -> list[str]:
+    r"""Return the files of a book in its order, where a document knows the others.
+
+    That of its list of chapters (``\item \hyperref[...]``), or else of the
+    ``\externaldocument``s.
+    """
+    externals = document.preamble.externals
+    stems = {prefix: file.removesuffix(".tex") for file, prefix in externals.items()}
+    listed = []
+    for label in _CHAPTER.findall(document.text) if externals else ():
+        ends = [i + 1 for i, sign in enumerate(label) if not sign.isalnum()]
+        prefixes = (label[:end] for end in reversed(ends))
+        listed += [stems[p] for p in prefixes if p in stems][:1]
+    listed = list(dict.fromkeys(listed))
+    is_whole = document.file.removesuffix(".tex") in listed
+    return listed if is_whole else list(stems.values())
 
 
 def _read(latex: str) -> str:

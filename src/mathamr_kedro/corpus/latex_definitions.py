@@ -89,9 +89,9 @@ class LatexMacro(NamedTuple):
             found = _read_delimiters(name, place, read)
         else:
             found = _read_command(name, place, read)
-        if found is None or found[0] is None:
+        macro, end = (None, 0) if found is None else found
+        if macro is None:
             return found
-        macro, end = found
         body = _simplify(macro.body.strip())
         is_provided = command == "providecommand"
         return macro._replace(body=body, is_provided=is_provided), end

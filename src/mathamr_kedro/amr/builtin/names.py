@@ -31,7 +31,7 @@ _Spans = Mapping[int, tuple[int, ...]]
 """Token that stands for a name to all tokens of the name."""
 
 
-def _make_fragments(
+def make_fragments(
     skeleton: Skeleton,
     labels: Sequence[str],
     names: _Spans,
@@ -76,7 +76,7 @@ def make_named_fragments(
             head: _choose_type(skeleton, span, name_types, row)
             for (head, span), row in zip(free.items(), scores, strict=True)
         }
-    fragments = _make_fragments(skeleton, labels, free, types)
+    fragments = make_fragments(skeleton, labels, free, types)
     for head, noun in nouns.items():
         if noun is not None:
             fragments[noun] = _add_name(skeleton, spans[head], fragments[noun])

@@ -13,7 +13,7 @@ from mathamr_kedro.parameters import read_parameters
 
 
 @dataclass(frozen=True)
-class FormulaTreesConfig:
+class _FormulaTreesConfig:
     """How the trees of formulas are built."""
 
     latex_reader: Literal["builtin", "latexml"] = "builtin"
@@ -30,7 +30,7 @@ class IngestionConfig:
     pairs: Answers
     """``accepted``: with the accepted answer (thesis 3.4); ``all``: with each;
     ``links``: a statement with each one that its proof cites."""
-    formula_trees: FormulaTreesConfig = FormulaTreesConfig()
+    formula_trees: _FormulaTreesConfig = _FormulaTreesConfig()
     returnable: ReturnableRule = field(default_factory=ReturnableRule)
     """Which formulas Task 2 may return, by whatever system."""
     subset: SubsetConfig | None = None
