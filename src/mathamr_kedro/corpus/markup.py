@@ -33,6 +33,7 @@ from mathamr_kedro.corpus.scanning import (
 
 _ALT = re.compile(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _MARK = re.compile("(\ue001\\d+\ue002)")
+_PRIVATE_ENTITY = re.compile(r"&#(?:[xX]0*[eE]00[1-6]|0*573(?:4[5-9]|50));?")
 _SPACE = re.compile(r"[^\S\ue001-\ue004]+")
 
 _PARAGRAPHS = frozenset(
@@ -88,6 +89,7 @@ def _flatten_markdown(text: str, marks: FormulaMarks) -> str:
     >>> marks.latex
     ['a_1 * b_1']
     """
+    text = _PRIVATE_ENTITY.sub("", text)  # it would pass for a mark of ours
     pieces, position = [], 0
     for start, end in _find_markdown_code(text):
         pieces += [_mark_formulas(text[position:start], marks), text[start:end]]
