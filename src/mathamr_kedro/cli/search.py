@@ -66,7 +66,6 @@ def command(
       mathamr search --formula '\zeta(s) = \sum n^{-s}' --top 5
       mathamr search --like 33701 --json
       mathamr search 'is $\sqrt p$ irrational for a prime $p$?' --with bm25
-      mathamr search 'finite modules are free' --env own --type lemma,theorem
     """
     if sum(value is not None for value in (text, formula, like)) != 1:
         raise click.UsageError("Give one of TEXT, --formula and --like")
