@@ -297,7 +297,10 @@ def test_what_cannot_be_read_is_reported_with_its_place(read, files, reason, par
 
 def test_text_of_a_file_that_two_documents_include_is_read_once(read):
     book = read(
-        a=r"A. \input{part}", b=r"B. \input{part}", part=r"\section{Both} Shared."
+        a="A. \\input{empty}\\input{part}\n% \\input{b}",
+        b=r"B. \input{part}",
+        empty="",
+        part=r"\section{Both} Shared.",
     )
     posts, _ = posts_of(book)
     assert [p.text for p in posts] == ["A.", "Both\n\nShared.", "B."]

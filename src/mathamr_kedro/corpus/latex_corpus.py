@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,9 +25,9 @@ from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.records import Failure, Statement, StatementLink
 from mathamr_kedro.types import PostId
 
+_COMMENT = re.compile(r"(?<!\\)%.*")
 _INPUT = re.compile(
-    r"^[^%\n]*?\\(?:input|include|subfile)(?:\s*\{([^{}\n]+)\}|[ \t]+([^\s{}\\%]+))",
-    re.MULTILINE,
+    r"\\(?:input|include|subfile)(?:\s*\{([^{}\n]+)\}|[ \t]+([^\s{}\\%]+))"
 )
 _CHAPTER = re.compile(r"\\item\s*\\hyperref\s*\[([^]\n]*)\]")
 _LABEL = re.compile(r"\\label\s*\{([^{}]*)\}")
@@ -104,14 +104,13 @@ class LatexCorpus:
             document.text = ""  # the labels are all that is needed
             cited += [(document, found) for found in units if found.unit.references]
         for document, found in cited:
-            known: set[PostId] = {found.post_id}
+            known = {found.post_id}
             for label in found.unit.references:
                 premise = labels.find(document, label)
                 if premise is None and not labels.has(document, label):
                     detail = f"the proof of {found.post_id} names the label {label!r}"
-                    yield _failure(
-                        found.source, found.place, "unknown_label", detail, True
-                    )
+                    where = (found.source, found.place)
+                    yield _failure(*where, "unknown_label", detail, True)
                 elif premise is not None and premise not in known:
                     known.add(premise)
                     yield StatementLink(found.post_id, premise)
@@ -187,8 +186,8 @@ class LatexCorpus:
         text = self.read_text(file)
         if isinstance(text, Failure):
             return []
-        names = (found[1] or found[2] for found in _INPUT.finditer(text))
-        found = (self._find(name.strip(), file) for name in names)
+        named = _INPUT.finditer(_COMMENT.sub("", text))
+        found = (self._find((n[1] or n[2]).strip(), file) for n in named)
         return [part for part in found if part is not None and part != file]
 
     def _find(self, name: str, file: str) -> str | None:
@@ -289,6 +288,7 @@ def _list_chapters(document: LatexDocument) -> list[str]:
     return listed if is_whole else list(stems.values())
 
 
+@lru_cache(maxsize=256)  # statements of a section share its title
 def _read(latex: str) -> str:
     """Return LaTeX as text with formulas between dollars."""
     return clean_text("", latex, "", markup="latex")[0].with_latex()
