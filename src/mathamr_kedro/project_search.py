@@ -19,7 +19,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -267,6 +267,7 @@ class _Project:
             read_posts,
             lambda: self.catalog.load("math_graphs").records(),
             text_model=evaluation.text_model,
+            count=partial(posts.count, "post_type"),
         )
 
         def find_parents() -> Mapping[PostId, PostId]:

@@ -11,10 +11,9 @@ notes/
 ```
 
 A document's id is its path in the folder, with ``#n`` for the n-th section. Title, tags
-and date may stand in the front matter of a Markdown file; formulas may be given as
-LaTeX or, in HTML and Markdown, as MathML. A question with its answers becomes a thread
-and a training pair. ``format`` in a JSONL record names its markup (``markdown``, the
-default, ``html``, ``latex`` or ``text``).
+and date may stand in the front matter of a Markdown file; formulas may be LaTeX or, in
+HTML and Markdown, MathML. A question with its answers becomes a thread and a training
+pair. ``format`` in a JSONL record names its markup (``markdown`` by default).
 """
 
 from __future__ import annotations
@@ -35,6 +34,7 @@ from mathamr_kedro.corpus.math_elements import MathElement
 from mathamr_kedro.corpus.raw import Collection, Markup, Part, RawPost
 from mathamr_kedro.corpus.sections import Section
 from mathamr_kedro.errors import ConfigurationError, MathAMRError, MissingInputError
+from mathamr_kedro.progress import count_bytes
 from mathamr_kedro.records import Failure, Formula, Statement, StatementLink
 from mathamr_kedro.trec import open_binary
 
@@ -88,6 +88,8 @@ class OwnCollection(Collection):
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield the documents of all files, in the order of their names."""
         for path in self.check_layout():
+            if _markup_of(path) is not None and path.exists():
+                count_bytes(path.stat().st_size)
             if _markup_of(path) != "latex" or self._latex.is_document(path):
                 yield from self.read_file(path)
 
@@ -114,10 +116,7 @@ class OwnCollection(Collection):
     def formula_tables(
         self,
     ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
-        """Yield one table of all formulas, where documents hold MathML.
-
-        Without any, the formulas of the texts say all there is to know.
-        """
+        """Yield one table of all formulas if documents hold MathML; else texts do."""
         files = (f for f in self.check_layout() if _markup_of(f) != "latex")
         found = (post for file in files for post in self.read_file(file))
         bodies = (post.body for post in found if isinstance(post, RawPost))

@@ -39,4 +39,5 @@ def _extract(
 ) -> ShardPairs:
     size = IngestionConfig.read(parameters).records_per_shard
     made_from, parts = name_inputs(table, collection, ("posts",), size)
-    yield from extract_shards(made_from, [(table, rows)], None, size, parts)
+    of = (table, 0)  # the files are read for the posts
+    yield from extract_shards(made_from, [(table, rows)], None, size, parts, of)
