@@ -16,7 +16,7 @@ from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.graph import POST_TYPES
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.runs import PostSearch
-from mathamr_kedro.search import EncodedQuery
+from mathamr_kedro.search import EncodedQuery, ScorePart
 from mathamr_kedro.types import PostId
 
 if TYPE_CHECKING:
@@ -69,6 +69,16 @@ class StatementSearch:
             if len(places) >= top or fetch >= limit:
                 return found.take(places).top(top)
             fetch = min(8 * fetch, limit)
+
+    def explain(
+        self,
+        query: EncodedQuery,
+        post_id: PostId,
+        post_types: Sequence[str] | None = None,
+    ) -> tuple[ScorePart, ...]:
+        """Return what each system gives to the score of a post."""
+        types = [name for name in post_types or () if name in POST_TYPES] or None
+        return self._search.explain(query, post_id, types)
 
     def describe(self, ids: Collection[PostId]) -> Mapping[PostId, Mapping[str, Any]]:
         """Return kind, number, name and section, and how many statements use each."""

@@ -11,6 +11,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.metrics import Evaluation, Protocol, evaluate_run, protocol_of
 from mathamr_kedro.trec import (
     RUN_FORMS,
@@ -57,7 +58,8 @@ _OPTIONS = (
     ),
     click.option(
         "-m", "--measure", "measures", multiple=True,
-        help="Measure, e.g. \"P'@5\", 'recall@100' or 'Bpref full'; may be repeated.",
+        help="Measure, e.g. \"P'@5\", 'recall@100' or 'Bpref full', or as trec_eval "
+        "writes it, e.g. 'ndcg_cut_10'; may be repeated.",
     ),
     click.option(
         "--average", type=click.Choice(["judged", "relevant"]), default="judged",
@@ -123,6 +125,7 @@ def score_files(
     qrels = read_qrels(request.qrels, protocol.grades, names)
     judged_ids = frozenset(chain.from_iterable(qrels.grades.values()))
     runs = [read_run(p, request.form, judged_ids, bad_lines, names) for p in paths]
+    _refuse_empty(runs, paths)
     visual_ids = None
     if request.visual_ids:
         visual_ids = _look_up(runs, qrels, request)
@@ -132,6 +135,18 @@ def score_files(
         raise click.UsageError("--formula-qrels needs the formula index (--visual-ids)")
     corpus_ids = _read_ids(request.corpus_ids, names) if request.corpus_ids else None
     return [evaluate_run(r, qrels, protocol, visual_ids, corpus_ids) for r in runs]
+
+
+def _refuse_empty(runs: Sequence[Run], paths: Sequence[Path]) -> None:
+    for run, path in zip(runs, paths, strict=True):
+        if not run.lists:
+            left = (
+                f"{run.num_bad_lines:,} unreadable lines" if run.num_bad_lines else ""
+            )
+            raise MalformedInputError(
+                f"Expected results in the run {str(path)!r} (got {left or 'none'}); "
+                "lines are 'topic Q0 document rank score name'"
+            )
 
 
 def make_console() -> Console:

@@ -7,6 +7,7 @@ arqmath, formula_pool, ntcir12, own_files     kinds of Collection (raw)
    │ front_matter, sections                   of own files
    ▼ raw records and failures
 extraction ──► Post, Comment, Topic           markup (scanning): to flat text
+   │                query_parts               a topic's words or formulas alone
    │                                          math_elements, markdown_blocks, latex_code
    │                                          placeholders (delimiters): FORMULA_0, ...
    │                                          formula_rows: texts against formula files
@@ -43,6 +44,12 @@ if TYPE_CHECKING:
     from mathamr_kedro.corpus.ntcir12 import Ntcir12Collection, Ntcir12Files
     from mathamr_kedro.corpus.own_files import OwnCollection
     from mathamr_kedro.corpus.placeholders import FormulaMarks
+    from mathamr_kedro.corpus.query_parts import (
+        QueryPart,
+        QueryParts,
+        name_part,
+        take_part,
+    )
     from mathamr_kedro.corpus.raw import Collection, Part, RawComment, RawPost, RawTopic
     from mathamr_kedro.corpus.returnable import FormulaIds, ReturnableRule
     from mathamr_kedro.corpus.statistics import (
@@ -80,6 +87,8 @@ __all__ = [
     "OwnCollection",
     "Part",
     "PostCleaner",
+    "QueryPart",
+    "QueryParts",
     "RawComment",
     "RawPost",
     "RawTopic",
@@ -101,6 +110,8 @@ __all__ = [
     "describe_formulas",
     "describe_judgments",
     "describe_posts",
+    "name_part",
+    "take_part",
     "unknown_posts",
     "year_of_topic",
 ]
@@ -124,6 +135,8 @@ _HOME = {
     "OwnCollection": "own_files",
     "Part": "raw",
     "PostCleaner": "extraction",
+    "QueryPart": "query_parts",
+    "QueryParts": "query_parts",
     "RawComment": "raw",
     "RawPost": "raw",
     "RawTopic": "raw",
@@ -145,6 +158,8 @@ _HOME = {
     "describe_formulas": "statistics",
     "describe_judgments": "statistics",
     "describe_posts": "statistics",
+    "name_part": "query_parts",
+    "take_part": "query_parts",
     "unknown_posts": "judgments",
     "year_of_topic": "topics",
 }

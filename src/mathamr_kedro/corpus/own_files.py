@@ -76,7 +76,7 @@ class OwnCollection(Collection):
         if not any(_markup_of(f) or _is_jsonl(f) for f in files):
             raise MissingInputError(
                 f"Expected Markdown, HTML, LaTeX or JSONL files in {str(self.root)!r}; "
-                "name your folder: kedro run --env own --params raw_root=FOLDER"
+                "name your folder: `kedro run --env own --params raw_root=FOLDER`"
             )
         return files
 

@@ -46,7 +46,8 @@ class Protocol:
     def with_measures(self, names: Iterable[str]) -> Protocol:
         """Return the same protocol with other measures."""
         level = self.measures[0].relevant_from
-        return replace(self, measures=tuple(parse_measure(n, level) for n in names))
+        found = dict.fromkeys(parse_measure(name, level) for name in names)
+        return replace(self, measures=tuple(found))
 
 
 _ARQMATH = (*OFFICIAL, "nDCG'@10", "P'@5", "judged@10", "judged@1000", "recall@1000")

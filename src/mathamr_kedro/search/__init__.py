@@ -42,7 +42,7 @@ from mathamr_kedro.search.engines import (
     VectorIndex,
     open_index,
 )
-from mathamr_kedro.search.explanation import Explanation, explain
+from mathamr_kedro.search.explanation import Explanation, ScorePart, Term, explain
 from mathamr_kedro.search.living import AddedPosts, LivingIndex
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors, Vectors
 from mathamr_kedro.search.queries import EncodedQuery, QueryEncoder
@@ -72,9 +72,11 @@ __all__ = [
     "PostVectors",
     "QueryEncoder",
     "Result",
+    "ScorePart",
     "SearchMode",
     "Searcher",
     "Strategy",
+    "Term",
     "VectorIndex",
     "VectorStore",
     "Vectors",

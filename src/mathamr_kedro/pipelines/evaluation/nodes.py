@@ -76,16 +76,20 @@ def search_by_vectors(  # noqa: PLR0913, PLR0917 - one for each entry of the cat
     folder, connect = indexes.folder(encoder), indexes.connect
     opened = open_index(engine, store, folder, connect, verify=True)
     by_task = _list_topics(topics, formula_trees)
-    queries = {t: Queries.read(by_task[t], topic_vectors.read(encoder)) for t in TASKS}
+    topic_store = topic_vectors.read(encoder)
+    read = partial(Queries.read, by_task[1], topic_store)
+    asked = {p: read(p) for p in sorted({s.query_parts for s in strategies.values()})}
     asks_questions = any(s.with_question for s in strategies.values())
     parents = posts.tables(["post_id", "parent_id"]) if asks_questions else ()
     question_of = find_questions(parents, store.places)
     batch = config.queries_per_batch, engine.searches_on
     runs = []
-    for name, chosen in strategies.items() if queries[1].topics else ():
+    for name, chosen in strategies.items():
         search = partial(search_posts, opened, store, chosen, question_of)
-        runs.append(run_search(1, name, *queries[1], search, chosen.depth, *batch))
-    names, vectors = queries[2].formulas(by_task[2])
+        queries = asked[chosen.query_parts]
+        if queries.topics:
+            runs.append(run_search(1, name, *queries, search, chosen.depth, *batch))
+    names, vectors = Queries.read(by_task[2], topic_store).formulas(by_task[2])
     if names:
         find = partial(find_formulas, opened)
         runs.append(run_search(2, SYSTEM, names, vectors, find, config.depth, *batch))
