@@ -1,7 +1,6 @@
 """Asking an index from a terminal or a notebook: text in, posts and reasons out.
 
-A :class:`Searcher` stays warm: parser, encoder and index are loaded once, and each
-query costs milliseconds after that.
+A :class:`Searcher` stays warm: a query costs milliseconds once all is loaded.
 """
 
 from __future__ import annotations
