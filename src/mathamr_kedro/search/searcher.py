@@ -1,7 +1,4 @@
-"""Asking an index from a terminal or a notebook: text in, posts and reasons out.
-
-A :class:`Searcher` stays warm: a query costs milliseconds once all is loaded.
-"""
+"""Asking an index: text in, posts and reasons out; what is loaded stays warm."""
 
 from __future__ import annotations
 
@@ -232,7 +229,8 @@ class Searcher:
             return ()
         posts = self._read(hits.ids)
         texts = self._read_texts(hits.ids)
-        statements = getattr(self._find, "describe", lambda ids: {})(hits.ids)
+        describe = getattr(self._find, "describe", None)  # who knows statements
+        statements = describe(hits.ids) if describe is not None else {}
         results = []
         scored = zip(posts, hits.scores.tolist(), strict=True)
         for rank, (post, score) in enumerate(scored, start=1):
