@@ -80,6 +80,12 @@ NOTES = {
         "# A cube root\n\nSuppose that $\\sqrt[3]{5} = \\frac{a}{b}$.\n"
     ),
     "sums.png": "",
+    "bounds.tex": (
+        "\\newtheorem{thm}{Theorem}\n\\newtheorem{lem}[thm]{Lemma}\n"
+        "\\begin{lem}\\label{lemma-sum} The sum $\\sum 1/p$ has no bound. \\end{lem}\n"
+        "\\begin{thm} There are infinitely many primes. \\end{thm}\n"
+        "\\begin{proof} By Lemma \\ref{lemma-sum}. \\end{proof}\n"
+    ),
 }
 FAQ = '{"id": "1", "text": "Is $1$ prime? No."}\n'
 

@@ -53,6 +53,7 @@ from mathamr_kedro.search import (
     open_index,
 )
 from mathamr_kedro.search.explanation import caption_nodes
+from mathamr_kedro.statement_search import StatementSearch
 from mathamr_kedro.texts_beside import TextsBeside
 from mathamr_kedro.types import PostId
 
@@ -99,7 +100,8 @@ def open_searcher(
 
     try:
         systems = ProjectSystems(project.catalog, config, finds, system, fuse_with)
-        posts = systems.open_posts(index, store, encoder)
+        found = systems.open_posts(index, store, encoder)
+        posts = StatementSearch(project.catalog, found)
         formulas = systems.open_formulas(index, store)
     except MathAMRError:
         index.close()

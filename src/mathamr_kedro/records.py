@@ -34,6 +34,14 @@ class CleanText(NamedTuple):
     text: str
     formula_map: tuple[FormulaMention, ...]
 
+    def with_latex(self) -> str:
+        """Return the text with formulas between dollars instead of placeholders."""
+        pieces, position = [], 0
+        for mention in self.formula_map:
+            pieces += [self.text[position : mention.start], f"${mention.latex}$"]
+            position = mention.end
+        return "".join([*pieces, self.text[position:]])
+
 
 class Post(NamedTuple):
     """A question, an answer, or a document of an own corpus.

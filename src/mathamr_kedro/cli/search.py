@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mathamr_kedro.cli._options import DATA_ROOT, ENV, QUERY
-from mathamr_kedro.graph import FORMULA_TYPE, POST_TYPES
 from mathamr_kedro.wording import count_nouns
 
 if TYPE_CHECKING:
@@ -67,9 +66,10 @@ _WARNINGS, _PARTS = 5, 12
 @click.option(
     "--type",
     "post_types",
+    metavar="NAMES",
     multiple=True,
-    type=click.Choice([t for t in POST_TYPES if t not in ("topic", FORMULA_TYPE)]),
-    help="Types of post to return; may be repeated (default: those of indexing.yml).",
+    help="What to return: types of post (question, answer, document) or kinds of "
+    "statement, e.g. lemma,theorem (default: the types of indexing.yml).",
 )
 @ENV
 @DATA_ROOT
@@ -101,7 +101,8 @@ def command(
         raise click.UsageError("--queries and --output belong together")
     if formula is not None and post_types:
         raise click.UsageError("--type chooses among posts found by TEXT or --like")
-    types = post_types or None
+    names = [name.strip() for given in post_types for name in given.split(",")]
+    types = tuple(filter(None, names)) or None
     if queries is not None and output is not None:
         # Loaded here: wrong options are refused at once.
         from mathamr_kedro.cli._batches import Batch  # noqa: PLC0415
@@ -156,7 +157,7 @@ def _show(
 
 
 def _to_dict(result: Result) -> dict[str, object]:
-    return {
+    found: dict[str, object] = {
         **result._asdict(),
         "matches": [m._asdict() for m in result.matches],
         "parts": [
@@ -164,14 +165,28 @@ def _to_dict(result: Result) -> dict[str, object]:
             for p in result.parts
         ],
     }
+    if result.statement is None:
+        del found["statement"]
+    return found
 
 
 def _format(result: Result) -> str:
     from mathamr_kedro.search import ScorePart  # noqa: PLC0415 - loaded by now
 
     head = click.style(f"{result.rank:3d}. {result.post_id}", bold=True)
-    lines = [f"{head}  {result.score:.4f}  {result.post_type}  {result.title}".rstrip()]
+    what = f"{result.post_type}  {result.title}"
+    if result.statement is not None:
+        what = _describe(result.statement)
+    lines = [f"{head}  {result.score:.4f}  {what}".rstrip()]
     if result.snippet:
         lines.append(f"     {result.snippet}")
     found = ScorePart.describe(result.parts, result.matches, _PARTS)
     return "\n".join([*lines, *(f"     {line}" for line in found)]) + "\n"
+
+
+def _describe(statement: Mapping[str, Any]) -> str:
+    name = f"({statement['name']})" if statement["name"] else ""
+    title = " ".join(filter(None, [statement["kind"], statement["number"], name]))
+    place = ", ".join(filter(None, [title, statement["section"]]))
+    used_by = statement["used_by"]
+    return f"{place}; used by {count_nouns(used_by, 'statement')}" if used_by else place

@@ -124,6 +124,7 @@ def _show_ingestion(statistics: dict[str, Any], console: Console) -> None:
     table.add_column(justify="right")
     for name, value in (
         ("posts", posts["total"]),
+        *((f"… {kind}", n) for kind, n in statistics.get("statements", {}).items()),
         ("formulas in their texts", statistics["formulas_in_texts"]),
         ("visually distinct formulas", formulas["visual_ids"]),
         ("training pairs", statistics["training_pairs"]),

@@ -123,7 +123,7 @@ class Collection(ABC):
 
     def count_bytes(self, part: Part) -> int:
         """Return the size of the raw files of a part, by which progress is told."""
-        return sum(file.stat().st_size for file in self.check_layout())
+        return sum(file.stat().st_size for file in self.check_layout() if file.exists())
 
     @abstractmethod
     def posts(self) -> Iterator[RawPost | Failure]:

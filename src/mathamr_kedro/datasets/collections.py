@@ -22,6 +22,7 @@ from mathamr_kedro.corpus import (
     OwnCollection,
     PremiseCollection,
 )
+from mathamr_kedro.corpus.own_files import Unit
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.parameters import read_parameters
 
@@ -48,7 +49,7 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         kind: Kind,
         root: str,
         files: Mapping[str, Any] | None = None,
-        unit: Literal["section", "file"] = "section",
+        unit: Unit = "section",
         digests: str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> None:

@@ -90,6 +90,14 @@ class PostSearch(SystemSearch):
         known = [i for i, key in enumerate(hits.ids) if key in self.store.places]
         return hits.take(known).top(top)
 
+    def deepen(self, depth: int) -> None:
+        """Let every part of a system return at least so many posts."""
+        self.depth = max(self.depth, depth)
+        self.strategies = {
+            name: replace(strategy, depth=max(strategy.depth, depth))
+            for name, strategy in self.strategies.items()
+        }
+
     def _list_systems(self) -> list[str]:
         return [*self.strategies, *POST_SYSTEMS]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from mathamr_kedro.search.explanation import Match, ScorePart
@@ -25,6 +26,8 @@ class Result(NamedTuple):
     For a formula: the one that was found."""
     parts: tuple[ScorePart, ...] = ()
     """What each system gave to the score; one, where nothing was fused."""
+    statement: Mapping[str, object] | None = None
+    """Kind, number, name, section and uses, where statements were read."""
 
 
 class Answer(NamedTuple):

@@ -1,8 +1,4 @@
-"""Asking an index from a terminal or a notebook: text in, posts and reasons out.
-
-A :class:`Searcher` stays warm: parser, encoder and index are loaded once, and each
-query costs milliseconds after that.
-"""
+"""Asking an index: text in, posts and reasons out; what is loaded stays warm."""
 
 from __future__ import annotations
 
@@ -214,10 +210,11 @@ class Searcher:
             return ()
         posts = self._read(hits.ids)
         texts = self._read_texts(hits.ids)
+        describe = getattr(self._find, "describe", None)  # who knows statements
+        statements = describe(hits.ids) if describe is not None else {}
         results = []
-        for rank, (post, score) in enumerate(
-            zip(posts, hits.scores.tolist(), strict=True), start=1
-        ):
+        scored = zip(posts, hits.scores.tolist(), strict=True)
+        for rank, (post, score) in enumerate(scored, start=1):
             text = texts.get(post.key)
             parts = self._find.explain(query, post.key, post_types)
             result = Result(
@@ -229,6 +226,7 @@ class Searcher:
                 _give_snippet(text),
                 self._match(query, post.key, parts),
                 parts,
+                statements.get(post.key),
             )
             results.append(result)
         return tuple(results)

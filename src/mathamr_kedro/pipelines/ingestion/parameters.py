@@ -18,7 +18,7 @@ MIN_PAIRS = 2
 
 
 @dataclass(frozen=True)
-class FormulaTreesConfig:
+class _FormulaTreesConfig:
     """How the trees of formulas are built."""
 
     latex_reader: Literal["builtin", "latexml"] = "builtin"
@@ -36,7 +36,7 @@ class IngestionConfig:
     """``accepted``: with the accepted answer (thesis 3.4); ``all``: with each;
     ``links``: a statement with each one that its proof cites; ``judged``: queries with
     what judgments for training call relevant."""
-    formula_trees: FormulaTreesConfig = FormulaTreesConfig()
+    formula_trees: _FormulaTreesConfig = _FormulaTreesConfig()
     returnable: ReturnableRule = field(default_factory=ReturnableRule)
     """Which formulas Task 2 may return, by whatever system."""
     subset: SubsetConfig | None = None
