@@ -13,12 +13,8 @@ r"""The search of a project from outside Kedro: opened once, asked as often as w
 from __future__ import annotations
 
 import re
-from collections.abc import (
-    Collection,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -47,11 +43,7 @@ from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.records import (
-    CleanText,
-    Post,
-    Topic,
-)
+from mathamr_kedro.records import CleanText, Post, Topic
 from mathamr_kedro.runs import NamedFusion, PostSearch, PostSources, find_questions
 from mathamr_kedro.search import (
     AddedPosts,
@@ -78,6 +70,7 @@ def open_searcher(
     data_root: str | None = None,
     system: str | None = None,
     fuse_with: Sequence[str] = (),
+    shared: bool = False,
 ) -> Searcher:
     """Load parser, encoder and index of an environment.
 
@@ -87,6 +80,8 @@ def open_searcher(
         system: how posts are found: a strategy, a baseline or a fusion that evaluation
             knows too; ``None``: ``indexing.search.system``.
         fuse_with: systems whose scores are averaged with its own.
+        shared: whether other processes have the index open too; an index of the engine
+            ``edge`` belongs to one, so its vectors are then scanned.
 
     Raises:
         MissingInputError: a stage has not been run.
@@ -96,10 +91,10 @@ def open_searcher(
     project = _Project(env, data_root)
     store, encoder = project.open_store(), project.load_encoder()
     encoder.encode_text("Let $x$ be even.")  # loads what the first query needs
-    places, config = project.places, project.indexing
-    index = open_index(
-        config.engine, store, places.folder(project.mark), places.connect
-    )
+    places, engine = project.places, project.indexing.engine
+    if shared and engine.engine == "edge":
+        engine = replace(engine, engine="exact")
+    index = open_index(engine, store, places.folder(project.mark), places.connect)
     find_posts = RowFinder(project.catalog.load("posts"), "post_id")
     find_added = AddedPosts(store.folder)
     find_beside = TextsBeside(project.catalog, find_posts)
@@ -120,6 +115,7 @@ def open_searcher(
         search,
         project.parsing.max_chunk_tokens,
         project.find_topic,
+        project.find_graph,
     )
 
 
@@ -270,11 +266,12 @@ class _Project:
             return find_questions(posts.tables(["post_id", "parent_id"]), store.places)
 
         return PostSearch(
-            index, store, strategies, fusions, sources, self._find_graph, find_parents,
+            index, store, strategies, fusions, sources, self.find_graph, find_parents,
             chosen, evaluation.depth,
         )  # fmt: skip
 
-    def _find_graph(self, key: str) -> GraphRecord | None:
+    def find_graph(self, key: str) -> GraphRecord | None:
+        """Return the math graph of a post or topic."""
         for name in ("math_graphs", "topic_math_graphs"):
             if (found := self.catalog.load(name).find(key)) is not None:
                 record: GraphRecord = found

@@ -4,8 +4,9 @@ r"""Formulas as trees: Symbol Layout Trees (SLT) and Operator Trees (OPT).
 MathML ──> mathml/ ──┐                      ┌─> text_drawing, svg_drawing
 LaTeX ───> latex/ ───┼─> tree: FormulaTree ─┼─> graphs/: graphs and strings of papers
 LaTeX ───> latexml ──┘   (node, labels,     └─> tree_rows, tree_store: one row per
-                          bracket strings,      visually distinct formula, on disk
-                          tuples)
+   │                      bracket strings,      visually distinct formula, on disk
+   │                      tuples)
+   └─────> latex/display_mathml: MathML that browsers draw
 ```
 
 Names are imported on first use, so that reading MathML does not load the LaTeX
@@ -24,6 +25,7 @@ from mathamr_kedro.faces import load_lazily
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula.latex import trees_from_latex
+    from mathamr_kedro.formula.latex.display_mathml import mathml_from_latex
     from mathamr_kedro.formula.latexml import LatexmlConfig, LatexmlConverter
     from mathamr_kedro.formula.mathml import (
         TreeError,
@@ -58,6 +60,7 @@ _HOME = {
     "draw_text": "text_drawing",
     "find_kind": "node",
     "find_trees": "tree_store",
+    "mathml_from_latex": "latex.display_mathml",
     "opt_from_mathml": "mathml",
     "slt_from_mathml": "mathml",
     "trees_from_latex": "latex",
@@ -79,6 +82,7 @@ __all__ = [
     "draw_text",
     "find_kind",
     "find_trees",
+    "mathml_from_latex",
     "opt_from_mathml",
     "slt_from_mathml",
     "trees_from_latex",

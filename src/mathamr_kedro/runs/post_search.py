@@ -68,19 +68,36 @@ class PostSearch:
         self._check(self.system)
 
     def __call__(
-        self, query: EncodedQuery, top: int, post_types: Sequence[str] | None = None
+        self,
+        query: EncodedQuery,
+        top: int,
+        post_types: Sequence[str] | None = None,
+        system: str | None = None,
     ) -> Hits:
-        """Return the best posts; types are those of the system if ``None``."""
+        """Return the best posts; types are those of the system if ``None``.
+
+        Raises:
+            ConfigurationError: there is no such system.
+        """
         types = None if post_types is None else tuple(post_types)
-        strategy = self.strategies.get(self.system)
+        chosen = system or self.system
+        self._check(chosen)
+        strategy = self.strategies.get(chosen)
         # Only where scores are mixed or fused does more than the best count.
         is_plain = strategy is not None and not strategy.mixes
-        hits = self._search(self.system, query, types, top if is_plain else None)
+        hits = self._search(chosen, query, types, top if is_plain else None)
         known = [i for i, key in enumerate(hits.ids) if key in self.store.places]
         return hits.take(known).top(top)
 
+    @property
+    def systems(self) -> dict[str, str]:
+        """Names of what can be asked to what they are."""
+        kinds = dict.fromkeys(POST_SYSTEMS, "baseline")
+        kinds |= dict.fromkeys(self._fused, "fusion")
+        return dict.fromkeys(self.strategies, "strategy") | kinds
+
     def _check(self, system: str) -> None:
-        known = [*self.strategies, *self._fused, *POST_SYSTEMS]
+        known = list(self.systems)
         if system not in known:
             raise ConfigurationError(
                 f"No system is named {system!r}{suggest(system, known) or '.'} Known: "

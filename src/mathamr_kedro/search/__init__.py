@@ -14,6 +14,7 @@
     strategies    how posts and formulas are found in an index
     queries       words and LaTeX ──> vectors of a query or of a new post
     searcher      ask an index in words
+      answers       what was found, for people
       explanation   which node of a query matched which node of a post
       heatmap       the same as a picture (matplotlib; not loaded here)
     living        add, replace and delete posts of an index
@@ -25,6 +26,7 @@
     hits = find_posts(index, queries, Strategy("maxsim", depth=10))
 """
 
+from mathamr_kedro.search.answers import Answer, Result
 from mathamr_kedro.search.encoding import (
     CollectionGraphs,
     EncodeRanges,
@@ -46,7 +48,7 @@ from mathamr_kedro.search.explanation import Explanation, explain
 from mathamr_kedro.search.living import AddedPosts, LivingIndex
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors, Vectors
 from mathamr_kedro.search.queries import EncodedQuery, QueryEncoder
-from mathamr_kedro.search.searcher import Answer, Result, Searcher
+from mathamr_kedro.search.searcher import Searcher
 from mathamr_kedro.search.sizes import compute_bytes, count_by_type
 from mathamr_kedro.search.store import VectorStore
 from mathamr_kedro.search.store_mending import verify_store

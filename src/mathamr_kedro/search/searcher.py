@@ -7,12 +7,19 @@ query costs milliseconds after that.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS
-from mathamr_kedro.graph import DOCUMENT, FORMULA, FORMULA_TYPE, find_owner
+from mathamr_kedro.graph import (
+    DOCUMENT,
+    FORMULA,
+    FORMULA_TYPE,
+    GraphRecord,
+    find_owner,
+)
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.records import CleanText, Post
+from mathamr_kedro.search.answers import Answer, Keep, Result
 from mathamr_kedro.search.engines.protocol import EXACT, VectorIndex
 from mathamr_kedro.search.explanation import (
     Captions,
@@ -38,33 +45,17 @@ class _FindPosts(Protocol):
     """Ranks posts for a query."""
 
     def __call__(
-        self, query: EncodedQuery, top: int, post_types: Sequence[str] | None = None
+        self,
+        query: EncodedQuery,
+        top: int,
+        post_types: Sequence[str] | None = None,
+        system: str | None = None,
     ) -> Hits: ...
 
 
 _SNIPPET = 160
-
-
-class Result(NamedTuple):
-    """One post that was found."""
-
-    rank: int
-    post_id: PostId
-    score: float
-    post_type: str
-    """``comment`` where a formula was found in a comment on the post."""
-    title: str
-    """Of the post, or of the question that it answers; may be empty."""
-    snippet: str
-    matches: tuple[Match, ...]
-    """What in the post is nearest to each sentence and formula of the query."""
-
-
-class Answer(NamedTuple):
-    """What a search found, best first."""
-
-    results: tuple[Result, ...]
-    warnings: tuple[str, ...] = ()
+_FILTER_DEPTH = 300
+"""Best posts among which a filter chooses."""
 
 
 class Searcher:
@@ -78,6 +69,7 @@ class Searcher:
         find_posts: how posts are found, e.g. :class:`~mathamr_kedro.runs.PostSearch`.
         max_tokens: limit of a chunk when posts were parsed.
         find_topic: gives topics of the collection as queries.
+        find_graph: gives the math graphs of posts.
     """
 
     def __init__(
@@ -89,13 +81,20 @@ class Searcher:
         find_posts: _FindPosts,
         max_tokens: int = MAX_CHUNK_TOKENS,
         find_topic: FindTopic | None = None,
+        find_graph: Callable[[PostId], GraphRecord | None] | None = None,
     ) -> None:
         self._index, self._store, self._encoder = index, store, encoder
-        self._find_texts, self._find = find_texts, find_posts
-        self._max_tokens, self._find_topic = max_tokens, find_topic
+        self.find_texts, self.find_posts = find_texts, find_posts
+        self.max_tokens, self._find_topic = max_tokens, find_topic
+        self._find_graph = find_graph
 
     def search(
-        self, text: str, top: int = 10, post_types: Sequence[str] | None = None
+        self,
+        text: str,
+        top: int = 10,
+        post_types: Sequence[str] | None = None,
+        system: str | None = None,
+        keep: Keep | None = None,
     ) -> Answer:
         """Find posts for words with formulas between dollars.
 
@@ -103,16 +102,22 @@ class Searcher:
             text: the question.
             top: how many posts.
             post_types: types of post to return; those of the system if ``None``.
+            system: how posts are found; as this was opened if ``None``.
+            keep: which of the best posts to return; all if ``None``.
         """
         query = self._encoder.encode_text(text)
-        hits = self._find(query, top, post_types)
-        return Answer(self._describe(query, hits), query.warnings)
+        depth = top if keep is None else max(top, _FILTER_DEPTH)
+        hits = self.find_posts(query, depth, post_types, system)
+        return self._describe(query, self._filter(hits, keep).top(top))
 
-    def search_formula(self, latex: str, top: int = 10) -> Answer:
+    def search_formula(
+        self, latex: str, top: int = 10, keep: Keep | None = None
+    ) -> Answer:
         """Find posts by their formula that is nearest to a given one."""
         query = self._encoder.encode_formula(latex)
-        hits = self._find_by_formula(query.entry, top)
-        return Answer(self._describe(query, hits, (FORMULA,)), query.warnings)
+        depth = top if keep is None else max(top, _FILTER_DEPTH)
+        hits = self._filter(self._find_by_formula(query.entry, depth), keep)
+        return self._describe(query, hits.top(top), (FORMULA,))
 
     def search_like(
         self, post_id: PostId, top: int = 10, post_types: Sequence[str] | None = None
@@ -122,10 +127,10 @@ class Searcher:
         query = query or self._read_query(post_id)
         if {*query.entry.kinds} == {FORMULA} and query.entry.post_type == "topic":
             hits = self._find_by_formula(query.entry, top)  # of Task 2
-            return Answer(self._describe(query, hits, (FORMULA,)))
-        found = self._find(query, top + 1, post_types)
+            return self._describe(query, hits, (FORMULA,))
+        found = self.find_posts(query, top + 1, post_types)
         hits = found.take([i for i, key in enumerate(found.ids) if key != post_id])
-        return Answer(self._describe(query, hits.top(top)))
+        return self._describe(query, hits.top(top))
 
     def explain(self, text: str, post_id: PostId) -> Explanation:
         """Compare all nodes of a query with all nodes of a post (Figure 4.1).
@@ -137,9 +142,22 @@ class Searcher:
         query = self._find_topic(text) if self._find_topic is not None else None
         query = query or self._encoder.encode_text(text)
         entry = query.entry._replace(key=_shorten(text, 60))
+        return self.compare(query._replace(entry=entry), post_id)
+
+    def encode(self, text: str, is_formula: bool = False) -> EncodedQuery:
+        """Return words with formulas, or one formula, as a query."""
+        encoder = self._encoder
+        return encoder.encode_formula(text) if is_formula else encoder.encode_text(text)
+
+    def compare(self, query: EncodedQuery, post_id: PostId) -> Explanation:
+        """Compare all nodes of an encoded query with all nodes of a post."""
         (post,) = self._read([post_id])
-        captions = self._caption(post, self._find_texts([post_id]).get(post_id))
-        return explain(entry, post, query.captions, captions)
+        captions = self._caption(post, self.find_texts([post_id]).get(post_id))
+        return explain(query.entry, post, query.captions, captions)
+
+    def find_graph(self, post_id: PostId) -> GraphRecord | None:
+        """Return the fused graph of a post; that of a post added by hand is not kept."""
+        return None if self._find_graph is None else self._find_graph(post_id)
 
     def close(self) -> None:
         """Release the index."""
@@ -147,7 +165,7 @@ class Searcher:
 
     def _read_query(self, post_id: PostId) -> EncodedQuery:
         (entry,) = self._read([post_id])
-        text = self._find_texts([post_id]).get(post_id)
+        text = self.find_texts([post_id]).get(post_id)
         clean = CleanText(text.text, text.formula_map) if text else CleanText("", ())
         return EncodedQuery(entry, self._caption(entry, text), clean=clean)
 
@@ -167,15 +185,31 @@ class Searcher:
     def _read(self, keys: Sequence[PostId]) -> list[PostEntry]:
         return list(self._store.read(keys).entries())
 
+    def _find_with_questions(self, ids: Sequence[PostId]) -> dict[PostId, Post]:
+        texts = dict(self.find_texts(ids))
+        parents = {p.parent_id for p in texts.values() if p.parent_id is not None}
+        return texts | self.find_texts(parents - texts.keys())
+
+    def _filter(self, hits: Hits, keep: Keep | None) -> Hits:
+        """Return what may be returned; posts without a text are left out."""
+        if keep is None:
+            return hits
+        texts = self._find_with_questions(hits.ids)
+        posts = [texts.get(key) for key in hits.ids]
+        kept = [
+            i
+            for i, post in enumerate(posts)
+            if post is not None and keep(post, texts.get(post.parent_id or ""))
+        ]
+        return hits.take(kept)
+
     def _describe(
         self, query: EncodedQuery, hits: Hits, kinds: Collection[int] | None = None
-    ) -> tuple[Result, ...]:
+    ) -> Answer:
         if not len(hits):
-            return ()
+            return Answer((), query.warnings, query)
         posts = self._read(hits.ids)
-        texts = dict(self._find_texts(hits.ids))
-        parents = {p.parent_id for p in texts.values() if p.parent_id is not None}
-        texts |= self._find_texts(parents - texts.keys())
+        texts = self._find_with_questions(hits.ids)
         results = []
         for rank, (post, score) in enumerate(
             zip(posts, hits.scores.tolist(), strict=True), start=1
@@ -193,12 +227,13 @@ class Searcher:
                 self._match(query, post, self._caption(post, text), kinds),
             )
             results.append(result)
-        return tuple(results)
+        keys = tuple(post.key for post in posts)
+        return Answer(tuple(results), query.warnings, query, texts, keys)
 
     def _caption(self, post: PostEntry, text: Post | None) -> Captions:
         if text is None:
             return {}
-        return caption_nodes(text.text, text.formula_map, post.kinds, self._max_tokens)
+        return caption_nodes(text.text, text.formula_map, post.kinds, self.max_tokens)
 
     def _match(
         self,
