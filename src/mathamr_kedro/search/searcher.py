@@ -83,7 +83,7 @@ class Searcher:
         find_topic: FindTopic | None = None,
         find_graph: Callable[[PostId], GraphRecord | None] | None = None,
     ) -> None:
-        self._index, self._store, self._encoder = index, store, encoder
+        self._index, self.store, self._encoder = index, store, encoder
         self.find_texts, self.find_posts = find_texts, find_posts
         self.max_tokens, self._find_topic = max_tokens, find_topic
         self._find_graph = find_graph
@@ -156,7 +156,7 @@ class Searcher:
         return explain(query.entry, post, query.captions, captions)
 
     def find_graph(self, post_id: PostId) -> GraphRecord | None:
-        """Return the fused graph of a post; that of a post added by hand is not kept."""
+        """Return the graph of a post; none is kept of a post that was added by hand."""
         return None if self._find_graph is None else self._find_graph(post_id)
 
     def close(self) -> None:
@@ -183,7 +183,7 @@ class Searcher:
             fetch *= 4
 
     def _read(self, keys: Sequence[PostId]) -> list[PostEntry]:
-        return list(self._store.read(keys).entries())
+        return list(self.store.read(keys).entries())
 
     def _find_with_questions(self, ids: Sequence[PostId]) -> dict[PostId, Post]:
         texts = dict(self.find_texts(ids))

@@ -7,7 +7,7 @@ SLT <── layout_tree, baselines <──┐                  v
                                   ├── one item <── grammar/, composition; or fragments
 OPT <── operator_tree <───────────┘
 
-LaTeX ──> tokens, macros ──> display_reader ──> display_mathml: what browsers draw
+LaTeX ──> tokens, macros ──> display_reader ──> display_mathml, display_symbols
 ```
 
 >>> trees = trees_from_latex(r"\frac{a}{2}")

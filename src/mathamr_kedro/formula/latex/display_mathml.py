@@ -9,7 +9,6 @@ names, other attributes and links never come from it.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable
 from html import escape
 from typing import Any
@@ -18,6 +17,14 @@ from mathamr_kedro.formula.latex.display_reader import (
     STRETCHED,
     WIDE,
     DisplayReader,
+)
+from mathamr_kedro.formula.latex.display_symbols import (
+    BINARY,
+    FENCES,
+    LETTERS,
+    NAMES,
+    RELATIONS,
+    draw_symbol,
 )
 from mathamr_kedro.formula.latex.limits import MAX_CHARACTERS, LimitError
 from mathamr_kedro.formula.latex.macros import expand_macros
@@ -42,18 +49,10 @@ from mathamr_kedro.formula.latex.tokens import END, split_tokens
 _END_ONLY = frozenset({END})
 _THIN = '<mspace width="0.1667em"/>'
 
-_NAMES = frozenset({"OPFUNCTION", "TRIGFUNCTION", "LIMITOP"})
-_LETTERS = frozenset({"UNKNOWN", "ID", "ATOM", "DIFFOP", "OPERATOR", ""}) | _NAMES
-_BINARY = frozenset({"ADDOP", "MULOP", "BINOP", "MODIFIEROP"})
-_RELATIONS = frozenset({"RELOP", "METARELOP", "ARROW"})
-_BEFORE_SIGN = _BINARY | _RELATIONS | {"OPEN", "PUNCT", "SUMOP", "INTOP", "BIGOP"}
+_BEFORE_SIGN = BINARY | RELATIONS | {"OPEN", "PUNCT", "SUMOP", "INTOP", "BIGOP"}
 """Roles after which a minus is a sign."""
-_FENCES = frozenset({"OPEN", "CLOSE", "VERTBAR", "MIDDLE"})
-_SHOWN = {"-": "−", "*": "∗", "\u030a": "˚"}
-_ACCENTS = {"^": "ˆ", "`": "ˋ", "´": "ˊ"}
+_ACCENTS = {"^": "ˆ", "`": "ˋ", "´": "ˊ", "\u030a": "˚"}
 _SMALL_ACCENTS = frozenset("→←↔")
-_UPRIGHT = frozenset("∇∂")
-_BARS = frozenset("|∥‖")
 _STYLES = {
     "display": 'displaystyle="true" scriptlevel="0"',
     "text": 'displaystyle="false" scriptlevel="0"',
@@ -84,12 +83,8 @@ def mathml_from_latex(latex: str, display: bool = False) -> str | None:
 
 def _draw(item: Item) -> str:
     if item.__class__ is Symbol:
-        return _draw_symbol(item)
+        return draw_symbol(item)
     return _DRAWERS[item.__class__](item)
-
-
-def _enrow(drawn: str) -> str:
-    return f"<mrow>{drawn}</mrow>"
 
 
 def _draw_one(item: Item | None) -> str:
@@ -97,68 +92,8 @@ def _draw_one(item: Item | None) -> str:
     if item is None:
         return "<mrow></mrow>"
     if item.__class__ is Symbol and item.text:
-        return _draw_symbol(item)
-    return _enrow(_draw(item))
-
-
-def _draw_symbol(
-    symbol: Symbol, stretchy: bool = False, sign: bool = False, size: str = ""
-) -> str:
-    role, text = symbol.role, symbol.text
-    if symbol.meaning == "absent" or not text.strip("\u2061\u2062\u2063\u2064"):
-        return ""
-    if role == "NUMBER":
-        return f"<mn>{escape(symbol.font.restyle(text) or text)}</mn>"
-    if role in _LETTERS:
-        return _draw_letter(symbol)
-    shown = escape(_SHOWN.get(text, text))
-    if role in _FENCES:
-        return _draw_fence(shown, role, stretchy, size)
-    if role == "PERIOD":
-        return f'<mo lspace="0" rspace="0">{shown}</mo>'
-    if role == "PUNCT":
-        return f'<mo separator="true" lspace="0" rspace="0.1667em">{shown}</mo>'
-    if text in ("/", "\\"):
-        return f'<mo lspace="0" rspace="0" stretchy="false">{shown}</mo>'
-    if sign and role in _BINARY:
-        return f'<mo form="prefix" lspace="0" rspace="0">{shown}</mo>'
-    if role == "MODIFIEROP":
-        return f'<mo lspace="0.2778em" rspace="0.2778em">{shown}</mo>'
-    if role == "SUMOP":
-        return f'<mo movablelimits="false">{shown}</mo>'
-    if role in _RELATIONS:
-        # arrows must not grow with what stands beside them
-        return f'<mo stretchy="false">{shown}</mo>'
-    return f"<mo>{shown}</mo>"
-
-
-def _draw_letter(symbol: Symbol) -> str:
-    text, font = symbol.text, symbol.font
-    if len(text) > 1 or symbol.role in _NAMES:
-        shown = escape(font.restyle(text) or text)
-        # one letter alone would be italic
-        upright = ' mathvariant="normal"' if len(text) == 1 else ""
-        return f"<mi{upright}>{shown}</mi>"
-    if font.variant == "italic":
-        return f"<mi>{escape(text)}</mi>"
-    restyled = font.restyle(text)
-    if restyled is not None:
-        return f"<mi>{escape(restyled)}</mi>"
-    is_letter = unicodedata.category(text)[0] == "L" or text in _UPRIGHT
-    upright = ' mathvariant="normal"' if is_letter else ""
-    return f"<mi{upright}>{escape(text)}</mi>"
-
-
-def _draw_fence(shown: str, role: str, stretchy: bool, size: str) -> str:
-    form = {"OPEN": "prefix", "CLOSE": "postfix"}.get(role, "")
-    attributes = f' form="{form}"' if form else ""
-    if shown in _BARS or role == "MIDDLE":
-        gap = "0.1667em" if role == "MIDDLE" else "0"
-        attributes += f' lspace="{gap}" rspace="{gap}"'
-    if size:
-        limits = f'minsize="{size}" maxsize="{size}"'
-        return f'<mo{attributes} stretchy="true" symmetric="true" {limits}>{shown}</mo>'
-    return f'<mo{attributes} stretchy="{str(stretchy).lower()}">{shown}</mo>'
+        return draw_symbol(item)
+    return f"<mrow>{_draw(item)}</mrow>"
 
 
 def _draw_row(row: Row) -> str:
@@ -172,13 +107,13 @@ def _draw_row(row: Row) -> str:
             near = items[max(0, place - 1) : place + 2]
             high = stretched or any(_is_high(other) for other in near)
             sign = before is None or _find_role(before) in _BEFORE_SIGN
-            parts.append(_draw_symbol(item, high and item.role in _FENCES, sign))
+            parts.append(draw_symbol(item, high and item.role in FENCES, sign))
         else:
             parts.append(_draw(item))
         if item.__class__ is not Hint:
             before = item
     drawn = "".join(parts)
-    return _enrow(drawn) if stretched or row.role else drawn
+    return f"<mrow>{drawn}</mrow>" if stretched or row.role else drawn
 
 
 def _is_high(item: Item) -> bool:
@@ -208,9 +143,9 @@ def _wants_space(before: Item, item: Item) -> bool:
     one, other = _find_role(before), _find_role(item)
     if item.__class__ is Hint:
         return False
-    if one in _NAMES:
-        return other in _LETTERS | {"NUMBER", "FUNCTION"} and other != STRETCHED
-    return other in _NAMES and one in _LETTERS | {"NUMBER", "CLOSE", STRETCHED}
+    if one in NAMES:
+        return other in LETTERS | {"NUMBER", "FUNCTION"} and other != STRETCHED
+    return other in NAMES and one in LETTERS | {"NUMBER", "CLOSE", STRETCHED}
 
 
 def _draw_script(script: Script) -> str:
@@ -229,7 +164,7 @@ def _draw_script(script: Script) -> str:
     if above is not None and place == "post" and _is_prime(above):
         inner = item if below is None else Script(item, below, False, place, 0)
         marks = _draw(above).replace("<mo>", '<mo lspace="0" rspace="0">')
-        return _enrow(_draw(inner) + marks)
+        return f"<mrow>{_draw(inner)}{marks}</mrow>"
     low, high = (None if s is None else _draw_one(s) for s in (below, above))
     base = _draw_one(item) if item.__class__ is not Symbol else _draw_base(item)
     if place == "pre":
@@ -252,7 +187,7 @@ def _is_prime(item: Item) -> bool:
 
 
 def _draw_base(symbol: Symbol) -> str:
-    return _draw_symbol(symbol) or "<mrow></mrow>"
+    return draw_symbol(symbol) or "<mrow></mrow>"
 
 
 def _draw_dual(dual: Dual) -> str:
@@ -288,15 +223,15 @@ def _draw_accent(mark: Item, base: Item) -> str:
     if mark.__class__ is Symbol and mark.text and not mark.text.isalnum():
         wide = mark.name == WIDE or mark.text in "⏞⏟"
         small = ' mathsize="65%"' if not wide and mark.text in _SMALL_ACCENTS else ""
-        shown = escape(_ACCENTS.get(mark.text, _SHOWN.get(mark.text, mark.text)))
+        shown = escape(_ACCENTS.get(mark.text, mark.text))
         drawn = f'<mo stretchy="{str(wide).lower()}"{small}>{shown}</mo>'
         return f'<{name} {attribute}="true">{inner}{drawn}</{name}>'
     is_letter = mark.__class__ is Symbol and mark.text.isalpha()
-    drawn = _draw_letter(mark) if is_letter else _draw_one(mark)
+    drawn = _draw_one(mark.with_role("UNKNOWN") if is_letter else mark)
     if base.role == "ARROW":
         # an arrow is longer than what stands on it
         gap = '<mspace width="0.7em"/>'
-        drawn = _enrow(f"{gap}{drawn}{gap}")
+        drawn = f"<mrow>{gap}{drawn}{gap}</mrow>"
         if base.__class__ is Symbol:
             inner = f'<mo stretchy="true">{escape(base.text)}</mo>'
     return f"<{name}>{inner}{drawn}</{name}>"
@@ -331,7 +266,7 @@ def _draw_enclosed(item: Enclosed) -> str:
     if notation in _STYLES:
         return f"<mstyle {_STYLES[notation]}>{_draw(inner)}</mstyle>"
     if notation in _SIZES and inner.__class__ is Symbol:
-        return _draw_symbol(inner, size=_SIZES[notation])
+        return draw_symbol(inner, size=_SIZES[notation])
     if notation in ("align", "left", "small"):
         return _draw(inner).replace("<mtable>", f'<mtable class="{notation}">', 1)
     name = "boxed" if notation == "box" else notation
