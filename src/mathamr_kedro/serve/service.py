@@ -10,6 +10,7 @@ from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.errors import FormulaError, MissingInputError
 from mathamr_kedro.formula import draw_svg, trees_from_latex
 from mathamr_kedro.graph import GraphRecord, draw_math_graph, read_math_graph
+from mathamr_kedro.graph.drawing.svg import STYLE
 from mathamr_kedro.project_search import open_living_index, open_searcher
 from mathamr_kedro.records import Failure, Post
 from mathamr_kedro.runs import PostSearch
@@ -204,4 +205,6 @@ def _draw(record: GraphRecord | None) -> str | None:
     """Return a graph as a picture; ``None`` if there is none or it is too large."""
     if record is None or len(record.graph) > _MAX_DRAWN:
         return None
-    return str(draw_math_graph(read_math_graph(record.graph)))
+    drawn = str(draw_math_graph(read_math_graph(record.graph)))
+    # the page has its own style, and refuses any other
+    return drawn.replace(f"<style>{STYLE}</style>", "")

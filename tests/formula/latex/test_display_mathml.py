@@ -18,8 +18,9 @@ ELEMENTS = set(
 ATTRIBUTES = set(
     "alttext display form lspace rspace stretchy symmetric minsize maxsize separator"
     " movablelimits mathvariant mathsize width class linethickness displaystyle"
-    " scriptlevel accent accentunder".split()
+    " scriptlevel accent accentunder height depth".split()
 )
+STRUT = '<mspace width="0" height="0.68em" depth="0.2em"/>'
 CLASSES = {"boxed", "overlined", "underlined", "struck", "align", "left", "small"}
 
 
@@ -42,7 +43,7 @@ def draw(latex: str, display: bool = False) -> str:
         ("-x", '<mo form="prefix" lspace="0" rspace="0">−</mo><mi>x</mi>'),
         ("a-b", "<mi>a</mi><mo>−</mo><mi>b</mi>"),
         ("x_1^2", "<msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup>"),
-        (r"\sqrt[3]{5}", "<mroot><mn>5</mn><mn>3</mn></mroot>"),
+        (r"\sqrt[3]{5}", f"<mroot><mrow>{STRUT}<mn>5</mn></mrow><mn>3</mn></mroot>"),
         (r"\overline{z}", '<mrow class="overlined"><mi>z</mi></mrow>'),
         (r"\text{if } x", "<mtext>if\xa0</mtext><mi>x</mi>"),
         (r"a\,b", '<mi>a</mi><mspace width="0.17em"/><mi>b</mi>'),

@@ -166,7 +166,7 @@ def _draw_script(script: Script) -> str:
         marks = _draw(above).replace("<mo>", '<mo lspace="0" rspace="0">')
         return f"<mrow>{_draw(inner)}{marks}</mrow>"
     low, high = (None if s is None else _draw_one(s) for s in (below, above))
-    base = _draw_one(item) if item.__class__ is not Symbol else _draw_base(item)
+    base = _draw_one(item)
     if place == "pre":
         nothing = "<mrow></mrow>"
         scripts = f"<mprescripts/>{low or nothing}{high or nothing}"
@@ -186,10 +186,6 @@ def _is_prime(item: Item) -> bool:
     return all(i.__class__ is Symbol and i.role == "SUPOP" for i in items)
 
 
-def _draw_base(symbol: Symbol) -> str:
-    return draw_symbol(symbol) or "<mrow></mrow>"
-
-
 def _draw_dual(dual: Dual) -> str:
     # "(mod n)" stands apart from what is congruent
     gap = '<mspace width="0.4444em"/>' if dual.role == "MODIFIER" else ""
@@ -203,9 +199,10 @@ def _draw_app(app: App) -> str:
         thin = "" if meaning in ("divide", "continued-fraction") else _NO_LINE
         return f"<mfrac{thin}>{_draw_one(args[0])}{_draw_one(args[1])}</mfrac>"
     if meaning == "square-root":
-        return f"<msqrt>{_draw(args[0])}</msqrt>"
+        return f"<msqrt>{_STRUT}{_draw(args[0])}</msqrt>"
     if meaning == "nth-root":
-        return f"<mroot>{_draw_one(args[1])}{_draw_one(args[0])}</mroot>"
+        radicand = f"<mrow>{_STRUT}{_draw(args[1])}</mrow>"
+        return f"<mroot>{radicand}{_draw_one(args[0])}</mroot>"
     if op.role in ("OVERACCENT", "UNDERACCENT"):
         return _draw_accent(op, args[0])
     if op.text == "mod":
@@ -213,6 +210,8 @@ def _draw_app(app: App) -> str:
     return "".join(_draw(item) for item in (op, *args))
 
 
+# the smallest root is higher than most letters: it would hang below them
+_STRUT = '<mspace width="0" height="0.68em" depth="0.2em"/>'
 _NO_LINE = ' linethickness="0"'
 
 
