@@ -35,7 +35,7 @@ def list_characters() -> set[str]:
 
 def main() -> None:
     """Write the font."""
-    from fontTools import subset  # noqa: PLC0415 - not part of the project
+    from fontTools import subset  # not part of the project
 
     options = subset.Options()
     options.flavor = "woff2"

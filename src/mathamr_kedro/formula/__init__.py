@@ -6,7 +6,7 @@ LaTeX ───> latex/ ───┼─> tree: FormulaTree ─┼─> graphs/: g
 LaTeX ───> latexml ──┘   (node, labels,     └─> tree_rows, tree_store: one row per
    │                      bracket strings,      visually distinct formula, on disk
    │                      tuples)
-   └─────> latex/display_mathml: MathML that browsers draw
+   └─────> latex/display_mathml: what browsers draw; rendered_text: words and formulas
 ```
 
 Names are imported on first use, so that reading MathML does not load the LaTeX
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         slt_from_mathml,
     )
     from mathamr_kedro.formula.node import SLT_EDGES, find_kind
+    from mathamr_kedro.formula.rendered_text import MATH_STYLE, render_text
     from mathamr_kedro.formula.svg_drawing import draw_svg
     from mathamr_kedro.formula.text_drawing import draw_text
     from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
@@ -49,6 +50,7 @@ _HOME = {
     "FormulaTrees": "tree",
     "LatexmlConfig": "latexml",
     "LatexmlConverter": "latexml",
+    "MATH_STYLE": "rendered_text",
     "SLT_EDGES": "node",
     "TreeBatch": "tree_rows",
     "TreeError": "mathml",
@@ -62,11 +64,13 @@ _HOME = {
     "find_trees": "tree_store",
     "mathml_from_latex": "latex.display_mathml",
     "opt_from_mathml": "mathml",
+    "render_text": "rendered_text",
     "slt_from_mathml": "mathml",
     "trees_from_latex": "latex",
 }
 
 __all__ = [
+    "MATH_STYLE",
     "SLT_EDGES",
     "FormulaTree",
     "FormulaTrees",
@@ -84,6 +88,7 @@ __all__ = [
     "find_trees",
     "mathml_from_latex",
     "opt_from_mathml",
+    "render_text",
     "slt_from_mathml",
     "trees_from_latex",
 ]

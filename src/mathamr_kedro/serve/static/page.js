@@ -23,7 +23,7 @@ const KEYS = [
   ["\\mathbb{Z}", "\\mathbb{Z}", "integers"],
 ];
 let query = { sentences: [], colours: new Map() };
-let running = null, searched = "";
+let running = null, searched = "", partnersOf = new Map();
 
 // ---------------------------------------------------------------- elements
 
@@ -200,19 +200,26 @@ async function ask(path, values = {}, signal = undefined) {
     response = await fetch(`/api/${path}?${new URLSearchParams(given)}`, { signal, headers: { Accept: "application/json" } });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw Object.assign(new Error("The server does not answer."), { advice: "Is mathamr serve still running? Start it again, then try once more." });
+    throw Object.assign(new Error("Is mathamr serve still running?"), { title: "The server does not answer", advice: "Start it again, then try once more." });
   }
   let body = {};
   try { body = await response.json(); } catch { /* an answer without words */ }
   if (response.ok) return body;
-  const advice = {
-    404: "It may have been deleted. Search again to see what is there.",
-    413: "Shorten the question and try again.",
-    422: "Change the question or the filters and try again.",
-    429: "Many people are searching right now. Wait a moment and try again.",
-    503: "Wait a moment and try again, or choose another system under Filters.",
-  }[response.status] ?? "Try again; the log of the server says more.";
-  throw Object.assign(new Error(body.detail ?? `The server answered ${response.status}.`), { advice });
+  const [title, advice] = {
+    404: ["That post is not there", "It may have been deleted. Search again to see what is."],
+    413: ["That is too long", "Shorten it and try again."],
+    422: ["That could not be read", "Change the question or the filters."],
+    429: ["Too many questions at once", "Wait a moment and try again."],
+    503: ["That took too long", "Wait a moment and try again, or choose another system under Filters."],
+  }[response.status] ?? ["The server failed", "Try again; its log says more."];
+  const error = new Error(body.detail ?? `The server answered ${response.status}.`);
+  throw Object.assign(error, { title, advice, status: response.status });
+}
+
+function showError(error, again) {
+  const edit = ["Edit the question", () => { box.focus(); box.select(); }];
+  const actions = error.status === 422 && !sheet.open ? [edit] : again ? [["Try again", again]] : [];
+  return showNotice(error.title ?? "This page failed", [error.message, error.advice], actions, true);
 }
 
 const isFormula = () => form.elements.mode.value === "formula";
@@ -258,7 +265,7 @@ async function search({ push = true } = {}) {
   } catch (error) {
     if (error.name === "AbortError") return;
     status.textContent = "";
-    results.replaceChildren(showNotice(error.message, [error.advice], [["Try again", () => search({ push: false })]], true));
+    results.replaceChildren(showError(error, () => search({ push: false })));
   } finally {
     results.removeAttribute("aria-busy");
   }
@@ -291,6 +298,7 @@ function showAnswer(found, state, seconds) {
   const count = found.results.length;
   status.textContent = count ? `${count} ${count === 1 ? "post" : "posts"} in ${seconds.toFixed(2)} s` : "";
   showRead(found);
+  partnersOf = new Map(found.results.map((result) => [result.post_id, findPartners(result)]));
   if (!count) return results.replaceChildren(showEmpty(state));
   const best = Math.max(...found.results.map((r) => r.score), 1e-9);
   results.replaceChildren(...found.results.map((result) => showCard(result, best)));
@@ -307,6 +315,7 @@ function setQuery(sentences) {
 
 function showRead(found) {
   const read = $("read");
+  if (!found.results.length && !found.warnings.length) { read.hidden = true; return; }
   read.replaceChildren(make("h2", {}, isFormula() ? "Your formula" : "Your question: each colour marks what answers it below"),
     showSentences(found.query, { isQuery: true }));
   for (const warning of found.warnings) read.append(make("p", { class: "warn" }, warning));
@@ -321,10 +330,14 @@ function showEmpty(state) {
     : showNotice("Nothing was found", ["Say it in other words, or search by one formula of it.", "Formulas stand between dollars: $x^2 = 2$."], [["Edit the question", () => box.focus()]]);
 }
 
+// The part of the query that is nearest to each part of a post.
+function findPartners(result) {
+  const sorted = [...result.matches].sort((a, b) => a.similarity - b.similarity);
+  return new Map(sorted.map((match) => [match.post, match]));
+}
+
 function showCard(result, best) {
-  const partners = new Map();
-  for (const match of [...result.matches].sort((a, b) => a.similarity - b.similarity)) partners.set(match.post, match);
-  const context = { partners, post: result.post_id, excerpt: true };
+  const context = { partners: findPartners(result), post: result.post_id, excerpt: true };
   const open = () => openPost(result.post_id);
   const why = () => openWhy(result.post_id);
   const score = make("span", { class: "score", title: "Score of the system" }, make("i", { "aria-hidden": "true" }), result.score.toFixed(3));
@@ -357,8 +370,9 @@ function filterBy(tag) {
 // ---------------------------------------------------------------- sheet
 
 let returnTo = null;
-async function openSheet(title, load) {
-  returnTo = document.activeElement;
+async function openSheet(title, load, wide = false) {
+  if (!sheet.open) returnTo = document.activeElement;
+  sheet.classList.toggle("wide", wide);
   $("sheet-title").replaceChildren(...[title].flat());
   sheetBody.replaceChildren(make("div", { class: "ghost" }));
   if (!sheet.open) sheet.showModal();
@@ -367,7 +381,7 @@ async function openSheet(title, load) {
     fitFormulas(sheetBody);
     for (const panel of sheetBody.querySelectorAll(".draw")) showMatch(panel);
   } catch (error) {
-    sheetBody.replaceChildren(showNotice(error.message, [error.advice], [], true));
+    sheetBody.replaceChildren(showError(error));
   }
   sheet.scrollTop = 0;
 }
@@ -406,7 +420,10 @@ function openPost(id) {
     const actions = make("div", { class: "actions" });
     if (query.sentences.length) actions.append(make("button", { type: "button", class: "first", onclick: () => openWhy(id) }, "Why this post"));
     if (post.question_id) actions.append(make("button", { type: "button", onclick: () => openPost(post.question_id) }, "Read the question"));
-    return [describe(post), showSentences(post.sentences, { post: id }), actions];
+    const [first, ...rest] = post.sentences;
+    const repeated = first && plain(first.parts) === plain(post.title);
+    const context = { post: id, partners: partnersOf.get(id) };
+    return [describe(post), showSentences(repeated ? rest : post.sentences, context), actions];
   });
 }
 
@@ -421,7 +438,7 @@ function openWhy(id) {
     const title = found.post.title.length ? showParts(found.post.title, { plain: true }) : [`Post ${id}`];
     $("sheet-title").replaceChildren("Why: ", ...title);
     return [lead, make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Similarities" }, showHeat(found)), ...showGraphs(found)];
-  });
+  }, true);
 }
 
 const NAMES = { F: "formula", S: "sentence", D: "the whole text" };
@@ -723,7 +740,8 @@ async function start() {
     $("system").replaceChildren(...found.systems.map(({ name, kind }) => make("option", { value: name }, `${name} (${kind})`)));
     $("system").value = found.default;
   } catch (error) {
-    results.replaceChildren(showNotice(error.message, [error.advice], [["Try again", () => location.reload()]], true));
+    results.replaceChildren(showError(error, () => location.reload()));
+    return;
   }
   readAddress();
 }
