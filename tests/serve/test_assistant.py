@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("mcp", reason="the extra mcp is missing")
-from mcp import Client, StdioServerParameters, stdio_client
+from mcp import Client, StdioServerParameters
 
 from mathamr_kedro.serve import create_assistant
 
@@ -38,7 +38,7 @@ def test_a_process_answers_over_standard_input(in_demo: Path) -> None:
     process = StdioServerParameters(command=sys.executable, args=command, cwd=in_demo)
 
     async def ask() -> tuple[set[str], str]:
-        async with Client(stdio_client(process), read_timeout_seconds=300) as client:
+        async with Client(process, read_timeout_seconds=300) as client:
             listed = await client.list_tools()
             asked = {"question": "infinitely many primes", "top": 2}
             result = await client.call_tool("search_summary", asked)
