@@ -319,3 +319,18 @@ def test_formulas_of_documents_with_mathml_are_a_table(tmp_path):
     posts, _ = posts_of(tmp_path)
     mentions = [m for p in posts for m in p.formula_map]
     assert [m.visual_id for m in mentions] == [r.visual_id for r in rows]
+
+
+@pytest.mark.parametrize("text", ["", "\n", "---\ntitle: Primes\n---\n"])
+def test_markdown_without_text_is_an_empty_document(tmp_path, text):
+    (tmp_path / "empty.md").write_text(text)
+    posts, _ = posts_of(tmp_path)
+    assert [p.post_id for p in posts] == ["empty.md"]
+
+
+def test_formulas_beside_a_text_that_is_no_unicode_are_a_table(tmp_path):
+    texts = ["$\\ud800$ <math><mi>x</mi></math>", "<math><mi>y</mi></math>"]
+    lines = (f'{{"id": "{i}", "text": "{text}"}}\n' for i, text in enumerate(texts))
+    (tmp_path / "a.jsonl").write_text("".join(lines))
+    ((_, rows),) = OwnCollection(tmp_path).formula_tables()
+    assert [row.post_id for row in rows()] == ["1"]

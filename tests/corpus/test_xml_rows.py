@@ -2,7 +2,7 @@ import gzip
 
 import pytest
 
-from mathamr_kedro.corpus.xml_rows import read_rows
+from mathamr_kedro.corpus.xml_rows import read_rows, read_xml
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
 
 DUMP = (
@@ -89,3 +89,16 @@ def test_long_attributes_are_read(tmp_path):
     file = tmp_path / "Posts.xml"
     file.write_text(f'<posts><row Id="1" Body="{"x" * 11_000_000}"/></posts>')
     assert len(rows(file)[0][1]["Body"]) == 11_000_000
+
+
+def test_a_small_file_with_bytes_that_are_no_text_is_refused_by_its_line(tmp_path):
+    file = tmp_path / "Topics.xml"
+    file.write_bytes(b"<Topics>\n<Topic>\xed\xa0\x80\xff</Topic>\n</Topics>\n")
+    with pytest.raises(MalformedInputError, match=r"UTF-8 in .*Topics.xml', line 2"):
+        read_xml(file)
+
+
+def test_a_small_file_may_hold_characters_that_xml_does_not_allow(tmp_path):
+    file = tmp_path / "Topics.xml"
+    file.write_bytes(b"<Topics>a&#x1;b</Topics>")
+    assert read_xml(file).text == "a\ufffdb"

@@ -67,6 +67,40 @@ def test_info_nce_is_equation_3_6():
     assert loss.item() == pytest.approx(slow_nce(scores, 0.5), rel=1e-5)
 
 
+def same_post(posts, number, other):
+    """Give a post the rows, and so the name, of another one."""
+    row = posts.columns["row"].clone()
+    row[posts.ptr[number + 1] - 1] = row[posts.ptr[other + 1] - 1]
+    return replace(posts, columns={**posts.columns, "row": row})
+
+
+@pytest.mark.parametrize("both_directions", [False, True])
+def test_other_right_documents_of_a_query_are_no_negatives(both_directions):
+    queries, documents = pairs()
+    tau = torch.tensor(0.3)
+    config = LossConfig(
+        objective="single_vector",
+        initial_temperature=0.3,
+        both_directions=both_directions,
+    )
+    scores = take_documents(queries) @ take_documents(documents).T
+
+    def slow(left_out):
+        kept = scores.detach().clone()
+        for place in left_out:
+            kept[place] = -1e4
+        return _info_nce(kept, tau, both_directions).item()
+
+    plain = loss_of(config, queries, documents)
+    assert plain == pytest.approx(slow([]), rel=1e-5)
+    again = loss_of(config, same_post(queries, 2, 0), documents)
+    assert again == pytest.approx(slow([(0, 2), (2, 0)]), rel=1e-5)
+    shared = loss_of(config, queries, same_post(documents, 1, 0))
+    assert shared == pytest.approx(slow([(0, 1), (1, 0)]), rel=1e-5)
+    assert again < plain
+    assert shared < plain
+
+
 def test_both_directions_average_rows_and_columns():
     scores = torch.randn(4, 6)
     loss = _info_nce(scores, torch.tensor(0.5), both_directions=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -12,8 +14,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+import torch
 
 from tools.mutants.mutations import Mutant, find_mutants
 
@@ -53,22 +58,26 @@ def main() -> int:
     parser.add_argument("--number", type=int, default=20, help="mutants a package")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=os.cpu_count())
-    parser.add_argument("--skip", nargs="*", default=[], help="tests to leave out")
+    parser.add_argument("--seconds", type=int, default=1200, help="at most, a mutant")
+    parser.add_argument("--skip", nargs="*", default=[], help="test files to leave out")
     options = parser.parse_args()
     packages = options.packages or list(find_packages())
-    killed = total = 0
-    for package in packages:
-        results = list(try_package(package, options))
-        survivors = [r for r in results if not r.is_killed]
-        killed += len(results) - len(survivors)
-        total += len(results)
-        print(f"{package}: {len(results) - len(survivors)} of {len(results)} killed")
-        for mutant, _, _ in survivors:
-            place = f"{mutant.path.relative_to(SOURCE)}:{mutant.line}"
-            print(f"  survived {place}: {mutant.before!r} -> {mutant.after!r}")
-        sys.stdout.flush()
-    print(f"{killed} of {total} mutants killed ({killed / max(1, total):.1%})")
-    return int(killed < 0.95 * total)
+    chosen = [m for p in packages for m in choose_mutants(p, options)]
+    killed: dict[str, list[bool]] = {package: [] for package in packages}
+    with ThreadPoolExecutor(options.workers) as pool:
+        for result in pool.map(lambda m: try_mutant(m, options), chosen):
+            mutant = result.mutant
+            place = mutant.path.relative_to(SOURCE)
+            killed[package_of(mutant)].append(result.is_killed)
+            if not result.is_killed:
+                change = f"{mutant.before!r} -> {mutant.after!r}"
+                print(f"survived {place}:{mutant.line}: {change}", flush=True)
+    for package, results in killed.items():
+        print(f"{package}: {sum(results)} of {len(results)} killed")
+    total = sum(map(len, killed.values()))
+    number = sum(map(sum, killed.values()))
+    print(f"{number} of {total} mutants killed ({number / max(1, total):.1%})")
+    return int(number < 0.95 * total)
 
 
 def find_packages() -> Iterator[str]:
@@ -79,51 +88,86 @@ def find_packages() -> Iterator[str]:
             yield name
 
 
-def find_tests(package: str) -> list[str]:
-    """Return the files and folders that test a package, its own first."""
+def find_tests(package: str) -> list[Path]:
+    """Return the files that test a package, those of its own name first."""
     own = [Path("tests") / package, Path("tests") / f"test_{package}.py"]
     further = [Path(p) for p in FURTHER_TESTS.get(package, ())]
-    return [str(p) for p in dict.fromkeys((*own, *further)) if p.exists()]
+    places = [place for place in dict.fromkeys((*own, *further)) if place.exists()]
+    files = (sorted(p.rglob("test_*.py")) if p.is_dir() else [p] for p in places)
+    return list(dict.fromkeys(file for group in files for file in group))
 
 
-def try_package(package: str, options: argparse.Namespace) -> Iterator[Result]:
-    """Try a sample of the mutants of a package, several at a time."""
+def package_of(mutant: Mutant) -> str:
+    """Return the package, or top-level module, of a mutant."""
+    return Path(mutant.path.relative_to(SOURCE).parts[0]).stem
+
+
+def choose_mutants(package: str, options: argparse.Namespace) -> list[Mutant]:
+    """Draw a sample of the mutants of a package."""
     folder = SOURCE / package
     files = (
         sorted(folder.rglob("*.py")) if folder.is_dir() else [SOURCE / f"{package}.py"]
     )
+    if not torch.cuda.is_available():  # their tests need a GPU
+        files = [file for file in files if not file.stem.startswith("triton")]
     mutants = [m for file in files for m in find_mutants(file)]
-    chosen = random.Random(f"{options.seed} {package}").sample(
-        mutants, min(options.number, len(mutants))
-    )
-    tests = find_tests(package)
-    with ThreadPoolExecutor(options.workers) as pool:
-        yield from pool.map(lambda m: try_mutant(m, tests, options.skip), chosen)
+    rng = random.Random(f"{options.seed} {package}")
+    return rng.sample(mutants, min(options.number, len(mutants)))
 
 
-def try_mutant(mutant: Mutant, tests: list[str], skipped: list[str]) -> Result:
+def order_tests(mutant: Mutant) -> list[Path]:
+    """Return the tests of a mutant's package, those nearest to the change first.
+
+    Near is a file of the module's own name, then one that names what the module
+    defines: a mutant dies within seconds there, or seldom at all.
+    """
+    module = mutant.path.stem
+    names = rf"\b(?:{'|'.join(map(re.escape, _names_of(mutant.path)))})\b"
+    distances = {
+        test: (test.stem != f"test_{module}", -len(re.findall(names, _text_of(test))))
+        for test in find_tests(package_of(mutant))
+    }
+    return sorted(distances, key=distances.__getitem__)
+
+
+@cache
+def _text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def _names_of(path: Path) -> tuple[str, ...]:
+    defined = ast.FunctionDef | ast.ClassDef
+    nodes = ast.walk(ast.parse(_text_of(path)))
+    names = {node.name for node in nodes if isinstance(node, defined)}
+    return (path.stem, *sorted(n for n in names if not n.startswith("_")))
+
+
+def try_mutant(mutant: Mutant, options: argparse.Namespace) -> Result:
     """Run the tests on a copy of the source with one change, until one fails."""
     started = time.perf_counter()
+    tests = [test for test in order_tests(mutant) if str(test) not in options.skip]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "src"
         shutil.copytree(SOURCE.parent, source)
         place = source / mutant.path.relative_to(SOURCE.parent)
         place.write_text(mutant.source, encoding="utf-8")
-        is_killed = any(fails(test, source, skipped) for test in tests)
+        is_killed = fail(tests, source, options.seconds)
     return Result(mutant, is_killed, time.perf_counter() - started)
 
 
-def fails(test: str, source: Path, skipped: list[str]) -> bool:
-    """Tell whether the tests of a file or folder fail, or never end."""
+def fail(tests: list[Path], source: Path, seconds: int) -> bool:
+    """Tell whether one of the tests fails, or never ends, within some seconds."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-    command += ["-p", "no:randomly", "--timeout=120", *skipped, test]
+    command += ["-p", "no:randomly", f"--timeout={min(120, seconds // 2)}"]
     environment = os.environ | {"PYTHONPATH": f"{source}:{os.getenv('PYTHONPATH', '')}"}
     try:
         done = subprocess.run(
-            command, env=environment, capture_output=True, timeout=1200, check=False
-        )
+            [*command, *map(str, tests)],
+            env=environment, capture_output=True, timeout=seconds, check=False,
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
-        return True
+        return False  # a test that never ends was stopped before
     # 5: no test was found, which tells nothing.
     return done.returncode not in (0, 5)
 

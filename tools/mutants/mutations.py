@@ -29,6 +29,7 @@ _OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.LShift: ast.RShift,
     ast.RShift: ast.LShift,
 }
+_SIZE = 10  # larger numbers are sizes and limits; the next one is as good
 # What these hold is said to people, or never run.
 _SPARED_CALLS = ("logger", "click", "console", "warnings", "TypeVar", "overload")
 
@@ -99,7 +100,7 @@ def _change(node: ast.expr | ast.stmt) -> Iterator[ast.expr | ast.stmt]:
     match node:
         case ast.Constant(value=bool(value)):
             yield ast.Constant(not value)
-        case ast.Constant(value=int(value) | float(value)):
+        case ast.Constant(value=int(value) | float(value)) if value < _SIZE:
             yield ast.Constant(value + 1)
         case ast.Return(value=ast.expr()) if ast.unparse(node) != "return None":
             yield ast.Return(ast.Constant(None))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cache
+from itertools import zip_longest
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
@@ -43,7 +44,7 @@ class MarkdownBlocks(NamedTuple):
         tokens = _make_reader().parse(text)
         starts = [0, *(found.end() for found in _BREAK.finditer(text)), len(text)]
         headings, code, fenced = [], [], []
-        for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+        for token, after in zip_longest(tokens, tokens[1:]):
             if token.map is None:
                 continue
             start, end = (starts[min(line, len(starts) - 1)] for line in token.map)

@@ -147,7 +147,7 @@ def _list_formulas(post: RawPost) -> Iterator[Formula]:
     try:
         text = (post.title, post.body, post.post_id)
         clean, marks = clean_text(*text, markup=post.markup)
-    except MathAMRError:
+    except (MathAMRError, UnicodeEncodeError):
         return  # reported with the posts
     place = post.post_type if post.post_type in ("question", "answer") else "body"
     for mention in clean.formula_map:

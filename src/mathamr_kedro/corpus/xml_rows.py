@@ -68,12 +68,10 @@ def read_xml(path: Path) -> etree._Element:
     """
     with open_binary(path) as stream, refuse_damaged_gzip(path):
         try:
-            return etree.parse(stream, etree.XMLParser(**_SAFE)).getroot()
+            source = _ReplacingStream(stream)
+            return etree.parse(source, etree.XMLParser(**_SAFE)).getroot()
         except etree.XMLSyntaxError as exc:
-            raise MalformedInputError(
-                f"{str(path)!r}, line {exc.lineno}: not well-formed XML ({exc.msg}); "
-                "fetch the file again"
-            ) from exc
+            raise _explain(path, exc) from exc
 
 
 class _ReplacingStream:

@@ -93,9 +93,19 @@ class LossValue(NamedTuple):
     accuracy: Tensor
 
 
-def _info_nce(scores: Tensor, temperature: Tensor, both_directions: bool) -> Tensor:
-    """Eq. 3.6; query i belongs to document i, further documents are negatives."""
+def _info_nce(
+    scores: Tensor,
+    temperature: Tensor,
+    both_directions: bool,
+    right_too: Tensor | None = None,
+) -> Tensor:
+    """Eq. 3.6; query i belongs to document i, further documents are negatives.
+
+    Those that ``right_too`` marks are left out: they are no negatives.
+    """
     logits = scores / temperature
+    if right_too is not None:
+        logits = logits.masked_fill(right_too, torch.finfo(logits.dtype).min)
     right = torch.arange(len(scores), device=scores.device)
     loss = F.cross_entropy(logits, right)
     if both_directions:
@@ -138,6 +148,24 @@ def _formula_nce(
     return losses.sum() / has_partner.sum().clamp(min=1)
 
 
+def _find_right_too(queries: RaggedVectors, documents: RaggedVectors) -> Tensor | None:
+    """(n, m) documents of other pairs of the batch that are right for a query too.
+
+    A question may have several answers, a lemma may serve many proofs: document j is
+    right for query i where pair j has the same query, or the same document. ``None``
+    where nothing tells which posts these are.
+    """
+    if "row" not in queries.columns or "row" not in documents.columns:
+        return None
+    asked, found = (
+        posts.columns["row"][posts.ptr[1:].long() - 1] for posts in (queries, documents)
+    )
+    same = found[: len(asked), None] == found
+    same[:, : len(asked)] |= asked[:, None] == asked
+    same.fill_diagonal_(False)
+    return same
+
+
 def _find_posts(posts: RaggedVectors) -> Tensor:
     """(P,) the post of each vector."""
     place = torch.arange(len(posts.vectors), device=posts.ptr.device)
@@ -169,8 +197,12 @@ class ContrastiveLoss(nn.Module):
         """Compute the loss; document i belongs to query i, the rest are negatives."""
         config, tau = self.config, self.temperature
         weighted = self._score(queries, documents)
+        right_too = _find_right_too(queries, documents)
         loss = torch.stack(
-            [w * _info_nce(s, tau, config.both_directions) for w, s in weighted]
+            [
+                w * _info_nce(s, tau, config.both_directions, right_too)
+                for w, s in weighted
+            ]
         ).sum()
         if config.formula_weight > 0:
             formulas = _formula_nce(queries, documents, tau, config.formula_pairs)

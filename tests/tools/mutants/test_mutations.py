@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
-from tools.mutants.mutations import find_mutants
+from tools.mutants.__main__ import find_tests, order_tests
+from tools.mutants.mutations import Mutant, find_mutants
 
 SOURCE = '''"""A module."""
 LIMIT: int = 3
+SIZE = 4096
 def f(a: int = 1) -> bool:
     """Say 5."""
     logger.info("7")
@@ -28,14 +31,14 @@ def test_each_mutant_is_one_change_of_what_runs(tmp_path):
     _, mutants = changes_of(tmp_path, SOURCE)
     assert {(m.line, m.before, m.after) for m in mutants} == {
         (2, "3", "(4)"),
-        (3, "1", "(2)"),
-        (6, "a < LIMIT and not g(a)", "(a < LIMIT or not g(a))"),
-        (6, "a < LIMIT", "(a <= LIMIT)"),
-        (6, "not g(a)", "(g(a))"),
-        (8, "h(a)", "pass"),
-        (9, "return a + 1", "return None"),
-        (9, "a + 1", "(a - 1)"),
-        (9, "1", "(2)"),
+        (4, "1", "(2)"),
+        (7, "a < LIMIT and not g(a)", "(a < LIMIT or not g(a))"),
+        (7, "a < LIMIT", "(a <= LIMIT)"),
+        (7, "not g(a)", "(g(a))"),
+        (9, "h(a)", "pass"),
+        (10, "return a + 1", "return None"),
+        (10, "a + 1", "(a - 1)"),
+        (10, "1", "(2)"),
     }
 
 
@@ -45,3 +48,10 @@ def test_mutants_are_python_and_differ_from_the_source(tmp_path):
     for mutant in mutants:
         assert ast.dump(ast.parse(mutant.source)) != before
         assert len(mutant.source) >= len(path.read_text()) - len(mutant.before)
+
+
+def test_the_nearest_tests_run_first():
+    path = Path("src/mathamr_kedro/metrics/bpref.py")
+    ordered = order_tests(Mutant(path, 1, "", "", ""))
+    assert ordered[0] == Path("tests/metrics/test_bpref.py")
+    assert set(ordered) == set(find_tests("metrics"))
