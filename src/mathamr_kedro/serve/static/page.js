@@ -99,14 +99,23 @@ function showFormula(part, context) {
   return element;
 }
 
+const CLOSING = /^[.,;:!?)\]’”"'-]+/;
+
 function showParts(parts, context = {}) {
-  return parts.map((part) => {
-    if (part.text !== undefined) return document.createTextNode(part.text);
-    if (context.plain) return math(part);
-    const element = showFormula(part, context);
-    mark(element, part.key, context);
-    return element;
-  });
+  const shown = [];
+  for (const part of parts) {
+    if (part.text !== undefined) {
+      // a comma or full stop stays on the line of its formula
+      const tied = shown.length && part.text.match(CLOSING)?.[0];
+      if (tied) shown.push(make("span", { class: "tie" }, shown.pop(), tied));
+      shown.push(document.createTextNode(part.text.slice(tied ? tied.length : 0)));
+      continue;
+    }
+    const element = context.plain ? math(part) : showFormula(part, context);
+    if (!context.plain) mark(element, part.key, context);
+    shown.push(element);
+  }
+  return shown;
 }
 
 function showSentences(sentences, context = {}) {
