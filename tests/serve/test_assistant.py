@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,9 @@ def call(service: Any, tool: str, **arguments: Any) -> tuple[bool, str]:
 
 def test_a_process_answers_over_standard_input(in_demo: Path) -> None:
     command = ["-m", "mathamr_kedro", "mcp", "--env", "demo"]
-    process = StdioServerParameters(command=sys.executable, args=command, cwd=in_demo)
+    process = StdioServerParameters(
+        command=sys.executable, args=command, cwd=in_demo, env={**os.environ}
+    )
 
     async def ask() -> tuple[set[str], str]:
         async with Client(process, read_timeout_seconds=300) as client:
