@@ -92,9 +92,11 @@ class PostSearch:
     @property
     def systems(self) -> dict[str, str]:
         """Names of what can be asked to what they are."""
-        kinds = dict.fromkeys(POST_SYSTEMS, "baseline")
-        kinds |= dict.fromkeys(self._fused, "fusion")
-        return dict.fromkeys(self.strategies, "strategy") | kinds
+        return {
+            **dict.fromkeys(self.strategies, "strategy"),
+            **dict.fromkeys(self._fused, "fusion"),
+            **dict.fromkeys(POST_SYSTEMS, "baseline"),
+        }
 
     def _check(self, system: str) -> None:
         known = list(self.systems)

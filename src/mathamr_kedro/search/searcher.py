@@ -188,7 +188,7 @@ class Searcher:
     def _find_with_questions(self, ids: Sequence[PostId]) -> dict[PostId, Post]:
         texts = dict(self.find_texts(ids))
         parents = {p.parent_id for p in texts.values() if p.parent_id is not None}
-        return texts | self.find_texts(parents - texts.keys())
+        return {**texts, **self.find_texts(parents - texts.keys())}
 
     def _filter(self, hits: Hits, keep: Keep | None) -> Hits:
         """Return what may be returned; posts without a text are left out."""

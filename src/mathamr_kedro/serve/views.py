@@ -123,7 +123,7 @@ class AnswerView:
         self, result: Result, texts: Mapping[str, Post], key: str
     ) -> dict[str, Any]:
         post = texts.get(key)
-        matches = [
+        matches: list[dict[str, Any]] = [
             {
                 "query": match.query.split(" ", 1)[0],
                 "post": match.post.split(" ", 1)[0],
