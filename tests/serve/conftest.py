@@ -12,9 +12,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("fastapi", reason="the extra serve is missing")
-pytest.importorskip("uvicorn", reason="the extra serve is missing")
-
 
 @pytest.fixture(scope="session")
 def in_demo(demo: Path) -> Iterator[Path]:
@@ -28,6 +25,7 @@ def in_demo(demo: Path) -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def service(in_demo: Path) -> Iterator[Any]:
     """What answers, over the demo's index."""
+    pytest.importorskip("fastapi", reason="the extra serve is missing")
     from mathamr_kedro.serve import SearchService, ServeConfig
 
     found = SearchService(ServeConfig("demo", shared=True))

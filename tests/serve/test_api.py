@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-httpx = pytest.importorskip("httpx")
-from fastapi.testclient import TestClient  # noqa: E402
+pytest.importorskip("fastapi", reason="the extra serve is missing")
+pytest.importorskip("httpx")
+from fastapi.testclient import TestClient
 
-from mathamr_kedro.serve import ServeConfig, create_app  # noqa: E402
+from mathamr_kedro.serve import ServeConfig, create_app
 
 pytestmark = [
     pytest.mark.timeout(1200),  # the first of them waits for the demo

@@ -343,3 +343,13 @@ def _check_harmless(page: Page) -> None:
         ").map(e => e.outerHTML.slice(0, 200))"
     )
     assert harm == [], json.dumps(harm)
+
+
+def test_what_is_typed_at_once_is_kept(page: Page, address: str) -> None:
+    """The page still loads its systems while a person types already."""
+    page.open(address)
+    page.run("document.querySelector('#q').focus()")
+    page.type("prime $p$")
+    page.wait("document.querySelector('#system').options.length > 2")
+    page.wait("document.querySelector('#preview math')")
+    assert page.run("document.querySelector('#q').value") == "prime $p$"

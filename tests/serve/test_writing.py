@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("fastapi", reason="the extra serve is missing")
 pytest.importorskip("httpx")
 from fastapi.testclient import TestClient
 

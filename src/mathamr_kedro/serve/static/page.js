@@ -236,7 +236,7 @@ const isFormula = () => form.elements.mode.value === "formula";
 function readState() {
   const state = { q: box.value.trim(), mode: isFormula() ? "formula" : "" };
   for (const name of FILTERS) state[name] = $(name).value.trim();
-  if (isFormula()) state.system = "";
+  if (isFormula() || state.system === $("system").dataset.default) state.system = "";
   return state;
 }
 
@@ -742,16 +742,20 @@ async function start() {
     $("examples").append(button);
     ask("render", { q: text }).then((found) => button.replaceChildren(...showParts(found.parts, { plain: true }))).catch(() => {});
   }
+  // the question comes first: what is typed meanwhile must stay
+  const system = address.get("system") ?? "";
+  $("system").replaceChildren(make("option", { value: system }, system));
+  readAddress();
   try {
     const found = await ask("systems");
+    const chosen = $("system").value || found.default;
     $("about").textContent = `Ask in words and formulas. ${found.posts.toLocaleString("en")} texts wait in this index.`;
     $("system").dataset.default = found.default;
     $("system").replaceChildren(...found.systems.map(({ name, kind }) => make("option", { value: name }, `${name} (${kind})`)));
-    $("system").value = found.default;
+    $("system").value = found.systems.some(({ name }) => name === chosen) ? chosen : found.default;
+    noteFilters();
   } catch (error) {
-    results.replaceChildren(showError(error, () => location.reload()));
-    return;
+    if (!box.value.trim()) results.replaceChildren(showError(error, () => location.reload()));
   }
-  readAddress();
 }
 start();
