@@ -12,7 +12,7 @@ from mathamr_kedro.corpus.delimiters import CLOSE, OPEN
 
 ENVIRONMENTS = (
     "align|aligned|alignat|eqnarray|equation|gather|gathered|multline|flalign|split"
-    "|displaymath|math|cases|[pbvBV]?matrix|smallmatrix|array|IEEEeqnarray"
+    "|displaymath|math|cases|[pbvBV]?matrix|smallmatrix|array|IEEEeqnarray|tikzcd"
 )
 FORMULA = re.compile(
     rf"{OPEN}(?P<mark>\d+){CLOSE}"
@@ -28,6 +28,9 @@ BLANK_END = r"(?:\s|~|\\[ ,;:!>]|\\q?quad\b)*"
 PUNCTUATED = re.compile(
     rf"^(.*?[^\s\\.,;:?~]){BLANK_END}([.,;:?]){BLANK_END}((?:\\end\{{[a-zA-Z]+\*?\}})?)$",
     re.DOTALL,
+)
+DELIMITER = re.compile(
+    r"\\(?:left|right|middle|[bB]igg?[lmr]?)\s*([.,;:?])|\\[a-zA-Z]+|\\.|.", re.DOTALL
 )
 TAG = re.compile(
     r"<(/?)([a-zA-Z][a-zA-Z0-9]*)((?:\s(?:[^<>\"']|\"[^\"]*\"|'[^']*')*)?)/?>"
@@ -49,8 +52,15 @@ def find_formulas_slowly(text: str) -> Iterator[tuple[int, int, str]]:
 
 def split_punctuation_slowly(latex: str) -> tuple[str, str]:
     """Split the mark that ends the sentence off a formula."""
-    match = PUNCTUATED.match(latex)
-    return (latex, "") if match is None else (match[1] + match[3], match[2])
+    # The delimiter of a \right is hidden behind a letter: both may end a formula.
+    hidden = "".join(
+        found[0][:-1] + "x" if found[1] else found[0]
+        for found in DELIMITER.finditer(latex)
+    )
+    match = PUNCTUATED.match(hidden)
+    if match is None:
+        return latex, ""
+    return latex[: match.end(1)] + match[3], match[2]
 
 
 def find_tags_slowly(markup: str) -> Iterator[tuple[int, int, str, bool]]:

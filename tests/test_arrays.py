@@ -6,8 +6,10 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from mathamr_kedro.arrays import read_arrays, write_arrays
+from mathamr_kedro.arrays import TextColumn, read_arrays, write_arrays
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
 
 
@@ -46,6 +48,17 @@ def test_header_is_that_of_safetensors(tmp_path):
     }
 
 
+@pytest.mark.parametrize("name", ["a", "ab", "abc", "abcdefgh"])
+def test_arrays_begin_where_eight_bytes_begin(tmp_path, name):
+    """Others map the file into memory, and their numbers must lie even."""
+    path = tmp_path / "x.safetensors"
+    write_arrays(path, {name: np.arange(3, dtype=np.int64)})
+    raw = path.read_bytes()
+    length = int.from_bytes(raw[:8], "little")
+    assert length % 8 == 0
+    assert raw[8 + length :] == np.arange(3, dtype=np.int64).tobytes()
+
+
 @pytest.mark.parametrize("keep", [0, 5, 20, -1])
 def test_cut_file_is_refused(tmp_path, keep):
     path = tmp_path / "x.safetensors"
@@ -63,3 +76,18 @@ def test_missing_file_is_named(tmp_path):
 def test_type_that_the_format_lacks_is_refused(tmp_path):
     with pytest.raises(MalformedInputError, match="complex"):
         write_arrays(tmp_path / "x", {"c": np.zeros(2, dtype=complex)})
+
+
+@given(
+    st.lists(st.lists(st.text(max_size=4), max_size=5), min_size=1, max_size=4),
+    st.data(),
+)
+def test_columns_of_texts_are_lists_of_strings(parts, data):
+    strings = [text for part in parts for text in part]
+    column = TextColumn.join([TextColumn.of(part) for part in parts])
+    assert len(column) == len(strings)
+    assert list(column) == strings
+    assert [column[place] for place in range(len(strings))] == strings
+    places = st.lists(st.integers(0, max(0, len(strings) - 1)), max_size=6)
+    chosen = data.draw(places) if strings else []
+    assert list(column.take(chosen)) == [strings[place] for place in chosen]

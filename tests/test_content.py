@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
@@ -52,6 +53,32 @@ def test_large_files_are_read_once_over_processes(file, tmp_path, read):
         digests = ContentDigests(cache)
         assert digests.digest(file) == digests.digest(file)
     assert read == [file]
+
+
+def test_the_cache_holds_files_from_64_kib_on(file, tmp_path, read):
+    cache = tmp_path / "digests.json"
+    small, edge = tmp_path / "small", tmp_path / "edge"
+    small.write_bytes(b"s" * ((1 << 16) - 1))
+    edge.write_bytes(b"e" * (1 << 16))
+    for _ in range(2):
+        digests = ContentDigests(cache)
+        for path in (small, file, edge):
+            digests.digest(path)
+    assert [path.name for path in read] == ["small", "Posts.xml", "edge", "small"]
+    assert list(json.loads(cache.read_text())) == [str(file), str(edge)]
+
+
+@pytest.mark.parametrize(("age", "reads"), [(1.5, 2), (2.5, 1)])
+def test_a_file_rests_two_seconds_before_it_is_remembered(
+    tmp_path, read, monkeypatch, age, reads
+):
+    path = tmp_path / "Posts.xml"
+    path.write_text("x")
+    now = path.stat().st_ctime + age
+    monkeypatch.setattr("mathamr_kedro.content.time.time", lambda: now)
+    digests = ContentDigests()
+    assert digests.digest(path) == digests.digest(path)
+    assert len(read) == reads
 
 
 def test_a_file_that_may_still_change_is_not_remembered(file, read, monkeypatch):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
 from pathlib import Path
 
 import click
 import pytest
+from omegaconf.errors import UnsupportedInterpolationType
 
+from mathamr_kedro import environments
 from mathamr_kedro.environments import EnvironmentLoader
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import PreprocessingConfig, ReleasedEncoder
@@ -226,3 +229,31 @@ def test_globals_of_an_overlay_may_name_those_below(conf):
     write(conf, {"overlays/part.yml": "globals: {root: '${_below.root}/part'}"})
     assert load(conf, "pool+part")["globals"] == {"root": "pool/part"}
     assert load(conf, "part")["catalog"]["one"]["path"] == "data/part"
+
+
+def test_examples():
+    assert doctest.testmod(environments).failed == 0
+
+
+def test_names_are_completed_behind_the_last_plus(conf):
+    (conf / "_hidden").mkdir()
+    assert set(EnvironmentLoader.complete(conf, "")) >= {"pool", "modes"}
+    assert EnvironmentLoader.complete(conf, "po") == ["pool"]
+    assert EnvironmentLoader.complete(conf, "pool+m") == ["pool+modes"]
+    assert EnvironmentLoader.complete(conf, "pool+po") == []
+    assert EnvironmentLoader.complete(conf, "_") == []
+
+
+def test_only_credentials_may_name_variables_of_the_shell(conf, monkeypatch):
+    monkeypatch.setenv("MATHAMR_KEY", "secret")
+    write(
+        conf,
+        {
+            "base/credentials.yml": "{}",
+            "modes/credentials.yml": "key: '${oc.env:MATHAMR_KEY}'",
+        },
+    )
+    assert load(conf, "pool+modes")["credentials"] == {"key": "secret"}
+    write(conf, {"modes/parameters.yml": "key: '${oc.env:MATHAMR_KEY}'"})
+    with pytest.raises(UnsupportedInterpolationType):
+        load(conf, "pool+modes")["parameters"]

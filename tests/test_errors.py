@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
 import errno
+import os
 import re
 
 import pytest
 
+from mathamr_kedro import errors
 from mathamr_kedro.errors import (
     LockedError,
     MathAMRError,
@@ -34,6 +37,19 @@ def test_the_cause_names_the_remedy(error, kind, message):
         cause = find_cause(outside)
     assert isinstance(cause, kind) and isinstance(cause, MathAMRError)
     assert re.search(message, str(cause))
+
+
+def test_examples():
+    assert doctest.testmod(errors).failed == 0
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
+def test_what_the_system_refused_is_said_in_its_words(number):
+    message = str(find_cause(OSError(number, "whatever", "a.npy")))
+    assert message.startswith(f"{os.strerror(number)} at 'a.npy'; ")
+    assert str(find_cause(OSError(number, "whatever"))).startswith(
+        f"{os.strerror(number)}; "
+    )
 
 
 def test_other_errors_have_no_cause_of_ours():

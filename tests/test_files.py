@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import errno
 import os
 import socket
@@ -11,10 +12,12 @@ from threading import Thread
 
 import pytest
 
+from mathamr_kedro import files
 from mathamr_kedro.errors import DiskFullError, LockedError
 from mathamr_kedro.files import (
     FolderLock,
     allot_file,
+    fingerprint,
     replace_file,
     replace_folder,
     write_text,
@@ -105,6 +108,38 @@ def test_leftovers_of_killed_processes_go_and_those_of_others_stay(tmp_path):
         part.write_text("half")
     write_text(tmp_path / "a.txt", "whole")
     assert names(tmp_path) == sorted([alive.name, far.name, "a.txt"])
+
+
+def test_parts_of_another_user_stay(tmp_path, monkeypatch):
+    """The system does not let us ask for their processes: they may run."""
+
+    def refuse(process, number):
+        raise PermissionError(errno.EPERM, "not yours")
+
+    part = tmp_path / f".a.txt.{socket.gethostname()}.{GONE}.part"
+    part.write_text("half")
+    monkeypatch.setattr(os, "kill", refuse)
+    write_text(tmp_path / "a.txt", "whole")
+    assert names(tmp_path) == [part.name, "a.txt"]
+
+
+def test_examples():
+    assert doctest.testmod(files).failed == 0
+
+
+def test_fingerprint_does_not_depend_on_the_order_of_keys():
+    assert fingerprint({"a": 1, "b": {"c": 2, "d": 3}}) == fingerprint(
+        {"b": {"d": 3, "c": 2}, "a": 1}
+    )
+    assert fingerprint({"a": 1}) != fingerprint({"a": 2})
+
+
+def test_closed_lock_lets_others_in_while_it_is_still_known(tmp_path):
+    first = FolderLock(tmp_path, "wait")
+    first.close()
+    second = FolderLock(tmp_path, "wait")
+    second.close()
+    assert first is not second
 
 
 def test_second_lock_is_refused_with_the_remedy(tmp_path):

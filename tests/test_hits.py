@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from mathamr_kedro.hits import FormulaHits, Hits, rank_ids
 
@@ -17,6 +18,18 @@ def test_scores_equal_to_nine_decimals_are_ties():
     tied = Hits.rank(["b", "a"], [0.5 + 1e-11, 0.5])
     assert list(tied) == [("a", 0.5), ("b", 0.5)]
     assert Hits.rank(["b", "a"], [0.5 + 1e-8, 0.5]).ids[0] == "b"
+
+
+def test_the_ninth_decimal_counts_and_the_tenth_does_not():
+    assert Hits.rank(["b", "a"], [0.5 + 4e-10, 0.5]).ids == ["a", "b"]
+    assert Hits.rank(["b", "a"], [0.5 + 1e-9, 0.5]).ids == ["b", "a"]
+
+
+def test_ids_without_a_score_are_refused():
+    with pytest.raises(ValueError, match="shorter"):
+        Hits.rank(["a", "b"], [0.5])
+    with pytest.raises(ValueError, match="shorter"):
+        list(Hits(["a", "b"], np.array([0.5])))
 
 
 def test_the_top_of_formulas_keeps_what_stands_beside_them():

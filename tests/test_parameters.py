@@ -1,10 +1,10 @@
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Union
 
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.parameters import merge_parameters, read_parameters
 from mathamr_kedro.stages import check_stage_parameters
 
 
@@ -61,3 +61,29 @@ def test_unknown_group_is_refused():
 
 def test_settings_of_a_run_are_no_stages():
     check_stage_parameters({"data_root": "somewhere"})
+
+
+@pytest.mark.parametrize(
+    ("below", "above", "merged"),
+    [
+        ({"a": {"x": 1}}, {"a": 2}, {"a": 2}),
+        ({"a": 1}, {"a": {"x": 2}}, {"a": {"x": 2}}),
+        ({"a": {"x": 1}}, {"b": 2}, {"a": {"x": 1}, "b": 2}),
+        ({"a": {"x": {"y": 1, "z": 1}}}, {"a": {"x": {"y": 2}}},
+         {"a": {"x": {"y": 2, "z": 1}}}),
+    ],
+)  # fmt: skip
+def test_only_mappings_are_merged_into_mappings(below, above, merged):
+    assert merge_parameters(below, above) == merged
+
+
+@dataclass(frozen=True)
+class Choices:
+    first: Union[None, int] = None  # noqa: UP007, RUF036
+    second: int | str | None = None
+
+
+def test_nothing_may_stand_anywhere_among_the_choices():
+    found = read_parameters(Choices, {"first": 3, "second": "x"}, where="training")
+    assert found == Choices(3, "x")
+    assert read_parameters(Choices, {"first": None}, where="training") == Choices()

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.ragged import RaggedVectors, scale_to_length_one
 
 LENGTHS = [3, 1, 5, 2, 4]
 
@@ -113,3 +114,19 @@ def test_moving_keeps_what_the_host_knows_and_other_pointers_forget_it():
     assert moved.columns["place"].dtype == torch.int64
     assert moved.host_ptr.tolist() == [0, 3, 4, 9, 11, 15]
     assert replace(moved, ptr=moved.ptr[:2]).host_ptr.tolist() == [0, 3]
+
+
+@pytest.mark.parametrize("shape", [(3,), (5, 3), (2, 4, 3)])
+def test_scaled_rows_keep_their_direction_and_have_length_one(shape):
+    vectors = np.random.default_rng(2).standard_normal(shape).astype(np.float32)
+    scaled = scale_to_length_one(vectors)
+    assert scaled.dtype == np.float64
+    np.testing.assert_allclose(np.linalg.norm(scaled, axis=-1), 1.0, rtol=1e-12)
+    cosine = (scaled * vectors).sum(-1) / np.linalg.norm(vectors, axis=-1)
+    np.testing.assert_allclose(cosine, 1.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("value", [0.0, np.nan, np.inf])
+def test_rows_without_a_direction_are_named(value):
+    with pytest.raises(MalformedInputError, match="row 1 has length"):
+        scale_to_length_one(np.array([[1.0, 2.0], [value, 0.0], [0.0, 0.0]]))

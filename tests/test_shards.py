@@ -11,6 +11,7 @@ from mathamr_kedro.errors import (
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure
 from mathamr_kedro.shards import Shard, ShardFolder, StartOfShards
+from mathamr_kedro.shards.lists import ShardList
 
 
 def write(folder, name, text="x", made_from="a"):
@@ -203,6 +204,25 @@ def test_costly_shards_are_not_thrown_away_unasked(folder):
     folder.mark(StartOfShards("b", parts, **asked, may_discard=True))
     write(folder, "posts-0", made_from="b")
     folder.mark(StartOfShards("c", {"texts": "1", "parser": "z"}, **asked))  # cheap
+
+
+@pytest.mark.parametrize(("seconds", "asks"), [(3599, False), (3600.5, True)])
+def test_work_of_an_hour_is_costly(folder, seconds, asks):
+    fill(folder, seconds)
+    start = StartOfShards("b", {"texts": "1", "parser": "y"})
+    if asks:
+        with pytest.raises(ConfigurationError, match="parser"):
+            folder.mark(start)
+    else:
+        folder.mark(start)
+
+
+def test_folder_that_is_not_there_has_no_shards(tmp_path):
+    assert ShardList.read(tmp_path / "none") == ShardList()
+    folder = ShardFolder(tmp_path / "none", ".txt")
+    start = StartOfShards("a")
+    folder.mark(start)
+    assert (start.finished, start.files) == (frozenset(), {})
 
 
 def test_old_shards_wait_aside_for_new_ones(folder):

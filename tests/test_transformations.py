@@ -39,12 +39,15 @@ BODIES = [
     "<p>Why is <span class='math-container' id='7'>$\\sqrt{2}$</span> irrational?</p>",
     "<p>Let $x^2+1=0$ &amp; <b>solve</b> it.</p><pre>code</pre><ul><li>one</li></ul>",
     "<p>A sum: $$\\sum_{i=1}^n i = \\frac{n(n+1)}{2}$$ Prove it.</p><!-- no -->",
+    r"<p>Case $\left\{ x \right.$ and $y$. \begin{tikzcd}A&B\end{tikzcd}</p>",
 ]
 LATEX = [
     "x^2",
     r"\frac{a+b}{2}",
     r"\int_0^1 f(x)\,dx = \sum_{i} a_i",
     r"\{x \mid x>0\}",
+    r"\text{Supp}(\Spec R)",
+    r"\xymatrix{ A \ar[r]^f & B }",
 ]
 TEXTS = [
     "Why is FORMULA_0 irrational? I do not understand the proof.",
@@ -129,8 +132,8 @@ VERSIONS = {
     "graph.shards.layout.VERSION": LAYOUT_VERSION,
 }
 OUTPUTS = {
-    "corpus.extraction.VERSION": (clean, 3, "11601c1fc8392778"),
-    "formula.tree_rows.VERSION": (build_trees, 1, "c062e316c6fc2092"),
+    "corpus.extraction.VERSION": (clean, 4, "71e78743446bad3e"),
+    "formula.tree_rows.VERSION": (build_trees, 2, "419365f8dfe7c796"),
     "ParseTexts.VERSION or amr.parsers.BUILTIN_VERSION": (
         parse, (1, 1), "308ec19e76dd96ad",
     ),

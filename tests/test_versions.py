@@ -28,6 +28,13 @@ def test_a_clock_that_runs_backwards_picks_the_new_encoder(tmp_path, caplog):
     assert open_catalog(tmp_path, None).load("encoder") == {"folder": "new"}
 
 
+def test_a_version_that_is_taken_is_not_overwritten(tmp_path):
+    open_catalog(tmp_path, LATE).save("encoder", {"folder": "old"})
+    open_catalog(tmp_path, LATE).save("encoder", {"folder": "new"})
+    assert open_catalog(tmp_path, None).load("encoder") == {"folder": "new"}
+    assert len(list((tmp_path / "encoder.json").iterdir())) == 2
+
+
 @pytest.mark.parametrize("version", [None, "2026-11-17T00.00.00.000Z"])
 def test_a_clock_that_runs_forwards_is_left_alone(tmp_path, version, caplog):
     open_catalog(tmp_path, EARLY).save("encoder", {"folder": "old"})

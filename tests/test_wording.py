@@ -37,5 +37,10 @@ def test_four_decimals_are_those_of_trec_eval(value):
     assert format_score(value) == "%.4f" % value  # noqa: UP031
 
 
+def test_noise_ends_at_the_twelfth_decimal():
+    assert format_score(0.3625 + 3e-13, 3) == "0.362"
+    assert format_score(0.3625 + 3e-12, 3) == "0.363"
+
+
 def test_there_is_no_minus_before_zero():
     assert format_score(-1e-16, signed=True) == "+0.0000"

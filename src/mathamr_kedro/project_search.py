@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -260,6 +260,7 @@ class _Project:
             read_posts,
             lambda: self.catalog.load("math_graphs").records(),
             text_model=evaluation.text_model,
+            count=partial(posts.count, "post_type"),
         )
 
         def find_parents() -> Mapping[PostId, PostId]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -31,12 +31,23 @@ encoder it trained, its scores); stores that runs share stay below ``data_root``
 """
 
 
-def check_stage_parameters(parameters: Mapping[str, Any]) -> None:
+def check_stage_parameters(
+    parameters: Mapping[str, Any], running: Collection[str] = ()
+) -> dict[str, Any]:
     """Refuse a top key that is no stage, and what a stage's dataclass refuses.
 
     A stage ``x`` declares its dataclass as ``PARAMETERS`` in ``pipelines.x``.
+
+    Args:
+        parameters: of all stages.
+        running: stages that are about to run: what they need of this machine has to be
+            there, where their dataclass knows (``check_machine``).
+
+    Returns:
+        The dataclass of each stage, filled.
     """
     known = (*STAGES, GROUP, *SETTINGS)
+    configs: dict[str, Any] = {}
     for key, values in parameters.items():
         if key not in known:
             hint = suggest(key, known) or "."
@@ -46,5 +57,74 @@ def check_stage_parameters(parameters: Mapping[str, Any]) -> None:
             )
         module = f"mathamr_kedro.pipelines.{key}"
         if key in STAGES and find_spec(module) is not None:
-            read_parameters(import_module(module).PARAMETERS, values, where=key)
-    read_experiment(parameters)
+            declared = import_module(module).PARAMETERS
+            configs[key] = read_parameters(declared, values, where=key)
+    if "preprocessing" in running:
+        _check_graphs(configs)
+    if "evaluation" in running:
+        _check_searches(configs)
+    _check_experiment(read_experiment(parameters), configs)
+    for stage, config in configs.items():
+        if stage in running and hasattr(config, "check_machine"):
+            config.check_machine()
+    if {"preprocessing", "training"} & {*running} and "training" in configs:
+        _check_released(configs)
+    return configs
+
+
+def _check_graphs(configs: Mapping[str, Any]) -> None:
+    if {"graph_fusion", "preprocessing"} <= configs.keys():
+        configs["preprocessing"].check_fusion(configs["graph_fusion"].mode)
+
+
+def _check_searches(configs: Mapping[str, Any]) -> None:
+    """Refuse strategies that the index or the graphs do not allow."""
+    if not {"preprocessing", "indexing", "evaluation"} <= configs.keys():
+        return
+    indexing, evaluation = configs["indexing"], configs["evaluation"]
+    structure = configs["preprocessing"].graph.structure
+    for name, strategy in evaluation.list_strategies(indexing.strategy).items():
+        where = f"evaluation.strategies, {name}"
+        where = where if evaluation.strategies else "indexing.strategy"
+        try:
+            strategy.check_engine(indexing.engine)
+        except ConfigurationError as exc:
+            raise ConfigurationError(f"{where}: {exc}") from exc
+        if structure == "none" and strategy.needs_documents:
+            raise ConfigurationError(
+                f"{where}: expected retrieval 'maxsim' and no with_document for graphs "
+                "without document nodes (preprocessing.graph.structure 'none')"
+            )
+
+
+def _check_experiment(experiment: Any, configs: Mapping[str, Any]) -> None:
+    """Refuse an experiment whose tables would show what no cell evaluates."""
+    if experiment is None or "evaluation" not in configs:
+        return
+    evaluation = configs["evaluation"]
+    strategies = [strategy.name for strategy in evaluation.strategies]
+    for key, wanted, known in (
+        ("measures", experiment.measures, evaluation.measures),
+        ("strategies", experiment.strategies, strategies),
+    ):
+        for name in wanted:
+            if name not in known:
+                raise ConfigurationError(
+                    f"Expected experiment.{key} among evaluation.{key}, which are "
+                    f"{', '.join(known) or 'none'} (got {name!r}){suggest(name, known)}"
+                )
+
+
+def _check_released(configs: Mapping[str, Any]) -> None:
+    """Refuse graphs that the encoder of ``training.start_from`` does not know."""
+    start, graphs = configs["training"].start_from, configs.get("preprocessing")
+    if start is None or graphs is None:
+        return
+    if graphs.vocabulary.source is None:
+        raise ConfigurationError(
+            f"Expected preprocessing.vocabulary.source {start!r} beside "
+            "training.start_from (got none): an encoder knows its own vocabularies"
+        )
+    import_module("mathamr_kedro.graph").ReleasedEncoder(start).load_vocabularies(
+        graphs.graph
+    )

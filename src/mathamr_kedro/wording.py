@@ -29,3 +29,19 @@ def count_nouns(number: int, noun: str) -> str:
     ('1 shard', '1,200 shards')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def format_duration(seconds: float) -> str:
+    """Say a duration in words.
+
+    >>> [format_duration(s) for s in (0.04, 2.31, 8, 150, 9000)]
+    ['0.0 s', '2.3 s', '8 s', '2 min 30 s', '2 h 30 min']
+    """
+    if seconds < 5:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes == 0:
+        return f"{rest} s"
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"

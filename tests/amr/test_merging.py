@@ -92,3 +92,24 @@ def test_the_sentences_of_a_chunk_hang_under_it():
 def test_a_text_of_one_chunk_is_that_chunk():
     chunk = "(m / multi-sentence :snt1 (a / a1) :snt2 (b / b1))"
     assert _merge_chunks(chunk) == chunk
+
+
+def test_what_two_sentences_say_of_the_same_formulas_is_said_once():
+    between = "(f / FORMULA_0 :mod (g / FORMULA_1))"
+    merged = merge_graphs([read_graph(between), read_graph(between)])
+    assert merged.edges == [
+        Edge("m", "snt1", "f"), Edge("m", "snt2", "f"), Edge("f", "mod", "f2"),
+    ]  # fmt: skip
+
+
+def test_formulas_that_become_one_node_do_not_point_at_themselves():
+    merged = merge_graphs(
+        [read_graph("(f / FORMULA_0 :op1 (g / FORMULA_0) :op2 (x / x1))")]
+    )
+    assert merged.edges == [Edge("m", "snt1", "f"), Edge("f", "op2", "x")]
+    assert merged.is_connected()
+
+
+def test_different_roles_between_the_same_nodes_both_stay():
+    merged = merge_graphs([read_graph("(f / FORMULA_0 :ARG0 (g / g1) :ARG1 g)")])
+    assert [e.role for e in merged.edges] == ["snt1", "ARG0", "ARG1"]

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +8,7 @@ from mathamr_kedro.amr.penman_io import format_graph, format_string, format_symb
 from mathamr_kedro.amr.report import _draw_sizes, _write_report
 from mathamr_kedro.amr.statistics import (
     GraphStatistics,
+    _histogram,
     _measure_graph,
 )
 from mathamr_kedro.errors import MalformedInputError
@@ -137,3 +139,12 @@ def test_chunks_are_no_sentences():
   :snt2 (t / thank-01))"""
     statistics.add("answer", text, 0, 0)
     assert statistics.describe()["sentences_per_graph"]["max"] == 3
+
+
+def test_bins_hold_what_their_names_say():
+    """From the first number of each up to the last, and nothing else."""
+    for name in _histogram(np.array([], dtype=int)):
+        first, _, last = name.rstrip("+").partition("-")
+        sizes = np.array([int(first), int(last or 10**6)])
+        assert {n for n, count in _histogram(sizes).items() if count} == {name}
+    assert list(_histogram(np.array([1])))[-3:] == ["300-499", "500-999", "1000+"]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from types import SimpleNamespace
 
+import click
 import pytest
 from click.testing import CliRunner
 from kedro.framework.session import KedroSession
@@ -12,11 +15,12 @@ from kedro.framework.startup import bootstrap_project
 
 from mathamr_kedro.cli import experiments as cli
 from mathamr_kedro.cli import group
-from mathamr_kedro.cli._grids import _choose_device
+from mathamr_kedro.cli._grids import GridRun, _choose_device
 from mathamr_kedro.errors import ConfigurationError, LockedError, MissingInputError
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults
+from mathamr_kedro.parameters import merge_parameters
 from mathamr_kedro.project import list_versions, open_catalog
 from mathamr_kedro.stats import TestConfig
 from mathamr_kedro.writers import TOKEN, WriterLock
@@ -30,10 +34,13 @@ PROJECT = Path(__file__).resolve().parents[2]
 def data(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("data")
     bootstrap_project(PROJECT)
-    for number, mean in enumerate((0.5, 0.6)):
+    for number, (mean, beta) in enumerate(((0.5, 1.0), (0.6, 0.5))):
         store = CellStore(folder / f"cells{number}")
-        fill_store(store, MODES, MEANS | {"both": mean})
-        grid = GridResults.find(MODES, PARAMETERS, store)
+        parameters = merge_parameters(
+            PARAMETERS, {"training": {"loss": {"beta": beta}}}
+        )
+        fill_store(store, MODES, MEANS | {"both": mean}, parameters)
+        grid = GridResults.find(MODES, parameters, store)
         outcome = summarise_experiment(grid, TestConfig(num_samples=100), None)
         with KedroSession.create(
             PROJECT, env="formula_modes", runtime_params={"data_root": str(folder)}
@@ -70,14 +77,25 @@ def _row(text: str, label: str) -> list[str]:
     return [cell.strip() for cell in line.split("|")[2:-1]]
 
 
-def test_list_shows_experiments_and_versions(run, versions):
+def test_list_shows_versions_and_what_each_changed(run, versions):
     output = run("list")
     assert len(versions) == 2
     assert all(version in output for version in versions)
-    assert "own, 100 posts" in output
-    assert "both, opt, slt, none" in output
-    assert "12 of 12" in output
-    assert "auxiliary_loss" in output  # not run yet
+    assert "training.loss.beta 1 → 0.5" in output
+    *_, unused = output.splitlines()
+    assert unused.startswith("Not run yet: auxiliary_loss, ")
+    assert "formula_modes" not in unused
+
+
+def test_list_says_once_what_all_versions_share(run):
+    output = run("list")
+    for line in (
+        "collection: own, 100 posts (data)",
+        "conditions: both, opt, slt, none",
+        "seeds: 1, 2, 3",
+        "cells: 12 of 12",
+    ):
+        assert line in output.splitlines() and output.count(line.split(": ")[1]) == 1
 
 
 def test_show_gives_the_tables(run, versions):
@@ -91,11 +109,23 @@ def test_show_gives_the_tables(run, versions):
 
 
 def test_compare_shows_what_changed(run, versions):
-    table = run("compare", "formula_modes", versions[1], "--measure", "nDCG'")
-    measure, _, _, change, seeds = _row(table, "both")
-    assert (measure, seeds) == ("nDCG'", "3 / 3")
-    assert float(change) == pytest.approx(0.1, abs=0.005)
-    assert "opt" in run("compare", "formula_modes", *versions, "--output", "csv")
+    text = run("compare", "formula_modes", versions[1], "--measure", "nDCG'")
+    measure, *_, change, low, high, p, corrected = _row(text, "both")
+    assert measure == "nDCG'"
+    assert float(change.rstrip("*")) == pytest.approx(0.1, abs=0.005)
+    assert float(low) < 0.1 < float(high)
+    assert float(p) <= float(corrected) < 0.05 and change.endswith("*")
+    assert _row(text, "training.loss.beta") == ["1", "0.5"]
+    assert "Seeds: 3 each." in text
+    table = run("compare", "formula_modes", *versions, "--output", "csv")
+    header, *rows = table.splitlines()
+    assert "baseline" not in header  # of the systems of a run
+    assert rows and all(row.startswith("both,") for row in rows)
+
+
+def test_compare_refuses_a_measure_that_no_version_has(run, versions):
+    with pytest.raises(ConfigurationError, match=r"did you mean \"nDCG'\""):
+        run("compare", "formula_modes", versions[1], "--measure", "nDGC'")
 
 
 def test_unknown_version_is_refused(run):
@@ -123,9 +153,34 @@ def test_two_grids_never_run_on_the_same_data(run, data):
 def test_seeds_must_be_of_the_experiment():
     assert cli._read_seeds("1,2", [1, 2, 3]) == [1, 2]
     assert cli._read_seeds(None, [1]) is None
+    assert cli._read_seeds("1,1", [1, 2, 3]) == [1]
     for text in ("1,4", "x"):
-        with pytest.raises(Exception, match="expected"):
+        with pytest.raises(click.BadParameter, match="expected") as refusal:
             cli._read_seeds(text, [1, 2, 3])
+        assert refusal.value.param_hint == "--seeds"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--seeds", "1"], "Invalid value for --seeds: .*--seeds 42 runs one of them"),
+        (["--devices", "gpu"], "cuda:0,cuda:1"),
+        (["--params", "evaluation.measures=[P@5]"], "experiment.measures among"),
+        (["--params", "significance.tests.alpha=5"], "Expected alpha from 0 to 1"),
+    ],
+)
+def test_arguments_are_checked_before_anything_runs(
+    tmp_path, monkeypatch, arguments, message
+):
+    monkeypatch.chdir(PROJECT)
+    place = ["--data-root", str(tmp_path)]
+    result = CliRunner().invoke(
+        group, ["experiments", "run", "formula_modes", *arguments, *place]
+    )
+    assert result.exit_code != 0
+    text = " ".join(f"{result.output} {result.exception}".split())
+    assert re.search(message, text)
+    assert not list(tmp_path.iterdir())  # not even a lock
 
 
 def test_cells_are_spread_over_devices(monkeypatch):
@@ -135,3 +190,18 @@ def test_cells_are_spread_over_devices(monkeypatch):
     assert _choose_device("cuda:1") == {"CUDA_VISIBLE_DEVICES": "6"}
     with pytest.raises(ConfigurationError, match="cuda:0,cuda:1"):
         _choose_device("gpu")
+
+
+def test_a_collection_without_pairs_stops_an_experiment_that_trains(monkeypatch):
+    monkeypatch.chdir(PROJECT)
+    parameters = open_catalog("formula_modes").load("parameters")
+    pairs = SimpleNamespace(counts={"written": 0})
+    grid = GridRun(PROJECT, "formula_modes")
+    vars(grid)["context"] = SimpleNamespace(
+        params=parameters, catalog=SimpleNamespace(load=lambda name: pairs)
+    )
+    monkeypatch.setattr(GridRun, "_fingerprint", lambda grid: "data")
+    with pytest.raises(ConfigurationError, match=r"--params ingestion\.pairs=all"):
+        grid.ensure_collection()
+    pairs.counts["written"] = 2
+    assert grid.ensure_collection() == "data"

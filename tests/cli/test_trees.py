@@ -24,7 +24,7 @@ def run():
 def reader(monkeypatch):
     """A LaTeX reader that knows one formula."""
 
-    def read(latex):
+    def read(latex, mode):
         return FormulaTrees(
             FormulaTree.from_string("[V!x,a[N!2]]"),
             FormulaTree.from_string("[O!SUP,0[V!x],1[N!2]]"),
@@ -41,6 +41,12 @@ def test_both_trees_of_latex_are_drawn(run, reader):
         "Symbol Layout Tree (SLT)\nV!x\n└─a─ N!2\n\n"
         "Operator Tree (OPT)\nO!SUP\n├─0─ V!x\n└─1─ N!2\n\n"
     )
+
+
+def test_names_that_the_published_trees_lose_are_shown(run):
+    shown = run(r"\text{Supp}(\Spec R)").output
+    assert "─ T!Supp" in shown
+    assert "─ E!Spec" in shown
 
 
 def test_deviations_are_told(run, reader):

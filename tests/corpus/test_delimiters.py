@@ -18,7 +18,7 @@ DELIMITERS = [
 ]  # fmt: skip
 ENDS = [
     "x", "!", "\\", r"\!", r"\,", " ", ",", ".", r"\quad", r"\qquad", "~", ";", "}",
-    r"\end{a}", "?", ":", "\n",
+    r"\end{a}", "?", ":", "\n", r"\right", r"\bigl", r"\Biggm", r"\left",
 ]  # fmt: skip
 
 
@@ -45,3 +45,30 @@ def test_punctuation_is_that_of_the_slow_twin(latex):
 )
 def test_dollars_inside_braces_do_not_end_a_formula(latex, inner):
     assert strip_delimiters(latex) == inner
+
+
+@pytest.mark.parametrize(
+    ("latex", "split"),
+    [
+        (r"\left\{ x \right.", (r"\left\{ x \right.", "")),
+        (r"\left. f \right|_0^1.", (r"\left. f \right|_0^1", ".")),
+        (r"\left\{ x \right .", (r"\left\{ x \right .", "")),
+        (r"\left\{ x \right.\,.", (r"\left\{ x \right.", ".")),
+        (r"\left\{ x \right.,", (r"\left\{ x \right.", ",")),
+        (r"\bigl\{ x \biggr.", (r"\bigl\{ x \biggr.", "")),
+        (r"x \middle.", (r"x \middle.", "")),
+        (r"a \\right.", (r"a \\right", ".")),  # a new line, and the word "right"
+        (r"\Leftright.", (r"\Leftright", ".")),
+        (
+            r"\begin{a}\left\{ x \right.\end{a}",
+            (r"\begin{a}\left\{ x \right.\end{a}", ""),
+        ),
+    ],
+)
+def test_delimiters_are_no_punctuation(latex, split):
+    assert split_punctuation(latex) == split
+
+
+def test_diagram_alone_is_a_formula():
+    latex = r'\begin{tikzcd} A \arrow[r, "f"] & B \end{tikzcd}'
+    assert [f.latex for f in find_formulas(f"The square {latex} commutes")] == [latex]

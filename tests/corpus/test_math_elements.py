@@ -47,6 +47,10 @@ def test_examples(module):
         ("<mi>𝑥</mi>", "x"),
         ("<mfenced><mi>a</mi><mi>b</mi></mfenced>", "(a,b)"),
         (
+            '<mfenced separators=" ;, "><mi>a</mi><mi>b</mi><mi>c</mi></mfenced>',
+            "(a;b;c)",
+        ),
+        (
             "<mtable><mtr><mtd><mn>1</mn></mtd><mtd><mn>0</mn></mtd></mtr>"
             "<mtr><mtd><mn>0</mn></mtd><mtd><mn>1</mn></mtd></mtr></mtable>",
             r"\begin{matrix}1 & 0 \\ 0 & 1\end{matrix}",

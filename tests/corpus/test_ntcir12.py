@@ -1,10 +1,11 @@
 import unicodedata
+from dataclasses import replace
 
 import pytest
 
 from mathamr_kedro.corpus.extraction import PostCleaner
 from mathamr_kedro.corpus.ntcir12 import Ntcir12Collection, Ntcir12Files
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.errors import MalformedInputError, MissingInputError
 
 ARTICLE = """<html><body><p>Since <math alttext="x"><semantics><mi>x</mi>
 <annotation-xml encoding="MathML-Content"><ci>x</ci></annotation-xml>
@@ -64,6 +65,15 @@ def test_query_is_a_formula(folder):
     )
     (formula,) = collection.topic_formulas()
     assert formula.formula_id == topic.formula_id
+
+
+def test_line_without_a_tab_is_named(folder):
+    (folder / "queries.tsv").write_text("NTCIR12-MathWiki-1\tx^2\nno tab here\n")
+    files = replace(FILES, topics=("queries.tsv",))
+    topics = Ntcir12Collection(folder, files).topics()
+    assert next(topics).latex == "x^2"
+    with pytest.raises(MalformedInputError, match=r"queries\.tsv', line 2: expected"):
+        next(topics)
 
 
 def test_missing_part_is_named(tmp_path):

@@ -124,6 +124,22 @@ def test_bad_jsonl_line_is_a_failure_with_its_place(tmp_path, line, reason):
     assert [(f.reason, f.place) for f in failures] == [(reason, "line 2")]
 
 
+def test_an_id_of_a_thousand_characters_is_one(tmp_path):
+    lines = [json.dumps({"id": "i" * n, "text": "x"}) for n in (1000, 1001)]
+    (tmp_path / "faq.jsonl").write_text("\n".join(lines))
+    posts, failures = posts_of(tmp_path)
+    assert [len(post.post_id) for post in posts] == [1000]
+    assert [(f.reason, f.place) for f in failures] == [("bad_record", "line 2")]
+
+
+def test_dollars_in_fenced_code_begin_no_formula(tmp_path):
+    """The heading between two of them is one."""
+    text = "# One\n\n```\n$$\n```\n\n# Two\n\n```\n$$\n```\n\n# Three\n\nend\n"
+    (tmp_path / "a.md").write_text(text)
+    posts, _ = posts_of(tmp_path)
+    assert [post.title for post in posts] == ["One", "Two", "Three"]
+
+
 def test_null_is_nothing_and_not_the_word_none(tmp_path):
     record = {"id": None, "title": None, "text": None, "body": "x", "tags": [None, "a"]}
     (tmp_path / "faq.jsonl").write_text(json.dumps(record | {"format": None}))

@@ -56,6 +56,18 @@ def test_entities_are_not_expanded(tmp_path):
     assert rows(file) == [(1, {"A": "1"})]
 
 
+@pytest.mark.parametrize("value", ["laughs", 'SYSTEM "secret"'])
+def test_entities_of_topics_are_not_expanded(tmp_path, value):
+    (tmp_path / "secret").write_text("laughs")
+    file = tmp_path / "topics.xml"
+    quoted = value if " " in value else f'"{value}"'
+    entities = f"<!DOCTYPE t [<!ENTITY e {quoted}>]>"
+    file.write_text(f"{entities}<t><title>one &e; two</title></t>")
+    title = read_xml(file).find("title")
+    assert title.text == "one "
+    assert "laughs" not in "".join(title.itertext())
+
+
 def test_missing_file_is_named(tmp_path):
     with pytest.raises(MissingInputError, match=r"Posts\.xml"):
         rows(tmp_path / "Posts.xml")

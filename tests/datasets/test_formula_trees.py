@@ -84,3 +84,37 @@ def test_a_run_that_finds_nothing_to_do_leaves_the_bytes_as_they_are(dataset, tm
     assert start.find_missing(["70", "71"]) == {"71"}
     dataset.save(EndOfShards("a"))
     assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("damage", ["flipped", "cut"])
+def test_damaged_store_is_made_again(dataset, tmp_path, damage):
+    """Whether or not its size tells."""
+    save(dataset, "1", [formula(1, "70")])
+    dataset.save(EndOfShards("a"))
+    (file,) = (tmp_path / "trees").glob("*.sqlite")
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content if damage == "flipped" else content[:-4096])
+    start = StartOfTrees("a")
+    dataset.save(start)
+    assert start.finished == frozenset()
+    save(dataset, "1", [formula(1, "70")])
+    dataset.save(EndOfShards("a"))
+    assert dataset.load().trees("1").slt.to_string() == "[V!x]"
+
+
+def test_whole_store_is_not_made_again(dataset):
+    save(dataset, "1", [formula(1, "70")])
+    dataset.save(EndOfShards("a"))
+    start = StartOfTrees("a")
+    dataset.save(start)
+    assert start.finished == {"1"}
+
+
+def test_costly_trees_are_not_thrown_away_unasked(dataset, tmp_path):
+    dataset.save(StartOfTrees("a", {"posts": "1"}))
+    save(dataset, "1", [formula(1, "70")])
+    dataset.save(EndOfShards("a"))
+    (tmp_path / "trees" / ".seconds").write_text("7200")
+    with pytest.raises(DatasetError, match=r"2\.0 h"):
+        dataset.save(StartOfTrees("b", {"posts": "2"}))

@@ -120,10 +120,13 @@ def save_cell(
 
 
 def fill_store(
-    store: CellStore, experiment: Experiment, means: dict[str, float]
+    store: CellStore,
+    experiment: Experiment,
+    means: dict[str, float],
+    parameters: dict[str, Any] = PARAMETERS,
 ) -> list[Cell]:
     """Save all cells of an experiment whose conditions reach the given means."""
-    cells = list_cells(experiment, PARAMETERS)
+    cells = list_cells(experiment, parameters)
     for cell in cells:
         mean = means[cell.condition] + 0.01 * (cell.seed % 3)
         save_cell(store, cell, {"mathamr_plus": mean})

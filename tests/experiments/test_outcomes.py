@@ -17,7 +17,6 @@ from mathamr_kedro.experiments.outcomes import (
     summarise_experiment,
 )
 from mathamr_kedro.experiments.results import GridResults, choose_topic_set
-from mathamr_kedro.experiments.versions import compare_versions
 from mathamr_kedro.stats import TestConfig, select_best_seed
 from tests.experiments.cells import (
     CPU,
@@ -317,22 +316,6 @@ def test_topics_stand_in_one_order_for_all_conditions(outcome):
         gains = dict(zip(outcome.topics, own - base, strict=True))
         assert list(bar.x) == list(first.x)
         assert list(bar.y) == pytest.approx([gains[topic] for topic in bar.x])
-
-
-def test_two_versions_are_compared(store, outcome):
-    old = outcome.describe()
-    assert len(old["cells"]) == 12
-    assert old["rows"]["both"][0]["seed"] == 1
-    store_2 = CellStore(store.base / "second")
-    fill_store(store_2, MODES, MEANS | {"both": 0.6})
-    grid = GridResults.find(MODES, PARAMETERS, store_2)
-    new = summarise_experiment(grid, QUICK, None).describe()
-    table = compare_versions(old, new, "nDCG'")
-    changes = [row.figures[2].value for row in table.rows]
-    assert changes == pytest.approx([0.1, 0, 0, 0], abs=0.005)
-    assert "different collections" not in table.to_markdown()
-    other = compare_versions(old, {**new, "collection": "x"})
-    assert other.notes == ("The two ran on different collections.",)
 
 
 @pytest.mark.parametrize(

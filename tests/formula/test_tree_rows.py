@@ -71,8 +71,18 @@ def test_formula_without_anything_has_no_trees():
 
 
 def test_reader_of_the_package_is_the_default(monkeypatch):
-    monkeypatch.setitem(vars(mathamr_kedro.formula), "trees_from_latex", read_latex)
+    def read(latex, mode):
+        return read_latex(latex)
+
+    monkeypatch.setitem(vars(mathamr_kedro.formula), "trees_from_latex", read)
     assert build_trees(formula()).slt == "[V!latex]"
+
+
+@pytest.mark.parametrize(
+    ("latex", "name"), [(r"\text{Supp}(s)", "T!Supp"), (r"\Spec(R)", "E!Spec")]
+)
+def test_names_stay_in_trees_of_latex(latex, name):
+    assert f"0[{name}]" in build_trees(formula(latex)).opt
 
 
 def test_cells_are_spelt_as_arqmath_has_them():

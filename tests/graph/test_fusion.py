@@ -62,6 +62,14 @@ def test_missing_placeholder_hangs_from_root() -> None:
     )
 
 
+def test_lost_formulas_hang_in_the_order_of_the_text() -> None:
+    """Whatever order they are known in; 10 comes after 9."""
+    formulas = dict.fromkeys((10, 2, 9, 0, 1), NO_TREES)
+    fused = _fuse_formulas(SHOW, formulas)
+    lost = [fused.atoms[t] for _, role, t in fused.lines if role == "math"]
+    assert lost == ["FORMULA_1", "FORMULA_2", "FORMULA_9", "FORMULA_10"]
+
+
 def test_mathamr_has_operator_trees_below_math_with_op_edges() -> None:
     fused = _fuse_formulas(SHOW, {0: X_SQUARED, 1: X_PLUS_1}, "mathamr")
     assert format_math_graph(fused) == (

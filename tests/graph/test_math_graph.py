@@ -46,6 +46,13 @@ def test_formulas_know_their_trees_and_whether_the_amr_lost_them() -> None:
     ]
 
 
+def test_formulas_that_the_amr_names_at_its_root_are_not_lost() -> None:
+    graph = read_math_graph(
+        "(a / and :op1 (f / FORMULA_0) :op2 (e / even-01 :math (g / FORMULA_1)))"
+    )
+    assert [part.is_lost for part in graph.formulas] == [False, False]
+
+
 def test_operator_trees_of_mathamr_hang_by_math() -> None:
     graph = read_math_graph("(f / FORMULA_2 :math (o / O!SUP :op0 (p / V!x)))")
     assert graph.formulas == [FormulaPart(2, 0, range(1, 3), range(0), False)]

@@ -215,6 +215,7 @@ def test_the_report_shows_vocabulary_and_graphs(tmp_path: Path) -> None:
     assert statistics["virtual_nodes_per_graph"] == 9 / 4  # sentence, document
     report = _write_preparation_report(statistics)
     assert "| graph.formula_mode | both |" in report
+    assert statistics["coverage_of_posts"] == 1.0
     assert "| Coverage of the graphs counted | 100.00% |" in report
     assert "| Coverage of all posts | 100.00% |" in report
     assert "| Pairs without a graph | 2 |" in report

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
 from mathamr_kedro.graph.report import _draw_graph_sizes, _write_graph_report
-from mathamr_kedro.graph.statistics import GraphTally, _find_median
+from mathamr_kedro.graph.statistics import GraphTally, _find_median, _group_sizes
 from mathamr_kedro.records import FormulaMention
 from tests.pipelines.graph_world import INGESTED
 
@@ -84,6 +84,13 @@ def test_bins_of_the_figure_are_in_order_and_the_same_for_all_types() -> None:
     assert [bar.x for bar in figure.data] == [bins, bins]
     assert [bar.y for bar in figure.data] == [(0, 3, 0, 20), (2, 0, 10, 0)]
     assert not _draw_graph_sizes({"size_histograms": {}}).data
+
+
+def test_graphs_are_grouped_by_powers_of_two() -> None:
+    sizes = Counter({1: 1, 2: 2, 3: 4, 4: 8, 7: 16, 8: 32, 1023: 64, 1024: 128})
+    assert _group_sizes(sizes) == {
+        "1": 1, "2": 6, "4": 24, "8": 32, "512": 64, "1024": 128,
+    }  # fmt: skip
 
 
 def test_an_empty_collection_has_statistics_too() -> None:

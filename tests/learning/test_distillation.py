@@ -124,6 +124,21 @@ def test_a_wrong_number_of_rows_is_refused(shards, pairs, taught, tmp_path):
         train(shards, pairs, taught, tmp_path / "out")
 
 
+def test_the_texts_change_what_is_learnt(shards, pairs, taught, tmp_path):
+    """The vectors of the file reach the loss."""
+    losses = []
+    for number, sign in enumerate((1, -1)):
+        path = tmp_path / f"texts-{number}.npy"
+        vectors = np.load(taught.distillation.document_vectors)
+        vectors[::2] *= sign
+        np.save(path, vectors)
+        distillation = replace(taught.distillation, document_vectors=str(path))
+        config = replace(taught, distillation=distillation)
+        result = train(shards, pairs, config, tmp_path / f"run-{number}")
+        losses.append(result.history[0].train_loss)
+    assert losses[0] != losses[1]
+
+
 def test_a_missing_file_is_named_with_its_setting(shards, pairs, taught, tmp_path):
     gone = replace(taught.distillation, document_vectors=str(tmp_path / "gone.npy"))
     with pytest.raises(

@@ -27,6 +27,11 @@ def test_json_names_posts_or_positions(shards, tmp_path):
     assert columns(TrainingPairs.read(path, shards)) == expected
 
 
+def test_no_pairs_have_no_negatives(shards):
+    pairs = TrainingPairs.of_rows([], shards)
+    assert (len(pairs), pairs.negatives.shape) == (0, (0, 0))
+
+
 @pytest.mark.parametrize("kind", [np.int32, str])
 def test_npz_names_posts_or_positions(shards, tmp_path, kind):
     rows = np.array([[3, 5, 9], [4, 6, 2]]).astype(kind)

@@ -46,6 +46,14 @@ def test_expectation_is_the_mean_over_all_orders(own, depth):
     assert expected == pytest.approx(np.mean(orders), abs=1e-12)
 
 
+@pytest.mark.parametrize("own", [[3, 0, 0], [0, 3], [3]])
+def test_expectation_where_one_document_is_relevant(own):
+    judged = np.array([3, 0, 0, 1])
+    orders = [BPREF.score(np.array(p), judged) for p in permutations(own)]
+    assert BPREF.expect(np.array(own), judged) == pytest.approx(np.mean(orders))
+    assert np.mean(orders) > 0
+
+
 def test_expectation_of_a_long_list_is_the_same_when_cut_where_all_is_lost():
     judged = np.array([2] * 300 + [0] * 900)
     full = BPREF.expect(judged, judged)

@@ -186,6 +186,23 @@ def test_scores_stand_between_their_anchors():
         assert top[name].shuffled == pytest.approx(top[name].floor)
 
 
+@pytest.mark.parametrize("depth", [1, 3, 5, 40])
+def test_ceiling_is_what_the_best_list_of_that_depth_reaches(depth):
+    """A list may hold no more documents than the depth: nor may the ideal one."""
+    qrels = Qrels({"A.1": {str(i): i % 4 for i in range(40)}, "A.2": {"x": 3}})
+    best = {
+        topic: {i: float(grade) for i, grade in grades.items()}
+        for topic, grades in qrels.grades.items()
+    }
+    protocol = replace(TASK1, depth=depth)
+    summary = evaluate_run(Run.from_scores("best", best), qrels, protocol).summarise()
+    for name, figures in summary.items():
+        assert figures.score == pytest.approx(figures.ceiling), name
+    # 20 documents have a grade of 2 or 3; P'@10 divides by ten all the same.
+    assert summary["P'@10"].ceiling == pytest.approx((min(depth, 10) + 1) / 20)
+    assert summary["MAP'"].ceiling == pytest.approx((min(depth, 20) / 20 + 1) / 2)
+
+
 def test_anchors_are_means_over_random_orders_of_the_pool():
     rng = np.random.default_rng(4)
     grades = {str(i): int(g) for i, g in enumerate(rng.integers(0, 4, 30))}

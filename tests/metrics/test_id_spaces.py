@@ -53,6 +53,30 @@ def test_few_hits_on_the_own_topic_are_no_reason_to_worry():
     assert "id_space" not in codes(run, qrels, TASK1)
 
 
+def test_half_of_the_hits_on_the_own_topic_are_not_enough():
+    """One list hits its own topic, another one the next."""
+    qrels = Qrels(topics("A.", lambda t: [str(100 * t + i) for i in range(20)]))
+    none = [str(i) for i in range(9000, 9010)]
+    lists = [["0", *none[1:]], ["200", *none[1:]], none, none, none]
+    run = Run.from_scores(
+        "r", {f"A.{t}": dict.fromkeys(i, 1.0) for t, i in enumerate(lists)}
+    )
+    assert "id_space" in codes(run, qrels, TASK1)
+    lists[1] = ["100", *none[1:]]
+    run = Run.from_scores(
+        "r", {f"A.{t}": dict.fromkeys(i, 1.0) for t, i in enumerate(lists)}
+    )
+    assert "id_space" not in codes(run, qrels, TASK1)
+
+
+def test_half_of_the_judged_formulas_outside_the_index_are_noted():
+    index = VisualIds({"f1": "v1"}, frozenset({"v1", "v2"}), frozenset())
+    qrels = Qrels({"B.1": {"v1": 3, "v2": 0, "v7": 0, "v8": 0}})
+    run = Run.from_scores("r", {"B.1": {"f1": 0.9}})
+    found = codes(run, qrels, TASK2, visual_ids=index)["judged_not_in_index"]
+    assert (found.level, found.count) == ("note", 2)
+
+
 def test_qrels_stripped_of_unicode_are_noticed():
     qrels = Qrels({"NTCIR12-MathWiki-1": {"RiemannSiegel:9": 4, "Golden_ratio:1": 0}})
     run = Run.from_scores(

@@ -52,6 +52,24 @@ def test_scores_are_put_together(fusion, expected):
     assert scores(fuse_runs([A, B], fusion, "ab")) == approx(expected)
 
 
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("mean", {"4": 1.0, "17": 0.5, "90": 0.5}),
+        ("max", {"4": 1.0, "17": 1.0, "90": 1.0}),
+        ("f1", {"4": 1.0, "17": 0.0, "90": 0.0}),
+    ],
+)
+@pytest.mark.parametrize("value", [0.0, 7.0, -3.0])
+def test_scores_that_are_all_equal_count_as_the_best(method, expected, value):
+    """All are returned, none is told apart: each is worth what a best one is."""
+    level = Run.from_scores("l", {"A.1": {"4": value, "90": value}})
+    other = Run.from_scores("o", {"A.1": {"17": 2.0, "4": 2.0}})
+    assert scores(fuse_runs([level, other], Fusion(method), "x")) == approx(expected)
+    alone = Run.from_scores("l", {"A.1": {"4": value}})
+    assert scores(fuse_runs([alone], Fusion(method), "x")) == approx({"4": 1.0})
+
+
 def test_ties_go_to_the_shorter_id_and_depth_cuts():
     fused = fuse_runs([A, B], Fusion("max", depth=2), "ab")
     assert fused.lists["A.1"].ids == ["4", "17"]

@@ -9,6 +9,7 @@ import numpy as np
 from mathamr_kedro.graph import FORMULA, SENTENCE
 from mathamr_kedro.search.explanation import explain
 from mathamr_kedro.search.heatmap import (
+    _colour,
     _draw_heatmap,
     draw_panels,
     save_heatmap,
@@ -74,6 +75,10 @@ def test_panels_share_one_scale_and_have_short_names():
         "(c) odd:",
     ]
     assert bar.get_ylabel() == "cosine"
+    assert panels[0].get_xlabel() == f"post {found.post_key}"
+    assert panels[0].get_ylabel() == f"topic {found.query_key}"
+    assert not panels[0].xaxis.label.get_parse_math()
+    assert not panels[0].yaxis.label.get_parse_math()
     assert {axes.images[0].get_clim() for axes in panels} == {(-1.0, 1.0)}
     assert [t.get_text() for t in panels[0].get_yticklabels()] == ["F0", "S0", "D"]
     assert len(panels[0].patches) == 3
@@ -96,3 +101,9 @@ def test_page_draws_formulas():
     assert r'<math alttext="\sqrt{2}"><msqrt>' in page
     assert "Why is <math" in page
     assert "$" not in page
+
+
+def test_cells_go_from_white_to_dark_blue():
+    assert _colour(-1.0) == _colour(0.0) == "background:rgb(255,255,255);color:#000"
+    assert _colour(0.6).endswith("color:#000")
+    assert _colour(1.0) == "background:rgb(30,90,255);color:#fff"

@@ -105,6 +105,15 @@ def test_means_have_deviations_over_seeds():
     assert not any(f.marked for row in table.rows for f in row.figures)
 
 
+def test_one_seed_has_no_deviation():
+    layout = replace(LAYOUT, title="Modes, mean ± std over seeds")
+    one = {name: found[:1] for name, found in make_results().items()}
+    table = mean_table(layout, one)
+    assert "±" not in table.to_markdown() and "std" not in table.to_csv()
+    assert table.title == "Modes, one seed"
+    assert "±" in mean_table(layout, make_results()).title
+
+
 def test_rows_with_fewer_seeds_are_noted():
     results = make_results()
     results["slt"] = results["slt"][:2]
@@ -188,7 +197,7 @@ def test_machines_have_no_common_mean():
     assert whole.figures[0].value == pytest.approx(np.mean(means))  # all seeds
     assert whole.figures[1] is first.figures[0] is second.figures[0] is None
     qps = [r.value("QPS") for r in results["both"]]
-    assert first.figures[1] == Figure(pytest.approx(qps[0]), 0.0)
+    assert first.figures[1] == Figure(pytest.approx(qps[0]))
     assert second.figures[1].value == pytest.approx(np.mean(qps[1:]))
     (note,) = table.notes
     assert "no common mean: Xeon, 8 cores (Both, SLT-only, None); Arm, 2" in note

@@ -37,7 +37,7 @@ def test_deviation_is_that_of_a_sample():
     assert spread.mean == pytest.approx(0.45)
     assert spread.std == pytest.approx(np.std([0.4, 0.5], ddof=1))
     assert spread.num_seeds == 2
-    assert summarise_seeds([result(1, 0.4)], "nDCG'").std == 0.0
+    assert summarise_seeds([result(1, 0.4)], "nDCG'").std is None
 
 
 def test_missing_values_and_seeds_are_refused():

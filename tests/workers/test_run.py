@@ -8,6 +8,7 @@ import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -239,3 +240,17 @@ def test_settings_refuse_what_cannot_work():
 def test_missing_ray_says_how_to_get_it():
     with pytest.raises(ConfigurationError, match="pip install"):
         run(work.square, {"p": [1]}, WorkerConfig(runner="ray"))
+
+
+def test_progress_is_told_after_each_batch(monkeypatch, caplog):
+    caplog.set_level("INFO", "mathamr_kedro.progress")
+    counts = iter(range(0, 1000, 10))
+    clock = SimpleNamespace(perf_counter=lambda: next(counts))
+    monkeypatch.setattr("mathamr_kedro.progress.time", clock)
+    partitions = [Partition("a", list(range(6))), Partition("b", [7])]
+    settings = WorkerConfig(workers=1, batch_size=3)
+    done = run_partitions(work.square, partitions, settings, "squares", 9, lambda r: 1)
+    assert [result.name for result in done] == ["a", "b"]
+    told = [message.partition(",")[0] for message in caplog.messages]
+    assert "squares: 3 of 9 (33 %)" in told
+    assert told[-2] == "squares: 9 of 9 (100 %)"  # seven items, and one other of each

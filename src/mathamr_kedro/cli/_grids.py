@@ -37,6 +37,7 @@ from mathamr_kedro.experiments import (
     read_experiment,
     run_tasks,
 )
+from mathamr_kedro.experiments.grid import SHARED_STAGES
 from mathamr_kedro.parameters import merge_parameters
 from mathamr_kedro.project import find_roots
 from mathamr_kedro.stages import check_stage_parameters
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_SHARED_STAGES = ("ingestion", "amr_parsing", "graph_fusion")
 _PREPARE = ("preprocessing",)
 _CELL_STAGES = ("training", "indexing", "evaluation")
 
@@ -61,7 +61,6 @@ class _Finished(NamedTuple):
     code: int
 
     def poll(self) -> int:
-        """Return the exit code."""
         return self.code
 
 
@@ -136,18 +135,22 @@ class GridRun:
     def ensure_collection(self) -> str:
         """Run the shared stages where they are unfinished; return the fingerprint."""
         try:
-            return self._fingerprint()
+            self._fingerprint()
         except (DatasetError, MathAMRError) as exc:
             if not isinstance(find_cause(exc), MissingInputError):
                 raise
-        self.run_stages(_SHARED_STAGES)
+            self.run_stages(SHARED_STAGES[:1])
+            self._check_pairs()  # before the texts are parsed
+            self.run_stages(SHARED_STAGES[1:])
+        self._check_pairs()
         return self._fingerprint()
 
     def list_cells(self, seeds: Sequence[int] | None = None) -> list[Cell]:
         """Return all cells; every one's parameters are checked."""
         cells = list_cells(self.experiment, self.context.params, seeds)
         for cell in cells:
-            check_stage_parameters(cell.parameters)
+            whole = {**self.context.params, **cell.parameters}
+            check_stage_parameters(whole)
         return cells
 
     def lock(self) -> WriterLock:
@@ -199,6 +202,11 @@ class GridRun:
 
         tasks = [work.task for work in works]
         return run_tasks(tasks, start, 1 if in_process else len(devices))
+
+    def _check_pairs(self) -> None:
+        configs = check_stage_parameters(self.context.params)
+        number = self.context.catalog.load("training_pairs").counts.get("written", 0)
+        configs["ingestion"].check_pairs(number, configs["training"].num_epochs)
 
     def _fingerprint(self) -> str:
         catalog = self.context.catalog
@@ -262,12 +270,13 @@ class GridRun:
             )
 
     @staticmethod
-    def list_devices() -> list[str]:
-        """Return all GPUs of this machine, or the CPU."""
+    def list_devices(named: str | None = None) -> list[str]:
+        """Return those that are named, or all GPUs of this machine, or the CPU."""
+        if named:
+            return [name for name in named.split(",") if _choose_device(name)]
         import torch  # noqa: PLC0415 - takes seconds; who names devices need not wait
 
-        count = torch.cuda.device_count()
-        return [f"cuda:{number}" for number in range(count)] or ["cpu"]
+        return [f"cuda:{n}" for n in range(torch.cuda.device_count())] or ["cpu"]
 
 
 def _choose_device(device: str) -> dict[str, str]:
@@ -283,9 +292,8 @@ def _choose_device(device: str) -> dict[str, str]:
     if kind == "cpu" and not number:
         return {"CUDA_VISIBLE_DEVICES": ""}
     if kind == "cuda" and number.isdigit():
-        seen = os.environ.get("CUDA_VISIBLE_DEVICES")
+        seen, place = os.environ.get("CUDA_VISIBLE_DEVICES"), int(number)
         names = seen.split(",") if seen else []
-        place = int(number)
         return {"CUDA_VISIBLE_DEVICES": names[place] if place < len(names) else number}
     raise ConfigurationError(
         f"Expected devices such as 'cuda:0,cuda:1' or 'cpu' (got {device!r})"

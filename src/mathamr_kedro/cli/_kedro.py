@@ -2,6 +2,7 @@
 
 ====================  ==========================================================
 ``kedro run``         a wrong name is one line with the nearest one; ``--env`` completes
+                      names; a stage ends before the next begins
 ``kedro jupyter``     says what to install where Jupyter is missing
 ====================  ==========================================================
 """
@@ -25,6 +26,7 @@ from mathamr_kedro.errors import suggest
 from mathamr_kedro.stages import STAGES
 
 _EVERYTHING = "__default__"
+_RUNNER = "mathamr_kedro.runner.StageRunner"
 _PACKAGES = {
     "lab": ("jupyterlab", "JupyterLab", 'pip install -e ".[notebooks]"'),
     "notebook": ("notebook", "Jupyter Notebook", "pip install notebook"),
@@ -41,7 +43,7 @@ def _adapt_group(group: click.Group) -> click.Group:
 
 
 def _adapt(command: click.Command, check: Callable[..., None]) -> click.Command:
-    """Return the command with a check before it, and with names to complete."""
+    """Return the command with a check before it, names to complete, and our runner."""
     adapted, original = copy(command), command.callback
     assert original is not None
 
@@ -51,16 +53,17 @@ def _adapt(command: click.Command, check: Callable[..., None]) -> click.Command:
         return original(*arguments, **options)
 
     adapted.callback = checked
-    adapted.params = [_complete(param) for param in command.params]
+    adapted.params = [_change(param) for param in command.params]
     return adapted
 
 
-def _complete(param: click.Parameter) -> click.Parameter:
-    if param.name != "env":
-        return param
-    completed = copy(param)
-    completed.type = ENVIRONMENT
-    return completed
+def _change(param: click.Parameter) -> click.Parameter:
+    changed = copy(param)
+    if param.name == "env":
+        changed.type = ENVIRONMENT
+    if param.name == "runner":
+        changed.default = _RUNNER
+    return changed
 
 
 def _require_package(command: str, **options: Any) -> None:

@@ -12,22 +12,25 @@ from typing import Any
 import click
 from kedro.io import CatalogProtocol
 from omegaconf import OmegaConf
-from rich.console import Console
-from rich.table import Table
 
 from mathamr_kedro.cli._grids import (
     GridRun,
     Work,
 )
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._versions import VersionList
 from mathamr_kedro.environments import stack_environments
 from mathamr_kedro.errors import MissingInputError, suggest
-from mathamr_kedro.experiments import Ending
+from mathamr_kedro.experiments import Cell, Ending
+from mathamr_kedro.experiments.grid import CELL_STAGES
 from mathamr_kedro.experiments.outcomes import SYSTEMS
 from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.experiments.tracking import log_cells
 from mathamr_kedro.experiments.versions import compare_versions
+from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.project import find_project, list_versions, open_catalog
+from mathamr_kedro.stages import check_stage_parameters
+from mathamr_kedro.stats import TestConfig
 
 _PARAMS = click.option(
     "--params", "params", default="", metavar="A.B=1,C=2",
@@ -72,8 +75,10 @@ def _run(
     continues where it stopped. A failing cell is reported and the others continue.
     """
     grid = _open(name, env, data_root, params)
+    cells = grid.list_cells(_read_seeds(seeds, grid.experiment.seeds))
+    slots = _assign_slots(devices, workers)
     with grid.lock():
-        works, failed = _run_cells(grid, seeds, workers, devices)
+        works, failed = _run_cells(grid, cells, slots)
     _report_failures(failed, works)
     if grid.has_results():
         grid.run_stages(["significance"])
@@ -91,21 +96,25 @@ def _run(
 @ENV
 @DATA_ROOT
 def _list(env: str | None, data_root: str | None) -> None:
-    """List the experiments and the versions of their results."""
-    table = Table()
-    for title in "experiment version collection conditions seeds cells".split():
-        table.add_column(title)
+    """List the versions of all results, and what each changed.
+
+    What is the same in all of them is said once, above the table.
+    """
     catalog = open_catalog(env, data_root)
     place = Path(str(catalog["experiment_result"]._describe()["filepath"]))
+    table, unused = VersionList(), []
     for name in [*GridRun.list_experiments(find_project()), SYSTEMS]:
         file = place.parents[1] / name / place.name
-        versions = sorted(file.glob(f"*/{file.name}"), reverse=True)
-        for version in versions:
-            result = json.loads(version.read_text(encoding="utf-8"))
-            table.add_row(name, version.parent.name, *_summarise(result))
-        if not versions and name != SYSTEMS:
-            table.add_row(name, "–", "", "", "", "")
-    Console(width=None if sys.stdout.isatty() else 160).print(table)
+        files = {f.parent.name: f for f in sorted(file.glob(f"*/{file.name}"))}
+        table.add(
+            name,
+            {v: json.loads(f.read_text(encoding="utf-8")) for v, f in files.items()},
+        )
+        unused += [] if files or name == SYSTEMS else [name]
+    table.print()
+    if unused:
+        names = ", ".join(unused)
+        click.echo(f"Not run yet: {names} (mathamr experiments run NAME)")
 
 
 @command.command("show")
@@ -125,7 +134,7 @@ def _show(
     if output == "json":
         click.echo(json.dumps(result, indent=1, ensure_ascii=False))
         return
-    collection, conditions, seeds, cells = _summarise(result)
+    collection, conditions, seeds, cells = VersionList.summarise(result)
     click.echo(f"{name}: {collection}; {conditions}; seeds {seeds}; {cells} cells\n")
     click.echo("\n".join(result["tables"].values()))
 
@@ -150,11 +159,19 @@ def _compare(
     env: str | None,
     data_root: str | None,
 ) -> None:
-    """Compare two versions of the experiment NAME (the newest where NEW is absent)."""
+    """Compare two versions of the experiment NAME (the newest where NEW is absent).
+
+    Settings and values that differ are shown, and each difference of a measure is
+    tested over the topics (significance.tests). CSV holds the values alone.
+    """
     before = _read_result(name, old, env, data_root)
     after = _read_result(name, new, env, data_root)
-    table = compare_versions(before, after, measure)
-    text = table.to_csv() if output == "csv" else table.to_markdown()
+    parameters = _open_results(name, env, data_root).load("params:significance")
+    tests = read_parameters(
+        TestConfig, parameters.get("tests", {}), where="significance.tests"
+    )
+    found = compare_versions(before, after, measure, tests)
+    text = found.values.to_csv() if output == "csv" else found.to_markdown()
     click.echo(text, nl=False)
 
 
@@ -193,18 +210,21 @@ def _read_seeds(text: str | None, known: Sequence[int]) -> list[int] | None:
     try:
         seeds = [int(part) for part in text.split(",")]
     except ValueError as exc:
-        raise click.BadParameter(f"expected numbers (got {text!r})") from exc
+        raise click.BadParameter(
+            f"expected seeds such as {known[0]} (got {text!r})", param_hint="--seeds"
+        ) from exc
     unknown = [seed for seed in seeds if seed not in known]
     if unknown:
         raise click.BadParameter(
-            f"expected some of the experiment's seeds {list(known)} (got {unknown})",
+            f"expected some of the experiment's seeds {list(known)} (got {unknown}); "
+            f"--seeds {known[0]} runs one of them, experiment.seeds states others",
             param_hint="--seeds",
         )
-    return seeds
+    return list(dict.fromkeys(seeds))
 
 
 def _run_cells(
-    grid: GridRun, seeds: str | None, workers: int | None, devices: str | None
+    grid: GridRun, cells: Sequence[Cell], slots: Sequence[str]
 ) -> tuple[list[Work], list[Ending]]:
     """Run what is unfinished; return all tasks, and those that did not end well."""
     # It loads torch, which those who look at results need not wait for.
@@ -212,18 +232,19 @@ def _run_cells(
         refuse_shared_trainings,
     )
 
-    cells = grid.list_cells(_read_seeds(seeds, grid.experiment.seeds))
     env = stack_environments(grid.data_env, "scratch")
     refuse_shared_trainings(cells, f"mathamr experiments run {grid.name} --env {env}")
+    for cell in cells:
+        whole = {**grid.context.params, **cell.parameters}
+        check_stage_parameters(whole, CELL_STAGES)
     collection = grid.ensure_collection()
     works = grid.plan(cells, collection)
     names = {cell.name for cell in cells}
     todo = sum(work.task.name in names for work in works)
     done = len(cells) - todo
     click.echo(f"{grid.name}: {len(cells)} cells, {done} finished, {todo} to do")
-    slots = _assign_slots(devices, workers)
     failed = []
-    for number, ending in enumerate(grid.run(works, slots, workers == 0), start=1):
+    for number, ending in enumerate(grid.run(works, slots, not slots), start=1):
         click.echo(f"[{number}/{len(works)}] {_describe(ending)}")
         if ending.state != "finished":
             failed.append(ending)
@@ -231,10 +252,10 @@ def _run_cells(
 
 
 def _assign_slots(devices: str | None, workers: int | None) -> list[str]:
-    """Return the device of each cell that runs at a time."""
+    """Return the device of each cell that runs at a time; none: in this process."""
     if workers == 0:
         return []
-    names = devices.split(",") if devices else GridRun.list_devices()
+    names = GridRun.list_devices(devices)
     return list(islice(cycle(names), workers or len(names)))
 
 
@@ -275,16 +296,3 @@ def _open_results(name: str, env: str | None, data_root: str | None) -> CatalogP
         return open_catalog(env, data_root)
     GridRun.check_name(find_project(), name)
     return open_catalog(stack_environments(env, name), data_root)
-
-
-def _summarise(result: dict[str, Any]) -> tuple[str, str, str, str]:
-    seeds = sorted({found["seed"] for row in result["rows"].values() for found in row})
-    done, missing = len(result["cells"]), len(result["missing"])
-    posts = result.get("posts")
-    size = f", {posts:,} posts" if posts is not None else ""
-    return (
-        f"{result['topic_set']}{size} ({result['collection'][:6]})",
-        ", ".join(result["rows"]),
-        ", ".join(map(str, seeds)),
-        f"{done} of {done + missing}" if done else "1",
-    )

@@ -114,9 +114,9 @@ def _import(archive: Path, env: str | None, data_root: str | None) -> None:
     _refuse_mode(opened, catalog.load("params:graph_fusion")["mode"])
     known = dict(_find_known(catalog))
     importing = ArchiveImport(opened, known)
-    _save(catalog, importing.items())
+    _save(catalog, importing.items(), 2 * len(opened.files))
     if not catalog[_DATASETS[_PAIRS]].exists():  # those of the ingestion stay
-        _save(catalog, importing.pairs())
+        _save(catalog, importing.pairs(), None)
     for key, name in _NOTES.items():
         if opened.manifest.get(key) is not None and not catalog[name].exists():
             catalog.save(name, opened.manifest[key])
@@ -202,8 +202,9 @@ def _find_known(catalog: Any) -> Iterator[tuple[str, KnownPosts]]:
         yield "topics", KnownPosts(dict.fromkeys(ids, "topic"), topics.fingerprint)
 
 
-def _save(catalog: Any, items: Iterable[tuple[str, Any]]) -> None:
-    for table, item in report_progress(items, "pieces imported"):
+def _save(catalog: Any, items: Iterable[tuple[str, Any]], total: int | None) -> None:
+    """Save shards of graphs and of failures; about as many as an archive has files."""
+    for table, item in report_progress(items, "shards imported", total=total):
         catalog[_DATASETS[table]].save(item)
 
 

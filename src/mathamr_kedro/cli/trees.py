@@ -110,7 +110,7 @@ def command(
 
 def _read_latex(text: str, reader: str) -> FormulaTrees:
     if reader == "builtin":
-        return formulas.trees_from_latex(text)
+        return formulas.trees_from_latex(text, mode="total")
     (trees,) = LatexmlConverter(LatexmlConfig(batch_size=1)).build_trees([text])
     return trees
 

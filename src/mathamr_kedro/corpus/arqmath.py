@@ -143,6 +143,10 @@ class ArqmathCollection(Collection):
         files = (f for part in parts for f in self._list_files(part))
         return self._digest_files((self._relative(f), f) for f in files)
 
+    def count_bytes(self, part: Part) -> int:
+        """Return the size of the raw files of a part."""
+        return sum(file.stat().st_size for file in self._list_files(part))
+
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield questions and answers; rows of other types are failures."""
         yield from self._read("posts", read_posts)

@@ -92,6 +92,10 @@ class ChosenCollection(Collection):
         """Return a digest of the raw files of some parts and of the choice."""
         return fingerprint(self._whole.fingerprint(*parts), self._made_from)
 
+    def count_bytes(self, part: Part) -> int:
+        """Return the size of the raw files of a part; posts are read twice."""
+        return self._whole.count_bytes(part) * (2 if part == "posts" else 1)
+
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield the chosen posts; those to learn from come last, as examples."""
         for raw in self._whole.posts():

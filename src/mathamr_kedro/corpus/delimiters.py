@@ -18,7 +18,7 @@ OPEN, CLOSE = "\ue001", "\ue002"
 
 _ENVIRONMENTS = (
     "align|aligned|alignat|eqnarray|equation|gather|gathered|multline|flalign|split"
-    "|displaymath|math|cases|[pbvBV]?matrix|smallmatrix|array|IEEEeqnarray"
+    "|displaymath|math|cases|[pbvBV]?matrix|smallmatrix|array|IEEEeqnarray|tikzcd"
 )
 _START = re.compile(
     rf"{OPEN}\d+{CLOSE}|(?<!\\)\$\$?|(?<!\\)\\[(\[]"
@@ -39,6 +39,8 @@ _WRAPPED = re.compile(r"\$\$(.*)\$\$|\$(.*)\$|\\\[(.*)\\\]|\\\((.*)\\\)", re.DOT
 _BRACE_OR_DOLLAR = re.compile(r"\\.|[{}$]", re.DOTALL)
 _END_OF_ENVIRONMENT = re.compile(r"\\end\{[a-zA-Z]+\*?\}")
 _BLANK_COMMANDS = (r"\qquad", r"\quad")
+_SIZES = re.compile(r"\\(?:left|right|middle|[bB]igg?[lmr]?)")
+_LONGEST_SIZE = len(r"\middle")
 
 
 class Delimited(NamedTuple):
@@ -134,6 +136,11 @@ def split_punctuation(latex: str) -> tuple[str, str]:
     (('x^2 = 2', '.'), ('n!', ''))
     >>> split_punctuation(r"1, 2, ..."), split_punctuation(r"x\,")
     (('1, 2, ...', ''), ('x\\,', ''))
+
+    A delimiter is no punctuation, whatever character it is:
+
+    >>> split_punctuation(r"\left| x \right."), split_punctuation(r"\left| x \right.,")
+    (('\\left| x \\right.', ''), ('\\left| x \\right.', ','))
     """
     end, environment = len(latex), ""
     if latex.endswith("}"):
@@ -142,15 +149,30 @@ def split_punctuation(latex: str) -> tuple[str, str]:
             end, environment = opened, latex[opened:]
     while (before := _skip_blank(latex, end)) is not None:
         end = before
-    if not end or latex[end - 1] not in ".,;:?":
+    if not end or latex[end - 1] not in ".,;:?" or _is_delimiter(latex, end):
         return latex, ""
     place: int | None = end - 1
     last = 0  # where the formula ends: the first place that may be its end
     while place:
-        if not (latex[place - 1].isspace() or latex[place - 1] in "\\.,;:?~"):
+        char = latex[place - 1]
+        if not (char.isspace() or char in "\\.,;:?~") or _is_delimiter(latex, place):
             last = place
         place = _skip_blank(latex, place)
     return (latex[:last] + environment, latex[end - 1]) if last else (latex, "")
+
+
+def _is_delimiter(latex: str, end: int) -> bool:
+    r"""Tell whether the character that ends at ``end`` belongs to a ``\right``."""
+    if latex[end - 1] not in ".,;:?":
+        return False
+    end -= 1
+    while end and latex[end - 1].isspace():
+        end -= 1
+    start = latex.rfind("\\", max(0, end - _LONGEST_SIZE), end)
+    if start < 0 or _SIZES.fullmatch(latex, start, end) is None:
+        return False
+    before = latex[:start]  # of two backslashes, the second starts no command
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 0
 
 
 def _skip_blank(latex: str, end: int) -> int | None:

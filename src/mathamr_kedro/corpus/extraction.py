@@ -27,7 +27,7 @@ from mathamr_kedro.records import (
     Post,
 )
 
-VERSION = 3
+VERSION = 4
 """Of what the readers and the cleaner make of raw files; another one makes it anew."""
 
 Raw = TypeVar("Raw")

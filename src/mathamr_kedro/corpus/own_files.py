@@ -32,6 +32,7 @@ from mathamr_kedro.corpus.math_elements import MathElement
 from mathamr_kedro.corpus.raw import Collection, Markup, Part, RawPost
 from mathamr_kedro.corpus.sections import Section
 from mathamr_kedro.errors import MathAMRError, MissingInputError
+from mathamr_kedro.progress import count_bytes
 from mathamr_kedro.records import Failure, Formula
 from mathamr_kedro.trec import open_binary
 
@@ -119,6 +120,7 @@ class OwnCollection(Collection):
     ) -> Iterator[RawPost | Failure]:
         try:
             text = path.read_text(encoding="utf-8-sig")
+            count_bytes(path.stat().st_size)
         except UnicodeDecodeError as exc:
             detail = (
                 f"expected UTF-8 ({exc.reason} at byte {exc.start}); convert the file"

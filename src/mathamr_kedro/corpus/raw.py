@@ -109,6 +109,10 @@ class Collection(ABC):
         judgments leave the posts alone.
         """
 
+    def count_bytes(self, part: Part) -> int:
+        """Return the size of the raw files of a part, by which progress is told."""
+        return sum(file.stat().st_size for file in self.check_layout())
+
     @abstractmethod
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield questions, answers and documents."""

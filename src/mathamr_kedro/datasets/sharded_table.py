@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from kedro.io import AbstractDataset
 from kedro_datasets._typing import TablePreview
@@ -97,6 +98,13 @@ class ShardedTable:
         """Yield all rows as records."""
         for file in self.files():
             yield from self.read_rows(file)
+
+    def count(self, column: str, values: Collection[str]) -> int:
+        """Return how many rows have one of the values in a column."""
+        wanted = pa.array(sorted(values), pa.string())
+        tables = self.tables([column])
+        found = (pc.sum(pc.is_in(table[column], wanted)).as_py() for table in tables)
+        return sum(number or 0 for number in found)
 
     def find(self, column: str, value: str) -> Any | None:
         """Return the first row whose column has the value, or ``None``."""

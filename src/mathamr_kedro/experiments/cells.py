@@ -30,7 +30,11 @@ import pyarrow.parquet as pq
 
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.experiments.costs import Costs
-from mathamr_kedro.experiments.grid import CELL_STAGES, describe_key
+from mathamr_kedro.experiments.grid import (
+    CELL_STAGES,
+    SHARED_STAGES,
+    describe_key,
+)
 from mathamr_kedro.files import fingerprint, replace_folder
 from mathamr_kedro.wording import count_nouns
 
@@ -88,7 +92,7 @@ class CellRecord:
     """Hash of graphs, returnable formulas, pairs and judgments."""
     seed: int
     parameters: Mapping[str, Any]
-    """Of the stages of a cell."""
+    """Of the stages of a cell, and of those before it that made the collection."""
     encoder: Mapping[str, Any]
     finished: str
     """When, in ISO form."""
@@ -119,7 +123,11 @@ class CellRecord:
             key=key if is_current else fingerprint(key, encoder.get("folder")),
             collection=collection,
             seed=int(parameters["training"].get("seed", 0)),
-            parameters={stage: parameters[stage] for stage in CELL_STAGES},
+            parameters={
+                stage: parameters[stage]
+                for stage in (*SHARED_STAGES, *CELL_STAGES)
+                if stage in parameters
+            },
             encoder=dict(encoder),
             finished="",
             versions={name: importlib.metadata.version(name) for name in _PACKAGES},

@@ -20,10 +20,16 @@ Values = Mapping[str, Any]
 CELL_STAGES = ("preprocessing", "training", "indexing", "evaluation")
 """Stages whose parameters a condition may change; what stands before is shared."""
 
+SHARED_STAGES = ("ingestion", "amr_parsing", "graph_fusion")
+"""Stages before those of a cell, which all cells of a collection share."""
+
 GROUP = "experiment"
 """Top key of an experiment in the parameters (``conf/experiments/NAME.yml``)."""
 
 _HOW_IT_RUNS = (
+    ("amr_parsing", "discard"),
+    ("amr_parsing", "workers"),
+    ("graph_fusion", "workers"),
     ("preprocessing", "workers"),
     ("training", "compute"),
     ("training", "tracking"),
@@ -122,6 +128,23 @@ class Cell:
         """For people."""
         return f"{self.condition}, seed {self.seed}"
 
+    @staticmethod
+    def list_settings(parameters: Values) -> dict[str, Any]:
+        """Return what decides a result as dotted names and plain values.
+
+        Seeds are left out, and what decides only where and how fast it runs. Items of
+        a list that have names are named by them.
+
+        >>> Cell.list_settings({"training": {"loss": {"beta": 1.0}, "steps": "auto"}})
+        {'training.loss.beta': 1}
+        >>> Cell.list_settings({"evaluation": {"fusions": [{"name": "both", "k": 60}]}})
+        {'evaluation.fusions[both].name': 'both', 'evaluation.fusions[both].k': 60}
+        """
+        known = [s for s in (*SHARED_STAGES, *CELL_STAGES) if s in parameters]
+        leaves = dict(_list_leaves(_select(parameters, known), ""))
+        leaves.pop("training.seed", None)
+        return leaves
+
 
 def list_cells(
     experiment: Experiment, parameters: Values, seeds: Sequence[int] | None = None
@@ -146,6 +169,17 @@ def list_cells(
 def describe_key(parameters: Values) -> str:
     """Return the hash of the parameters that decide the result of a cell."""
     return fingerprint(_select(parameters, CELL_STAGES))
+
+
+def _list_leaves(value: Any, place: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _list_leaves(inner, f"{place}.{key}" if place else key)
+    elif value and isinstance(value, list) and isinstance(value[0], Mapping):
+        for number, inner in enumerate(value):
+            yield from _list_leaves(inner, f"{place}[{inner.get('name', number)}]")
+    else:
+        yield place, value
 
 
 def _make_cell(condition: str, changes: Values, seed: int, parameters: Values) -> Cell:

@@ -11,6 +11,7 @@ from typing import Any
 from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.experiments.cells import FinishedCell, TopicScores
 from mathamr_kedro.experiments.costs import Costs
+from mathamr_kedro.experiments.grid import Cell
 from mathamr_kedro.experiments.reports import (
     Report,
 )
@@ -56,6 +57,7 @@ class Outcome:
             "package_version": importlib.metadata.version("mathamr-kedro"),
             "cells": _describe_cells(grid) if grid else [],
             "missing": [cell.name for cell in grid.missing] if grid else [],
+            "topics": list(self.topics),
             "rows": {
                 row: [_describe_seed(result) for result in found]
                 for row, found in self.results.items()
@@ -95,7 +97,12 @@ def summarise_experiment(
         report=report.add_note(parsers),
         baseline=experiment.baseline,
         measure=experiment.measures[0],
-        facts=_state_facts(newest, chosen),
+        facts={
+            **_state_facts(newest, chosen),
+            "settings": _describe_settings(
+                {cell.condition: done for cell, done in grid.finished}
+            ),
+        },
         notes=(*notes, parsers),
         topics=_list_topics(newest.read_topic_scores(experiment.task, chosen)),
         grid=grid,
@@ -176,9 +183,26 @@ def _describe_cells(grid: GridResults) -> list[dict[str, Any]]:
     ]
 
 
+def _describe_settings(cells: Mapping[str, FinishedCell]) -> dict[str, Any]:
+    """Return the settings of all conditions, then those of each that differ."""
+    found = {name: Cell.list_settings(c.record.parameters) for name, c in cells.items()}
+    first = next(iter(found.values()))
+    shared = {
+        key: value
+        for key, value in first.items()
+        if all(key in own and own[key] == value for own in found.values())
+    }
+    own = {
+        name: {key: value for key, value in values.items() if key not in shared}
+        for name, values in found.items()
+    }
+    return {"shared": shared, "conditions": own}
+
+
 def _describe_seed(result: SeedResult) -> dict[str, Any]:
     return {
         "seed": result.seed,
+        "scores": {name: values.tolist() for name, values in result.per_topic.items()},
         "means": {name: result.value(name) for name in result.per_topic},
         "figures": dict(result.figures),
         "machines": {name: m.name for name, m in result.machines.items()},
@@ -201,6 +225,8 @@ def _state_facts(cell: FinishedCell, topic_set: str) -> dict[str, Any]:
         "topic_set": topic_set,
         "amr_parser": dict(cell.record.amr_parser),
         "posts": index.get("posts"),
+        "versions": dict(cell.record.versions),
+        "settings": _describe_settings({SYSTEMS: cell}),
     }
 
 

@@ -10,6 +10,7 @@ from mathamr_kedro.errors import InputError, MissingInputError
 from mathamr_kedro.experiments.cells import CellStore, FinishedCell, TopicScores
 from mathamr_kedro.experiments.costs import Costs
 from mathamr_kedro.experiments.grid import Cell, Experiment, list_cells
+from mathamr_kedro.progress import report_progress
 from mathamr_kedro.stats import QUERY_SECONDS, FloatArray, SeedResult
 
 SYSTEM = "mathamr_plus"
@@ -71,7 +72,8 @@ class GridResults:
         """Return results over seeds by row of the tables."""
         gathered: dict[str, list[SeedResult]] = {}
         topics: dict[str, tuple[str, ...]] = {}
-        for cell, done in self.finished:
+        cells = report_progress(self.finished, "cells read", total=len(self.finished))
+        for cell, done in cells:
             scored = done.read_topic_scores(self.experiment.task, topic_set)
             for system, (found, _) in scored.items():
                 if topics.setdefault(topic_set, found) != found:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any
 
 from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph import ReleasedEncoder
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.node_vectors import NodeVectorsConfig
 from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.text import explain_absence
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,14 @@ class TrackingConfig:
     mlflow: str | None = None
     """Tracking URI, e.g. ``sqlite:///mlflow.db``; ``None`` tracks nothing."""
     experiment: str = "mathamr_plus"
+
+    def check_machine(self) -> None:
+        """Refuse MLflow where it is not installed."""
+        if self.mlflow is not None and find_spec("mlflow") is None:
+            raise ConfigurationError(
+                "Expected the package mlflow for training.tracking.mlflow; "
+                'pip install "mathamr-kedro[mlflow]", or set it to null'
+            )
 
 
 @dataclass(frozen=True)
@@ -60,6 +71,19 @@ class TrainingStageConfig(TrainingConfig):
         teachers = self.distillation
         is_asked_for = teachers.uses_texts and self.num_epochs > 0
         return is_asked_for and teachers.document_vectors is None
+
+    def check_machine(self) -> None:
+        """Refuse what is not here: an encoder, a sentence encoder, a GPU, MLflow."""
+        if self.start_from is not None:
+            ReleasedEncoder(self.start_from)
+        self.tracking.check_machine()
+        if self.num_epochs == 0:
+            return
+        self.compute.check_machine()
+        if self.node_vectors.concepts == "text" or self.makes_document_vectors:
+            reason = explain_absence(self.text_model)
+            if reason is not None:
+                raise ConfigurationError(f"training.text_model: {reason}")
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> TrainingStageConfig:

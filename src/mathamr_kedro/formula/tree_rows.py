@@ -24,7 +24,7 @@ from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
 from mathamr_kedro.records import Formula
 from mathamr_kedro.types import FormulaId, VisualId
 
-VERSION = 1
+VERSION = 2
 """Of the trees of formulas; another one makes all of them anew."""
 
 SOURCES = ("", "pmml", "cmml", "latexml", "latex", "brackets")
@@ -128,7 +128,7 @@ def build_trees(
         formula: with LaTeX and, as MathML or as bracket strings, presentation and
             content, each possibly empty.
         read_latex: reads LaTeX where a tree is still missing;
-            :func:`mathamr_kedro.formula.trees_from_latex` by default.
+            :func:`mathamr_kedro.formula.trees_from_latex` in total mode by default.
         converted: the trees that LaTeXML made of the LaTeX, where it was run.
     """
     reasons: Counter[str] = Counter()
@@ -181,8 +181,9 @@ def _read(
 ) -> FormulaTrees | None:
     if not latex.strip():
         return None
-    read = read_latex or mathamr_kedro.formula.trees_from_latex
-    return read(latex)
+    if read_latex is not None:
+        return read_latex(latex)
+    return mathamr_kedro.formula.trees_from_latex(latex, mode="total")
 
 
 def _write_deviations(reasons: Counter[str]) -> str:

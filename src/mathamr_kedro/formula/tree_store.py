@@ -296,5 +296,5 @@ def find_trees(
     )
     if (stored is not None and stored.is_whole) or not latex.strip():
         return stored
-    read = formula.trees_from_latex(latex)
+    read = formula.trees_from_latex(latex, mode="total")
     return read if stored is None else stored.fill(read)

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph.pairs import SplitConfig
+from mathamr_kedro.graph.released import ReleasedEncoder
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import VocabularyConfig
 from mathamr_kedro.parameters import read_parameters
@@ -31,6 +33,24 @@ class PreprocessingConfig:
     def read(cls, values: Mapping[str, Any]) -> PreprocessingConfig:
         """Check what the configuration gave."""
         return read_parameters(cls, values, where="preprocessing")
+
+    def check_fusion(self, mode: str) -> None:
+        """Refuse trees that graphs of a fusion mode (``graph_fusion.mode``) lack.
+
+        Raises:
+            ConfigurationError: layout trees are asked for, and there are none.
+        """
+        if mode == "mathamr" and self.graph.formula_mode in ("slt", "both"):
+            raise ConfigurationError(
+                "Expected preprocessing.graph.formula_mode 'opt' or 'none' for graphs "
+                "of graph_fusion.mode 'mathamr', which have no layout trees (got "
+                f"{self.graph.formula_mode!r})"
+            )
+
+    def check_machine(self) -> None:
+        """Refuse a released encoder that is not here, or is of other graphs."""
+        if self.vocabulary.source is not None:
+            ReleasedEncoder(self.vocabulary.source).load_vocabularies(self.graph)
 
     def describe(self) -> dict[str, Any]:
         """Return what the prepared graphs depend on, as plain values."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from mathamr_kedro.machines import Machine
+from mathamr_kedro.wording import format_duration
 
 logger = logging.getLogger(__name__)
 
@@ -70,23 +71,9 @@ class Progress(NamedTuple):
             self.step,
             self.steps,
             self.loss,
-            f"{self.pairs_per_second:,.0f}",
-            _format_duration(self.seconds_left),
+            f"{self.pairs_per_second:,.{0 if self.pairs_per_second >= 10 else 1}f}",
+            format_duration(self.seconds_left),
         )
 
 
 ProgressCallback: TypeAlias = Callable[[Progress], None]
-
-
-def _format_duration(seconds: float) -> str:
-    """Say a duration in words.
-
-    >>> [_format_duration(s) for s in (8, 150, 9000)]
-    ['8 s', '2 min 30 s', '2 h 30 min']
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes == 0:
-        return f"{rest} s"
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"

@@ -26,6 +26,7 @@ from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.learning.maxsim import maxsim, take_documents
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
 from mathamr_kedro.model import MathAMRPlus
+from mathamr_kedro.progress import report_progress
 from mathamr_kedro.ragged import RaggedVectors
 
 _BLOCK = {"cpu": (64, 1024), "cuda": (1024, 4096)}
@@ -125,7 +126,9 @@ def mine_by_model(
     pool_groups = torch.from_numpy(groups[pool]).to(device)
     wanted = min(config.skip + config.kept, len(pool))
     mined = np.full((len(pairs), config.kept), NOTHING, dtype=np.int64)
-    for start in range(0, len(pairs), rows):
+    starts = range(0, len(pairs), rows)
+    named = "blocks of pairs searched for negatives"
+    for start in report_progress(starts, named, total=len(starts)):
         chosen = slice(start, start + rows)
         (queries,) = _encode(model, shards, pairs.queries[chosen], rows)
         mine = torch.from_numpy(groups[chosen]).to(device)

@@ -33,6 +33,7 @@ from mathamr_kedro.learning.distillation import (
 )
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
 from mathamr_kedro.learning.maxsim import is_formula
+from mathamr_kedro.progress import report_progress
 from mathamr_kedro.ragged import RaggedVectors
 
 _GRAPHS = 128
@@ -198,6 +199,8 @@ def _find_owners(batch: GraphBatch) -> Tensor:
 def _read(
     shards: GraphShards, device: torch.device, every: int = 1
 ) -> Iterator[GraphBatch]:
-    for start in range(0, len(shards), _GRAPHS * every):
+    starts = range(0, len(shards), _GRAPHS * every)
+    named = "batches read for the teacher of formulas"
+    for start in report_progress(starts, named, total=len(starts)):
         chosen = np.arange(start, min(start + _GRAPHS, len(shards)))
         yield shards.assemble(chosen).to(device)

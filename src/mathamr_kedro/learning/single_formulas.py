@@ -155,7 +155,9 @@ def _write(shards: GraphShards, learn: TrainingPairs, folder: Path) -> Positions
 
         posts = [learn.queries.tolist(), learn.documents.tolist()]
         numbered = report_progress(
-            zip(*posts, strict=True), "pairs searched for single formulas"
+            zip(*posts, strict=True),
+            "pairs searched for single formulas",
+            total=len(learn),
         )
         for pair, formulas, graphs in _cut_pairs(shards, numbered):
             one, two = map(place, pair, formulas, graphs)

@@ -22,12 +22,16 @@ from mathamr_kedro.files import allot_file
 from mathamr_kedro.learning.node_vectors import Encode
 from mathamr_kedro.progress import report_progress
 
-TEXTS_AT_ONCE = 2048
+TEXTS_AT_ONCE = 256
 """Texts that are encoded, and written, together."""
 
 
 def write_document_vectors(
-    path: Path, rows: int, texts: Iterable[tuple[int, str]], encode: Encode
+    path: Path,
+    rows: int,
+    texts: Iterable[tuple[int, str]],
+    encode: Encode,
+    total: int | None = None,
 ) -> None:
     """Write the vectors of some texts to an ``.npy`` file, a batch after another.
 
@@ -36,13 +40,14 @@ def write_document_vectors(
         rows: of the file, whether they have a text or not.
         texts: row and text of each post.
         encode: gives a vector to each text.
+        total: number of texts, where it is known; for the lines of progress.
 
     Raises:
         MissingInputError: there is no text at all.
     """
     table: NDArray[np.float16] | None = None
     batches = _take_batches(iter(texts))
-    for batch in report_progress(batches, "texts encoded", size_of=len):
+    for batch in report_progress(batches, "texts encoded", len, total=total):
         vectors = encode([text for _, text in batch])
         if table is None:  # on disk: memory holds what was just written
             shape = (rows, vectors.shape[1])

@@ -71,6 +71,26 @@ class ComputeConfig:
     backend: BackendName = "auto"
     precision: Precision = "fp32"
 
+    def __post_init__(self) -> None:
+        if self.device == "auto":
+            return
+        try:
+            torch.device(self.device)
+        except RuntimeError as exc:
+            raise ConfigurationError(
+                "Expected 'auto', 'cpu' or a GPU such as 'cuda:0' for device (got "
+                f"{self.device!r})"
+            ) from exc
+
+    def check_machine(self) -> None:
+        """Refuse a GPU that is not here."""
+        device = self.choose_device()
+        if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+            raise ConfigurationError(
+                f"Expected device {self.device!r} to be on this machine (torch sees "
+                f"{torch.cuda.device_count()} GPUs); 'auto' takes what there is"
+            )
+
     def choose_device(self) -> torch.device:
         """Resolve ``auto`` to the GPU where there is one."""
         if self.device != "auto":

@@ -107,5 +107,7 @@ class MathAMRPlus(nn.Module):
 
     def log_parameters(self) -> None:
         """Log the number of parameters of each component."""
-        for name, count in self.count_parameters().items():
-            logger.info("%-18s %12s parameters", name, f"{count:,}")
+        counts = self.count_parameters()
+        total = counts.pop("all")
+        parts = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+        logger.info("%s parameters: %s", f"{total:,}", parts)

@@ -33,6 +33,7 @@ from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula import FormulaTrees
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import FormulaInstance, FormulaMention, Post, Topic
 from mathamr_kedro.runs.sentence_index import SentenceIndex
 from mathamr_kedro.text import (
@@ -85,17 +86,24 @@ class PostSources:
     """Types of post that may be returned."""
     text_model: str | None = None
     """Folder of the model of ``text`` and ``text_title``."""
+    count: Callable[[tuple[str, ...]], int | None] = lambda types: None
+    """Number of posts of some types, where it is known; for the lines of progress."""
 
     def chosen(self) -> Iterator[Post]:
         """Yield the posts that may be returned."""
         return (p for p in self.posts() if p.post_type in self.post_types)
+
+    def read(self, system: str) -> Iterator[Post]:
+        """Yield them and tell how far it is."""
+        total = self.count(self.post_types)
+        return report_progress(self.chosen(), f"posts read for {system}", total=total)
 
 
 def build_post_ranker(system: PostSystem, sources: PostSources) -> PostRanker:
     """Read the collection once or twice; return what ranks posts for topics."""
     match system:
         case "bm25":
-            index = TermIndex((p.post_id, _post_terms(p)) for p in sources.chosen())
+            index = TermIndex((p.post_id, _post_terms(p)) for p in sources.read(system))
             return lambda topics, depth: [
                 index.search(_post_terms(topic), depth) for topic in topics
             ]
@@ -128,13 +136,16 @@ def build_formula_ranker(
     model = name_text_model(system, text_model)
     if model is not None:
         texts = ((key, formula.latex) for key, formula in chosen.items())
-        rank = SentenceIndex(model, texts).search
+        rank = SentenceIndex(model, texts, total=len(chosen)).search
         return lambda topics, depth: [
             _name_formulas(hits, chosen)
             for hits in rank([find_query_formula(t).latex for t in topics], depth)
         ]
     terms = _formula_terms(system, trees_of)
-    index = TermIndex((key, terms(formula)) for key, formula in chosen.items())
+    found = report_progress(
+        chosen.items(), f"formulas read for {system}", total=len(chosen)
+    )
+    index = TermIndex((key, terms(formula)) for key, formula in found)
     return lambda topics, depth: [
         _name_formulas(index.search(terms(find_query_formula(topic)), depth), chosen)
         for topic in topics
@@ -202,15 +213,17 @@ def _rank_with_questions(sources: PostSources) -> PostRanker:
     def terms(post: Post) -> list[str]:
         return _post_terms(post) + questions.get(post.parent_id or "", [])
 
-    index = TermIndex((p.post_id, terms(p)) for p in sources.chosen())
+    found = sources.read("bm25_question")
+    index = TermIndex((p.post_id, terms(p)) for p in found)
     return lambda topics, depth: [index.search(_post_terms(t), depth) for t in topics]
 
 
 def _rank_graphs(sources: PostSources) -> PostRanker:
+    chosen = (r for r in sources.graphs() if r.post_type in sources.post_types)
+    total = sources.count(sources.post_types)
     index = TermIndex(
         (record.graph_id, list_graph_terms(record.graph))
-        for record in sources.graphs()
-        if record.post_type in sources.post_types
+        for record in report_progress(chosen, "graphs read for bm25_graph", total=total)
     )
 
     def rank(topics: Sequence[Topic], depth: int) -> list[Hits]:
@@ -233,7 +246,8 @@ def _rank_sentences_of_posts(system: PostSystem, sources: PostSources) -> PostRa
     texts = ((p.post_id, _restore(p)) for p in sources.chosen())
     model = name_text_model(system, sources.text_model)
     assert model is not None  # the systems without one are ranked elsewhere
-    rank = SentenceIndex(model, texts, titles).search
+    total = sources.count(sources.post_types)
+    rank = SentenceIndex(model, texts, titles, total).search
     return lambda topics, depth: rank([_restore(t) for t in topics], depth)
 
 

@@ -80,6 +80,11 @@ class NamedFusion(Fusion):
             raise ConfigurationError(
                 f"Expected a name and the systems ('of') of a fusion (got {self!r})"
             )
+        if self.weights and len(self.weights) != len(self.of):
+            raise ConfigurationError(
+                f"Expected {len(self.of)} weights, one for each system of the fusion "
+                f"{self.name!r} (got {self.weights!r})"
+            )
 
 
 def fuse_runs(runs: Sequence[Run], fusion: Fusion, name: str) -> Run:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,7 @@ class SentenceIndex:
         model: a known name, or a folder (:mod:`mathamr_kedro.text.models`).
         texts: ids and texts.
         titles: titles by id, of texts that have one.
+        total: number of texts, where it is known; for the lines of progress.
     """
 
     def __init__(
@@ -31,20 +34,38 @@ class SentenceIndex:
         model: str,
         texts: Iterable[tuple[str, str]],
         titles: Mapping[str, str] | None = None,
+        total: int | None = None,
     ) -> None:
         self._encoder = SentenceEncoder(find_text_model(model))
         self._space = ExactSpace()
-        titles, stream, ids = titles or {}, iter(texts), []
-        batches = iter(lambda: list(islice(stream, _TEXTS_AT_ONCE)), [])
-        for batch in report_progress(batches, f"texts encoded by {model}", len):
-            ids += [key for key, _ in batch]
-            self._space.add(RaggedVectors.one_each(self._encode(batch, titles)))
+        ids: list[str] = []
+        done = self._add_texts(iter(texts), titles or {}, ids)
+        name = f"texts encoded by {Path(model).name}"
+        deque(report_progress(done, name, int, total=total), maxlen=0)
         self._ids: NDArray[np.object_] = np.array(ids, dtype=np.object_)
+
+    def _add_texts(
+        self,
+        stream: Iterator[tuple[str, str]],
+        titles: Mapping[str, str],
+        ids: list[str],
+    ) -> Iterator[int]:
+        """Encode texts; yield each time how many more are done."""
+        while batch := list(islice(stream, _TEXTS_AT_ONCE)):
+            ids += [key for key, _ in batch]
+            vectors = yield from self._encode(batch, titles)
+            self._space.add(RaggedVectors.one_each(vectors))
 
     def _encode(
         self, batch: Sequence[tuple[str, str]], titles: Mapping[str, str]
-    ) -> NDArray[np.float32]:
-        vectors = self._encoder.encode([text for _, text in batch])
+    ) -> Generator[int, None, NDArray[np.float32]]:
+        parts: list[tuple[NDArray[np.int64], NDArray[np.float32]]] = []
+        for part in self._encoder.encode_batches([text for _, text in batch]):
+            parts.append(part)
+            yield len(part[0])
+        vectors = np.empty((len(batch), parts[0][1].shape[1]), dtype=np.float32)
+        for rows, found in parts:
+            vectors[rows] = found
         titled = [n for n, (key, _) in enumerate(batch) if key in titles]
         if titled:
             vectors[titled] += self._encoder.encode(

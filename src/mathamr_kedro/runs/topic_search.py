@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.graph import SENTENCE
 from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import Topic
 from mathamr_kedro.runs.baselines import TASK_1_TYPES
 from mathamr_kedro.search import (
@@ -27,6 +28,7 @@ from mathamr_kedro.search import (
 )
 from mathamr_kedro.trec import Run
 from mathamr_kedro.types import PostId, TopicId
+from mathamr_kedro.wording import format_duration
 
 logger = logging.getLogger(__name__)
 
@@ -91,6 +93,11 @@ class NamedStrategy(Strategy):
         return cls(**{name: getattr(strategy, name) for name in names})
 
     @property
+    def needs_documents(self) -> bool:
+        """Whether posts need a document vector."""
+        return super().needs_documents or self.with_document > 0
+
+    @property
     def mixes(self) -> bool:
         """Whether scores are more than MaxSim."""
         is_weighted = self.sentence_weight != 1
@@ -147,7 +154,14 @@ def run_search(
     times: list[float] = []
     if queries:
         search(queries[:1], depth)
-    for start in range(0, len(queries), batch_size):
+    starts = range(0, len(queries), batch_size)
+    for start in report_progress(
+        starts,
+        f"task {task}, {system}: topics",
+        lambda start: min(batch_size, len(queries) - start),
+        total=len(queries),
+        ends=False,
+    ):
         batch = slice(start, start + batch_size)
         started = time.perf_counter()
         found = search(queries[batch], depth)
@@ -155,8 +169,8 @@ def run_search(
         lists.update(zip(topics[batch], found, strict=True))
     seconds = sum(times)
     logger.info(
-        "task %d, %s: %s topics, %s/s", task, system, len(lists),
-        f"{len(lists) / max(seconds, 1e-9):,.1f}",
+        "task %d, %s: %s topics searched in %s",
+        task, system, len(lists), format_duration(seconds),
     )  # fmt: skip
     each = dict(zip(topics, times, strict=True)) if batch_size == 1 else {}
     return Run(

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.arrays import TextColumn
 from mathamr_kedro.errors import (
+    ConfigurationError,
     DamagedFileError,
     MalformedInputError,
     WorkerError,
@@ -62,6 +63,12 @@ class EncodingConfig:
     workers: WorkerConfig = field(
         default_factory=lambda: WorkerConfig(workers=1, batch_size=1, timeout_s=3600)
     )
+
+    def __post_init__(self) -> None:
+        if self.posts_per_shard < 1:
+            raise ConfigurationError(
+                f"Expected posts_per_shard of at least 1 (got {self.posts_per_shard!r})"
+            )
 
 
 def fingerprint_encoder(model_folder: Path, graphs: str) -> str:
@@ -151,7 +158,9 @@ def encode_collection(
     missing = {r.name: r for r in ranges}
     partitions = (Partition(name, [r]) for name, r in missing.items())
     results = run_partitions(function, partitions, config.workers)
-    for result in report_progress(results, "posts encoded", _count_posts):
+    total = sum(r.last - r.first for r in ranges)
+    what = f"{of.partition('-')[0]} encoded"
+    for result in report_progress(results, what, _count_posts, total=total):
         encoded = result.results[0]
         if isinstance(encoded, Failed):
             raise WorkerError(f"Shard {result.name!r}: {encoded.detail}")

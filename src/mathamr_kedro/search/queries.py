@@ -153,7 +153,7 @@ def _find_problems(clean: CleanText, parsed: ParsedText) -> tuple[str, ...]:
     """Say what of a query could not be read as it stands."""
     problems = []
     for mention in clean.formula_map:
-        trees = formula.trees_from_latex(mention.latex)
+        trees = formula.trees_from_latex(mention.latex, mode="total")
         if trees.problems:
             reasons = ", ".join(sorted(trees.problems))
             problems.append(

@@ -98,6 +98,13 @@ class Changes:
         new = tuple(s for s in segments if s.entry.added > generation)
         return cls(reached, buried, deleted, new)
 
+    def count_points(self) -> int:
+        """Return how many posts and returnable formulas are new or replaced."""
+        return sum(
+            int(posts.is_post.sum()) + int(posts.returnable.sum())
+            for posts in self.written()
+        )
+
     def written(self) -> Iterator[PostVectors]:
         """Yield the posts that are new or replaced."""
         for segment in self.segments:

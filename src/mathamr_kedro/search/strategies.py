@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import find_owner
@@ -25,9 +25,13 @@ from mathamr_kedro.search.engines.protocol import (
     PostTypes,
     SearchMode,
     VectorIndex,
+    check_post_types,
     document_vector,
 )
 from mathamr_kedro.search.post_vectors import PostEntry, Vectors
+
+if TYPE_CHECKING:
+    from mathamr_kedro.search.engines import EngineConfig
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,32 @@ class Strategy:
                 "Expected retrieval 'maxsim' and search 'hnsw' for hnsw_walks "
                 f"{self.hnsw_walks!r} (got {self.retrieval!r} and {self.search!r})"
             )
+        check_post_types(self.types)
+
+    def check_engine(self, engine: EngineConfig) -> None:
+        """Refuse an engine that cannot search like this.
+
+        Raises:
+            ConfigurationError: an HNSW graph is asked for that it does not build.
+        """
+        if self.search != "hnsw":
+            return
+        space = "all" if self.retrieval == "maxsim" else "doc"
+        if engine.engine == "exact":
+            remedy = "indexing.engine.engine 'edge' or 'server'"
+        elif not getattr(engine.hnsw, f"{space}_m"):
+            remedy = f"indexing.engine.hnsw.{space}_m 16"
+        else:
+            return
+        raise ConfigurationError(
+            f"Expected HNSW graphs in the index for {self.retrieval!r} by 'hnsw' (got "
+            f"engine {engine.engine!r} without); choose {remedy}, or search 'exact'"
+        )
+
+    @property
+    def needs_documents(self) -> bool:
+        """Whether posts need a document vector."""
+        return self.retrieval != "maxsim"
 
     @property
     def name(self) -> str:

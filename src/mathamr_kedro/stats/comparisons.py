@@ -46,6 +46,18 @@ class TestConfig:
     """Draws of the randomisation test and of the bootstrap."""
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        for name in ("alpha", "confidence"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigurationError(
+                    f"Expected {name} from 0 to 1 (got {getattr(self, name)!r})"
+                )
+        for name, least in (("num_samples", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise ConfigurationError(
+                    f"Expected {name} of at least {least} (got {getattr(self, name)!r})"
+                )
+
 
 class Comparison(NamedTuple):
     """One condition against the baseline on one measure."""

@@ -12,6 +12,7 @@ on two machines gets a row for each beside its own::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -28,6 +29,9 @@ from mathamr_kedro.stats.tables import Column, Figure, Row, Table
 
 Results = Mapping[str, Sequence[SeedResult]]
 """Results over seeds by condition."""
+
+_SPREAD = re.compile(r"mean ± std( over seeds)?")
+"""What the titles of tables of means promise."""
 
 
 @dataclass(frozen=True)
@@ -99,15 +103,18 @@ def best_seed_table(
 def mean_table(layout: Layout, results: Results) -> Table:
     """Return the table of means and standard deviations over seeds.
 
-    Seeds without a value do not count in its mean; a note says which rows rest on
-    fewer seeds than others, and on which machines values were measured that depend on
-    it.
+    One seed has no deviation, and the title says that it is one. Seeds without a value
+    do not count in its mean; a note says which rows rest on fewer seeds than others,
+    and on which machines values were measured that depend on it.
 
     Raises:
         ConfigurationError: there are results of a condition that has no row.
     """
     _check_conditions(layout, results)
     layout = _name_devices(layout, results)
+    if all(len(found) <= 1 for found in results.values()):
+        title = _SPREAD.sub("one seed", layout.title)
+        layout = replace(layout, title=title)
     rows = tuple(
         row for name in layout.rows for row in _mean_rows(layout, name, results)
     )

@@ -51,7 +51,8 @@ class _Spread(NamedTuple):
     """Mean and standard deviation over seeds."""
 
     mean: float
-    std: float
+    std: float | None
+    """``None``: one seed has no spread."""
     num_seeds: int
 
 
@@ -67,7 +68,7 @@ def select_best_seed(results: Sequence[SeedResult], by: str = "nDCG'") -> SeedRe
 
 
 def summarise_seeds(results: Sequence[SeedResult], name: str) -> _Spread:
-    """Return mean and sample standard deviation (n - 1) over seeds; 0 for one seed.
+    """Return mean and sample standard deviation (n - 1) over seeds; none for one seed.
 
     >>> summarise_seeds([SeedResult(s, {}, {"QPS": q}) for s, q in ((1, 9), (2, 11))],
     ...                 "QPS")
@@ -79,5 +80,5 @@ def summarise_seeds(results: Sequence[SeedResult], name: str) -> _Spread:
     if not results:
         raise InputError("Expected the result of at least one seed (got none)")
     values = np.array([result.value(name) for result in results], dtype=np.float64)
-    std = float(values.std(ddof=1)) if values.size > 1 else 0.0
+    std = float(values.std(ddof=1)) if values.size > 1 else None
     return _Spread(float(values.mean()), std, values.size)

@@ -102,9 +102,10 @@ class Table:
         """Return the table as CSV with full precision.
 
         A column with deviations has a second one, ``... std``; a column with marks has
-        ``... significant`` (1 or 0).
+        ``... significant`` (1 or 0). Where there is a baseline, a column says which.
         """
-        header = [*self.label_titles, "baseline"]
+        has_baseline = any(row.is_baseline for row in self.rows)
+        header = [*self.label_titles, *(["baseline"] if has_baseline else [])]
         for i, column in enumerate(self.columns):
             title = _full_title(column, " / ")
             header.append(title)
@@ -113,7 +114,8 @@ class Table:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(header)
         for row in self.rows:
-            cells: list[object] = [*row.labels, int(row.is_baseline)]
+            cells: list[object] = list(row.labels)
+            cells += [int(row.is_baseline)] if has_baseline else []
             for i, figure in enumerate(row.figures):
                 cells.append(_csv_value(figure, self.columns[i]))
                 for extra in _extras(self, i):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,8 @@ from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.text.models import EXTRA
 
 _BATCH = 32
+_AT_ONCE = 4 * _BATCH
+"""Texts after which :meth:`SentenceEncoder.encode_batches` tells of itself."""
 
 
 class SentenceEncoder:
@@ -50,13 +52,26 @@ class SentenceEncoder:
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """(N, k) vectors of length 1; texts beyond the model's length are cut."""
         width = self._model.get_embedding_dimension()
-        if not texts:
-            return np.zeros((0, width or 0), dtype=np.float32)
-        vectors = self._model.encode(
-            list(texts),
-            batch_size=_BATCH,
-            show_progress_bar=False,
-            convert_to_numpy=True,
-            normalize_embeddings=True,
-        )
-        return np.asarray(vectors, dtype=np.float32)
+        vectors = np.zeros((len(texts), width or 0), dtype=np.float32)
+        for rows, found in self.encode_batches(texts):
+            vectors[rows] = found
+        return vectors
+
+    def encode_batches(
+        self, texts: Sequence[str]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """Yield places and vectors of some texts after another, the longest first.
+
+        Texts of one length fill a batch; so the order is not that of the texts.
+        """
+        order = np.argsort([-len(text) for text in texts], kind="stable")
+        for start in range(0, len(texts), _AT_ONCE):
+            rows = order[start : start + _AT_ONCE]
+            vectors = self._model.encode(
+                [texts[row] for row in rows],
+                batch_size=_BATCH,
+                show_progress_bar=False,
+                convert_to_numpy=True,
+                normalize_embeddings=True,
+            )
+            yield rows, np.asarray(vectors, dtype=np.float32)

@@ -18,10 +18,12 @@ from typing import IO, Any, Literal
 
 from mathamr_kedro.errors import MalformedInputError, MissingInputError, suggest
 from mathamr_kedro.files import replace_file
+from mathamr_kedro.progress import count_bytes
 
 Names = Literal["nfc", "as_written"]
 """Whether names are compared as NFC Unicode, or code point by code point."""
 
+_BUFFER = 1 << 17
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -32,7 +34,7 @@ def open_binary(path: Path) -> IO[bytes]:
         MissingInputError: there is no such file.
     """
     try:
-        stream = path.open("rb")
+        stream = io.BufferedReader(_CountedFile(path), _BUFFER)
     except FileNotFoundError as exc:
         names = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         near = suggest(path.name, names)
@@ -43,8 +45,23 @@ def open_binary(path: Path) -> IO[bytes]:
     stream.seek(0)
     if not is_packed:
         return stream
-    stream.close()
-    return gzip.open(path, "rb")  # type: ignore[return-value]
+    packed = gzip.GzipFile(fileobj=stream, mode="rb")
+    packed.myfileobj = stream  # type: ignore[assignment]  # closed with it
+    return packed  # type: ignore[return-value]
+
+
+class _CountedFile(io.FileIO):
+    """A file whose bytes are counted as they are read: progress looks at them."""
+
+    def readinto(self, buffer: Any) -> int | None:
+        number = super().readinto(buffer)
+        count_bytes(number or 0)
+        return number
+
+    def readall(self) -> bytes:
+        data = super().readall()
+        count_bytes(len(data))
+        return data
 
 
 @contextmanager

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from mathamr_kedro.errors import WorkerError
+from mathamr_kedro.progress import report_progress
 from mathamr_kedro.workers.config import WorkerConfig
 from mathamr_kedro.workers.job import Event, Function, Reason
 from mathamr_kedro.workers.pools import Pool, make_pool
@@ -49,7 +50,12 @@ class PartitionResult(NamedTuple):
 
 
 def run_partitions(
-    function: Function, partitions: Iterable[Partition], config: WorkerConfig
+    function: Function,
+    partitions: Iterable[Partition],
+    config: WorkerConfig,
+    named: str | None = None,
+    total: int | None = None,
+    count_others: Callable[[PartitionResult], int] = lambda result: 0,
 ) -> Iterator[PartitionResult]:
     """Run ``function`` on the items of all partitions, a batch at a time.
 
@@ -57,6 +63,10 @@ def run_partitions(
         function: from a batch of items to one result per item.
         partitions: read as workers become free, so a generator of any length will do.
         config: runner and limits; they never change a result.
+        named: what the items are, for lines of progress after each batch; ``None``: the
+            caller tells of finished partitions.
+        total: number of the items, and of others that count with them.
+        count_others: how many others of ``total`` are done with a partition.
 
     Yields:
         The partitions in their order, each once, with one result per item.
@@ -68,7 +78,19 @@ def run_partitions(
     """
     pool = make_pool(function, config)
     try:
-        yield from _Run(pool, iter(partitions), config).results()
+        steps: Iterator[PartitionResult | int] = _Run(
+            pool, iter(partitions), config
+        ).steps()
+        if named is not None:
+            steps = report_progress(
+                steps,
+                named,
+                lambda step: step if isinstance(step, int) else count_others(step),
+                total=total,
+            )
+        for step in steps:
+            if not isinstance(step, int):
+                yield step
     finally:
         pool.close()
 
@@ -119,11 +141,14 @@ class _Run:
     todo: deque[_Task] = field(default_factory=deque)
     failed_starts: int = 0
     has_worked: bool = False
+    finished: int = 0
+    """Items since the last step."""
 
     def __post_init__(self) -> None:
         self.slots = [_Slot() for _ in range(self.config.workers)]
 
-    def results(self) -> Iterator[PartitionResult]:
+    def steps(self) -> Iterator[PartitionResult | int]:
+        """Yield numbers of items as they are done, and partitions in their order."""
         while True:
             self._submit_tasks()
             while self.open and not self.open[0].missing:
@@ -135,6 +160,8 @@ class _Run:
             for slot, event in self.pool.wait(self._seconds_left()):
                 self._note(slot, event)
             self._stop_late_ones()
+            yield self.finished
+            self.finished = 0
 
     def _submit_tasks(self) -> None:
         for number in range(len(self.slots)):
@@ -193,7 +220,7 @@ class _Run:
         if task is None:  # an idle worker died; the next batch starts another
             return
         if event.kind == "finished":
-            task.finish(event.results)
+            self._finish(task, event.results)
         elif event.kind == "raised":
             self._isolate(task, Failed(event.reason, event.detail))
         else:
@@ -230,7 +257,11 @@ class _Run:
         if failure.reason == "worker_died" and task.attempts < _ATTEMPTS:
             self.todo.appendleft(task)
         else:
-            task.finish([failure])
+            self._finish(task, [failure])
+
+    def _finish(self, task: _Task, results: Sequence[Any]) -> None:
+        task.finish(results)
+        self.finished += len(results)
 
     def _stop_late_ones(self) -> None:
         now = time.monotonic()

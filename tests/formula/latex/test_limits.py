@@ -21,18 +21,20 @@ _PIECES = (
     r" \end{aligned} \begin{array}{cc} \end{array} \begin{gathered} \substack{ \pmod"
     r" \newcommand{\a}[1]{#1#1} \a \def\b{ \b \quad \, \dots \to \iff \color \foo"
     r" \middle"
+    r" \xymatrix{ \ar[r]^ \ar@{-> \begin{tikzcd} \arrow[r,f \end{tikzcd} @<"
     r" \mathbf \boldsymbol \genfrac \binom \sideset \stackrel \xrightarrow[ \cases{"
 ).split(" ")
 
 
 def _check(latex: str) -> None:
-    trees = trees_from_latex(latex)
-    assert "internal_error" not in trees.problems
-    if trees.slt is None:
-        assert trees.problems
-        return
-    for tree in (trees.slt, trees.opt):
-        assert FormulaTree.from_string(tree.to_string(), tree.kind) == tree
+    for mode in ("strict", "total"):
+        trees = trees_from_latex(latex, mode=mode)
+        assert "internal_error" not in trees.problems
+        if trees.slt is None:
+            assert trees.problems
+            return
+        for tree in (trees.slt, trees.opt):
+            assert FormulaTree.from_string(tree.to_string(), tree.kind) == tree
 
 
 @settings(max_examples=400, deadline=None)
@@ -133,6 +135,13 @@ def test_formula_of_the_longest_length_is_answered(piece):
     trees = trees_from_latex(latex)
 
     assert trees.slt is not None or trees.problems
+
+
+def test_table_that_would_explode_by_filling_up_is_refused():
+    """Ten thousand characters would become four million nodes."""
+    wide = r"\begin{matrix}" + "a&" * 2000 + r"\\a" * 2000 + r"\end{matrix}"
+
+    assert trees_from_latex(wide) == (None, None, {"too_large": 1})
 
 
 def test_macros_that_multiply_are_stopped():

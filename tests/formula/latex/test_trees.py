@@ -350,6 +350,49 @@ def test_formula_has_both_trees(latex, slt, opt):
     assert trees.opt.to_string() == opt
 
 
+NAMES = [
+    (
+        r"\text{Supp}(s)",
+        "[T!Supp[M!()1x1,w[V!s]]]",
+        "[U!times,0[T!Supp],1[V!𝑠]]",
+    ),
+    (
+        r"\textit{Coh}(X)",
+        "[T!𝐶𝑜ℎ[M!()1x1,w[V!X]]]",
+        "[U!times,0[T!𝐶𝑜ℎ],1[V!𝑋]]",
+    ),
+    (r"\textrm{Sch}/S", "[T!Sch[/[V!S]]]", "[O!divide,0[T!Sch],1[V!𝑆]]"),
+    (r"X^{\text{an}}", "[V!X,a[T!an]]", "[O!SUP,0[V!𝑋],1[T!an]]"),
+    (r"\mathit{Coh}", "[V!𝐶𝑜ℎ]", "[V!𝐶𝑜ℎ]"),
+    (r"\mathrm{Spec}(R)", "[V!Spec[M!()1x1,w[V!R]]]", "[U!times,0[V!Spec],1[V!𝑅]]"),
+    (r"\operatorname{Hom}(R)", "[V!Hom[M!()1x1,w[V!R]]]", "[F!Hom,0[V!𝑅]]"),
+    (r"\Spec(R)", "[E!Spec[M!()1x1,w[V!R]]]", "[U!times,0[E!Spec],1[V!𝑅]]"),
+    (r"\Hom(R)", "[E!Hom[M!()1x1,w[V!R]]]", "[U!times,0[E!Hom],1[V!𝑅]]"),
+    (r"\text{for $x>0$}", "[T!for[V!x[>[N!0]]]]", "[T!for,0[O!gt,0[V!𝑥],1[N!0]]]"),
+    (r"\text{$x$$y$}", "[V!x[V!y]]", "[O!form-seq,0[V!𝑥],1[V!𝑦]]"),
+    (r"\text{$x$}", "[V!x]", "[V!𝑥]"),
+    (r"a\text{ }b", "[V!a[V!b]]", "[U!times,0[V!𝑎],1[W!],2[V!𝑏]]"),
+    (
+        r"\begin{cases}a\end{cases}",
+        "[{[M!1x2,w[V!a,e[W!]]]]",
+        "[O!cases,0[V!𝑎],1[T!otherwise]]",
+    ),
+    (
+        r"x\overset{\text{def}}{=}y",
+        "[V!x[=[V!y],o[T!def]]]",
+        "[U!times,0[V!𝑥],1[T!def,0[U!eq]],2[V!𝑦]]",
+    ),
+]
+
+
+@pytest.mark.parametrize(("latex", "slt", "opt"), NAMES)
+def test_names_stay_in_total_mode(latex, slt, opt):
+    trees = trees_from_latex(latex, mode="total")
+
+    assert trees.slt.to_string() == slt
+    assert trees.opt.to_string() == opt
+
+
 @pytest.mark.parametrize(
     "written",
     [

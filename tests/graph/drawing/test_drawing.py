@@ -119,3 +119,32 @@ def test_a_page_stands_alone_and_escapes_what_it_shows() -> None:
 def test_notebooks_show_a_drawing(graph: MathGraph) -> None:
     drawing = draw_math_graph(graph)
     assert drawing._repr_svg_() == drawing
+
+
+def test_boxes_and_curves_lie_within_the_picture(graph: MathGraph) -> None:
+    root = ElementTree.fromstring(draw_math_graph(graph, GraphVariant()))
+    _, _, wide, high = map(float, root.get("viewBox", "").split())
+    for box in root.iter(f"{SVG}rect"):
+        left, top, width, height = (float(box.get(name, "0")) for name in _SIDES)
+        assert 0 <= left < left + width <= wide
+        assert 0 <= top < top + height <= high
+
+
+_SIDES = ("x", "y", "width", "height")
+
+
+def test_a_curve_back_starts_at_the_box_that_names_a_node_again(
+    graph: MathGraph,
+) -> None:
+    drawing = draw_math_graph(graph)
+    ((right, height),) = re.findall(
+        r'<path class="again" d="M([-0-9.]+) ([-0-9.]+)', drawing
+    )
+    (box,) = [
+        group.find(f"{SVG}rect")
+        for group in ElementTree.fromstring(drawing).iter(f"{SVG}g")
+        if group.findtext(f"{SVG}text") == "hold-01"
+    ]
+    left, top, width, tall = (float(box.get(name, "0")) for name in _SIDES)
+    assert top < float(height) < top + tall
+    assert float(right) == pytest.approx(left + width, abs=0.11)

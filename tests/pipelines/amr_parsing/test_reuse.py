@@ -22,7 +22,7 @@ class Parser:
         self.parsed: list[str] = []
         self.answers: dict[str, object] = {}
 
-    def run(self, function, partitions, config):
+    def run(self, function, partitions, config, *progress):
         for partition in partitions:
             self.parsed += partition.items
             results = [self.answers.get(text, make(text)) for text in partition.items]

@@ -70,13 +70,13 @@ def test_adding_a_file_parses_that_file_alone(notes, tmp_path, monkeypatch):
     parsed: list[str] = []
     run_partitions = nodes.run_partitions
 
-    def watch(function, partitions, config):
+    def watch(function, partitions, config, *progress):
         def note():
             for partition in partitions:
                 parsed.extend(partition.items)
                 yield partition
 
-        return run_partitions(function, note(), config)
+        return run_partitions(function, note(), config, *progress)
 
     def parse():
         parsed.clear()

@@ -15,11 +15,19 @@ LaTeX ──> tokens, macros ──> display_reader ──> display_mathml, disp
 ('[O!divide,o[V!a],u[N!2]]', '[O!divide,0[V!𝑎],1[N!2]]')
 >>> trees_from_latex(r"\foo + 1").problems
 {'undefined:foo': 1}
+
+In total mode, names stay that the published trees lose:
+
+>>> trees_from_latex(r"\text{Supp}(s)").opt.to_string()
+'[U!times,0[W!],1[V!𝑠]]'
+>>> trees_from_latex(r"\text{Supp}(s)", mode="total").opt.to_string()
+'[U!times,0[T!Supp],1[V!𝑠]]'
 """
 
 from __future__ import annotations
 
 import logging
+from typing import Literal
 
 from mathamr_kedro.formula.latex.commands import list_entries
 from mathamr_kedro.formula.latex.layout_tree import build_slt
@@ -38,29 +46,35 @@ __all__ = ["trees_from_latex"]
 _NOTHING = frozenset({END})
 
 
-def trees_from_latex(latex: str) -> FormulaTrees:
+def trees_from_latex(
+    latex: str, mode: Literal["strict", "total"] = "strict"
+) -> FormulaTrees:
     r"""Return the Symbol Layout Tree and the Operator Tree of a formula.
 
-    The trees are those of LaTeXML 0.8.7 and the published converters for formulas that
-    both can read. This function never raises: what it cannot read becomes an error
-    node, and formulas that are empty, too long or too deep have no trees; ``problems``
-    says why:
+    In strict mode the trees are those of LaTeXML 0.8.7 and the published converters,
+    for formulas that both can read. Total mode keeps what these lose, as it does for
+    MathML: words in the operator tree (``T!Supp``, not ``W!``) and the names of
+    commands nobody defined (``E!Spec``, not ``E!`` and ``W!``). Neither mode raises:
+    what cannot be read becomes an error node, and formulas that are empty or too large
+    have no trees; ``problems`` says why:
 
     ====================  ==========================================================
     ``undefined:name``    a command nobody defined; ``E!`` in the tree
+    ``bad_arrow``         an arrow of a diagram that leads nowhere
     ``unparsed``          a row the grammar cannot read; fragments in the tree
     ``unknown_environment``, ``missing_*``, ``stray_*``  repaired
-    ``empty``, ``too_long``, ``too_deep``, ``expansion_limit``  no trees
+    ``empty``, ``too_long``, ``too_deep``, ``too_large``, ``expansion_limit``  no trees
     ``work_limit``        a row given up as fragments after too many steps
     ``internal_error``    a defect of this reader; please report it
     ====================  ==========================================================
 
     Args:
         latex: a formula as people write it, with or without dollars.
+        mode: ``"strict"`` or ``"total"``.
     """
     problems: dict[str, int] = {}
     try:
-        item = _read(latex, problems)
+        item = _read(latex, problems, mode == "total")
         if item is not None:
             slt = build_slt(item)
             if slt is not None:
@@ -80,7 +94,7 @@ def trees_from_latex(latex: str) -> FormulaTrees:
     return FormulaTrees(None, None, problems)
 
 
-def _read(latex: str, problems: dict[str, int]) -> Item | None:
+def _read(latex: str, problems: dict[str, int], is_total: bool) -> Item | None:
     """Return the formula as one item; None, with the reason, if there is none."""
     if len(latex) > MAX_CHARACTERS:
         problems["too_long"] = 1
@@ -90,6 +104,6 @@ def _read(latex: str, problems: dict[str, int]) -> Item | None:
         problems["empty"] = 1
         return None
     tokens = expand_macros(tokens, problems)
-    reader = Reader(tokens, list_entries, problems)
+    reader = Reader(tokens, list_entries, problems, is_total)
     boxes = reader.read_boxes(_NOTHING)
     return reader.make_item(boxes, punctuated=True)

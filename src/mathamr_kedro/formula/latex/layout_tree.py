@@ -291,7 +291,7 @@ _DRAWERS: dict[type, Callable[[Any], list[Node]]] = {
     Row: _draw_row,
     Array: _draw_array,
     Text: _draw_text,
-    Undefined: lambda item: [Node("E!")],
+    Undefined: lambda item: [Node(item.label)],
     Enclosed: _draw_enclosed,
     Hint: lambda hint: [Node(BLANK)],
     ScriptMark: _draw_mark,

@@ -18,6 +18,10 @@ MAX_STEPS = 20_000
 """Factors that the grammar may try in a row (and twenty more per item)."""
 
 
+MAX_CELLS = 100_000
+"""Cells of a table after its short rows are filled up."""
+
+
 class LimitError(Exception):
     """A formula goes beyond a limit.
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, Union
 
+from mathamr_kedro.formula.labels import ERROR, clean_text
 from mathamr_kedro.formula.latex.symbols import Symbol
 
 Item: TypeAlias = Union[
@@ -201,24 +202,36 @@ class Array(_Plain):
 
 
 class Text(_Plain):
-    """Words among the formulas: strings, drawn as ``T!``, and formulas in between."""
+    """Words (drawn as ``T!``) and formulas among them.
 
-    __slots__ = ("parts",)
+    Args:
+        parts: both.
+        named: whether the operator tree keeps them; the published ones do not.
+    """
 
-    def __init__(self, parts: list[str | Item]) -> None:
+    __slots__ = ("named", "parts")
+
+    def __init__(self, parts: list[str | Item], named: bool = False) -> None:
         self.parts = parts
+        self.named = named
 
     def __repr__(self) -> str:
         return f"Text({self.parts!r})"
 
 
 class Undefined(_Plain):
-    """A command that nobody defined."""
+    """A command that nobody defined; ``named`` as for :class:`Text`."""
 
-    __slots__ = ("command",)
+    __slots__ = ("command", "named")
 
-    def __init__(self, command: str) -> None:
+    def __init__(self, command: str, named: bool = False) -> None:
         self.command = command
+        self.named = named
+
+    @property
+    def label(self) -> str:
+        """An error, named or not."""
+        return ERROR + clean_text(self.command.lstrip("\\")) if self.named else ERROR
 
     def __repr__(self) -> str:
         return f"Undefined({self.command})"

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mathamr_kedro.formula.labels import BLANK, ERROR, clean_text
+from mathamr_kedro.formula.latex.limits import MAX_CELLS, LimitError
 from mathamr_kedro.formula.latex.nodes import (
     App,
     Array,
@@ -229,6 +230,8 @@ def _build_fragment(item: Item) -> Node:
 def _build_array(array: Array) -> Node:
     rows = array.rows
     columns = max(map(len, rows), default=0)
+    if len(rows) * columns > MAX_CELLS:
+        raise LimitError("too_large")
     children = []
     for row in rows:
         cells = [
@@ -240,9 +243,26 @@ def _build_array(array: Array) -> Node:
     return _make_node(f"M!M-{len(rows)}x{columns}", children)
 
 
-def _build_blank(item: Text | Undefined | Hint) -> Node:
-    """Return a blank: the published trees read only the text of identifiers."""
-    return Node(BLANK)
+def _build_text(text: Text) -> Node:
+    """Return the words over the formulas among them.
+
+    A blank, where names are not kept: the published trees read only the text of
+    identifiers.
+    """
+    if not text.named:
+        return Node(BLANK)
+    words = [clean_text(part) for part in text.parts if isinstance(part, str)]
+    shown = " ".join(filter(None, words))
+    formulas = [build_opt(part) for part in text.parts if not isinstance(part, str)]
+    if shown:
+        return _make_node("T!" + shown, formulas)
+    if len(formulas) > 1:
+        return _make_node("O!form-seq", formulas)
+    return formulas[0] if formulas else Node(BLANK)
+
+
+def _build_undefined(item: Undefined) -> Node:
+    return Node(item.label if item.named else BLANK)
 
 
 _BUILDERS: dict[type, Callable[[Any], Node]] = {
@@ -252,9 +272,9 @@ _BUILDERS: dict[type, Callable[[Any], Node]] = {
     Dual: lambda dual: build_opt(dual.content),
     Row: _build_row,
     Array: _build_array,
-    Text: _build_blank,
-    Undefined: _build_blank,
+    Text: _build_text,
+    Undefined: _build_undefined,
     Enclosed: lambda item: build_opt(item.inner),
-    Hint: _build_blank,
+    Hint: lambda hint: Node(BLANK),
     ScriptMark: lambda mark: _apply_operator(mark.script, []),
 }

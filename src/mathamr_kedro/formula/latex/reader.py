@@ -44,6 +44,7 @@ class Reader(TokenStream):
         tokens: the formula, ended by :data:`END`.
         tables: for each font, what its tokens mean.
         problems: reasons and how often they were met; filled here.
+        is_total: whether names stay that the published trees lose.
     """
 
     def __init__(
@@ -51,8 +52,10 @@ class Reader(TokenStream):
         tokens: list[str],
         tables: Callable[[Font], dict[str, Entry]],
         problems: dict[str, int],
+        is_total: bool = False,
     ) -> None:
         super().__init__(tokens)
+        self.is_total = is_total
         self.tables = tables
         self.problems = problems
         self.font = MATH
@@ -111,7 +114,7 @@ class Reader(TokenStream):
         if token[0] != "\\":
             return Symbol.letter(token, self.font)
         self.note("undefined", token[1:])
-        return Undefined(token)
+        return Undefined(token, self.is_total)
 
     def read_scope(
         self,

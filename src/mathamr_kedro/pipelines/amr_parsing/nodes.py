@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import plotly.graph_objects as go
 import pyarrow as pa
@@ -31,12 +31,24 @@ from mathamr_kedro.pipelines.amr_parsing.pieces import (
     TextPieces,
 )
 from mathamr_kedro.pipelines.amr_parsing.reuse import KnownGraphs
-from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import Comment, Post
 from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs, StartOfShards
 from mathamr_kedro.workers import Partition, run_partitions
 
 logger = logging.getLogger(__name__)
+
+
+class _Piece(NamedTuple):
+    """Rows whose texts are with a worker."""
+
+    rows: list[Any]
+    known: list[ParsedText | None]
+    """Of each row: its graph, where the same text was parsed before."""
+    read: int
+    """Rows with those that are not parsed."""
+
+
+_Waiting: TypeAlias = dict[str, _Piece]
 
 
 def settle_parser(
@@ -91,15 +103,22 @@ def parse_texts(
     finished = start.finished & failures.finished
     unfinished = [f for name, f in start.files.items() if name not in finished]
     known = KnownGraphs([*start.previous, *unfinished])
-    pieces = TextPieces(texts, config.posts_per_shard).read(skip=finished)
+    pieces = TextPieces(texts, config.posts_per_shard)
     source = {Post: "posts", Comment: "comments"}.get(texts.record, "topics")
     # Rows wait here while their texts are with a worker; the runner bounds how many.
-    waiting: dict[str, tuple[list[Any], list[ParsedText | None]]] = {}
-    partitions = _make_partitions(pieces, texts.record, known, waiting)
+    waiting: _Waiting = {}
+    todo = pieces.read(skip=finished)
+    partitions = _make_partitions(todo, texts.record, known, waiting)
     function = ParseTexts(config.parser_settings, config.max_chunk_tokens)
-    results = run_partitions(function, partitions, config.runner_settings)
-    for result in report_progress(results, f"{source} parsed", lambda r: len(r.items)):
-        rows, parsed = waiting.pop(result.name)
+    for result in run_partitions(
+        function,
+        partitions,
+        config.runner_settings,
+        f"{source} parsed",
+        pieces.count(skip=finished),
+        lambda result: waiting[result.name].read - len(result.items),
+    ):
+        rows, parsed, _ = waiting.pop(result.name)
         new = iter(result.results)
         merged = [next(new) if found is None else found for found in parsed]
         yield TextPieces.assemble(source, result.name, made_from, rows, merged)
@@ -160,7 +179,7 @@ def _make_partitions(
     pieces: Iterator[tuple[str, pa.Table]],
     record: type,
     known: KnownGraphs,
-    waiting: dict[str, tuple[list[Any], list[ParsedText | None]]],
+    waiting: _Waiting,
 ) -> Iterator[Partition]:
     """Yield the texts to parse; note all rows, and what is known of them."""
     for name, table in pieces:
@@ -168,7 +187,7 @@ def _make_partitions(
         if record is Comment:  # of comments only the formulas are wanted
             rows = [row for row in rows if row.formula_map]
         found = [known.find(row.text) if len(known) else None for row in rows]
-        waiting[name] = rows, found
+        waiting[name] = _Piece(rows, found, table.num_rows)
         pairs = zip(rows, found, strict=True)
         yield Partition(name, [row.text for row, graph in pairs if graph is None])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -18,6 +19,8 @@ from mathamr_kedro.amr import (
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.workers import WorkerConfig
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,16 @@ class AmrParsingConfig:
     def read(cls, values: Mapping[str, Any]) -> AmrParsingConfig:
         """Check what the configuration gave."""
         return read_parameters(cls, values, where="amr_parsing")
+
+    def check_machine(self) -> None:
+        """Warn of a parser that is not here; graphs that are there need none."""
+        if self.parser == "transition" and not self.transition.is_installed:
+            logger.warning(
+                "amr_parsing.parser is 'transition', but there is no %s "
+                "(amr_parsing.transition.python): texts without a graph cannot be "
+                "parsed",
+                self.transition.python,
+            )
 
     def settle(self, known: Mapping[str, Any]) -> AmrParsingConfig:
         """Return the same with one parser.

@@ -51,6 +51,10 @@ class TextPieces:
             for piece in group:
                 yield piece.name, table.slice(piece.start, piece.stop - piece.start)
 
+    def count(self, skip: Container[str] = ()) -> int:
+        """Return the number of rows of all pieces but those to skip."""
+        return sum(p.stop - p.start for p in self._pieces if p.name not in skip)
+
     @staticmethod
     def assemble(
         source: str,

@@ -110,6 +110,7 @@ def search_by_baselines(
         math_graphs.records,
         topic_math_graphs.records,
         text_model=config.text_model,
+        count=partial(posts.count, "post_type"),
     )
     trees_of = partial(_find_trees, formula_trees)
     runs = []
@@ -208,7 +209,6 @@ def _search(
     build_ranker: Callable[[], Any],
     config: EvaluationConfig,
 ) -> Run:
-    logger.info("task %d, %s: reading the collection", task, system)
     names = [topic.topic_id for topic in topics]
     size = config.queries_per_batch
     return run_search(task, system, names, topics, build_ranker(), config.depth, size)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.metrics import Averaging, Protocol, protocol_of
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.runs import (
+    FORMULA_SYSTEMS,
+    POST_SYSTEMS,
     FormulaSystem,
     NamedFusion,
     NamedStrategy,
@@ -56,11 +58,45 @@ class EvaluationConfig:
                 f"{self.depth!r}, {self.queries_per_batch!r})"
             )
         self.protocol(1)  # refuses unknown measures
+        self._check_systems()
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> EvaluationConfig:
         """Check what the configuration gave."""
         return read_parameters(cls, values, where="evaluation")
+
+    def check_machine(self) -> None:
+        """Refuse baselines whose model is not here; optional ones are skipped then."""
+        for baseline in self.baselines:
+            model = name_text_model(baseline, self.text_model)
+            reason = None if model is None else explain_absence(model)
+            if reason is not None:
+                raise ConfigurationError(
+                    f"evaluation.baselines: {baseline!r} cannot be used: {reason}; or "
+                    "name it in evaluation.optional_baselines, which skips it then"
+                )
+
+    def _check_systems(self) -> None:
+        """Refuse two systems of one name, and fusions of systems that are not."""
+        strategies = self.list_strategies(Strategy())
+        baselines = {*self.baselines, *self.optional_baselines}
+        for baseline in baselines:
+            name_text_model(baseline, self.text_model)  # refuses one without a folder
+        tasks = (
+            {*strategies, *(baselines & {*POST_SYSTEMS})},
+            {SYSTEM, *(baselines & {*FORMULA_SYSTEMS})},
+        )
+        for fusion in self.fusions:
+            if any(fusion.name in systems for systems in tasks):
+                raise ConfigurationError(
+                    f"Expected systems of different names (got two {fusion.name!r}) "
+                    "(evaluation.fusions)"
+                )
+            having = [systems for systems in tasks if {*fusion.of} <= systems]
+            if not having:
+                raise _explain_parts(fusion, tasks)
+            for systems in having:
+                systems.add(fusion.name)
 
     def protocol(self, task: int) -> Protocol:
         """Return how runs of a task are scored."""
@@ -118,3 +154,19 @@ class EvaluationConfig:
         }
         reasons = {b: explain_absence(m) for b, m in models.items() if m is not None}
         return {b: reason for b, reason in reasons.items() if reason is not None}
+
+
+def _explain_parts(
+    fusion: NamedFusion, tasks: Iterable[Iterable[str]]
+) -> ConfigurationError:
+    known = sorted({name for systems in tasks for name in systems})
+    wrong = next((name for name in fusion.of if name not in known), None)
+    reason = (
+        f"no task has all of {list(fusion.of)}."
+        if wrong is None
+        else f"no system is named {wrong!r}{suggest(wrong, known) or '.'}"
+    )
+    return ConfigurationError(
+        f"Fusion {fusion.name!r}: {reason} Known: {', '.join(known)} "
+        "(evaluation.fusions)"
+    )

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from mathamr_kedro.datasets import RunFolder, ShardedTable
 from mathamr_kedro.metrics import Protocol, evaluate_run
 from mathamr_kedro.pipelines.evaluation.report import ScoredRun
+from mathamr_kedro.progress import report_progress
 from mathamr_kedro.runs import TASK_1_TYPES, TopicSet
 
 logger = logging.getLogger(__name__)
@@ -36,7 +37,7 @@ def score_folder(
     sets = {(s.task, s.name): s for s in topic_sets if s.qrels.grades}
     corpora = {key: _find_in_corpus(s, posts, returnable) for key, s in sets.items()}
     scored = []
-    for entry, run in runs:
+    for entry, run in report_progress(runs, "runs scored", total=len(runs.entries)):
         key = entry.task, entry.topic_set
         if key not in sets:
             logger.warning("task %d, %s: no judgments, no scores", *key)

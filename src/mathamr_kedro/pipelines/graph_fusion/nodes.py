@@ -53,15 +53,23 @@ def fuse_graphs(
     failures, start = StartOfShards(made_from), StartOfShards(made_from, parts)
     yield failures, start
     digests = amr_graphs.digests()
+    todo = {
+        name
+        for name in amr_graphs.counts_by_shard
+        if name not in failures.finished
+        or not start.is_finished(name, digests.get(name, ""))
+    }
     partitions = (
         Partition(name, list(RecordFile(file).blocks()))
         for name, file in amr_graphs.shards()
-        if name not in failures.finished
-        or not start.is_finished(name, digests.get(name, ""))
+        if name in todo
     )
     function = FuseRecords(formula_trees.path, config.mode)
-    results = run_partitions(function, partitions, config.workers)
-    for result in report_progress(results, "graphs fused", lambda r: len(r.items)):
+    counts = amr_graphs.counts_by_shard
+    total = sum(counts[name].get("written", 0) for name in todo)
+    for result in run_partitions(
+        function, partitions, config.workers, "graphs fused", total
+    ):
         yield _make_shards(made_from, result, digests.get(result.name, ""))
     yield EndOfShards(made_from), EndOfShards(made_from)
 
@@ -81,7 +89,9 @@ def describe_math_graphs(
     workers = replace(config.workers, batch_size=1)
     files = [Partition(name, [file]) for name, file in math_graphs.shards()]
     for done in report_progress(
-        run_partitions(GraphTally.of_files, files, workers), "shards described"
+        run_partitions(GraphTally.of_files, files, workers),
+        "shards described",
+        total=len(files),
     ):
         if isinstance(done.results[0], Failed):
             raise WorkerError(f"Shard {done.name!r}: {done.results[0].detail}")

@@ -57,3 +57,7 @@ class IndexingConfig:
     def read(cls, values: Mapping[str, Any]) -> IndexingConfig:
         """Check what the configuration gave."""
         return read_parameters(cls, values, where="indexing")
+
+    def check_machine(self) -> None:
+        """Refuse a GPU that is not here."""
+        self.encoding.compute.check_machine()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from mathamr_kedro.corpus import Collection, Part, clean_in_batches
@@ -18,6 +20,7 @@ def extract_shards(
     clean: Callable[..., Any] | None,
     size: int,
     parts: Mapping[str, str],
+    of: tuple[str, int],
 ) -> ShardPairs:
     """Yield shards as ``(failures, records)``.
 
@@ -28,11 +31,15 @@ def extract_shards(
             where records are as they should be.
         size: raw records per shard.
         parts: what ``made_from`` consists of, by a name for people.
+        of: name of the records, and the size of the raw files that they are read from.
     """
     failures, start = StartOfShards(made_from), StartOfShards(made_from, parts)
     yield failures, start
     finished = start.finished & failures.finished
-    for name, raw in sources:
+    rows = ((name, row) for name, raw in sources for row in raw)
+    counted = report_progress(rows, of[0], total_bytes=of[1])
+    for name, group in groupby(counted, key=itemgetter(0)):
+        raw = (row for _, row in group)
         yield from _clean_shards(made_from, name, raw, clean, size, finished)
     yield EndOfShards(made_from), EndOfShards(made_from)
 
@@ -48,7 +55,7 @@ def _clean_shards(
     batches = clean_in_batches(
         raw, clean, size, lambda number: f"{name}-{number:05d}" in finished
     )
-    for batch in report_progress(batches, name, lambda batch: batch.read):
+    for batch in batches:
         shard = f"{name}-{batch.number:05d}"
         yield (
             Shard.of_rows(shard, made_from, batch.failures),

@@ -74,7 +74,8 @@ def extract_formulas(
         (f"formulas-{table.zfill(4)}", read())
         for table, read in collection.formula_tables()
     )
-    yield from extract_shards(made_from, sources, None, size, parts)
+    of = ("formulas", collection.count_bytes("formulas"))
+    yield from extract_shards(made_from, sources, None, size, parts, of)
 
 
 def index_visual_ids(formulas: ShardedTable) -> VisualIndex:
@@ -192,8 +193,10 @@ def build_formula_trees(
         for source, table in enumerate(tables)
         for file in table.files()
     )
-    new = (batch for batch in batches if batch[0] not in start.finished)
-    for name, table, file in report_progress(new, "batches of formula trees"):
+    new = [batch for batch in batches if batch[0] not in start.finished]
+    for name, table, file in report_progress(
+        new, "shards of formulas turned into trees", total=len(new)
+    ):
         links, read = list_formulas(table, file, table is topic_formulas)
         batch = build_batch(links, read, start.find_missing, convert)
         yield Shard(name, made_from, batch, {"written": len(batch.rows)})
@@ -287,4 +290,5 @@ def _extract(
 ) -> ShardPairs:
     size = IngestionConfig.read(parameters).records_per_shard
     made_from, parts = name_inputs(table, collection, _PARTS[table], size)
-    yield from extract_shards(made_from, [(table, raw)], clean, size, parts)
+    of = (table, collection.count_bytes(_PARTS[table][0]))
+    yield from extract_shards(made_from, [(table, raw)], clean, size, parts, of)

@@ -9,7 +9,12 @@ from typing import Any, Literal
 from mathamr_kedro.corpus import ReturnableRule
 from mathamr_kedro.corpus.subset import SubsetConfig
 from mathamr_kedro.corpus.threads import Answers
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.formula import LatexmlConverter
 from mathamr_kedro.parameters import read_parameters
+
+MIN_PAIRS = 2
+"""A pair alone has no negatives."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,42 @@ class IngestionConfig:
     subset: SubsetConfig | None = None
     """The judged subset instead of the whole collection (thesis 4.4.1)."""
 
+    def __post_init__(self) -> None:
+        for name in ("records_per_shard", "formulas_per_shard"):
+            if getattr(self, name) < 1:
+                raise ConfigurationError(
+                    f"Expected {name} of at least 1 (got {getattr(self, name)!r})"
+                )
+
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> IngestionConfig:
         """Check what the configuration gave."""
         return read_parameters(cls, values, where="ingestion")
+
+    def check_machine(self) -> None:
+        """Refuse a program that is not installed here."""
+        if self.formula_trees.latex_reader == "latexml":
+            LatexmlConverter()
+
+    def check_pairs(self, number: int, num_epochs: int) -> None:
+        """Refuse a collection without pairs where an encoder is to be trained.
+
+        Args:
+            number: of training pairs.
+            num_epochs: of the training; 0 takes a released encoder as it is.
+
+        Raises:
+            ConfigurationError: there are fewer than two.
+        """
+        if num_epochs == 0 or number >= MIN_PAIRS:
+            return
+        reason, remedy = "no answer of the collection names its question", ""
+        if self.pairs == "accepted":
+            reason = "no question of the collection names an accepted answer"
+            remedy = "--params ingestion.pairs=all pairs it with every answer; "
+        raise ConfigurationError(
+            f"Expected at least {MIN_PAIRS} training pairs for training.num_epochs "
+            f"{num_epochs} (got {number}): {reason} (ingestion.pairs: {self.pairs!r}); "
+            f"{remedy}training.num_epochs 0 uses a released encoder as it is "
+            "(training.start_from) and needs none"
+        )

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 
 from mathamr_kedro.corpus import FormulaIds
 from mathamr_kedro.datasets import GraphBlocks, PenmanShards, ShardedTable, VariantShard
-from mathamr_kedro.errors import ConfigurationError, WorkerError
+from mathamr_kedro.errors import WorkerError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.graph import (
@@ -43,19 +43,24 @@ def build_blocks(
 ) -> Iterator[VariantShard]:
     """Turn math graphs of posts, comments or topics into arrays with virtual nodes."""
     config = PreprocessingConfig.read(parameters)
-    _refuse_missing_trees(config, fusion)
+    config.check_fusion(fusion.get("mode", "mathamr_plus"))
     variant = config.variant_key
     made_from = fingerprint("blocks", math_graphs.made_from)
     start = StartOfShards(made_from, {"math graphs": math_graphs.made_from})
     yield VariantShard(variant, start)
     digests = math_graphs.digests()
+    todo = {
+        shard
+        for shard in math_graphs.counts_by_shard
+        if not start.is_finished(shard, digests.get(shard, ""))
+    }
     partitions = (
         Partition(shard, [file])
         for shard, file in math_graphs.shards()
-        if not start.is_finished(shard, digests.get(shard, ""))
+        if shard in todo
     )
     function = BuildBlocks(config.graph)
-    yield from _build(function, partitions, config, made_from, digests)
+    yield from _build(function, partitions, config, made_from, digests, len(todo))
     yield VariantShard(variant, EndOfShards(made_from))
 
 
@@ -86,7 +91,8 @@ def build_formula_blocks(
             if (found := lacking.take(file)) and file.stem not in start.finished
         )
         function = BuildLoneBlocks(formula_trees.path, mode, config.graph)
-        yield from _build(function, partitions, config, made_from, {})
+        total = len({file.stem for file in files} - start.finished)
+        yield from _build(function, partitions, config, made_from, {}, total)
     yield VariantShard(variant, EndOfShards(made_from))
 
 
@@ -150,7 +156,10 @@ def number_graphs(
 
     def number(name: str) -> Iterator[GraphBlock]:
         found = vocabularies.renumber(blocks[name].blocks(variant))
-        return report_progress(found, f"{name} numbered", lambda b: len(b.keys))
+        total = blocks[name].total(variant, "written")
+        return report_progress(
+            found, f"{name} numbered", lambda b: len(b.keys), total=total
+        )
 
     return Preparation(
         parameters=config,
@@ -219,11 +228,12 @@ def _build(
     config: PreprocessingConfig,
     made_from: str,
     sources: Mapping[str, str],
+    total: int,
 ) -> Iterator[VariantShard]:
     """Build one block for each partition; log graphs that could not be built."""
     workers = replace(config.workers, batch_size=1)
     results = run_partitions(function, partitions, workers)
-    for result in report_progress(results, "shards turned into arrays"):
+    for result in report_progress(results, "shards turned into arrays", total=total):
         block = result.results[0]
         if isinstance(block, Failed):
             raise WorkerError(f"Shard {result.name!r}: {block.detail}")
@@ -233,15 +243,3 @@ def _build(
         source = sources.get(result.name, "")
         shard = Shard(result.name, made_from, block, counts, source)
         yield VariantShard(config.variant_key, shard)
-
-
-def _refuse_missing_trees(
-    config: PreprocessingConfig, fusion: Mapping[str, Any]
-) -> None:
-    mode = config.graph.formula_mode
-    if fusion.get("mode") == "mathamr" and mode in ("slt", "both"):
-        raise ConfigurationError(
-            f"Expected formula_mode 'opt' or 'none' for graphs of fusion mode "
-            f"'mathamr', which have no layout trees (got {mode!r}) "
-            "(conf/<env>/parameters/preprocessing.yml)"
-        )

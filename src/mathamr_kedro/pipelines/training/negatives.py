@@ -94,7 +94,9 @@ class TextNegatives:
         keys, config = self._graphs.posts.keys, self._config
         groups, terms = self.group(pairs), self._split_posts(pairs)
         miner = TermMiner(pairs, groups, terms, config.negatives, config.seed)
-        for start in report_progress(starts, "shards of hard negatives"):
+        for start in report_progress(
+            starts, "shards of hard negatives", total=len(starts)
+        ):
             rows = [
                 MinedNegatives(
                     keys[pairs.queries[n]],

@@ -106,8 +106,9 @@ def make_document_vectors(
 
     def write(path: Path) -> None:
         encoder = SentenceEncoder(folder, device)
-        texts = _restore_posts(graphs, posts)
-        write_document_vectors(path, len(graphs.posts), texts, encoder.encode)
+        used, rows = _list_used(graphs), len(graphs.posts)
+        texts = _restore_posts(graphs, posts, used)
+        write_document_vectors(path, rows, texts, encoder.encode, len(used))
 
     return write
 
@@ -283,11 +284,16 @@ def _write_nothing(path: Path) -> None:
     """Stand in for a writer where no vectors are asked for."""
 
 
+def _list_used(graphs: PreparedGraphs) -> NDArray[np.int64]:
+    """Return the positions of the posts of all pairs."""
+    pairs = [graphs.train_pairs, graphs.validation_pairs]
+    return np.unique(np.concatenate(pairs)).astype(np.int64)
+
+
 def _restore_posts(
-    graphs: PreparedGraphs, posts: ShardedTable
+    graphs: PreparedGraphs, posts: ShardedTable, used: NDArray[np.int64]
 ) -> Iterator[tuple[int, str]]:
-    """Yield position and text with LaTeX of the posts of all pairs."""
-    used = np.unique(np.concatenate([graphs.train_pairs, graphs.validation_pairs]))
+    """Yield position and text with LaTeX of some posts."""
     place = {graphs.posts.keys[p]: p for p in used.tolist()}
     for post in posts.records():
         if post.post_id in place:

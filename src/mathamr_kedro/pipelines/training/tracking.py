@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.experiments.trainings import TrackingConfig
 
 _RUN = "mlflow_run.json"
@@ -25,12 +23,8 @@ class Tracker:
     """
 
     def __init__(self, config: TrackingConfig) -> None:
+        config.check_machine()
         self._config = config
-        if config.mlflow is not None and find_spec("mlflow") is None:
-            raise ConfigurationError(
-                "Expected the package mlflow for training.tracking.mlflow; "
-                'pip install "mathamr-kedro[mlflow]", or set it to null'
-            )
 
     def track(
         self,

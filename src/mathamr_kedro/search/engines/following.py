@@ -215,8 +215,12 @@ class Follower:
             done: batches that were written before a kill, to be passed over.
         """
         _delete(collections, changes)
-        batches = itertools.islice(_list_batches(collections, changes), done, None)
-        counted = report_progress(batches, "points", lambda batch: len(batch[1]))
+        batches = _list_batches(collections, changes)
+        skipped = sum(len(points) for _, points in itertools.islice(batches, done))
+        total = changes.count_points() - skipped
+        counted = report_progress(
+            batches, "points indexed", lambda batch: len(batch[1]), total=total
+        )
         for number, (collection, batch) in enumerate(counted, start=done + 1):
             self._place.reserve(self._count_bytes(batch))
             collection.upsert(batch)

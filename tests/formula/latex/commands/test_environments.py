@@ -115,7 +115,7 @@ def test_table_has_both_trees(latex, slt, opt):
     [
         (r"\begin{matrix}a", "missing_end"),
         (r"a\end{matrix}", "stray_end:matrix"),
-        (r"\begin{tikzcd}a\end{tikzcd}", "unknown_environment:tikzcd"),
+        (r"\begin{tabbing}a\end{tabbing}", "unknown_environment:tabbing"),
         (r"\begin{very=odd}a\end{very=odd}", "unknown_environment"),
         ("a&b", "stray_ampersand"),
     ],

@@ -32,6 +32,9 @@ from mathamr_kedro.formula.latex import trees_from_latex
         ),
         ("x^{(n)}", "[O!SUP,0[V!𝑥],1[V!𝑛]]"),
         ("x_{i,}", "[O!SUB,0[V!𝑥],1[M!L-1,0[V!𝑖]]]"),
+        ("x_{1.}", "[O!SUB,0[V!𝑥],1[M!L-1,0[N!1]]]"),
+        ("x^{n.}", "[O!SUP,0[V!𝑥],1[M!L-1,0[V!𝑛]]]"),
+        ("x_{i.}+y", "[U!plus,0[O!SUB,0[V!𝑥],1[M!L-1,0[V!𝑖]]],1[V!𝑦]]"),
         (r"x^{\prime}", "[O!SUP,0[V!𝑥],1[V!′]]"),
     ],
 )

@@ -13,6 +13,7 @@ from functools import lru_cache
 from mathamr_kedro.formula.latex.alphabets import MATH, STICKY, Font
 from mathamr_kedro.formula.latex.boxes import Box, Entry, Handler, append_group
 from mathamr_kedro.formula.latex.commands import (
+    diagrams,
     environments,
     fences,
     fonts,
@@ -166,6 +167,7 @@ _BASE: dict[str, Entry] = {
     **operators.HANDLERS,
     **fences.HANDLERS,
     **environments.HANDLERS,
+    **diagrams.HANDLERS,
     **words.HANDLERS,
     **spaces.HANDLERS,
     **fonts.HANDLERS,

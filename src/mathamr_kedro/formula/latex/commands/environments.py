@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from mathamr_kedro.formula.latex.boxes import Box, Group, Handler, pour
+from mathamr_kedro.formula.latex.commands import diagrams
 from mathamr_kedro.formula.latex.composition import CASES
 from mathamr_kedro.formula.latex.nodes import (
     App,
@@ -46,7 +47,7 @@ def _read_environment(reader: Reader, boxes: list[Box]) -> None:
     build = _ENVIRONMENTS.get(name.removesuffix("*"))
     if build is None:
         reader.note("unknown_environment", name)
-        boxes.append(Undefined(name))
+        boxes.append(Undefined(name, reader.is_total))
         _read_transparent(reader, boxes)
     else:
         build(reader, boxes)
@@ -239,14 +240,12 @@ def _cases(reader: Reader, boxes: list[Box]) -> None:
     cells = _read_cells(reader, TEXT)
     _take_end(reader)
     array = _make_array(reader, cells, 2)
+    otherwise = Text(["otherwise"], reader.is_total)
     content = App(
         CASES,
-        [_OTHERWISE if cell is None else cell for row in array.rows for cell in row],
+        [otherwise if cell is None else cell for row in array.rows for cell in row],
     )
     boxes.append(Dual(content, Row([SYMBOLS[r"\{"].with_role("OPEN"), array])))
-
-
-_OTHERWISE = Text(["otherwise"])
 
 
 def _subarray(reader: Reader, boxes: list[Box]) -> None:
@@ -284,6 +283,7 @@ _ENVIRONMENTS: dict[str, Handler] = {
     **dict.fromkeys(("alignat", "alignedat", "xalignat"), _aligned(has_count=True)),
     **dict.fromkeys(("gathered", "gather", "multline"), _gathered),
     **dict.fromkeys(("equation", "displaymath", "math"), _read_transparent),
+    **diagrams.ENVIRONMENTS,
 }
 
 HANDLERS: dict[str, Handler] = {

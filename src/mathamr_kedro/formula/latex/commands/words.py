@@ -187,7 +187,7 @@ def _read_text(reader: Reader, font: Font | None) -> Text:
     elif reader.peek() is not END:
         words.read_token(reader.take())
     words.flush()
-    return Text(words.parts)
+    return Text(words.parts, reader.is_total)
 
 
 def _text(font: Font | None) -> Handler:

@@ -1,0 +1,21 @@
+"""Fragments: pieces of graphs that a word stands for."""
+
+from __future__ import annotations
+
+import doctest
+
+from mathamr_kedro.amr.builtin import fragments
+from mathamr_kedro.amr.builtin.fragments import Fragment
+
+
+def test_examples():
+    assert doctest.testmod(fragments).failed == 0
+
+
+def test_values_and_nodes_belong_to_what_stands_around_them():
+    text = "(a :ARG0 (b :mod (c* :quant 2) :polarity -) :op1-of (d :value 7))"
+    found = Fragment.read(text)
+    assert found.concepts == ("a", "b", "c", "d")
+    assert found.edges == ((0, "ARG0", 1), (1, "mod", 2), (3, "op1", 0))
+    assert found.values == ((2, "quant", "2"), (1, "polarity", "-"), (3, "value", "7"))
+    assert (found.core, found.concept) == (2, "c")

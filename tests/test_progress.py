@@ -1,0 +1,86 @@
+"""Lines of progress: how much of how much, how fast, how long yet."""
+
+from __future__ import annotations
+
+import gzip
+import logging
+import re
+
+import pytest
+
+from mathamr_kedro import progress
+from mathamr_kedro.progress import count_bytes, report_progress
+from mathamr_kedro.trec import open_binary
+
+
+class Clock:
+    """Time that passes only where a test says so."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch, caplog):
+    caplog.set_level(logging.INFO, "mathamr_kedro.progress")
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
+    return clock
+
+
+def run(clock, number, each, **options):
+    for _ in report_progress(range(number), "posts", **options):
+        clock.now += each
+
+
+def test_a_total_gives_share_and_remaining_time(clock, caplog):
+    run(clock, 720, 1 / 16, total=720)
+    assert caplog.messages[0] == "posts: 160 of 720 (22 %), 16/s, 35 s left"
+    assert caplog.messages[-1] == "posts: 720 in 45 s, 16/s"
+
+
+@pytest.mark.parametrize(
+    ("each", "rate"), [(0.4, "2.5/s"), (12.5, "12.5 s each"), (200, "3 min 20 s each")]
+)
+def test_what_is_slow_is_never_zero_per_second(clock, caplog, each, rate):
+    run(clock, 40, each, total=40)
+    assert all(rate in message for message in caplog.messages)
+    assert not any(re.search(r"\b0/s", message) for message in caplog.messages)
+
+
+def test_nothing_done_yet_is_said_in_words(clock, caplog):
+    run(clock, 1, 20, total=9, size_of=lambda item: 0)
+    assert caplog.messages[0] == "posts: 0 of 9 (0 %), none in 20 s"
+
+
+def test_a_short_loop_ends_without_a_line(clock, caplog):
+    run(clock, 9, 0.1, total=9)
+    assert caplog.messages == []
+
+
+def test_bytes_tell_how_far_it_is_where_no_total_is_known(clock, caplog):
+    for _ in report_progress(range(4), "posts", total_bytes=1000):
+        count_bytes(250)
+        clock.now += 10
+    assert caplog.messages[0] == (
+        "posts: 1 so far, 25 % of the files, 10.0 s each, 30 s left"
+    )
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_readers_count_the_bytes_of_a_file(tmp_path, pack):
+    file = tmp_path / "Posts.xml"
+    file.write_bytes(pack(b"<row/>\n" * 40_000))
+    before = progress._bytes_read[0]
+    with open_binary(file) as stream:
+        assert len(stream.read()) == 280_000
+    read = progress._bytes_read[0] - before
+    assert file.stat().st_size <= read <= file.stat().st_size + progress_slack(file)
+
+
+def progress_slack(file):
+    """The first bytes are read twice: they tell whether the file is packed."""
+    return min(file.stat().st_size, 1 << 17)
