@@ -257,6 +257,10 @@ def test_a_phone_needs_no_sideways_scrolling(page, address, more) -> None:
 def test_the_page_is_light(page: Page, address: str) -> None:
     """Less than 500 KB in all, font and a search included."""
     ask(page, address)
+    page.wait(
+        "performance.getEntriesByType('resource')"
+        ".some(e => e.name.endsWith('woff2') && e.decodedBodySize)"
+    )
     sizes = page.run(
         "performance.getEntriesByType('resource').map(e => e.decodedBodySize)"
         ".concat(performance.getEntriesByType('navigation').map(e =>"
