@@ -1,7 +1,8 @@
 """Measure search: exactness, speed of the engines, building, graphs, kills, GPU, text.
 
 One part or several, e.g. ``python benchmarks/search.py speed build --posts 33771``;
-the GPU's figures by ``python benchmarks/search.py gpu --device cuda``; typed queries
+the GPU's figures by ``python benchmarks/search.py gpu --device cuda``; answers with
+their questions, and both scores, by ``... mixed [--env pool]``; typed queries
 against the index of an environment by ``... query --env pool``, and the engines on its
 vectors by ``... collection --env pool``. Times are CPU
 time of the process (all its threads) and wall time; both sides of a comparison are
@@ -29,7 +30,9 @@ from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.search.store import VectorStore
 
 ENCODER = "random"
-PARTS = ("twin", "speed", "build", "graphs", "kills", "gpu", "query", "collection")
+PARTS = (
+    "twin", "speed", "mixed", "build", "graphs", "kills", "gpu", "query", "collection",
+)  # fmt: skip
 QUESTIONS = (
     r"why is $\sqrt2$ irrational",
     r"How do I show that $\sum_{n=1}^\infty \frac{1}{n^2}$ converges? The test by "
@@ -349,9 +352,18 @@ def compare_on_collection(options: argparse.Namespace) -> bool:
     return measure_collection(options.env, options.data_root)
 
 
+def compare_mixed(options: argparse.Namespace) -> bool:
+    """Compare searches by more than MaxSim with their slow twins."""
+    from search_mixed import run_mixed
+
+    count, device = 2 * options.queries, options.device
+    return run_mixed(options.env, options.data_root, count, device, make_store)
+
+
 RUN = {
     "twin": check_twin,
     "speed": compare_engines,
+    "mixed": compare_mixed,
     "build": measure_building,
     "graphs": measure_graphs,
     "kills": kill_processes,
@@ -378,11 +390,13 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--local", action=argparse.BooleanOptionalAction, default=True)
-    parser.add_argument("--device", default="cpu", help="for the part gpu: cuda")
+    parser.add_argument(
+        "--device", default="cpu", help="for the parts gpu and mixed: cuda"
+    )
     parser.add_argument("--gpu-posts", type=int, default=1_365_254, help="thesis 4.5")
     parser.add_argument("--gpu-formulas", type=int, default=21_947_328)
     parser.add_argument(
-        "--env", help="for the parts query and collection: an environment"
+        "--env", help="for the parts query, collection and mixed: an environment"
     )
     parser.add_argument("--data-root", help="for the same parts")
     options = parser.parse_args()

@@ -27,7 +27,9 @@ PAGES = [
     PROJECT / "conf" / "README.md",
     *sorted((PROJECT / "docs").rglob("*.md")),
 ]
-OTHER_DATA = r"--env '?(pool|formula_pool|arqmath|ntcir12|benchmark|cluster)|A\.301"
+OTHER_DATA = (
+    r"--env '?(pool|formula_pool|arqmath|ntcir12|benchmark|cluster|stacks)|A\.301"
+)
 SKIPPED = {
     OTHER_DATA: "reads a collection that is not part of the project",
     r"(^|[\s'])\[|…|\.\.\.|\b(NAME|ENV|POST_ID|POST|QUERY|FORM|OLD|DIR|VERSION)\b": (
@@ -39,6 +41,7 @@ SKIPPED = {
     r"^mathamr experiments (run|track|compare|show)": (
         "trains for minutes; tests/cli/test_experiments.py runs them on a small world"
     ),
+    r"^mathamr benchmark$": "runs every environment; tests/cli/test_benchmark.py",
     r"^kedro run( --env (demo|formula_modes))?$": (
         "minutes; the demo of these tests is one of them"
     ),
@@ -46,6 +49,9 @@ SKIPPED = {
         "base and demo share a folder: other settings would undo the demo"
     ),
     r"^mathamr (evaluate|compare) (run|base|baseline)\.": "names files of the reader",
+    r"^mathamr search --queries|--output (FOLDER|RUN)\b|--env beir ": (
+        "names files of the reader; tests/pipelines/evaluation/test_beir.py runs it"
+    ),
     r"^mathamr (evaluate|compare)( -m| --task ntcir)?$": "part of a command",
     r"^mathamr (search( --formula)?|graph|experiments|(graphs|index)( [a-r]\w+)?)$": (
         "a name alone"
@@ -75,6 +81,12 @@ NOTES = {
         "# A cube root\n\nSuppose that $\\sqrt[3]{5} = \\frac{a}{b}$.\n"
     ),
     "sums.png": "",
+    "bounds.tex": (
+        "\\newtheorem{thm}{Theorem}\n\\newtheorem{lem}[thm]{Lemma}\n"
+        "\\begin{lem}\\label{lemma-sum} The sum $\\sum 1/p$ has no bound. \\end{lem}\n"
+        "\\begin{thm} There are infinitely many primes. \\end{thm}\n"
+        "\\begin{proof} By Lemma \\ref{lemma-sum}. \\end{proof}\n"
+    ),
 }
 FAQ = '{"id": "1", "text": "Is $1$ prime? No."}\n'
 

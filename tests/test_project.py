@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import re
+
 import click
 import pytest
 from kedro.framework.session import KedroSession
 from kedro.framework.startup import bootstrap_project
 
+from mathamr_kedro.cli import group
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.hooks import RunHooks
+from mathamr_kedro.hooks import ErrorHooks, RunHooks
 from mathamr_kedro.project import LastRun, find_project, open_catalog
 from tests.conftest import PROJECT
 
@@ -57,6 +61,66 @@ def test_nothing_run_says_what_to_run(project):
         LastRun.find()
 
 
+@pytest.mark.parametrize(
+    ("message", "complete"),
+    [
+        ("run `kedro run`", "run `kedro run --env own --params data_root=/x`"),
+        (
+            "`kedro run --env pool --pipelines indexing` with the --env of your run",
+            "`kedro run --env pool --pipelines indexing --params data_root=/x`",
+        ),
+        (
+            "`kedro run --params raw_root=notes`",
+            "`kedro run --params data_root=/x,raw_root=notes --env own`",
+        ),
+        ("`mathamr index restore`", "`mathamr index restore --env own --data-root /x`"),
+        ("`kedro run --params data_root=FOLDER`",
+         "`kedro run --params data_root=FOLDER --env own`"),
+        ("`mathamr models` or `make demo`", "`mathamr models` or `make demo`"),
+        ("no command: kedro run", "no command: kedro run"),
+    ],
+)  # fmt: skip
+def test_commands_in_messages_get_the_options_that_were_given(message, complete):
+    assert LastRun("own", "/x").complete(message) == complete
+
+
+def test_commands_without_options_stay_as_they_are():
+    message = "run `kedro run --pipelines indexing` with the --env of your run: it"
+    assert LastRun().complete(message) == "run `kedro run --pipelines indexing`: it"
+
+
+def test_every_command_that_is_completed_takes_the_options():
+    """And none is completed that does not."""
+    ctx = click.Context(group)
+
+    def takes(command):
+        if isinstance(command, click.Group):
+            return all(takes(c) for c in command.commands.values())
+        return {"env", "data_root"} <= {p.name for p in command.params}
+
+    never_hinted = {"graphs", "release"}  # named as where a file comes from
+    for name in group.list_commands(ctx):
+        hint = f"`mathamr {name}`"
+        is_completed = LastRun("own", "/x").complete(hint) != hint
+        expected = takes(group.get_command(ctx, name)) and name not in never_hinted
+        assert is_completed == expected, name
+
+
+def test_hints_in_the_source_stand_between_backticks():
+    """Others would not be completed."""
+    bare = re.compile(r"(?<![`\w])(?:kedro run|mathamr (?:index|search|experiments))\b")
+    for file in sorted((PROJECT / "src").rglob("*.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        raised = [n for n in ast.walk(tree) if isinstance(n, ast.Raise)]
+        texts = [
+            piece.value
+            for node in raised
+            for piece in ast.walk(node)
+            if isinstance(piece, ast.Constant) and isinstance(piece.value, str)
+        ]
+        assert not [text for text in texts if bare.search(text)], file
+
+
 def test_last_run_is_found_again(project):
     LastRun("demo").write()
     LastRun("pool", str(project / "big")).write()
@@ -93,3 +157,11 @@ def test_programs_and_cells_of_experiments_leave_none(project):
     RunHooks().after_pipeline_run({"env": "demo", "runtime_params": {}})
     with pytest.raises(MissingInputError):
         LastRun.find()
+
+
+def test_errors_of_kedro_run_repeat_its_options():
+    command = click.Context(click.Command("run"))
+    command.params = {"env": "own", "params": {"data_root": "/x"}}
+    with command, pytest.raises(click.ClickException) as caught:
+        ErrorHooks().on_pipeline_error(MissingInputError("run `kedro run`"))
+    assert caught.value.message == "run `kedro run --env own --params data_root=/x`"

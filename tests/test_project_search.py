@@ -22,6 +22,27 @@ def test_missing_index_names_a_command_with_a_stage_that_exists(monkeypatch):
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.parametrize("system", ["mathamr_plus", "bm25_tuples", "mathamr_plus+bm25"])
+def test_search_for_a_formula_ranks_as_the_run_of_the_evaluation(
+    demo, monkeypatch, system
+):
+    """Visual ids are what the run names; of each post the first is shown."""
+    monkeypatch.chdir(demo)
+    folder = project_search.open_catalog("demo").load("runs")
+    (run,) = [r for e, r in folder if (e.task, e.system) == (2, system)]
+    searcher = project_search.open_searcher("demo", system=system, finds="formulas")
+    try:
+        for topic in list(run.lists)[:3]:
+            query = searcher._find_topic(topic)
+            found = searcher.find_formulas._search(query, None)[system].lists[topic]
+            assert found.visual_ids == run.lists[topic].ids
+            shown = [r.post_id for r in searcher.search_like(topic, top=20).results]
+            assert shown == list(dict.fromkeys(found.post_ids))[:20]
+    finally:
+        searcher.close()
+
+
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("system", ["mathamr_plus", "bm25", "mathamr_plus+bm25"])
 def test_search_for_a_topic_ranks_as_the_run_of_the_evaluation(
     demo, monkeypatch, system

@@ -53,6 +53,35 @@ def test_headline_has_the_thesis_the_best_and_the_simple_ways():
         assert wanted in labels
 
 
+def test_headline_has_the_best_way_without_our_vectors():
+    """Beside it: a tuned system next to weak ones alone would flatter it."""
+    results = (PROJECT / "docs" / "results" / "pool.md").read_text()
+    (row,) = [r for r in read_rows(results) if r[0].startswith("without MathAMR+")]
+    best = tuple(NUMBER.findall(cell)[0] for cell in row[1:3])
+    labels = {pair: label for label, pair in read_headline().items()}
+    assert "best alternative" in labels[best]
+
+
+def test_sources_are_cited_once_with_title_author_year_and_link():
+    pages = {
+        name: (PROJECT / name).read_text() for name in ("README.md", "docs/index.md")
+    }
+    for text in pages.values():
+        line = " ".join(text.split())
+        assert "Jacob Yoon. *MathAMR+: A Unified Graph Neural Network" in line
+        assert "Rochester Institute of Technology, 2026." in line
+    rows = [r for r in read_rows(pages["docs/index.md"]) if r[0].startswith("ARQMath-")]
+    assert len(rows) == 3
+    assert all("https://doi.org/10.1007/" in row[1] for row in rows)
+    for page in (PROJECT / "README.md", *(PROJECT / "docs").rglob("*.md")):
+        assert not re.search(r"[Pp]aper 00\d", page.read_text()), page
+
+
+def test_data_page_says_where_arqmath_is_published():
+    text = (PROJECT / "docs" / "data.md").read_text()
+    assert "https://www.cs.rit.edu/~dprl/ARQMath/arqmath-resources.html" in text
+
+
 def test_headline_says_what_was_chosen_on_which_topics():
     text = " ".join((PROJECT / "README.md").read_text().split())
     assert "on these very topics of 2020 and 2021" in text

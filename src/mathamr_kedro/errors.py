@@ -31,7 +31,7 @@ from collections.abc import Iterable
 _FREE = "free room and run the same command again, it goes on where it stopped"
 _OTHER_ROOT = (
     "allow this user to write there, or give a data root that can be written to "
-    "(kedro run --params data_root=FOLDER)"
+    "(`kedro run --params data_root=FOLDER`)"
 )
 _REMEDIES = {
     errno.ENOSPC: _FREE,

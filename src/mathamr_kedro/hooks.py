@@ -198,8 +198,14 @@ def _plain_errors() -> Iterator[None]:
 
 
 def _raise_plainly(error: MathAMRError | None) -> None:
-    if error is not None and click.get_current_context(silent=True) is not None:
-        raise click.ClickException(str(error)) from error
+    command = click.get_current_context(silent=True)
+    if error is not None and command is not None:
+        given = command.params.get("params") or {}
+        root = command.params.get("data_root") or (
+            given.get("data_root") if isinstance(given, dict) else None
+        )
+        place = LastRun(command.params.get("env"), root)
+        raise click.ClickException(place.complete(str(error))) from error
 
 
 def _name_command(run_params: dict[str, Any]) -> str:

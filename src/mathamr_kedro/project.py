@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,6 +27,13 @@ if TYPE_CHECKING:
     from kedro.framework.context import KedroContext
 
 _NOTE = Path("data") / "08_reporting" / "last_run.json"
+_COMMAND = re.compile(
+    "`((?:kedro (?:run|viz run|ipython)|mathamr (?:doctor|experiments|explain|graph"
+    "|index|inspect|search|summary))\\b[^`]*)`"
+)
+"""A command between backticks that takes an environment."""
+_ELSEWHERE = " with the --env of your run"
+"""Stands in messages that do not know the environment."""
 
 
 def find_project() -> Path:
@@ -140,9 +149,32 @@ class LastRun(NamedTuple):
     @property
     def command(self) -> str:
         """What runs this environment."""
-        options = [f" --env {self.env}" if self.env else ""]
-        options += [f" --params data_root={self.data_root}" if self.data_root else ""]
-        return "kedro run" + "".join(options)
+        return self.complete("`kedro run`").strip("`")
+
+    def complete(self, message: str) -> str:
+        """Return a message whose commands, between backticks, are for this environment.
+
+        >>> LastRun("own", "/tmp/a b").complete("run `kedro run --pipelines indexing`")
+        "run `kedro run --pipelines indexing --env own --params 'data_root=/tmp/a b'`"
+        >>> LastRun("own").complete("`mathamr index restore` and `mathamr models`")
+        '`mathamr index restore --env own` and `mathamr models`'
+        """
+        return _COMMAND.sub(self._complete, message).replace(_ELSEWHERE, "")
+
+    def _complete(self, found: re.Match[str]) -> str:
+        command = found[1]
+        if self.env and " --env" not in command:
+            command += f" --env {shlex.quote(self.env)}"
+        root = self.data_root
+        if not root or re.search("data_root=|--data-root|ipython", command):
+            return f"`{command}`"
+        if command.startswith("mathamr"):
+            return f"`{command} --data-root {shlex.quote(root)}`"
+        parameter = shlex.quote(f"data_root={root}")
+        if " --params " in command:  # there can be one list of them
+            head, _, tail = command.partition(" --params ")
+            return f"`{head} --params {parameter},{tail}`"
+        return f"`{command} --params {parameter}`"
 
     def open(self, *names: str) -> CatalogProtocol:
         """Return the catalog of the run.

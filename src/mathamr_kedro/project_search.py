@@ -13,10 +13,8 @@ r"""The search of a project from outside Kedro: opened once, asked as often as w
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import cached_property, partial
-from itertools import chain
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +28,6 @@ from mathamr_kedro.errors import (
 )
 from mathamr_kedro.graph import (
     FORMULA,
-    GraphRecord,
     PreparedGraphs,
     RecordArrays,
     StoredTrees,
@@ -39,12 +36,11 @@ from mathamr_kedro.graph import (
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.weights import load_model
 from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingConfig
-from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
-from mathamr_kedro.project import open_catalog
+from mathamr_kedro.project import LastRun, open_catalog
+from mathamr_kedro.project_systems import Finds, ProjectSystems
 from mathamr_kedro.records import CleanText, Post, Topic
-from mathamr_kedro.runs import NamedFusion, PostSearch, PostSources, find_questions
 from mathamr_kedro.search import (
     AddedPosts,
     EncodedQuery,
@@ -52,12 +48,12 @@ from mathamr_kedro.search import (
     PostEntry,
     QueryEncoder,
     Searcher,
-    VectorIndex,
     VectorStore,
     fingerprint_encoder,
     open_index,
 )
 from mathamr_kedro.search.explanation import caption_nodes
+from mathamr_kedro.statement_search import StatementSearch
 from mathamr_kedro.texts_beside import TextsBeside
 from mathamr_kedro.types import PostId
 
@@ -70,7 +66,7 @@ def open_searcher(
     data_root: str | None = None,
     system: str | None = None,
     fuse_with: Sequence[str] = (),
-    shared: bool = False,
+    finds: Finds = "posts",
 ) -> Searcher:
     """Load parser, encoder and index of an environment.
 
@@ -78,10 +74,9 @@ def open_searcher(
         env: an environment of ``conf/``; ``None`` for the default one.
         data_root: another folder for what the stages wrote.
         system: how posts are found: a strategy, a baseline or a fusion that evaluation
-            knows too; ``None``: ``indexing.search.system``.
+            knows too; ``None``: ``indexing.search.system`` (``formula_system``).
         fuse_with: systems whose scores are averaged with its own.
-        shared: whether other processes have the index open too; an index of the engine
-            ``edge`` belongs to one, so its vectors are then scanned.
+        finds: what both of these are about; the other is found as configured.
 
     Raises:
         MissingInputError: a stage has not been run.
@@ -91,10 +86,11 @@ def open_searcher(
     project = _Project(env, data_root)
     store, encoder = project.open_store(), project.load_encoder()
     encoder.encode_text("Let $x$ be even.")  # loads what the first query needs
-    places, engine = project.places, project.indexing.engine
-    if shared and engine.engine == "edge":
-        engine = replace(engine, engine="exact")
-    index = open_index(engine, store, places.folder(project.mark), places.connect)
+    places, config = project.places, project.indexing
+    folder = places.folder(project.mark)
+    index = open_index(
+        config.engine, store, folder, places.connect, beside_writers=True
+    )
     find_posts = RowFinder(project.catalog.load("posts"), "post_id")
     find_added = AddedPosts(store.folder)
     find_beside = TextsBeside(project.catalog, find_posts)
@@ -103,7 +99,10 @@ def open_searcher(
         return {**find_posts(ids), **find_added(ids), **find_beside(ids)}
 
     try:
-        search = project.open_search(index, store, system, fuse_with)
+        systems = ProjectSystems(project.catalog, config, finds, system, fuse_with)
+        found = systems.open_posts(index, store, encoder)
+        posts = StatementSearch(project.catalog, found)
+        formulas = systems.open_formulas(index, store)
     except MathAMRError:
         index.close()
         raise
@@ -112,10 +111,10 @@ def open_searcher(
         store,
         encoder,
         find_texts,
-        search,
+        posts,
+        formulas,
         project.parsing.max_chunk_tokens,
         project.find_topic,
-        project.find_graph,
     )
 
 
@@ -141,17 +140,21 @@ class _Project:
 
     def __init__(self, env: str | None, data_root: str | None) -> None:
         self.catalog: Any = open_catalog(env, data_root)
-        option = f" --env {env}" if env else ""
+        place = LastRun(env, data_root)
         if not self.catalog["index"].exists():
             raise MissingInputError(
-                f"No index to search; run `kedro run{option}` first, or its stage "
-                f"`kedro run{option} --pipelines indexing` where the others are done"
+                place.complete(
+                    "No index to search; run `kedro run` first, or its stage `kedro "
+                    "run --pipelines indexing` where the others are done"
+                )
             )
         known = self.catalog.load("index")["encoder"]
         if self.mark != known:
             raise ConfigurationError(
-                f"Expected an index of the present encoder {self.mark!r} (got one of "
-                f"{known!r}); run `kedro run{option} --pipelines indexing`"
+                place.complete(
+                    f"Expected an index of the present encoder {self.mark!r} (got one "
+                    f"of {known!r}); run `kedro run --pipelines indexing`"
+                )
             )
         self.places = self.catalog.load("indexes")
 
@@ -214,7 +217,13 @@ class _Project:
             entry = _choose_formula(entry, topic)
         tokens = self.parsing.max_chunk_tokens
         captions = caption_nodes(topic.text, topic.formula_map, entry.kinds, tokens)
-        clean = CleanText(topic.text, topic.formula_map)
+        mentions = (  # what is asked for has its LaTeX in the topic, too
+            m._replace(latex=topic.latex or m.latex)
+            if m.formula_id == topic.formula_id
+            else m
+            for m in topic.formula_map
+        )
+        clean = CleanText(topic.text, tuple(mentions))
         return EncodedQuery(entry, captions, clean=clean)
 
     def load_encoder(self) -> QueryEncoder:
@@ -230,54 +239,6 @@ class _Project:
             load_model(self._model_folder, self.indexing.encoding.compute),
             tokens,
         )
-
-    def open_search(
-        self,
-        index: VectorIndex,
-        store: VectorStore,
-        system: str | None,
-        fuse_with: Sequence[str],
-    ) -> PostSearch:
-        """Return what finds posts by the systems that evaluation compares."""
-        config, values = self.indexing, self.catalog.load("params:evaluation")
-        evaluation = EvaluationConfig.read(values)
-        strategies = config.search.list_strategies(config.strategy)
-        for name, strategy in evaluation.list_strategies(config.strategy).items():
-            strategies |= {name: strategy, strategy.name: strategy}
-        fusions, chosen = list(evaluation.fusions), system or config.search.system
-        if fuse_with:
-            name = "+".join([chosen, *fuse_with])
-            fusions.append(NamedFusion("mean", name=name, of=(chosen, *fuse_with)))
-            chosen = name
-        posts = self.catalog.load("posts")
-
-        def read_posts() -> Iterator[Post]:
-            added = {post.post_id: post for post in AddedPosts(store.folder).values()}
-            kept = (p for p in posts.records() if p.post_id not in added)
-            return chain(kept, added.values())
-
-        sources = PostSources(
-            read_posts,
-            lambda: self.catalog.load("math_graphs").records(),
-            text_model=evaluation.text_model,
-            count=partial(posts.count, "post_type"),
-        )
-
-        def find_parents() -> Mapping[PostId, PostId]:
-            return find_questions(posts.tables(["post_id", "parent_id"]), store.places)
-
-        return PostSearch(
-            index, store, strategies, fusions, sources, self.find_graph, find_parents,
-            chosen, evaluation.depth,
-        )  # fmt: skip
-
-    def find_graph(self, key: str) -> GraphRecord | None:
-        """Return the math graph of a post or topic."""
-        for name in ("math_graphs", "topic_math_graphs"):
-            if (found := self.catalog.load(name).find(key)) is not None:
-                record: GraphRecord = found
-                return record
-        return None
 
 
 def _choose_formula(entry: PostEntry, topic: Topic) -> PostEntry:

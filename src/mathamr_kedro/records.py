@@ -34,6 +34,14 @@ class CleanText(NamedTuple):
     text: str
     formula_map: tuple[FormulaMention, ...]
 
+    def with_latex(self) -> str:
+        """Return the text with formulas between dollars instead of placeholders."""
+        pieces, position = [], 0
+        for mention in self.formula_map:
+            pieces += [self.text[position : mention.start], f"${mention.latex}$"]
+            position = mention.end
+        return "".join([*pieces, self.text[position:]])
+
 
 class Post(NamedTuple):
     """A question, an answer, or a document of an own corpus.
@@ -143,6 +151,39 @@ class PostLink(NamedTuple):
     post_id: PostId
     related_post_id: PostId
     kind: str
+
+
+class Statement(NamedTuple):
+    """A post of an own corpus that is a statement: a theorem, lemma, definition, ...
+
+    With ``unit: statement`` every document has a row here; what stands outside of
+    statements has the kind ``text``.
+    """
+
+    post_id: PostId
+    kind: str
+    """As the book prints it, in small letters: ``lemma``, ``theorem``, ``text``."""
+    number: str | None
+    """As printed: ``10.15.2``; ``None``: it has none."""
+    name: str | None
+    """As in "Lemma 10.15.2 (Prime avoidance)"."""
+    label: str | None
+    section: str
+    chapter: str
+    """Title of the chapter, or of the document."""
+    source: str
+    """File name, relative to the raw folder."""
+    place: str
+    proved: bool
+    proof: str
+    """Its proofs as text with LaTeX; they are no part of the text of the post."""
+
+
+class StatementLink(NamedTuple):
+    """A statement whose proof cites another one."""
+
+    post_id: PostId
+    premise_id: PostId
 
 
 class Tag(NamedTuple):

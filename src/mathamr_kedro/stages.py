@@ -23,8 +23,9 @@ STAGES = (
 )
 """In the order in which the data flows; each has one top key in the parameters."""
 
-SETTINGS = ("data_root", "raw_root", "output_root")
-"""Paths that ``kedro run --params`` may override; the catalog reads them.
+SETTINGS = ("data_root", "raw_root", "output_root", "split", "training_split", "unit")
+"""Paths, splits of benchmarks and the unit of own files: what ``kedro run --params``
+may override beside parameters. The catalog reads them.
 
 ``output_root`` is where a run leaves what belongs to it alone (its reports, which
 encoder it trained, its scores); stores that runs share stay below ``data_root``.

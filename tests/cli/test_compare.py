@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from scipy import stats
 
 from mathamr_kedro.cli import group
+from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 
 TOPICS = [f"A.{t}" for t in range(1, 31)]
 
@@ -114,3 +115,30 @@ def test_wrong_requests_are_refused(files, runs, options, message):
     result = call(files, *options, runs=runs)
     assert result.exit_code == 2
     assert message in result.output
+
+
+def test_names_of_trec_eval_and_ours_are_one_measure(files):
+    options = ("-m", "ndcg_cut_10", "-m", "nDCG@10", "-m", "recip_rank", "-m", "bpref")
+    rows = json.loads(call(files, "--output", "json", *options).output)
+    names = [row["measure"] for row in rows if row["condition"] == "good"]
+    assert names == ["nDCG@10", "MRR", "Bpref"]
+
+
+@pytest.mark.parametrize("command", ["compare", "evaluate"])
+@pytest.mark.parametrize("lines", ["", "\n\n"])
+def test_an_empty_run_is_refused(files, command, lines):
+    (files / "empty.tsv").write_text(lines)
+    runs = ["base.tsv", "empty.tsv"] if command == "compare" else ["empty.tsv"]
+    paths = [str(files / name) for name in runs]
+    arguments = [command, *paths, "--qrels", str(files / "qrels.tsv"), "--task", "1"]
+    with pytest.raises(MalformedInputError, match=r"the run '.*empty\.tsv'"):
+        CliRunner().invoke(group, arguments, catch_exceptions=False)
+
+
+@pytest.mark.parametrize("command", ["compare", "evaluate"])
+def test_an_unknown_measure_is_refused_with_the_list(files, command):
+    paths = [str(files / f"{n}.tsv") for n in ("base", "good")]
+    arguments = [command, *(paths if command == "compare" else paths[:1])]
+    arguments += ["--qrels", str(files / "qrels.tsv"), "--task", "1", "-m", "nosuch"]
+    with pytest.raises(ConfigurationError, match=r"nDCG, MAP, MRR, P, .*ndcg_cut_10"):
+        CliRunner().invoke(group, arguments, catch_exceptions=False)

@@ -181,3 +181,42 @@ def test_real_run_of_2021_is_broken_down(shared):
     )  # fmt: skip
     assert "0.5111" in result.output
     assert "dependency Formula" in result.output
+
+
+BINARY = "1\t0\ta\t1\n1\t0\tb\t1\n2\t0\tc\t1\n"
+BINARY_RUN = "1 Q0 x 1 3 me\n1 Q0 a 2 2 me\n2 Q0 c 1 1 me\n"
+
+
+@pytest.fixture
+def binary(tmp_path):
+    (tmp_path / "qrels.tsv").write_text(BINARY)
+    (tmp_path / "run.tsv").write_text(BINARY_RUN)
+    return tmp_path
+
+
+def test_binary_judgments_by_the_arqmath_protocol_get_a_word(binary):
+    output = call(binary).output
+    assert "0.0000" in next(x for x in output.splitlines() if "MAP'" in x)
+    assert "! no grade of the qrels reaches 2" in output
+    assert "--task trec" in output
+
+
+def test_plain_protocol_by_either_option(binary):
+    path = [str(binary / name) for name in ("run.tsv", "qrels.tsv")]
+    arguments = ["evaluate", path[0], "--qrels", path[1], "--protocol", "trec"]
+    output = CliRunner().invoke(group, arguments, catch_exceptions=False).output
+    assert output == call(binary, task="trec").output
+    assert "run: TREC protocol, 2 topics, depth 1000" in output
+    [line] = [x for x in output.splitlines() if "MAP" in x]
+    assert "0.6250" in line
+    assert "no grade" not in output
+    report = json.loads(call(binary, "--output", "json", task="trec").output)
+    assert report["measures"]["MRR"]["score"] == 0.75
+
+
+def test_judgments_of_beir_are_read(binary):
+    lines = ["query-id\tcorpus-id\tscore", "1\ta\t1", "1\tb\t1", "2\tc\t1"]
+    (binary / "test.tsv").write_text("\n".join(lines) + "\n")
+    assert call(binary, task="trec", qrels="test.tsv").output == (
+        call(binary, task="trec").output
+    )

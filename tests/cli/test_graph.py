@@ -50,6 +50,29 @@ def test_the_text_alone(data: Path) -> None:
     assert run(data, "2", "--text") == "(y / yes)\n"
 
 
+def test_the_text_shows_the_variant_that_was_asked_for(data: Path) -> None:
+    whole = run(data, "1", "--text")
+    assert ":opt" in whole
+    assert ":slt" in whole
+    without = run(data, "1", "--text", "--formula-mode", "none")
+    assert ":opt" not in without
+    assert ":slt" not in without
+    assert "even-01" in without
+    assert ":slt" not in run(data, "1", "--text", "--formula-mode", "opt")
+    run(data, "1", "--formula-mode", "none")
+    page = (data / "08_reporting/graphs/1.html").read_text(encoding="utf-8")
+    assert ":opt" not in page
+
+
+@pytest.mark.parametrize(
+    "options", [("--structure", "none"), ("--auxiliary-edges", "sequential")]
+)
+def test_the_text_refuses_what_it_cannot_show(data: Path, options) -> None:
+    result = CliRunner().invoke(command, ["1", "--text", *options])
+    assert result.exit_code == 2
+    assert f"leave out {options[0]}" in result.output
+
+
 def test_an_unknown_post_is_told_where_to_look(data: Path) -> None:
     with pytest.raises(MissingInputError, match=r"'99'.*math_graph_failures"):
         run(data, "99")

@@ -38,8 +38,8 @@ def test_help_needs_click_alone():
 
 
 @pytest.mark.parametrize("name", [
-    "amr", "compare", "evaluate", "experiments", "explain", "graph", "index", "inspect",
-    "models", "release", "search", "summary", "trees",
+    "amr", "benchmark", "compare", "evaluate", "experiments", "explain", "graph",
+    "index", "inspect", "models", "release", "search", "summary", "trees",
 ])  # fmt: skip
 def test_help_of_a_command_needs_no_model_and_no_session(name):
     loaded = list_modules(PROJECT, name, "--help")

@@ -12,8 +12,9 @@ from click.testing import CliRunner
 
 from mathamr_kedro.cli import index, search
 from mathamr_kedro.errors import LockedError, MissingInputError
+from mathamr_kedro.files import FolderLock
 from mathamr_kedro.project_search import open_living_index, open_searcher
-from mathamr_kedro.search import VectorStore
+from mathamr_kedro.search import VectorStore, engines
 from tests.pipelines.graph_world import PROJECT
 from tests.pipelines.search_world import TEXTS, build_index
 
@@ -187,16 +188,37 @@ def test_status_says_when_the_index_is_behind(data: Path) -> None:
     assert "index       up to date" in run(data, "status").stdout
 
 
-def test_nothing_changes_while_another_process_has_the_index(
+def test_posts_are_added_and_deleted_beside_an_open_notebook(
     data: Path, notes: Path
 ) -> None:
-    before = read_status(data)
     searcher = open_searcher("test", str(data))
-    with pytest.raises(LockedError, match="belongs to one process"):
-        run(data, "add", str(notes / "note.md"))
-    with pytest.raises(LockedError, match="belongs to one process"):
-        run(data, "delete", "1")
+    before = searcher.search("primes", top=9)
+    run(data, "add", str(notes / "note.md"))
+    run(data, "delete", "6")
+    assert searcher.search("primes", top=9) == before
+    found = {result["post_id"] for result in find(data, "primes")}
+    assert "6" not in found
+    assert "note.md#1" in found
+    assert "index       up to date" in run(data, "status").stdout
     searcher.close()
+
+
+def test_nothing_changes_while_another_process_changes_the_index(
+    data: Path, notes: Path
+) -> None:
+    """A search goes on all the same."""
+    store = store_of(data)
+    with VectorStore.open(store.folder, store.encoder, store.width) as writer:
+        writer.commit(delete=["6"])  # so that the index lacks something
+    before = read_status(data)
+    folder = next(data.rglob("edge.json")).parent
+    with FolderLock(folder, ""), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engines, "_PATIENCE", 0.1)
+        with pytest.raises(LockedError, match="wait for it"):
+            run(data, "add", str(notes / "note.md"))
+        with pytest.raises(LockedError, match="wait for it"):
+            run(data, "delete", "1")
+        assert "6" not in [result["post_id"] for result in find(data, "primes")]
     assert read_status(data) == before
     assert not list(data.rglob("added_posts.jsonl"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -76,11 +77,21 @@ def test_results_say_what_they_are_in_words(searcher) -> None:
     found = next(r for r in answer.results if r.post_id == "2")
     assert found.title == r"The root of $2$"  # of the question
     assert found.snippet == TEXTS["2"]
-    parts = [m.query for m in found.matches]
-    assert parts == [r"F0 $\sqrt{2}$", r"S0 why is $\sqrt{2}$ irrational"]
+    parts = {m.query for m in found.matches}
+    assert parts == {r"F0 $\sqrt{2}$", r"S1 why is $\sqrt{2}$ irrational", "D"}
     words = r"Suppose that $\sqrt{2} = \frac{a}{b}$."
-    assert all(m.post.startswith(("F", "S")) for m in found.matches)
+    assert all(m.post.startswith(("F", "S", "D")) for m in found.matches)
     assert any(m.post[3:] in TEXTS["2"] or m.post[3:] == words for m in found.matches)
+
+
+def test_what_is_shown_adds_up_to_the_score(searcher) -> None:
+    for result in searcher.search(r"why is $\sqrt{2}$ irrational").results:
+        shares = [m.share for m in result.matches]
+        assert shares == sorted(shares, reverse=True)
+        assert sum(shares) == pytest.approx(result.score, abs=1e-6)
+        assert {m.weight for m in result.matches} == {1 / 3}  # F0, S1, D
+        (part,) = result.parts
+        assert part.share == pytest.approx(result.score, abs=1e-6)
 
 
 def test_types_of_the_strategy_hold_unless_others_are_asked_for(searcher) -> None:
@@ -98,13 +109,18 @@ def test_a_formula_finds_the_posts_that_have_it(searcher) -> None:
         assert match.query == "F0 $(x-1)e^x + C$"
         assert match.post.startswith("F")
         assert match.similarity == pytest.approx(result.score, abs=1e-6)
+        shares = [part.share for part in result.parts]
+        assert [part.system for part in result.parts] == ["mathamr_plus", "bm25_slt"]
+        assert sum(shares) == pytest.approx(result.score, abs=1e-6)
+    assert results[0].post_id == "4"
+    assert results[0].matches[0].post == "F1 $(x-1)e^x + C$"
     assert len(searcher.search_formula("x", top=2).results) == 2
 
 
 def test_posts_like_a_post_are_others(searcher) -> None:
     results = searcher.search_like("1", top=5, post_types=ALL).results
     assert sorted(r.post_id for r in results) == ["2", "3", "4", "5", "6"]
-    assert results[0].matches[0].query == "F0 $2$"  # of the title
+    assert "F0 $2$" in {m.query for m in results[0].matches}  # of the title
 
 
 @pytest.mark.parametrize("latex", [r"\frac{a", r"\nosuchcommand{x}", "}}{{"])
@@ -133,16 +149,19 @@ def test_an_unknown_post_is_refused(searcher) -> None:
 def test_an_explanation_shows_every_node_in_words(searcher) -> None:
     found = searcher.explain(r"why is $\sqrt{2}$ irrational", "2")
     assert found.query_labels == (
-        r"F0 $\sqrt{2}$", r"S0 why is $\sqrt{2}$ irrational", "D",
+        r"F0 $\sqrt{2}$", r"S1 why is $\sqrt{2}$ irrational", "D",
     )  # fmt: skip
     assert found.post_labels == (
         r"F0 $\sqrt{2} = \frac{a}{b}$", "F1 $a^2 = 2b^2$", "F2 $a$",
-        r"S0 Suppose that $\sqrt{2} = \frac{a}{b}$.",
-        "S1 Then $a^2 = 2b^2$, so $a$ is even.", "D",
+        r"S1 Suppose that $\sqrt{2} = \frac{a}{b}$.",
+        "S2 Then $a^2 = 2b^2$, so $a$ is even.", "D",
     )  # fmt: skip
     results = searcher.search(r"why is $\sqrt{2}$ irrational").results
     score = next(r.score for r in results if r.post_id == "2")
     assert found.score == pytest.approx(score, abs=1e-6)
+    assert sum(m.share for m in found.matches()) == pytest.approx(score, abs=1e-6)
+    assert sum(m.share for m in found.terms) == pytest.approx(score, abs=1e-6)
+    assert found.document == pytest.approx(found.similarity[-1, -1])
 
 
 @pytest.fixture
@@ -189,7 +208,11 @@ class TestTerminal:
     def test_json_holds_the_results(self, data: Path, closed, arguments, count) -> None:
         results = json.loads(run(search.command, data, *arguments, "--json").stdout)
         assert [r["rank"] for r in results] == list(range(1, count + 1))
-        assert results[0]["matches"][0].keys() == {"query", "post", "similarity"}
+        keys = {"query", "post", "similarity", "weight"}
+        assert results[0]["matches"][0].keys() == keys
+        for result in results:
+            shares = sum(part["share"] for part in result["parts"])
+            assert shares == pytest.approx(result["score"], abs=1e-6)
 
     def test_default_is_answers_with_their_questions(self, data, closed) -> None:
         """``docs/results/pool.md`` has nothing better without a second model."""
@@ -200,6 +223,9 @@ class TestTerminal:
 
         assert ask() == ask("--system", "with_question")
         assert ask() != ask("--system", "maxsim-exact")
+        both = ask("--system", "combined")
+        assert sum(score for _, score in both) == pytest.approx(0, abs=1e-6)
+        assert {key for key, _ in both} == {key for key, _ in ask()}
         assert ask("--with", "bm25")[0][0] == "6"
         assert [key for key, _ in ask("--system", "bm25")] == ["6"]
         strategy = IndexingConfig().search.list_strategies(Strategy())["with_question"]
@@ -210,15 +236,90 @@ class TestTerminal:
     def test_unknown_systems_are_refused(self, data: Path, closed) -> None:
         with pytest.raises(ConfigurationError, match="did you mean 'bm25'"):
             run(search.command, data, "primes", "--system", "bm255")
-        result = run(search.command, data, "--formula", "x", "--with", "bm25")
-        assert result.exit_code == 2
-        assert "--system and --with find posts by TEXT or --like" in result.output
+        with pytest.raises(ConfigurationError, match="for posts is named 'bm25_slt'"):
+            run(search.command, data, "primes", "--with", "bm25_slt")
+        known = r"No system for formulas is named 'bm25_graph'.* Known: mathamr_plus, "
+        with pytest.raises(ConfigurationError, match=known + ".*bm25_slt, bm25_opt"):
+            run(search.command, data, "--formula", "x", "--system", "bm25_graph")
+        with pytest.raises(ConfigurationError, match="formulas is named 'bm25_questi"):
+            run(search.command, data, "--formula", "x", "--with", "bm25_question")
+        with pytest.raises(ConfigurationError, match="named 'nosuch'"):
+            run(search.command, data, "--formula", "x", "--system", "nosuch")
+        result = run(search.command, data, "--formula", "x", "--type", "answer")
+        assert "--type chooses among posts" in result.output
+
+    @pytest.mark.parametrize("system", ["bm25", "bm25_tuples", "bm25_opt", "bm25_slt"])
+    def test_formulas_are_found_by_each_system(self, data, closed, system) -> None:
+        latex = ("--formula", "a^2 = 2b^2", "--json", "--top", "3")
+        result = run(search.command, data, *latex, "--system", system)
+        best = json.loads(result.stdout)[0]
+        assert (best["post_id"], best["matches"][0]["post"]) == ("2", "F1 $a^2 = 2b^2$")
+        result = run(search.command, data, *latex, "--with", system)
+        names = [part["system"] for part in json.loads(result.stdout)[0]["parts"]]
+        assert names == ["with_patterns", system]
+
+    def test_default_for_formulas_is_the_fusion_of_the_pool(self, data, closed) -> None:
+        """``docs/results/pool.md``: vectors and patterns of layout trees, 1 to 4."""
+        pool = yaml.safe_load((PROJECT / "conf/pool/parameters.yml").read_text())
+        best = pool["evaluation"]["fusions"][1]
+        found = IndexingConfig().search.fuse_patterns("mathamr_plus")
+        assert (found.method, list(found.of)) == (best["method"], best["of"])
+        first, second = best["weights"]
+        assert found.weights[1] / found.weights[0] == pytest.approx(second / first)
+
+    def test_a_dash_reads_the_query_from_the_input(self, data, closed) -> None:
+        where = ["--env", "test", "--data-root", str(data), "--json"]
+        for arguments in (["-"], ["--formula", "-"]):
+            typed = [a if a != "-" else "x^2" for a in arguments]
+            piped = CliRunner().invoke(
+                search.command, [*arguments, *where], input="x^2\n"
+            )
+            asked = CliRunner().invoke(search.command, [*typed, *where])
+            assert json.loads(piped.stdout) == json.loads(asked.stdout) != []
+
+    def test_long_queries_are_shown_in_few_lines(self, data, closed) -> None:
+        text = " ".join(f"Is ${n}x$ the number {n}?" for n in range(1, 60))
+        result = run(search.command, data, text, "--top", "2")
+        lines = result.stdout.splitlines()
+        assert len(lines) < 40
+        rests = [line for line in lines if "other matches" in line]
+        assert len(rests) == 2
+        blocks = result.stdout.strip().split("\n\n")
+        for block in blocks:
+            head, _, *shown = block.splitlines()
+            shares = [float(line.split()[0]) for line in shown]
+            assert sum(shares) == pytest.approx(float(head.split()[2]), abs=1e-3)
+        result = run(explain.command, data, text, "6")
+        assert len(result.output.splitlines()) < 50
+        nonsense = "?" * 5000
+        with pytest.raises(MalformedInputError) as caught:
+            run(search.command, data, nonsense)
+        assert len(str(caught.value)) < 300
+
+    def test_parts_of_the_default_add_up(self, data: Path, closed) -> None:
+        """Answers with their questions, document vectors, weights: all is said."""
+        for options in ((), ("--with", "bm25"), ("--system", "bm25")):
+            result = run(search.command, data, "Are there primes?", "--json", *options)
+            for found in json.loads(result.stdout):
+                shares = [part["share"] for part in found["parts"]]
+                assert sum(shares) == pytest.approx(found["score"], abs=1e-6)
+                terms = sum(m["weight"] * m["similarity"] for m in found["matches"])
+                if options != ("--system", "bm25"):
+                    own = found["parts"][0]["score"]
+                    assert terms == pytest.approx(own, abs=1e-6)
+        shown = run(search.command, data, "Are there primes?", "--with", "bm25").stdout
+        assert "by bm25, whose own score is" in shown
+        assert "with_question" in shown
+        assert "~  question " in shown
+        result = run(explain.command, data, "Are there primes?", "6")
+        assert re.match(r"with_question \d\.\d{4}, the sum of:", result.output)
+        assert "D (document vectors)  ~  " in result.output
 
     @pytest.mark.parametrize("arguments", [(), ("primes", "--like", "1")])
     def test_one_question_at_a_time(self, data: Path, arguments) -> None:
         result = run(search.command, data, *arguments)
         assert result.exit_code == 2
-        assert "Give one of TEXT, --formula and --like" in result.output
+        assert "Give one of TEXT, --formula, --like and --queries" in result.output
 
     def test_explain_writes_heatmaps(self, data: Path, closed, tmp_path: Path) -> None:
         for name in ("map.html", "map.png"):
@@ -226,8 +327,10 @@ class TestTerminal:
             result = run(
                 explain.command, data, "are primes even", "6", "--output", output
             )
-            assert result.output.startswith("MaxSim 0.") or "MaxSim -" in result.output
-            assert "S0 are primes even  ~  " in result.output
+            assert "with_question " in result.output
+            assert "\nMaxSim " in result.output
+            assert "S1 are primes even  ~  " in result.output
+            assert "\nDocument vectors " in result.output
         html = (tmp_path / "new/map.html").read_text(encoding="utf-8")
         assert "A new prime." in html
         assert (tmp_path / "new/map.png").read_bytes().startswith(b"\x89PNG")

@@ -48,6 +48,26 @@ def test_dollars_inside_braces_do_not_end_a_formula(latex, inner):
 
 
 @pytest.mark.parametrize(
+    ("text", "formulas"),
+    [
+        ("If $ a > 0$, then ($b$) holds", ["a > 0", "b"]),
+        ("so $ x_1 $ and $y$", ["x_1", "y"]),
+        (
+            "and $ f(x) \\text{ for all } x $, so $z$.",
+            [r"f(x) \text{ for all } x", "z"],
+        ),
+        ("It costs $ 5 and $x$ is free", ["x"]),
+        ("from $ 5 to $ 10, or $ 7 a year", []),
+        ("pay $ 5. Then $x$", ["x"]),
+        ("$ a\n\nb$", []),
+    ],
+)
+def test_blank_after_a_dollar_flips_nothing(text, formulas):
+    found = [strip_delimiters(formula.latex) for formula in find_formulas(text)]
+    assert found == formulas
+
+
+@pytest.mark.parametrize(
     ("latex", "split"),
     [
         (r"\left\{ x \right.", (r"\left\{ x \right.", "")),

@@ -6,7 +6,7 @@ import pytest
 
 from mathamr_kedro.corpus.extraction import PostCleaner, clean_in_batches
 from mathamr_kedro.corpus.own_files import OwnCollection
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.records import Failure
 
 MARKDOWN = """Some words first.
@@ -66,16 +66,14 @@ Let $x$ be \emph{real}~\cite{a}. Erd\H{o}s said so.
 \begin{itemize}\item one \item two\end{itemize}
 \end{document}"""
     )
-    (post,), _ = posts_of(tmp_path)
+    (opening, post), _ = posts_of(tmp_path)
+    assert (opening.text, opening.formula_map[0].latex) == ("On FORMULA_0", r"\pi")
     assert post.title == "Start"
     assert post.text == (
-        "Start\n\nLet FORMULA_0 be real . Erdős said so.\n\n"
+        "Start\n\nLet FORMULA_0 be real [a]. Erdős said so.\n\n"
         "Theorem (Gauss). FORMULA_1.\n\n- one\n- two"
     )
-    assert [m.latex for m in post.formula_map] == [
-        "x",
-        r"\begin{equation} a=b\end{equation}",
-    ]
+    assert [m.latex for m in post.formula_map] == ["x", "a=b"]
 
 
 def test_html_page_is_read(tmp_path):
@@ -312,8 +310,9 @@ def test_verbatim_text_and_drawings_of_latex_leave_the_rest_alone(tmp_path):
         "Code\n\nType $x {a} % y and \\[, then 5% of FORMULA_0.\n\nNext FORMULA_1."
     )
     assert [m.latex for m in posts[0].formula_map] == ["a", "b"]
-    assert posts[1].text == "Pictures\n\nSo FORMULA_0\n\nand FORMULA_1."
-    assert [m.latex for m in posts[1].formula_map] == ["c", "d"]
+    assert posts[1].text == "Pictures\n\nFORMULA_0 So FORMULA_1\nand FORMULA_2."
+    diagram = r"""\begin{tikzcd} A \arrow[r, "f"] & B \end{tikzcd}"""
+    assert [m.latex for m in posts[1].formula_map] == [diagram, "c", "d"]
     clean = PostCleaner()
     assert [clean(p)[1] for p in OwnCollection(tmp_path).posts()] == [[], []]
 
@@ -350,3 +349,39 @@ def test_formulas_beside_a_text_that_is_no_unicode_are_a_table(tmp_path):
     (tmp_path / "a.jsonl").write_text("".join(lines))
     ((_, rows),) = OwnCollection(tmp_path).formula_tables()
     assert [row.post_id for row in rows()] == ["1"]
+
+
+def test_quotation_marks_and_ampersands_of_markdown_leave_formulas_alone(tmp_path):
+    (tmp_path / "a.md").write_text(
+        'The "ring" $R$ & its *field* $K$, &#xE001;0&#xE002;.'
+    )
+    (post,), _ = posts_of(tmp_path)
+    assert post.text == 'The "ring" FORMULA_0 & its field FORMULA_1, 0.'
+
+
+def test_text_of_a_page_before_its_first_heading_is_kept(tmp_path):
+    page = "<html><head><title>T</title></head><body><p>First $a$.</p><h1>H</h1>b"
+    (tmp_path / "a.html").write_text(page)
+    (tmp_path / "b.html").write_text("<html><head><title>T</title></head><h1>H</h1>b")
+    posts, _ = posts_of(tmp_path)
+    assert [p.text for p in posts] == ["First FORMULA_0.", "H\n\nb", "H\n\nb"]
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "texts"),
+    [
+        ("a.md", "# T\n\nOne.\n\n- a\n\n- b\n\n$$\nx\n\n=y\n$$\n",
+         ["T\n\nOne.", "T\n\n- a\n\n- b", "T\n\nFORMULA_0"]),
+        ("a.txt", "One\nline.\n\nTwo.", ["One\nline.", "Two."]),
+        ("a.html", "<p>One.</p><p>Two.</p>", ["One.", "Two."]),
+    ],
+)  # fmt: skip
+def test_unit_paragraph_splits_every_markup(tmp_path, name, source, texts):
+    (tmp_path / name).write_text(source)
+    posts, _ = posts_of(tmp_path, unit="paragraph")
+    assert [p.text for p in posts] == texts
+
+
+def test_an_unknown_unit_is_refused(tmp_path):
+    with pytest.raises(ConfigurationError, match="got 'lemma'"):
+        OwnCollection(tmp_path, "lemma")

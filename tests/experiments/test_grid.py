@@ -107,3 +107,14 @@ def test_experiment_is_read():
 def test_wrong_experiment_is_refused(change, message):
     with pytest.raises(ConfigurationError, match=message):
         read_experiment({"experiment": GOOD | change})
+
+
+def test_measures_are_those_of_the_evaluation_where_none_are_stated():
+    values = {"name": "x", "conditions": {"a": {}}, "baseline": "a"}
+    evaluation = {"measures": ["nDCG@10", "MAP", "recall@100", "MRR", "P@10"]}
+    found = read_experiment({"experiment": values, "evaluation": evaluation})
+    assert found.measures == ("nDCG@10", "MAP", "recall@100", "MRR")
+    stated = {**values, "measures": ["MAP"]}
+    found = read_experiment({"experiment": stated, "evaluation": evaluation})
+    assert found.measures == ("MAP",)
+    assert read_experiment({"experiment": values}).measures[0] == "nDCG'"

@@ -19,7 +19,7 @@ TREC = {
     "nDCG'": "ndcg", "MAP'": "map", "P'@10": "P_10", "Bpref": "bpref",
     "nDCG'@10": "ndcg_cut_10", "P'@5": "P_5", "recall'@100": "recall_100",
     "nDCG@10": "ndcg_cut_10", "MAP": "map", "P@10": "P_10", "recall@5": "recall_5",
-    "nDCG": "ndcg",
+    "nDCG": "ndcg", "MRR": "recip_rank", "MRR'": "recip_rank",
 }  # fmt: skip
 
 
@@ -77,7 +77,7 @@ def by_trec_eval(scores, grades, names):
         wanted = {n: TREC[n] for n in names if ("'" in n or n == "Bpref") == is_prime}
         if not wanted:
             continue
-        measures = {"ndcg", "map", "bpref", "P", "ndcg_cut", "recall"}
+        measures = {"ndcg", "map", "bpref", "P", "ndcg_cut", "recall", "recip_rank"}
         pytrec_eval = pytest.importorskip("pytrec_eval")  # no wheels but for x86-64
         evaluator = pytrec_eval.RelevanceEvaluator(grades, measures, relevance_level=2)
         for values in evaluator.evaluate({t: r for t, r in run.items() if r}).values():
@@ -121,13 +121,13 @@ def test_depth_cuts_in_the_order_of_trec_eval():
 def test_random_runs_score_as_ir_measures_says():
     # its Judged@10 breaks ties in another way than trec_eval: scores are distinct
     ir_measures = pytest.importorskip("ir_measures")
-    from ir_measures import AP, Bpref, Judged, P, R, nDCG
+    from ir_measures import AP, RR, Bpref, Judged, P, R, nDCG
 
     rng = random.Random(10)
     wanted = {
         "nDCG'": nDCG(judged_only=True), "MAP'": AP(rel=2, judged_only=True),
         "P'@10": P(rel=2, judged_only=True) @ 10, "Bpref": Bpref(rel=2),
-        "judged@10": Judged @ 10, "recall@5": R(rel=2) @ 5,
+        "judged@10": Judged @ 10, "recall@5": R(rel=2) @ 5, "MRR": RR(rel=2),
     }  # fmt: skip
     protocol = TASK1.with_measures(wanted)
     for _ in range(30):

@@ -23,10 +23,32 @@ JUDGED = np.array([3, 2, 1, 0, 0])
         ("P@20 PARTIAL", Measure("P@20 partial", "P", 20, relevant_from=1)),
         ("recall@100(rel=1)", Measure("recall@100(rel=1)", "recall", 100, False, 1)),
         ("judged@10", Measure("judged@10", "judged", 10)),
+        ("MRR", Measure("MRR", "MRR")),
+        ("mrr'@10", Measure("MRR'@10", "MRR", 10, prime=True)),
     ],
 )
 def test_names_are_read_in_any_case_and_with_any_apostrophe(written, measure):
     assert parse_measure(written) == measure
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("ndcg_cut_10", "nDCG@10"), ("ndcg", "nDCG"), ("map", "MAP"), ("P_10", "P@10"),
+        ("recip_rank", "MRR"), ("recall_100", "recall@100"), ("bpref", "Bpref"),
+        ("P_5(rel=1)", "P@5(rel=1)"),
+    ],
+)  # fmt: skip
+def test_names_of_trec_eval_are_understood(theirs, ours):
+    assert parse_measure(theirs) == parse_measure(ours)
+
+
+@pytest.mark.parametrize("name", ["nosuch", "Rprec", "ndcg_cut_", "p@"])
+def test_an_unknown_name_lists_the_known_ones(name):
+    with pytest.raises(ConfigurationError) as caught:
+        parse_measure(name)
+    for known in ("nDCG, MAP, MRR, P, Bpref, judged, recall", "ndcg_cut_10", "bpref"):
+        assert known in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["nDCG'", "P'@10", "Bpref partial", "MAP(rel=1)"])
@@ -51,7 +73,7 @@ def test_a_wrong_name_is_explained(name, message):
         parse_measure(name)
 
 
-@pytest.mark.parametrize("name", ["nDCG", "nDCG@3", "MAP", "P@1", "recall@1"])
+@pytest.mark.parametrize("name", ["nDCG", "nDCG@3", "MAP", "P@1", "MRR", "recall@1"])
 def test_prime_is_the_same_measure_without_unjudged_results(name):
     plain, prime = parse_measure(name), parse_measure(name.replace("@", "'@", 1))
     if "@" not in name:
@@ -63,7 +85,7 @@ def test_prime_is_the_same_measure_without_unjudged_results(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["nDCG'", "MAP'", "P'@3", "Bpref", "recall@3", "judged@3"]
+    "name", ["nDCG'", "MAP'", "P'@3", "Bpref", "MRR", "MRR@3", "recall@3", "judged@3"]
 )
 def test_expectation_lies_where_random_orders_do(name):
     measure, rng = parse_measure(name), np.random.default_rng(5)

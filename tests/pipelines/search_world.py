@@ -80,7 +80,7 @@ def write_encoder(data: Path, seed: int = 0) -> str:
     )
 
 
-def build_index(data: Path) -> CatalogProtocol:
+def build_index(data: Path, **params: Any) -> CatalogProtocol:
     """Run every stage behind ingestion and training."""
     catalog = open_catalog(data)
     pairs = [TrainingPair(key, str(int(key) + 1)) for key in TITLES]
@@ -98,6 +98,6 @@ def build_index(data: Path) -> CatalogProtocol:
     catalog["formula_trees"].save(EndOfShards("trees"))
     catalog.save("ingestion_statistics", INGESTED)
     for stage in ("amr_parsing", "graph_fusion", "preprocessing"):
-        run_stage(data, stage)
+        run_stage(data, stage, **params)
     write_encoder(data)
-    return run_stage(data, "indexing")
+    return run_stage(data, "indexing", **params)

@@ -70,6 +70,17 @@ def test_scores_that_are_all_equal_count_as_the_best(method, expected, value):
     assert scores(fuse_runs([alone], Fusion(method), "x")) == approx({"4": 1.0})
 
 
+@pytest.mark.parametrize("scale", ["minmax", "none"])
+@pytest.mark.parametrize("method", ["rrf", "weighted", "mean", "max", "f1"])
+def test_what_each_run_gives_adds_up(method, scale):
+    fusion = Fusion(method, scale=scale)
+    found = scores(fuse_runs([A, B], fusion, "ab"))
+    shares = fusion.split([A, B], "A.1")
+    assert {key: parts.sum() for key, parts in shares.items()} == approx(found)
+    if method != "f1":
+        assert shares["17"].argmax() == (scale == "none" and method != "rrf")
+
+
 def test_ties_go_to_the_shorter_id_and_depth_cuts():
     fused = fuse_runs([A, B], Fusion("max", depth=2), "ab")
     assert fused.lists["A.1"].ids == ["4", "17"]

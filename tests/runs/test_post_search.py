@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.records import CleanText, Post, Topic
+from mathamr_kedro.records import (
+    CleanText,
+    FormulaInstance,
+    FormulaMention,
+    Post,
+    Topic,
+)
 from mathamr_kedro.runs import (
+    FormulaSearch,
     NamedFusion,
     NamedStrategy,
     PostSearch,
     PostSources,
     add_fusions,
+    build_formula_ranker,
     build_post_ranker,
+    fuse_runs,
     search_posts,
 )
-from mathamr_kedro.search import EncodedQuery
+from mathamr_kedro.search import EncodedQuery, PostEntry, find_formulas
 from mathamr_kedro.search.engines.exact import ExactIndex
 from mathamr_kedro.trec import Run
 from tests.search.conftest import draw_query
@@ -105,6 +117,20 @@ def test_ranking_is_that_of_the_run(open_search, runs, system, top):
     assert hits.scores.tolist() == pytest.approx(expected.scores.tolist())
 
 
+def test_a_strategy_asks_by_its_part_of_the_query(open_search, runs):
+    search = open_search("plain")
+    search.strategies = {"plain": replace(STRATEGIES["plain"], query_parts="words")}
+    other = draw_query(77)
+    search.encode_part = lambda query, part: {(QUERY.clean, "words"): other}[
+        query.clean, part
+    ]
+    (expected,) = search_posts(
+        search.index, search.store, STRATEGIES["plain"], {}, [other], 5
+    )
+    hits = search(QUERY, 5)
+    assert hits.ids == expected.ids != runs["plain"].top(5).ids
+
+
 def test_graph_of_a_stored_query_is_looked_up(open_search, runs):
     stored = QUERY._replace(graph=None)
     assert open_search("bm25_graph")(stored, 10).ids == runs["bm25_graph"].top(10).ids
@@ -131,6 +157,117 @@ def test_questions_are_read_only_where_they_count(open_search):
     assert open_search("plain", refuse)(QUERY, 3).ids
     with pytest.raises(AssertionError, match="read"):
         open_search("with_question", refuse)(QUERY, 3)
+
+
+@pytest.mark.parametrize("system", ["plain", "with_question", "bm25", "both", "three"])
+def test_parts_of_a_score_add_up_to_it(open_search, system):
+    search = open_search(system)
+    hits = search(QUERY, 12)
+    for key, score in hits:
+        parts = search.explain(QUERY, key)
+        assert sum(part.share for part in parts) == pytest.approx(score, abs=1e-6)
+        for part in parts:
+            if part.terms and not math.isnan(part.score):
+                total = sum(t.weight * t.similarity for t in part.terms)
+                assert total == pytest.approx(part.score, abs=1e-6)
+    names = [part.system for part in parts]
+    fused = {"both": ["with_question", "bm25"], "three": list(FUSIONS[1].of)}
+    assert names == fused.get(system, [system])
+
+
+def test_what_a_system_did_not_find_has_no_share(open_search, texts):
+    lost = next(p for p in texts if p.post_type == "question")  # none is returned
+    (part,) = open_search("bm25").explain(QUERY, lost.post_id)
+    assert (part.share, math.isnan(part.score), part.terms) == (0.0, True, ())
+    first, second = open_search("both").explain(QUERY, lost.post_id)
+    assert second.share == 0.0
+    assert math.isnan(second.score)
+    assert first.terms
+
+
+def test_parts_are_found_whatever_was_asked_before(open_search):
+    search = open_search("both")
+    first = search(QUERY, 3).ids[0]
+    expected = search.explain(QUERY, first)
+    search(QUERY._replace(entry=draw_query(5)), 3)
+    assert search.explain(QUERY, first) == expected
+
+
+def test_formulas_rank_as_in_the_run(store):
+    posts = list(store.read(list(store.keys())).entries())
+    formulas = [
+        FormulaInstance(formula, visual, p.key, f"x_{{{visual}}} + {int(visual) % 7}")
+        for p in posts
+        for formula, visual, ok in zip(
+            p.formula_ids, p.visual_ids, p.returnable, strict=True
+        )
+        if ok
+    ]
+    asked = formulas[3]
+    entry = next(p for p in posts if p.key == asked.post_id)
+    vector = entry.formula(asked.formula_id)
+    mention = FormulaMention(
+        "FORMULA_0", asked.formula_id, asked.visual_id, asked.latex, 0, 9
+    )
+    text = CleanText("FORMULA_0", (mention,))
+    alone = PostEntry(
+        "B.1", "topic", vector[None], [0], [0], [asked.formula_id], [asked.visual_id]
+    )
+    query = EncodedQuery(alone, {}, clean=text)
+    fusion = NamedFusion("weighted", (1.0, 4.0), name="f", of=("ours", "bm25"))
+    index = ExactIndex(store)
+
+    def open_by(system):
+        return FormulaSearch(
+            index, store, "ours", [*FUSIONS, fusion], lambda: formulas,
+            lambda ids: {}, lambda formula: None, system,
+        )  # fmt: skip
+
+    topic = Topic(
+        "B.1", "task2", 0, "", (), *text, asked.formula_id, asked.latex, None, None,
+        None,
+    )  # fmt: skip
+    lists = {
+        "ours": find_formulas(index, [vector])[0],
+        "bm25": build_formula_ranker("bm25", formulas, lambda _: None)([topic], 99)[0],
+    }
+    runs = [Run(name, {"B.1": hits}, task=2) for name, hits in lists.items()]
+    lists["f"] = fuse_runs(runs, fusion, "f").lists["B.1"]
+    for system, expected in lists.items():
+        search = open_by(system)
+        hits = search(query, 1000)
+        assert hits.post_ids == list(dict.fromkeys(expected.post_ids))
+        assert hits.visual_ids[0] == expected.visual_ids[0] == asked.visual_id
+        for visual, score in zip(hits.visual_ids[:9], hits.scores, strict=False):
+            shares = [part.share for part in search.explain(query, visual)]
+            assert sum(shares) == pytest.approx(score, abs=1e-9)
+        assert open_by("bm25")(query, 9, system).ids == hits.top(9).ids
+    with pytest.raises(ConfigurationError, match=r"No system for formulas.* 'plain'"):
+        open_by("plain")
+
+
+@pytest.mark.parametrize("system", ["plain", "bm25", "both", "three"])
+def test_any_system_can_be_asked_for_one_query(open_search, runs, system):
+    """Beside the usual one, whatever was asked before."""
+    search, usual = open_search("with_question"), runs["with_question"].top(5)
+    assert search(QUERY, 5).ids == usual.ids
+    hits = search(QUERY, 5, system=system)
+    assert hits.ids == runs[system].top(5).ids
+    for key, score in hits:
+        parts = search.explain(QUERY, key, system=system)
+        assert sum(part.share for part in parts) == pytest.approx(score, abs=1e-6)
+    assert search(QUERY, 5).ids == usual.ids
+    (part,) = search.explain(QUERY, usual.ids[0])
+    assert part.system == "with_question"
+    with pytest.raises(ConfigurationError, match="did you mean 'bm25'"):
+        search(QUERY, 5, system="bm26")
+
+
+def test_systems_are_listed_with_what_they_are(open_search):
+    systems = open_search("plain").systems
+    assert [systems[n] for n in ("plain", "bm25", "both")] == [
+        "strategy", "baseline", "fusion",
+    ]  # fmt: skip
 
 
 def test_unknown_systems_are_refused_with_the_nearest_name(open_search):

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from mathamr_kedro.formula import (
@@ -8,9 +9,13 @@ from mathamr_kedro.formula import (
     trees_from_latex,
 )
 from mathamr_kedro.formula.tree_rows import TreeRow
-from mathamr_kedro.hits import FormulaHits
+from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.records import FormulaMention, Topic
-from mathamr_kedro.runs import find_blank_queries, list_unsearched
+from mathamr_kedro.runs import (
+    find_blank_queries,
+    leave_out_queries,
+    list_unsearched,
+)
 from mathamr_kedro.trec import Run
 
 
@@ -83,3 +88,20 @@ def test_tree_that_shows_nothing_is_kept_where_there_is_no_better_one():
     assert trees.fill(trees).slt is blank
     assert trees.is_blank
     assert not trees.is_whole
+
+
+def test_a_query_that_is_a_document_does_not_find_itself():
+    asked = []
+
+    def search(queries, depth):
+        asked.append(depth)
+        ids = ["a", "b", "c", "d"][:depth]
+        return [Hits(ids, np.arange(len(ids), 0, -1.0)) for _ in queries]
+
+    others = leave_out_queries(search, str, {"b", "z"})
+    found = others(["b", "x", "z"], 3)
+    assert [hits.ids for hits in found] == [["a", "c", "d"], ["a", "b", "c"],
+                                            ["a", "b", "c"]]  # fmt: skip
+    assert [hits.ids for hits in others(["x", "y"], 2)] == [["a", "b"]] * 2
+    # One more is asked for only where a query may be among the results.
+    assert asked == [4, 2]

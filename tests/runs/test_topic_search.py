@@ -1,113 +1,25 @@
-"""Searches over many topics; answers with their questions against a loop."""
+"""Searches over many topics: batches, time, topics without vectors."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph import SENTENCE
+from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.records import Topic
-from mathamr_kedro.runs import topic_search
-from mathamr_kedro.runs.topic_search import (
-    NamedStrategy,
+from mathamr_kedro.runs import (
     Queries,
     run_search,
-    search_posts,
+    topic_search,
 )
-from mathamr_kedro.search.engines.exact import ExactIndex
-from mathamr_kedro.search.strategies import Strategy, find_posts
 from tests.search.conftest import (
     draw_posts,
     draw_query,
     make_store,
-    slow_maxsim,
-    slow_ranking,
 )
 
 QUERIES = [draw_query(i) for i in range(3)]
-
-
-def weigh(query, vectors, sentences):
-    """MaxSim, vector by vector of the query; its sentences count ``sentences``."""
-    total = weights = 0.0
-    for kind, vector in zip(query.kinds, query.vectors, strict=True):
-        weight = sentences if kind == SENTENCE else 1.0
-        total += weight * slow_maxsim(vector[None], vectors)
-        weights += weight
-    return total / weights
-
-
-@pytest.mark.parametrize("sentences", [1.0, 0.25])
-@pytest.mark.parametrize("weight", [0.0, 0.2])
-@pytest.mark.parametrize("share", [0.0, 0.3])
-@pytest.mark.parametrize("retrieval", ["maxsim", "rerank"])
-def test_mixed_scores_equal_a_loop(store, retrieval, share, weight, sentences):
-    by_key = {p.key: p for p in store.read(list(store.keys())).entries()}
-    questions = [k for k, p in by_key.items() if p.post_type == "question"]
-    answers = [k for k, p in by_key.items() if p.post_type == "answer"]
-    question_of = {a: questions[i % 7] for i, a in enumerate(answers[:-5])}
-    strategy = NamedStrategy(
-        retrieval,
-        candidates=500,
-        with_question=share,
-        with_document=weight,
-        sentence_weight=sentences,
-    )
-    index = ExactIndex(store)
-    found = search_posts(index, store, strategy, question_of, QUERIES, 60)
-    for hits, query in zip(found, QUERIES, strict=True):
-        scores = {}
-        for answer in answers:
-            own, asked = by_key[answer], by_key[question_of.get(answer, answer)]
-            together = np.concatenate([own.vectors, asked.vectors])
-            alike = [float(query.vectors[-1] @ p.vectors[-1]) for p in (own, asked)]
-            scores[answer] = (
-                (1 - share) * weigh(query, own.vectors, sentences)
-                + share * weigh(query, together, sentences)
-                + weight * ((1 - share) * alike[0] + share * alike[1])
-            )
-        assert hits.ids == slow_ranking(scores, 60)
-        np.testing.assert_allclose(
-            hits.scores, [scores[k] for k in hits.ids], rtol=1e-6
-        )
-
-
-def test_posts_without_document_vectors_are_refused(tmp_path):
-    post = draw_posts(2, start=1)[0]
-    bare = post._replace(
-        vectors=post.vectors[:-1], kinds=post.kinds[:-1], numbers=post.numbers[:-1]
-    )
-    store = make_store(tmp_path / "bare", [bare])
-    strategy = NamedStrategy(with_document=0.5)
-    with pytest.raises(ConfigurationError, match="a document vector for every post"):
-        search_posts(ExactIndex(store), store, strategy, {}, QUERIES, 5)
-
-
-def test_no_candidates_give_an_empty_list(tmp_path):
-    store = make_store(tmp_path / "questions", draw_posts(1, start=3))
-    strategy = NamedStrategy(with_question=0.5, with_document=0.5)
-    (hits,) = search_posts(ExactIndex(store), store, strategy, {}, QUERIES[:1], 5)
-    assert (hits.ids, len(hits.scores)) == ([], 0)
-
-
-def test_answers_of_the_best_questions_are_candidates(tmp_path):
-    posts = draw_posts(30, seed=4)
-    store = make_store(tmp_path / "few", posts)
-    index = ExactIndex(store)
-    query = draw_query(5)
-    alone = find_posts(index, [query], NamedStrategy(depth=100))[0].ids
-    asked = find_posts(index, [query], Strategy(post_types=("question",)))[0].ids
-    # The worst answer belongs to the best question; both count together.
-    strategy = NamedStrategy(with_question=1.0)
-    question_of = {alone[-1]: asked[0]}
-    (hits,) = search_posts(index, store, strategy, question_of, [query], 1)
-    both = store.read([alone[-1], asked[0]]).vectors
-    best_answer = find_posts(index, [query], NamedStrategy())[0]
-    expected = max(slow_maxsim(query.vectors, both), best_answer.scores[0])
-    assert hits.scores[0] == pytest.approx(expected)
-    assert alone[-1] not in find_posts(index, [query], NamedStrategy(depth=1))[0].ids
 
 
 def test_batches_change_nothing():
@@ -158,34 +70,21 @@ def test_topics_and_formulas_without_vectors_are_left_out_aloud(tmp_path, caplog
     assert "'lost'" in caplog.text
 
 
-def test_names_of_strategies():
-    assert NamedStrategy("rerank", "hnsw", 5000).name == "rerank-5000-hnsw"
-    assert NamedStrategy(with_question=0.25).name == "maxsim-exact-question-0.25"
-    mixed = NamedStrategy(with_question=0.5, with_document=0.2)
-    assert mixed.name == "maxsim-exact-question-0.5-document-0.2"
-    assert NamedStrategy(sentence_weight=0.3).name == "maxsim-exact-sentence-0.3"
-    assert NamedStrategy(name="mine").name == "mine"
-    alone = NamedStrategy("maxsim", "hnsw", hnsw_walks="per_vector")
-    assert alone.name == "maxsim-hnsw-per-vector"
-    assert alone.mode.walks == "per_vector"
-    plain = Strategy("single", depth=7, post_types=("document",))
-    named = NamedStrategy.of(plain)
-    assert (named.name, named.depth, named.post_types) == (
-        "single-exact", 7, ("document",),
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"with_question": 1.5}, "0 to 1"),
-        ({"with_question": 0.5}, "'maxsim' or"),
-        ({"with_document": -0.1}, "at least 0"),
-        ({"with_document": 0.1}, "'maxsim' or"),
-        ({"sentence_weight": 0.0}, "positive sentence_weight"),
-        ({"sentence_weight": 0.5}, "'maxsim' or"),
-    ],
-)
-def test_impossible_strategies_are_refused(values, message):
-    with pytest.raises(ConfigurationError, match=message):
-        NamedStrategy("single", **values)
+def test_parts_of_topics_are_asked_under_the_names_of_the_topics(tmp_path, caplog):
+    posts = draw_posts(4, start=5)
+    keys = ["A.1", "A.2", "A.1:words", "A.9:formulas"]
+    posts = [p._replace(key=k) for p, k in zip(posts, keys, strict=True)]
+    store = make_store(tmp_path / "topics", posts)
+    topics = [
+        Topic(key, "task1", 2020, "", (), "", (), None, None, None, None, None)
+        for key in ("A.1", "A.2")
+    ]
+    words = Queries.read(topics, store, "words")
+    assert (words.topics, [p.key for p in words.posts]) == (["A.1"], ["A.1"])
+    np.testing.assert_array_equal(
+        words.posts[0].vectors, store.read(["A.1:words"]).vectors
+    )
+    assert "no vectors of their words alone and count as 0, e.g. A.2" in caplog.text
+    with pytest.raises(MissingInputError, match=r"query_parts \[formulas\]"):
+        Queries.read(topics, store, "formulas")
+    assert Queries.read([], store, "formulas").topics == []

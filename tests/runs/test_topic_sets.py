@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
@@ -82,3 +83,32 @@ def test_two_grades_for_one_document_are_refused():
 def test_topic_set_without_topics_is_refused():
     with pytest.raises(ConfigurationError, match=r"No topic belongs .*'none'"):
         list_sets(patterns={"none": ["C.*"]})
+
+
+def test_one_name_is_a_set_of_all_topics():
+    sets = list_sets([judge("A.250", "7", 2), judge("A.1", "7", 0)], "dev")
+    assert list(sets) == [(1, "dev"), (2, "dev")]
+    assert [t.topic_id for t in sets[1, "dev"].topics] == ["A.1", "A.250", "A.7001"]
+    assert sets[1, "dev"].qrels.num_judgments == 2
+
+
+def test_candidates_are_what_a_system_could_return():
+    """Answers and documents, shard by shard; formulas that look the same once."""
+    shards = [
+        {"post_id": ["1", "2"], "post_type": ["question", "answer"]},
+        {"post_id": ["3", "4"], "post_type": ["answer", "document"]},
+    ]
+    formulas = [{"visual_id": ["v1", "v1"]}, {"visual_id": ["v2", "v1"]}]
+
+    def read(tables):
+        return lambda columns: [pa.table(t).select(columns) for t in tables]
+
+    sets = list_sets(
+        [
+            *(judge("A.1", document, 2) for document in ("1", "3", "9")),
+            *(judge("B.1", visual, 3, "task2") for visual in ("v2", "v7")),
+        ]
+    )
+    tables = read(shards), read(formulas)
+    assert sets[1, "ARQMath-1"].find_candidates(*tables) == ({"3"}, 3)
+    assert sets[2, "ARQMath-1"].find_candidates(*tables) == ({"v2"}, 2)

@@ -94,6 +94,25 @@ class SlowIndex:
         }
         return slow_ranking(scores, depth), scores
 
+    def combined(self, query, candidates, depth, weight=1.0, types=None):
+        """The best by either score, both standardised over these and added."""
+        listed, parts = set(), []
+        for order, scores in (
+            self.maxsim(query.vectors, candidates, types),
+            self.documents(query.document(), candidates, types),
+        ):
+            listed.update(order)
+            parts.append(scores)
+        combined = dict.fromkeys(listed, 0.0)
+        for scores, share in zip(parts, (1.0, weight), strict=True):
+            known = [scores[key] for key in listed]
+            mean = sum(known) / len(known)
+            spread = (sum((s - mean) ** 2 for s in known) / len(known)) ** 0.5
+            if spread > 1e-9:
+                for key in listed:
+                    combined[key] += share * (scores[key] - mean) / spread
+        return slow_ranking(combined, depth), combined
+
     def walk_per_vector(self, query, ef, depth, types=None):
         """Thesis 3.5.2: the best ``ef`` posts of each vector, ordered by MaxSim."""
         union = set()
@@ -127,9 +146,10 @@ def check_hits(hits, truth):
     np.testing.assert_allclose(hits.scores, [scores[k] for k in order], atol=1e-6)
 
 
-def check_engine(index, twin, depth=20, types=None):
+def check_engine(index, twin, depth=20, types=None, width=WIDTH):
     """Every exact search of an engine against the twin."""
-    queries = [draw_query(1), draw_query(2, formulas=0), draw_query(3, 0, 0)]
+    sizes = ((1, 2, 2), (2, 0, 2), (3, 0, 0))  # seed, formulas, sentences
+    queries = [draw_query(*size, width) for size in sizes]
     for query in queries:
         document = query.document()
         (hits,) = index.search_maxsim([query.vectors], depth, types=types)
@@ -140,6 +160,17 @@ def check_engine(index, twin, depth=20, types=None):
         pool, _ = twin.documents(document, 9, types)
         order, scores = twin.maxsim(query.vectors, 10_000, types)
         check_hits(hits, ([k for k in order if k in pool][:depth], scores))
+        for weight, candidates in ((1.0, 9), (0.4, 50)):
+            asked = candidates, depth, weight
+            (hits,) = index.search_combined([query], *asked, types=types)
+            order, scores = twin.combined(query, *asked, types)
+            assert hits.ids == order
+            np.testing.assert_allclose(
+                hits.scores, [scores[k] for k in order], atol=1e-4
+            )
+        (lists,) = index.list_best([query.vectors], depth, types=[types, None])
+        for found, wanted in zip(lists, (types, None), strict=True):
+            assert {*found} == {*twin.maxsim(query.vectors, depth, wanted)[0]}
         (found,) = index.search_formulas([document], depth)
         order, scores = twin.formulas(document, depth)
         assert found.ids == order

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from mathamr_kedro.corpus.extraction import clean_text
-from mathamr_kedro.search.explanation import caption_nodes, explain
+from mathamr_kedro.search.explanation import (
+    Match,
+    ScorePart,
+    Term,
+    caption_nodes,
+    explain,
+)
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 
 from .conftest import draw_post, draw_query, slow_maxsim
@@ -25,11 +33,35 @@ CAPTIONS = {(0, 0): r"\sqrt{2} $ <b>", (1, 0): "Why?"}
 
 def test_matches_are_the_best_partners():
     explanation = explain(QUERY, POST, CAPTIONS, {(1, 1): "x  is\neven"})
-    assert explanation.query_labels == (r"F0 \sqrt{2} $ <b>", "S0 Why?", "D")
-    assert explanation.post_labels == ("F2", "S1 x is even", "D")
-    found = [(q[:2], p[:2], round(s, 6)) for q, p, s in explanation.matches()]
-    assert found == [("S0", "S1", 1.0), ("D", "D", 0.8), ("F0", "F2", 0.6)]
+    assert explanation.query_labels == (r"F0 \sqrt{2} $ <b>", "S1 Why?", "D")
+    assert explanation.post_labels == ("F2", "S2 x is even", "D")
+    found = [(q[:2], p[:2], round(s, 6)) for q, p, s, _ in explanation.matches()]
+    assert found == [("S1", "S2", 1.0), ("D", "D", 0.8), ("F0", "F2", 0.6)]
     assert explanation.score == pytest.approx((0.6 + 1.0 + 0.8) / 3)
+    shares = [match.share for match in explanation.matches()]
+    assert sum(shares) == pytest.approx(explanation.score)
+    assert explanation.document == pytest.approx(0.8)
+    bare = QUERY._replace(vectors=QUERY.vectors[:2], kinds=[0, 1], numbers=[0, 0])
+    assert explain(bare, POST).document is None
+
+
+def test_lines_of_a_score_add_up_however_few_are_shown():
+    matches = [Match(f"S{n}", "D", 0.5, 0.1) for n in range(1, 11)]
+    parts = [
+        ScorePart("ours", 0.25, 0.5, (Term(0, "7", 0, 0.5, 0.1),)),
+        ScorePart("bm25", 0.0, math.nan),
+    ]
+    lines = ScorePart.describe(parts, matches, limit=3)
+    assert lines == [
+        "  0.2500  by ours, whose own score is 0.5000",
+        "  0.0000  by bm25, which did not find it",
+        "ours 0.5000 is the sum of:",
+        *(f"  0.0500 = 0.100 ×  0.500  S{n}  ~  D" for n in (1, 2, 3)),
+        "  0.3500  of 7 other matches",
+    ]
+    assert ScorePart.describe(parts[:1], matches[:1], 3) == lines[3:4]
+    long = str(Match("S1 " + "x" * 400, "D", 0.5, 1.0))
+    assert len(long) < 130
 
 
 def test_score_is_maxsim():

@@ -25,7 +25,7 @@ def test_heatmap_frames_one_cell_of_each_row(tmp_path):
     axes = _draw_heatmap(explanation).axes[0]
     frames = {(round(p.get_y() + 0.5), round(p.get_x() + 0.5)) for p in axes.patches}
     assert frames == {(0, 0), (1, 1), (2, 2)}
-    assert [t.get_text() for t in axes.get_yticklabels()][1:] == ["S0 Why?", "D"]
+    assert [t.get_text() for t in axes.get_yticklabels()][1:] == ["S1 Why?", "D"]
     path = tmp_path / "heatmap.png"
     save_heatmap(explanation, path)
     assert path.read_bytes().startswith(b"\x89PNG")
@@ -57,6 +57,7 @@ def test_page_has_a_cell_for_each_pair_and_no_foreign_markup():
     assert "script" not in found.tags
     assert r"\sqrt{2} $ &lt;b&gt;" in page
     assert "0.80" in page
+    assert "Document vectors 0.800" in page
 
 
 def test_a_query_that_is_no_formula_of_matplotlib_is_drawn(tmp_path):
@@ -80,7 +81,7 @@ def test_panels_share_one_scale_and_have_short_names():
     assert not panels[0].xaxis.label.get_parse_math()
     assert not panels[0].yaxis.label.get_parse_math()
     assert {axes.images[0].get_clim() for axes in panels} == {(-1.0, 1.0)}
-    assert [t.get_text() for t in panels[0].get_yticklabels()] == ["F0", "S0", "D"]
+    assert [t.get_text() for t in panels[0].get_yticklabels()] == ["F0", "S1", "D"]
     assert len(panels[0].patches) == 3
 
 

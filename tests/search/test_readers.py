@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack
 
 import numpy as np
+import pytest
 
-from mathamr_kedro.search import snapshots
+from mathamr_kedro.search import EngineConfig, open_index, snapshots
 from mathamr_kedro.search.engines.exact import ExactIndex
 from mathamr_kedro.search.post_vectors import PostVectors
 from mathamr_kedro.search.store import VectorStore
@@ -30,7 +33,59 @@ with VectorStore.open(sys.argv[1], ENCODER, WIDTH) as store:
             store.compact()
             store.commit(PostVectors.of(draw_posts(8, seed=store.generation + 1)))
 """
+READER = """
+import json, sys
+from pathlib import Path
+from mathamr_kedro.search import EngineConfig, VectorStore, open_index
+from tests.search.conftest import draw_query
+engine, vectors, folder = sys.argv[1:]
+index = open_index(EngineConfig(engine), VectorStore(vectors), Path(folder))
+for _ in range(2):
+    (hits,) = index.search_maxsim([draw_query(1).vectors], 1000)
+    print(json.dumps(sorted(hits.ids)), flush=True)
+    sys.stdin.readline()
+index.close()
+"""
 QUERY = draw_query(1).vectors
+
+
+@pytest.mark.parametrize("engine", ["exact", "edge"])
+def test_processes_read_one_index_beside_each_other_and_a_writer(tmp_path, engine):
+    """Two have it open, a third changes it, a fourth sees the change."""
+    vectors, folder = tmp_path / "vectors", tmp_path / "index"
+    with VectorStore.open(vectors, ENCODER, WIDTH) as store:
+        store.commit(PostVectors.of(draw_posts(8, seed=1)))
+    open_index(EngineConfig(engine), VectorStore(vectors), folder).close()
+
+    def start():
+        return subprocess.Popen(
+            [sys.executable, "-c", READER, engine, str(vectors), str(folder)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def ask(reader):
+        return json.loads(reader.stdout.readline())
+
+    def go_on(reader):
+        reader.stdin.write("\n")
+        reader.stdin.flush()
+
+    with ExitStack() as readers:
+        first = [readers.enter_context(start()) for _ in range(2)]
+        before = [ask(reader) for reader in first]
+        assert before == [sorted(map(str, range(1, 9)))] * 2
+        with VectorStore.open(vectors, ENCODER, WIDTH) as store:
+            store.commit(PostVectors.of(draw_posts(2, seed=2, start=50)), delete=["1"])
+        open_index(EngineConfig(engine), VectorStore(vectors), folder).close()
+        third = readers.enter_context(start())
+        assert ask(third) == sorted([*map(str, range(2, 9)), "50", "51"])
+        for reader in (*first, third):
+            go_on(reader)
+        assert [ask(reader) for reader in first] == before
+        assert "50" in ask(third)
+        for reader in (*first, third):
+            go_on(reader)
+    assert [reader.returncode for reader in (*first, third)] == [0, 0, 0]
 
 
 def test_searches_beside_a_compacting_process_see_one_commit_each(tmp_path):

@@ -109,7 +109,12 @@ def test_walks_are_named_and_refused_where_nothing_walks():
     assert Strategy("maxsim", "hnsw", hnsw_walks="per_vector").mode.walks == (
         "per_vector"
     )
-    for other in (("maxsim", "exact"), ("rerank", "hnsw"), ("single", "hnsw")):
+    for other in (
+        ("maxsim", "exact"),
+        ("rerank", "hnsw"),
+        ("single", "hnsw"),
+        ("combined", "exact"),
+    ):
         with pytest.raises(ConfigurationError, match="for hnsw_walks 'per_vector'"):
             Strategy(*other, hnsw_walks="per_vector")
     with pytest.raises(ConfigurationError, match="hnsw_walks"):

@@ -28,7 +28,7 @@ def service(in_demo: Path) -> Iterator[Any]:
     pytest.importorskip("fastapi", reason="the extra serve is missing")
     from mathamr_kedro.serve import SearchService, ServeConfig
 
-    found = SearchService(ServeConfig("demo", shared=True))
+    found = SearchService(ServeConfig("demo"))
     yield found
     found.close()
 

@@ -44,7 +44,7 @@ def test_search_finds_posts_and_says_what_matched(client: TestClient) -> None:
     assert [r["rank"] for r in found["results"]] == [1, 2, 3]
     assert "irrational" in json.dumps(first["title"])
     assert "irrational-numbers" in first["tags"]  # of its question
-    assert {m["query"] for m in first["matches"]} == {"F0", "F1", "S0"}
+    assert {m["query"] for m in first["matches"]} == {"F0", "F1", "S1"}
     # what matched is among the sentences that are shown
     shown = {p.get("key") for s in first["sentences"] for p in s["parts"]}
     shown |= {s["key"] for s in first["sentences"]}
@@ -86,9 +86,25 @@ def test_systems_can_be_chosen(client: TestClient) -> None:
         for more in ({}, {"system": "bm25"})
     )
     assert [r["score"] for r in ours] != [r["score"] for r in bm25]
+    assert [p["system"] for p in bm25[0]["parts"]] == ["bm25"]
+    assert bm25[0]["parts"][0]["share"] == bm25[0]["score"]
+    assert bm25[0]["matches"]  # whoever found it, the nearest parts are marked
     wrong = client.get("/api/search", params={"q": "x", "system": "bm26"})
     assert wrong.status_code == 422
     assert "did you mean 'bm25'" in wrong.json()["detail"]
+
+
+def test_systems_for_formulas_can_be_chosen(client: TestClient) -> None:
+    systems = client.get("/api/systems").json()
+    names = {s["name"]: s["kind"] for s in systems["formula_systems"]}
+    assert systems["formula_default"] in names
+    asked = {"latex": r"\sum_{i=1}^n d_i", "top": 3, "system": "bm25_tuples"}
+    assert names["bm25_tuples"] == "baseline"
+    first = client.get("/api/formula", params=asked).json()["results"][0]
+    assert [p["system"] for p in first["parts"]] == ["bm25_tuples"]
+    wrong = client.get("/api/formula", params={"latex": "x", "system": "minilm_title"})
+    assert wrong.status_code == 422
+    assert "No system for formulas" in wrong.json()["detail"]
 
 
 def test_formula_search_marks_the_formula(client: TestClient) -> None:
@@ -101,7 +117,7 @@ def test_formula_search_marks_the_formula(client: TestClient) -> None:
 def test_explanation_has_all_pairs_and_both_graphs(client: TestClient) -> None:
     asked = {"q": QUESTION, "post_id": "33703", "graphs": True}
     found = client.get("/api/explain", params=asked).json()
-    assert [row["key"] for row in found["rows"]] == ["F0", "F1", "S0", "D"]
+    assert [row["key"] for row in found["rows"]] == ["F0", "F1", "S1", "D"]
     assert len(found["similarity"]) == 4
     assert len(found["similarity"][0]) == len(found["columns"])
     best = [max(row) for row in found["similarity"]]

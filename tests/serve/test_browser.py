@@ -55,7 +55,7 @@ def test_a_question_is_typed_previewed_and_answered(page: Page, address: str) ->
     assert "irrational" in page.run("document.querySelector('.card h2').textContent")
     assert page.run("document.querySelectorAll('.card math').length") > 5
     # both sides of a match have one colour
-    for key in ("F0", "S0"):
+    for key in ("F0", "S1"):
         colours = page.run(
             f"[...document.querySelectorAll('[data-partner={key}]')]"
             ".map(e => e.className.match(/m[0-7]/)[0])"
@@ -306,7 +306,8 @@ def test_posts_cannot_inject(page: Page, address: str, service: Any, monkeypatch
     bad = {
         **result, "post_id": evil, "type": evil, "title": [{"text": evil}, part],
         "tags": [evil], "date": evil,
-        "sentences": [{"key": "S0", "parts": [{"text": evil}, part]}],
+        "parts": [{"system": evil, "share": 0.5, "score": None}] * 2,
+        "sentences": [{"key": "S1", "parts": [{"text": evil}, part]}],
     }  # fmt: skip
     answer = {**found, "results": [bad] * 5, "warnings": [evil]}
     monkeypatch.setattr(service, "search", lambda *_: answer)

@@ -31,11 +31,11 @@ def join(sentence: dict[str, Any]) -> str:
 
 def test_sentences_have_the_names_of_their_nodes(view: TextView) -> None:
     assert [(s["key"], s["new_paragraph"], join(s)) for s in view.sentences] == [
-        ("S0", False, "A title with <F0>"),
-        ("S1", True, "Let <F1> be even."),
-        ("S2", False, "Nothing here."),
-        ("S3", False, "It is odd."),
-        ("S4", False, "So <F12> is odd, and FORMULA_7 is unknown."),
+        ("S1", False, "A title with <F0>"),
+        ("S2", True, "Let <F1> be even."),
+        ("S3", False, "Nothing here."),
+        ("S4", False, "It is odd."),
+        ("S5", False, "So <F12> is odd, and FORMULA_7 is unknown."),
     ]
 
 
@@ -49,9 +49,9 @@ def test_formulas_come_with_their_drawing_or_alone(view: TextView) -> None:
 @pytest.mark.parametrize(
     ("keys", "shown"),
     [
-        ({"F1", "S4"}, [("S1", True), ("S4", True)]),
-        ({"S0", "S1"}, [("S0", False), ("S1", False)]),
-        ({"D"}, [("S0", False), ("S1", False), ("S2", False), ("S3", False)]),
+        ({"F1", "S5"}, [("S2", True), ("S5", True)]),
+        ({"S1", "S2"}, [("S1", False), ("S2", False)]),
+        ({"D"}, [("S1", False), ("S2", False), ("S3", False), ("S4", False)]),
     ],
 )
 def test_what_matched_is_shown(view: TextView, keys: Any, shown: Any) -> None:

@@ -6,7 +6,14 @@ import pytest
 
 from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.records import Failure, Judgment
-from mathamr_kedro.trec import ARQMATH, NTCIR12, Qrels, iter_judgments, read_qrels
+from mathamr_kedro.trec import (
+    ARQMATH,
+    NTCIR12,
+    TREC,
+    Qrels,
+    iter_judgments,
+    read_qrels,
+)
 
 
 def written(tmp_path, text: str):
@@ -140,3 +147,25 @@ def test_both_readers_take_the_same_lines(tmp_path, scale):
 
 def test_judgments_are_counted_over_topics():
     assert Qrels({"A.1": {"17": 3, "4": 0}, "A.2": {"17": 1}}).num_judgments == 3
+
+
+def test_the_form_of_beir_is_read_by_its_header(tmp_path):
+    text = "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\nq2\td1\t7\nq2\td3\t0\n"
+    path = written(tmp_path, text)
+    found = list(iter_judgments(path, "task1", "q.tsv", ARQMATH))
+    assert [x[:3] for x in found if isinstance(x, Judgment)] == [
+        ("q1", "d1", 2), ("q2", "d3", 0),
+    ]  # fmt: skip
+    assert [(f.place, f.reason) for f in found if isinstance(f, Failure)] == [
+        ("line 3", "bad_judgment"), ("line 4", "bad_grade"),
+    ]  # fmt: skip
+    assert "3 columns 'query-id corpus-id score'" in found[1].detail
+    path = written(tmp_path, text.replace("q1\td2\n", ""))
+    grades = read_qrels(path, TREC).grades
+    assert grades == {"q1": {"d1": 2}, "q2": {"d1": 7, "d3": 0}}
+
+
+def test_a_file_of_the_header_alone_has_no_judgments(tmp_path):
+    path = written(tmp_path, "query-id\tcorpus-id\tscore\n")
+    with pytest.raises(MalformedInputError, match="No judgments"):
+        read_qrels(path, TREC)

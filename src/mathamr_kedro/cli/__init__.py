@@ -104,17 +104,44 @@ class _SafeStream:
         return getattr(self._stream, name)
 
 
+class _Formatter(logging.Formatter):
+    """Lets the log name commands as they would have to be typed here.
+
+    Args:
+        given: the options ``env`` and ``data_root`` of the command.
+    """
+
+    def __init__(self, given: dict[str, str]) -> None:
+        super().__init__("%(message)s")
+        self._given = given
+
+    def format(self, record: logging.LogRecord) -> str:
+        return _complete(super().format(record), self._given)
+
+
+def _complete(message: str, given: dict[str, str]) -> str:
+    if "`" not in message:
+        return message
+    # Loaded here: few commands have a hint to give.
+    from mathamr_kedro.project import LastRun  # noqa: PLC0415
+
+    return LastRun(**given).complete(message)
+
+
 def main() -> None:
     """Run ``mathamr``; show our own errors as one line instead of a traceback."""
     sys.stdout, sys.stderr = _SafeStream(sys.stdout), _SafeStream(sys.stderr)
+    given: dict[str, str] = {}
     # What takes long says so; answers alone go to the standard output.
-    logging.basicConfig(format="%(message)s", stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Formatter(given))
+    logging.basicConfig(handlers=[handler])
     logging.getLogger("mathamr_kedro").setLevel(logging.INFO)
     try:
-        group(prog_name="mathamr")
+        group(prog_name="mathamr", obj=given)
     except Exception as exc:
         cause = find_cause(exc)
         if cause is None:
             raise
-        click.echo(f"mathamr: {cause}", err=True)
+        click.echo(f"mathamr: {_complete(str(cause), given)}", err=True)
         sys.exit(2)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import ctypes
 import logging
 import os
-import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import yaml
 from kedro.io import DatasetError
 
+from mathamr_kedro.cli._processes import LOG, start_run
 from mathamr_kedro.environments import stack_environments
 from mathamr_kedro.errors import (
     ConfigurationError,
@@ -52,8 +49,6 @@ logger = logging.getLogger(__name__)
 _PREPARE = ("preprocessing",)
 _CELL_STAGES = ("training", "indexing", "evaluation")
 
-_DIE = 1  # PR_SET_PDEATHSIG
-
 
 class _Finished(NamedTuple):
     """A task that has run in this process."""
@@ -77,7 +72,7 @@ class Work:
     @property
     def log(self) -> Path:
         """What it printed."""
-        return self.folder / "log.txt"
+        return self.folder / LOG
 
 
 @dataclass(frozen=True)
@@ -232,26 +227,14 @@ class GridRun:
         return _Finished(0)
 
     def _start(self, work: Work, device: str) -> subprocess.Popen[bytes]:
-        """Start ``kedro run --config`` with a file that states the whole run."""
-        work.folder.mkdir(parents=True, exist_ok=True)
-        file = work.folder / "run.yml"
-        content = {
-            "env": self.env,
-            "pipelines": ",".join(work.stages),
-            "params": dict(work.parameters),
-        }
-        file.write_text(yaml.safe_dump({"run": content}), encoding="utf-8")
-        libc = ctypes.CDLL(None)
-        with work.log.open("wb") as log:
-            return subprocess.Popen(
-                [sys.executable, "-m", "kedro", "run", "--config", str(file.resolve())],
-                cwd=self.root,
-                env={**os.environ, **_choose_device(device)},
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                # A killed grid leaves no cell running: nobody would wait for it.
-                preexec_fn=lambda: libc.prctl(_DIE, signal.SIGKILL),  # noqa: PLW1509
-            )
+        return start_run(
+            self.root,
+            self.env,
+            work.parameters,
+            work.folder,
+            work.stages,
+            _choose_device(device),
+        )
 
     @staticmethod
     def list_experiments(root: Path) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Any
+
 import click
 from click.shell_completion import CompletionItem
 
@@ -31,11 +34,39 @@ class _EnvironmentName(click.ParamType):
 
 
 ENVIRONMENT = _EnvironmentName()
+
+
+def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    """Note what was given, so that messages name commands with the same options."""
+    given = ctx.find_object(dict)
+    if given is not None and value is not None:
+        given[param.name] = value
+    return value
+
+
+class _Query(click.ParamType):
+    """Words or LaTeX; a dash reads them from the standard input."""
+
+    name = "text"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        """Return the text."""
+        if value != "-":
+            return str(value)
+        return sys.stdin.read().strip()
+
+
+QUERY = _Query()
 ENV = click.option(
     "--env",
     type=ENVIRONMENT,
+    callback=_remember,
     help="Environment of conf/ (default: the embedded sample).",
 )
 DATA_ROOT = click.option(
-    "--data-root", help="Another folder for what the stages wrote."
+    "--data-root",
+    callback=_remember,
+    help="Another folder for what the stages wrote.",
 )

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 from rich.console import Console
 
+from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.metrics import Evaluation, Protocol, evaluate_run, protocol_of
+from mathamr_kedro.metrics.protocols import Task
 from mathamr_kedro.trec import (
     RUN_FORMS,
     BadLines,
@@ -27,10 +29,15 @@ from mathamr_kedro.trec import (
 _FILE = click.Path(path_type=Path)
 
 _OPTIONS = (
-    click.option("--qrels", type=_FILE, required=True, help="Judgments, 4 columns."),
     click.option(
-        "--task", type=click.Choice(["1", "2", "ntcir"]), required=True,
-        help="ARQMath answers, ARQMath formulas, or NTCIR-12 formula browsing.",
+        "--qrels", type=_FILE, required=True,
+        help="Judgments: 4 columns, or the 3 of BEIR with their header.",
+    ),
+    click.option(
+        "--task", "--protocol", "task", type=click.Choice(get_args(Task)),
+        required=True,
+        help="ARQMath answers, ARQMath formulas, NTCIR-12 formula browsing, or trec: "
+        "the plain protocol of trec_eval and BEIR for judgments of your own.",
     ),
     click.option(
         "--format", "form", type=click.Choice(RUN_FORMS),
@@ -57,7 +64,8 @@ _OPTIONS = (
     ),
     click.option(
         "-m", "--measure", "measures", multiple=True,
-        help="Measure, e.g. \"P'@5\", 'recall@100' or 'Bpref full'; may be repeated.",
+        help="Measure, e.g. \"P'@5\", 'recall@100' or 'Bpref full', or as trec_eval "
+        "writes it, e.g. 'ndcg_cut_10'; may be repeated.",
     ),
     click.option(
         "--average", type=click.Choice(["judged", "relevant"]), default="judged",
@@ -123,6 +131,7 @@ def score_files(
     qrels = read_qrels(request.qrels, protocol.grades, names)
     judged_ids = frozenset(chain.from_iterable(qrels.grades.values()))
     runs = [read_run(p, request.form, judged_ids, bad_lines, names) for p in paths]
+    _refuse_empty(runs, paths)
     visual_ids = None
     if request.visual_ids:
         visual_ids = _look_up(runs, qrels, request)
@@ -132,6 +141,18 @@ def score_files(
         raise click.UsageError("--formula-qrels needs the formula index (--visual-ids)")
     corpus_ids = _read_ids(request.corpus_ids, names) if request.corpus_ids else None
     return [evaluate_run(r, qrels, protocol, visual_ids, corpus_ids) for r in runs]
+
+
+def _refuse_empty(runs: Sequence[Run], paths: Sequence[Path]) -> None:
+    for run, path in zip(runs, paths, strict=True):
+        if not run.lists:
+            left = (
+                f"{run.num_bad_lines:,} unreadable lines" if run.num_bad_lines else ""
+            )
+            raise MalformedInputError(
+                f"Expected results in the run {str(path)!r} (got {left or 'none'}); "
+                "lines are 'topic Q0 document rank score name'"
+            )
 
 
 def make_console() -> Console:

@@ -32,7 +32,7 @@ from mathamr_kedro.stats import (
 from mathamr_kedro.stats import Table as ResultTable
 from mathamr_kedro.wording import format_score
 
-_NUM_MEASURES = {"1": 4, "2": 4, "ntcir": 2}
+_NUM_MEASURES = {"1": 4, "2": 4, "ntcir": 2, "trec": 5}
 _EXAMPLE = """\b
 Example:
   mathamr compare baseline.tsv mine.tsv other.tsv --qrels qrels.tsv --task 1
@@ -119,7 +119,7 @@ def _compare(
 ) -> tuple[ResultTable, list[Comparison]]:
     first = next(iter(evaluations.values()))
     layout = Layout(
-        title=f"Task {first.protocol.task}, {len(first.topics)} topics",
+        title=f"{_capitalise(first.protocol.title)}, {len(first.topics)} topics",
         label_titles=("Run",),
         rows={name: (name,) for name in evaluations},
         columns=tuple(Column(m.name, m.name, decimals=4) for m in first.measures),
@@ -131,6 +131,10 @@ def _compare(
         for name, evaluation in evaluations.items()
     }
     return best_seed_table(layout, results, config)
+
+
+def _capitalise(title: str) -> str:
+    return title[:1].upper() + title[1:]
 
 
 def _counted_scores(evaluation: Evaluation) -> dict[str, Any]:

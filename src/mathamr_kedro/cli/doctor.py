@@ -16,7 +16,7 @@ from kedro.io import CatalogProtocol
 from mathamr_kedro.amr.transition import TransitionConfig
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.errors import MathAMRError, find_cause
-from mathamr_kedro.project import find_roots, open_context
+from mathamr_kedro.project import LastRun, find_roots, open_context
 from mathamr_kedro.sealing import SEALS, list_damage
 from mathamr_kedro.shards import LIST_NAME, ShardFolder
 from mathamr_kedro.text import TEXT_MODELS, explain_absence
@@ -32,7 +32,7 @@ _STAGES = {
     "evaluation": ("runs", "metrics"),
 }
 """What each stage leaves."""
-_AGAIN = "run `kedro run` in the same environment, its stage makes it anew"
+_AGAIN = "run `kedro run` with the --env of your run, its stage makes it anew"
 
 
 @click.command()
@@ -61,7 +61,8 @@ def command(env: str | None, data_root: str | None, verify: bool) -> None:
         return
     damage = list(dict.fromkeys(_find_damage(root, catalog)))
     for line in damage:
-        click.echo(f"damaged: {line}", err=True)
+        complete = LastRun(env, data_root).complete(line)
+        click.echo(f"damaged: {complete}", err=True)
     click.echo(f"verified      {f'{len(damage)} damaged' if damage else 'whole'}")
     if damage:
         sys.exit(1)

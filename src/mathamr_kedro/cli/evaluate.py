@@ -30,6 +30,7 @@ _EXAMPLES = """\b
 Examples:
   mathamr evaluate run.tsv --qrels qrel_task1_2021_official.tsv --task 1
   mathamr evaluate run.tsv.gz --qrels qrels.tsv --task 2 --visual-ids latex_v3/
+  mathamr evaluate run.tsv --qrels my_qrels.tsv --protocol trec
 """
 
 
@@ -123,10 +124,10 @@ def _show(
     protocol = evaluation.protocol
     depth = f"depth {protocol.depth}" if protocol.depth else "all results"
     table = Table(
-        title=f"{escape(evaluation.run_name)}: task {protocol.task}, "
+        title=f"{escape(evaluation.run_name)}: {protocol.title}, "
         f"{len(evaluation.topics)} topics, {depth}",
-        caption="floor: judged pool in random order; shuffled: this run's results in "
-        "random order; ceiling: ideal order",
+        caption=f"floor: {protocol.candidates} in random order; shuffled: this run's "
+        "results in random order; ceiling: ideal order",
     )
     table.add_column("measure")
     for anchor in _ANCHORS:

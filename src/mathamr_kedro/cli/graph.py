@@ -30,7 +30,11 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     help="File to write: an HTML page, or the drawing alone as .svg.",
 )
-@click.option("--text", is_flag=True, help="Print the graph in PENMAN notation.")
+@click.option(
+    "--text",
+    is_flag=True,
+    help="Print the graph in PENMAN notation, which has no virtual nodes.",
+)
 @click.option(
     "--formula-mode", type=click.Choice(get_args(FormulaMode)), default="both"
 )
@@ -59,20 +63,28 @@ def command(
       mathamr graph 33701
       mathamr graph A.1001 --auxiliary-edges sequential --out topic.svg
     """
+    drawn = {"structure": "--structure", "auxiliary_edges": "--auxiliary-edges"}
+    for name, option in drawn.items() if text else ():
+        default = click.core.ParameterSource.DEFAULT
+        if click.get_current_context().get_parameter_source(name) != default:
+            raise click.UsageError(f"--text has no virtual nodes: leave out {option}")
     # Loaded here: the help needs none of it.
     from mathamr_kedro.graph import (  # noqa: PLC0415
         GraphVariant,
         draw_math_graph,
+        format_math_graph,
         read_math_graph,
         write_page,
     )
+    from mathamr_kedro.graph.variants import VariantGraph  # noqa: PLC0415
     from mathamr_kedro.project import open_catalog  # noqa: PLC0415
 
     chosen = GraphVariant(**variant)
     catalog = open_catalog(env, data_root)
     record = _find(catalog, post_id)
     if text:
-        click.echo(record.graph)
+        graph = VariantGraph.build(read_math_graph(record.graph), chosen).content
+        click.echo(format_math_graph(graph))
         return
     if out is None:
         reports = Path(catalog["math_graph_report"]._describe()["filepath"]).parent

@@ -20,7 +20,7 @@ from mathamr_kedro.graph import (
     KnownPosts,
 )
 from mathamr_kedro.progress import report_progress
-from mathamr_kedro.project import open_catalog
+from mathamr_kedro.project import LastRun, open_catalog
 from mathamr_kedro.shards import EndOfShards
 from mathamr_kedro.types import PostId
 
@@ -127,9 +127,9 @@ def _import(archive: Path, env: str | None, data_root: str | None) -> None:
         click.echo(_describe(table, importing.describe(table)))
     if "posts" not in known:
         click.echo("No posts here yet; run the stage `ingestion` first.")
-    place = f" --env {env}" if env else ""
     stages = "preprocessing,training,indexing,evaluation,significance"
-    click.echo(f"Go on with: kedro run --pipelines {stages}{place}")
+    command = LastRun(env, data_root).complete(f"`kedro run --pipelines {stages}`")
+    click.echo(f"Go on with: {command}")
 
 
 def _find_accepted(catalog: Any, pairs: Any) -> dict[PostId, PostId | None]:

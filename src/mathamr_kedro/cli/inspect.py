@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -11,7 +12,9 @@ from rich.table import Table
 
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.records import Failure, Post
+from mathamr_kedro.records import Failure, Post, Statement
+
+_MAX_LINKS = 10
 
 
 @click.command(name="inspect")
@@ -28,19 +31,20 @@ def command(post: str, env: str | None, data_root: str | None) -> None:
       mathamr inspect 33701
       mathamr inspect notes/primes.md
     """
+    # Loaded here: the help needs no catalog.
+    from mathamr_kedro.project import open_catalog  # noqa: PLC0415
+
     console = Console()
     if Path(post).is_file():
         for found in _read_file(Path(post)):
             _show(found, console)
     else:
-        _show(_find(post, env, data_root), console)
+        catalog = open_catalog(env, data_root)
+        _show(_find(post, catalog), console)
+        _show_statement(post, catalog, console)
 
 
-def _find(post_id: str, env: str | None, data_root: str | None) -> Post:
-    # Loaded here: a file needs no catalog.
-    from mathamr_kedro.project import open_catalog  # noqa: PLC0415
-
-    catalog = open_catalog(env, data_root)
+def _find(post_id: str, catalog: Any) -> Post:
     found = catalog.load("posts").find("post_id", post_id)
     if found is not None:
         return found
@@ -62,13 +66,43 @@ def _read_file(path: Path) -> list[Post]:
 
     clean = PostCleaner()
     posts = []
-    for raw in OwnCollection(path.parent).read_file(path):
-        if isinstance(raw, Failure):
+    for raw in OwnCollection(path.parent, "statement").read_file(path):
+        if isinstance(raw, Failure) and raw.kept:
+            click.echo(f"{raw.source}, {raw.place}: {raw.detail}", err=True)
+        elif isinstance(raw, Failure):
             raise MissingInputError(f"{raw.source}: {raw.reason}: {raw.detail}")
-        post, _ = clean(raw)
-        if post is not None:
-            posts.append(post)
+        else:
+            post, _ = clean(raw)
+            posts += [] if post is None else [post]
     return posts
+
+
+def _show_statement(post_id: str, catalog: Any, console: Console) -> None:
+    """Show what is known of a statement: number, place, who uses it, its proof."""
+    if not catalog["statements"].exists():
+        return
+    row: Statement | None = catalog.load("statements").find("post_id", post_id)
+    if row is None:
+        return
+    name = f" ({row.name})" if row.name else ""
+    console.print()
+    console.print(f"[bold]{escape(f'{row.kind} {row.number or str()}'.strip() + name)}")
+    for part, value in (("section", row.section), ("chapter", row.chapter)):
+        if value:
+            console.print(f"{part} {escape(value)}", highlight=False)
+    console.print(f"in {escape(row.source)}, {row.place}", highlight=False)
+    links = list(catalog.load("statement_links").select("premise_id", [post_id]))
+    cited = list(catalog.load("statement_links").select("post_id", [post_id]))
+    for title, keys in (
+        ("its proof uses", [link.premise_id for link in cited]),
+        ("used by", [link.post_id for link in links]),
+    ):
+        if keys:
+            shown = ", ".join(keys[:_MAX_LINKS])
+            more = f" and {len(keys) - _MAX_LINKS} more" * (len(keys) > _MAX_LINKS)
+            console.print(f"{title} {escape(shown)}{more}", highlight=False)
+    if row.proof:
+        console.print(f"proof: {row.proof}", markup=False, highlight=False)
 
 
 def _show(post: Post, console: Console) -> None:

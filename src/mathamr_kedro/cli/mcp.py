@@ -34,5 +34,5 @@ def command(env: str | None, data_root: str | None, system: str | None) -> None:
         create_assistant,
     )
 
-    config = ServeConfig(env, data_root, system, shared=True)
+    config = ServeConfig(env, data_root, system)
     create_assistant(lambda: SearchService(config)).run("stdio")

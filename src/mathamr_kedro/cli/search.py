@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.graph import FORMULA_TYPE, POST_TYPES
+from mathamr_kedro.cli._options import DATA_ROOT, ENV, QUERY
+from mathamr_kedro.wording import count_nouns
 
 if TYPE_CHECKING:
+    from mathamr_kedro.project_systems import Finds
     from mathamr_kedro.search import Answer, Result, Searcher
 
 
+_WARNINGS, _PARTS = 5, 12
+"""How many warnings, and parts of a score, are shown; JSON has all of them."""
+
+
 @click.command(name="search")
-@click.argument("text", required=False)
-@click.option("--formula", metavar="LATEX", help="Search for a formula instead.")
+@click.argument("text", required=False, type=QUERY)
+@click.option(
+    "--formula", metavar="LATEX", type=QUERY, help="Search for a formula instead."
+)
 @click.option(
     "--like",
     metavar="POST_ID",
@@ -28,8 +37,9 @@ if TYPE_CHECKING:
 @click.option(
     "--system",
     metavar="NAME",
-    help="How posts are found: a strategy, baseline or fusion of the evaluation, "
-    "e.g. maxsim-exact or bm25 (default: indexing.search.system).",
+    help="How posts or formulas are found: a strategy, baseline or fusion of the "
+    "evaluation, e.g. maxsim-exact, bm25, or bm25_slt for formulas (default: "
+    "indexing.search.system and formula_system).",
 )
 @click.option(
     "--with",
@@ -38,13 +48,28 @@ if TYPE_CHECKING:
     multiple=True,
     help="Average the scores with those of this system, e.g. bm25; may be repeated.",
 )
-@click.option("--top", type=click.IntRange(1, 10_000), default=10, show_default=True)
+@click.option(
+    "--queries",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Search for all queries of a file: JSONL with _id and text, or TSV.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="TREC run file for the results of --queries.",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(1, 10_000),
+    show_default="10, with --queries 1000",
+)
 @click.option(
     "--type",
     "post_types",
+    metavar="NAMES",
     multiple=True,
-    type=click.Choice([t for t in POST_TYPES if t not in ("topic", FORMULA_TYPE)]),
-    help="Types of post to return; may be repeated (default: those of indexing.yml).",
+    help="What to return: types of post (question, answer, document) or kinds of "
+    "statement, e.g. lemma,theorem (default: the types of indexing.yml).",
 )
 @ENV
 @DATA_ROOT
@@ -53,24 +78,40 @@ def command(
     text: str | None,
     formula: str | None,
     like: str | None,
-    top: int,
+    queries: Path | None,
+    output: Path | None,
+    top: int | None,
     post_types: tuple[str, ...],
     as_json: bool,
     **where: Any,
 ) -> None:
-    r"""Find posts for TEXT, formulas between dollars.
+    r"""Find posts for TEXT, formulas between dollars; - reads it from the input.
 
     \b
       mathamr search 'is $\sqrt p$ irrational for a prime $p$?'
       mathamr search --formula '\zeta(s) = \sum n^{-s}' --top 5
+      mathamr search --formula '\sqrt{2}' --system mathamr_plus --with bm25_opt
       mathamr search --like 33701 --json
       mathamr search 'is $\sqrt p$ irrational for a prime $p$?' --with bm25
+      mathamr search --queries queries.jsonl --output mine.run
     """
-    if sum(value is not None for value in (text, formula, like)) != 1:
-        raise click.UsageError("Give one of TEXT, --formula and --like")
-    if formula is not None and (where["system"] or where["fuse_with"]):
-        raise click.UsageError("--system and --with find posts by TEXT or --like")
-    types = post_types or None
+    if sum(value is not None for value in (text, formula, like, queries)) != 1:
+        raise click.UsageError("Give one of TEXT, --formula, --like and --queries")
+    if (queries is None) != (output is None):
+        raise click.UsageError("--queries and --output belong together")
+    if formula is not None and post_types:
+        raise click.UsageError("--type chooses among posts found by TEXT or --like")
+    names = [name.strip() for given in post_types for name in given.split(",")]
+    types = tuple(filter(None, names)) or None
+    if queries is not None and output is not None:
+        # Loaded here: wrong options are refused at once.
+        from mathamr_kedro.cli._batches import Batch  # noqa: PLC0415
+        from mathamr_kedro.project_search import open_searcher  # noqa: PLC0415
+
+        batch = Batch(queries, output, top or 1000, types)
+        batch.search(partial(open_searcher, **where))
+        return
+    top = top or 10
 
     def ask(searcher: Searcher) -> Answer:
         if formula is not None:
@@ -82,7 +123,9 @@ def command(
     # Loaded here: wrong options are refused at once.
     from mathamr_kedro.project_search import open_searcher  # noqa: PLC0415
 
-    _show(ask, partial(open_searcher, **where), as_json)
+    of_task_2 = like is not None and re.match(r"B\.\d|NTCIR12-", like)
+    finds: Finds = "formulas" if formula is not None or of_task_2 else "posts"
+    _show(ask, partial(open_searcher, **where, finds=finds), as_json)
 
 
 def _show(
@@ -96,8 +139,10 @@ def _show(
     finally:
         searcher.close()
     took = time.perf_counter() - loaded
-    for warning in answer.warnings:
+    for warning in answer.warnings[:_WARNINGS]:
         click.echo(f"warning: {warning}", err=True)
+    if more := len(answer.warnings[_WARNINGS:]):
+        click.echo(f"warning: {more:,} more like these", err=True)
     if as_json:
         results = [_to_dict(result) for result in answer.results]
         click.echo(json.dumps(results, indent=2, ensure_ascii=False))
@@ -105,22 +150,43 @@ def _show(
     for result in answer.results:
         click.echo(_format(result))
     click.echo(
-        f"{len(answer.results)} posts in {took:.2f} s, "
+        f"{count_nouns(len(answer.results), 'post')} in {took:.2f} s, "
         f"after {loaded - started:.1f} s of loading",
         err=True,
     )
 
 
 def _to_dict(result: Result) -> dict[str, object]:
-    return {**result._asdict(), "matches": [m._asdict() for m in result.matches]}
+    found: dict[str, object] = {
+        **result._asdict(),
+        "matches": [m._asdict() for m in result.matches],
+        "parts": [
+            {"system": p.system, "share": p.share, "score": p.score}
+            for p in result.parts
+        ],
+    }
+    if result.statement is None:
+        del found["statement"]
+    return found
 
 
 def _format(result: Result) -> str:
+    from mathamr_kedro.search import ScorePart  # noqa: PLC0415 - loaded by now
+
     head = click.style(f"{result.rank:3d}. {result.post_id}", bold=True)
-    lines = [f"{head}  {result.score:.4f}  {result.post_type}  {result.title}".rstrip()]
+    what = f"{result.post_type}  {result.title}"
+    if result.statement is not None:
+        what = _describe(result.statement)
+    lines = [f"{head}  {result.score:.4f}  {what}".rstrip()]
     if result.snippet:
         lines.append(f"     {result.snippet}")
-    lines += [
-        f"     {m.similarity:6.3f}  {m.query}  ~  {m.post}" for m in result.matches
-    ]
-    return "\n".join(lines) + "\n"
+    found = ScorePart.describe(result.parts, result.matches, _PARTS)
+    return "\n".join([*lines, *(f"     {line}" for line in found)]) + "\n"
+
+
+def _describe(statement: Mapping[str, Any]) -> str:
+    name = f"({statement['name']})" if statement["name"] else ""
+    title = " ".join(filter(None, [statement["kind"], statement["number"], name]))
+    place = ", ".join(filter(None, [title, statement["section"]]))
+    used_by = statement["used_by"]
+    return f"{place}; used by {count_nouns(used_by, 'statement')}" if used_by else place

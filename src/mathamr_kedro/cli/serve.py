@@ -69,15 +69,13 @@ def command(
         ServeConfig,
         create_app,
     )
-    from mathamr_kedro.serve.logs import set_up_logs  # noqa: PLC0415
 
     names = (*hosts, host, "localhost", "127.0.0.1", "[::1]")
     config = ServeConfig(
-        shared=workers > 1,
         hosts=("*",) if host in _ANYWHERE and not hosts else names,
         **settings,
     )
-    set_up_logs(config.json_logs)
+    config.set_up_logs()
     config.hand_on()
     started = time.perf_counter()
     app = "mathamr_kedro.serve.app:create_app"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from kedro.io import CatalogProtocol, DatasetError
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
@@ -28,7 +29,7 @@ _MEASURES = 4
 def command(env: str | None, data_root: str | None) -> None:
     """Summarise the outputs of the pipelines and say where to look."""
     # Loaded here: the help needs no catalog.
-    from mathamr_kedro.project import open_catalog  # noqa: PLC0415
+    from mathamr_kedro.project import LastRun, open_catalog  # noqa: PLC0415
 
     catalog = open_catalog(env, data_root)
     console = Console()
@@ -37,20 +38,21 @@ def command(env: str | None, data_root: str | None) -> None:
         raise MissingInputError("No outputs yet; run `kedro run` or `make demo`")
     _show_ingestion(statistics, console)
     metrics = _load(catalog, "metrics")
-    flags = f" --env {env}" if env else ""
+    place = LastRun(env, data_root)
     report = Path(catalog["ingestion_report"]._describe()["filepath"])
     hints = [
-        *((f"mathamr inspect {key}{flags}", why) for key, why in _list_posts(catalog)),
+        *((f"mathamr inspect {key}", why) for key, why in _list_posts(catalog)),
         (str(_shorten(report)), "the full report"),
-        (f"kedro viz run{flags}", "the pipelines in your browser"),
-        (f"kedro ipython{flags}", "catalog.load('posts').to_pandas()"),
+        ("kedro viz run", "the pipelines in your browser"),
+        ("kedro ipython", "catalog.load('posts').to_pandas()"),
     ]
     if metrics:
         page = Path(catalog["evaluation_report"]._describe()["filepath"])
         hints.insert(-2, (str(_shorten(page)), "scores by type of topic, speed"))
     console.print("\nWhere to look")
     for what, why in hints:
-        console.print(f"  [bold]{what:<42}[/bold] {why}", soft_wrap=True)
+        shown = escape(place.complete(f"`{what}`").strip("`"))
+        console.print(f"  [bold]{shown:<42}[/bold] {why}", soft_wrap=True)
     for table in _tabulate_metrics(metrics or []):
         console.print()
         console.print(table)
@@ -122,6 +124,7 @@ def _show_ingestion(statistics: dict[str, Any], console: Console) -> None:
     table.add_column(justify="right")
     for name, value in (
         ("posts", posts["total"]),
+        *((f"… {kind}", n) for kind, n in statistics.get("statements", {}).items()),
         ("formulas in their texts", statistics["formulas_in_texts"]),
         ("visually distinct formulas", formulas["visual_ids"]),
         ("training pairs", statistics["training_pairs"]),

@@ -2,11 +2,13 @@
 
 ```
 arqmath, formula_pool, ntcir12, own_files     kinds of Collection (raw)
+beir (benchmark_rows), premises               benchmarks of others
    │ subset, chosen                           its judged posts alone
    │ xml_rows, topics, formula_tables, judgments
    │ front_matter, sections                   of own files
    ▼ raw records and failures
 extraction ──► Post, Comment, Topic           markup (scanning): to flat text
+   │                query_parts               a topic's words or formulas alone
    │                                          math_elements, markdown_blocks, latex_code
    │                                          placeholders (delimiters): FORMULA_0, ...
    │                                          formula_rows: texts against formula files
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
         ArqmathFiles,
         ExampleFiles,
     )
+    from mathamr_kedro.corpus.beir import BeirCollection, BeirFiles
     from mathamr_kedro.corpus.chosen import ChosenCollection, ChosenPosts
     from mathamr_kedro.corpus.extraction import (
         PostCleaner,
@@ -43,6 +46,13 @@ if TYPE_CHECKING:
     from mathamr_kedro.corpus.ntcir12 import Ntcir12Collection, Ntcir12Files
     from mathamr_kedro.corpus.own_files import OwnCollection
     from mathamr_kedro.corpus.placeholders import FormulaMarks
+    from mathamr_kedro.corpus.premises import PremiseCollection
+    from mathamr_kedro.corpus.query_parts import (
+        QueryPart,
+        QueryParts,
+        name_part,
+        take_part,
+    )
     from mathamr_kedro.corpus.raw import Collection, Part, RawComment, RawPost, RawTopic
     from mathamr_kedro.corpus.returnable import FormulaIds, ReturnableRule
     from mathamr_kedro.corpus.statistics import (
@@ -66,6 +76,8 @@ __all__ = [
     "Answers",
     "ArqmathCollection",
     "ArqmathFiles",
+    "BeirCollection",
+    "BeirFiles",
     "ChosenCollection",
     "ChosenPosts",
     "Collection",
@@ -80,6 +92,9 @@ __all__ = [
     "OwnCollection",
     "Part",
     "PostCleaner",
+    "PremiseCollection",
+    "QueryPart",
+    "QueryParts",
     "RawComment",
     "RawPost",
     "RawTopic",
@@ -101,6 +116,8 @@ __all__ = [
     "describe_formulas",
     "describe_judgments",
     "describe_posts",
+    "name_part",
+    "take_part",
     "unknown_posts",
     "year_of_topic",
 ]
@@ -109,6 +126,8 @@ _HOME = {
     "Answers": "threads",
     "ArqmathCollection": "arqmath",
     "ArqmathFiles": "arqmath",
+    "BeirCollection": "beir",
+    "BeirFiles": "beir",
     "ChosenCollection": "chosen",
     "ChosenPosts": "chosen",
     "Collection": "raw",
@@ -124,6 +143,9 @@ _HOME = {
     "OwnCollection": "own_files",
     "Part": "raw",
     "PostCleaner": "extraction",
+    "PremiseCollection": "premises",
+    "QueryPart": "query_parts",
+    "QueryParts": "query_parts",
     "RawComment": "raw",
     "RawPost": "raw",
     "RawTopic": "raw",
@@ -145,6 +167,8 @@ _HOME = {
     "describe_formulas": "statistics",
     "describe_judgments": "statistics",
     "describe_posts": "statistics",
+    "name_part": "query_parts",
+    "take_part": "query_parts",
     "unknown_posts": "judgments",
     "year_of_topic": "topics",
 }

@@ -125,6 +125,8 @@ class ArqmathCollection(Collection):
     def _list_files(self, part: Part) -> list[Path]:
         if part == "formulas":
             return self._formula_tables().files
+        if part == "pairs":  # are those of threads
+            return []
         wanted = getattr(self._files, part)
         if part == "topic_formulas":
             return [f for files in self._find_topic_formulas().values() for f in files]

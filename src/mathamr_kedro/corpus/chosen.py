@@ -26,6 +26,8 @@ from mathamr_kedro.records import (
     Formula,
     Judgment,
     PostLink,
+    Statement,
+    StatementLink,
     Tag,
     TrainingPair,
     Vote,
@@ -33,7 +35,7 @@ from mathamr_kedro.records import (
 from mathamr_kedro.trec import TopicNotes
 from mathamr_kedro.types import PostId
 
-_Below = TypeVar("_Below", RawComment, PostLink, Vote)
+_Below = TypeVar("_Below", RawComment, PostLink, Statement, StatementLink, Vote)
 _Judged = TypeVar("_Judged", RawTopic, Judgment)
 
 
@@ -117,6 +119,14 @@ class ChosenCollection(Collection):
         """Yield the links of posts that can be found."""
         return self._filter(self._whole.links())
 
+    def statements(self) -> Iterator[Statement | Failure]:
+        """Yield the statements among posts that can be found."""
+        return self._filter(self._whole.statements())
+
+    def statement_links(self) -> Iterator[StatementLink | Failure]:
+        """Yield what the proofs of statements cite that can be found."""
+        return self._filter(self._whole.statement_links())
+
     def tags(self) -> Iterator[Tag | Failure]:
         """Yield the tags of the whole collection."""
         return self._whole.tags()
@@ -147,6 +157,13 @@ class ChosenCollection(Collection):
     def judgments(self) -> Iterator[Judgment | Failure]:
         """Yield the judgments of the subset's topics."""
         return self._filter_topics(self._whole.judgments())
+
+    def pairs(self) -> Iterator[TrainingPair | Failure]:
+        """Yield the pairs of judgments whose posts were chosen."""
+        chosen = self._chosen.searched | self._chosen.learnt
+        for found in self._whole.pairs():
+            if isinstance(found, Failure) or chosen.issuperset(found):
+                yield found
 
     @cached_property
     def _subset(self) -> JudgedSubset:

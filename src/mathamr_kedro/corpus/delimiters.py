@@ -18,17 +18,35 @@ OPEN, CLOSE = "\ue001", "\ue002"
 
 _ENVIRONMENTS = (
     "align|aligned|alignat|eqnarray|equation|gather|gathered|multline|flalign|split"
-    "|displaymath|math|cases|[pbvBV]?matrix|smallmatrix|array|IEEEeqnarray|tikzcd"
+    "|displaymath|math|cases|[pbvBV]?matrix|smallmatrix|array|IEEEeqnarray|tikzcd|CD"
 )
 _START = re.compile(
     rf"{OPEN}\d+{CLOSE}|(?<!\\)\$\$?|(?<!\\)\\[(\[]"
     rf"|\\begin\{{((?:{_ENVIRONMENTS})\*?)\}}"
 )
+_LATEX_START = re.compile(
+    rf"\\[\\$%]|{OPEN}\d+{CLOSE}|\$\$?|\\[(\[]|\\begin\{{((?:{_ENVIRONMENTS})\*?)\}}"
+)
+_FRAMES = re.compile(r"(?:equation|displaymath|math)\*?")
+"""Environments that say no more than that a formula stands here."""
+_IN_LATEX = re.compile(rf"\\.|[{{}}$]|\n[ \t]*\n|{OPEN}", re.DOTALL)
 # Pandoc's rule for single dollars keeps prices apart: no blank after the first
 # dollar or before the second, no digit after the second.
 _INLINE = re.compile(
     rf"\$(?=[^\s$])((?:[^$\\{OPEN}\n]|\\.|\n(?!\n))*?)(?<!\s)\$(?!\d)", re.DOTALL
 )
+# A blank after the first dollar is no price where what follows can be but a formula.
+_LOOSE = re.compile(
+    rf"\$(?=[ \t\n])((?:[^$\\{OPEN}\n]|\\.|\n(?![ \t]*\n))*+)\$(?!\d)", re.DOTALL
+)
+_SILENT = re.compile(
+    r"\\(?:text|mbox|textrm|operatorname|mathrm)\*?\{[^{}]*\}|\\[a-zA-Z]+"
+)
+_PROSE = re.compile(
+    r"[a-zA-Z]{3,}|\b(?:or|to|in|is|of|an|at|if|it|be|by|we|so|no|on|as|do|my|us)\b"
+    r"|[.,;:?!]\s+[a-zA-Z]*\s*\Z"
+)
+_MATHEMATICS = re.compile(r"[a-zA-Z\\=<>^_+*/|]")
 _MARK = re.compile(OPEN)
 _ENDS = {
     "$$": re.compile(r"(?<!\\)\$\$"),
@@ -53,26 +71,37 @@ class Delimited(NamedTuple):
     """The number of a mark; there is no LaTeX then."""
 
 
-def find_formulas(text: str) -> Iterator[Delimited]:
+def find_formulas(text: str, is_latex: bool = False) -> Iterator[Delimited]:
     r"""Yield formulas and marks in their order; none reaches over a mark.
+
+    Args:
+        text: to search.
+        is_latex: whether it is LaTeX, where a dollar always delimits a formula.
 
     >>> [found.latex for found in find_formulas(r"for $5 or \(x\), $y$ and \( z")]
     ['x', 'y']
+    >>> [found.latex for found in find_formulas("If $ a > 0$, then ($b$) holds")]
+    [' a > 0', 'b']
     """
-    reader = _FormulaReader(text)
-    start = _START.search(text)
+    reader = _FormulaReader(text, is_latex)
+    pattern = _LATEX_START if is_latex else _START
+    start = pattern.search(text)
     while start is not None:
+        if start[0][0] == "\\" and start[0][1] in "\\$%":
+            start = pattern.search(text, start.end())
+            continue
         found = reader.read(start)
         if found is not None:
             yield found
-        start = _START.search(text, start.start() + 1 if found is None else found.end)
+        start = pattern.search(text, start.start() + 1 if found is None else found.end)
 
 
 class _FormulaReader:
     """Finds where the formulas of a text end."""
 
-    def __init__(self, text: str) -> None:
-        self._text = text
+    def __init__(self, text: str, is_latex: bool = False) -> None:
+        self._text, self._is_latex = text, is_latex
+        self._unclosed = 0  # up to here no dollar closes what braces keep open
         self._marks = NextMatch(_MARK, text)
         self._ends: dict[str, NextMatch] = {}
 
@@ -81,16 +110,48 @@ class _FormulaReader:
         if opened[0] == OPEN:
             return Delimited(place, start.end(), "", opened[1:-1])
         if opened == "$":
-            inline = _INLINE.match(self._text, place)
-            return None if inline is None else Delimited(place, inline.end(), inline[1])
+            return self._read_inline(place)
         end = self._find_end(start[1] or opened, start.end() + 1)
         mark = self._marks.after(place)
         if end is None or (mark is not None and mark.start() < end.start()):
             return None
         first, last = start.end(), end.start()
-        if start[1]:  # the environment is part of its formula
-            first, last = place, end.end()
+        if start[1] and not (self._is_latex and _FRAMES.fullmatch(start[1])):
+            first, last = place, end.end()  # the environment is part of its formula
         return Delimited(place, end.end(), self._text[first:last])
+
+    def _read_inline(self, place: int) -> Delimited | None:
+        if self._is_latex:
+            end = self._find_dollar(place + 1)
+            if end < 0:
+                return None
+            return Delimited(place, end + 1, self._text[place + 1 : end])
+        inline = _INLINE.match(self._text, place)
+        if inline is None and (loose := _LOOSE.match(self._text, place)) is not None:
+            inside = _SILENT.sub("", loose[1])
+            is_formula = _MATHEMATICS.search(loose[1]) and not _PROSE.search(inside)
+            inline = loose if is_formula else None
+        return None if inline is None else Delimited(place, inline.end(), inline[1])
+
+    def _find_dollar(self, place: int) -> int:
+        r"""Return the dollar that ends a formula of LaTeX, -1: the paragraph has none.
+
+        One inside of braces belongs to a text in the formula (``\text{if $x$}``).
+        """
+        depth, first = 0, -1
+        for found in _IN_LATEX.finditer(self._text, place):
+            mark = found[0]
+            if mark == "$" and (depth <= 0 or place < self._unclosed):
+                return found.start()
+            if mark == "$" and first < 0:
+                first = found.start()
+            elif mark in "{}":
+                depth += 1 if mark == "{" else -1
+            elif mark[0] in ("\n", OPEN):
+                self._unclosed = max(self._unclosed, found.start())
+                return first
+        self._unclosed = len(self._text)
+        return first
 
     def _find_end(self, name: str, place: int) -> re.Match[str] | None:
         if name not in self._ends:

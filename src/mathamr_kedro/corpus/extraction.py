@@ -27,7 +27,7 @@ from mathamr_kedro.records import (
     Post,
 )
 
-VERSION = 4
+VERSION = 5
 """Of what the readers and the cleaner make of raw files; another one makes it anew."""
 
 Raw = TypeVar("Raw")

@@ -2,7 +2,7 @@ r"""What LaTeX does not read: comments, ``\verb``, verbatim text and drawings.
 
 ```
 Type \verb|$x$ % y|, % a comment     Type ⟦code⟧,
-\begin{tikzcd} A \arrow{r} & B ...   (nothing)
+\begin{tikzpicture} \draw (0,0) ...   (nothing)
 ```
 
 A dollar or a percent sign inside any of them means nothing to the rest of the text.
@@ -14,11 +14,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from mathamr_kedro.corpus.placeholders import FormulaMarks
 from mathamr_kedro.corpus.scanning import NextMatch
 
 _BLOCKS = (
     "verbatim|Verbatim|lstlisting|minted|comment|filecontents|alltt"
-    "|tikzpicture|tikzcd|pgfpicture|circuitikz|asy|xy|forest"
+    "|tikzpicture|pgfpicture|circuitikz|asy|xy|forest"
 )
 _STOP = re.compile(
     r"\\[\\%]|(?P<comment>%.*)"
@@ -29,6 +30,7 @@ _STOP = re.compile(
 _BEFORE = re.compile(r"(?:\\\[|\\begin\{(?:equation|displaymath)\*?\})\s*\Z")
 _AFTER = re.compile(r"\s*(?:\\\]|\\end\{(?:equation|displaymath)\*?\})")
 _LOOK_BACK = 40
+_CODE = re.compile("\ue005(\\d{1,9})\ue006")  # stands for code while LaTeX is read
 
 
 class LatexCode(NamedTuple):
@@ -58,6 +60,26 @@ class LatexCode(NamedTuple):
                 yield part
                 position = part.end
             found = _STOP.search(text, found.end() if part is None else part.end)
+
+    @classmethod
+    def take_out(cls, text: str) -> tuple[str, list[str]]:
+        """Drop comments, verbatim text and drawings; put marks for inline code."""
+        pieces, position = [], 0
+        code: list[str] = []
+        for part in cls.find(text):
+            pieces.append(text[position : part.start])
+            position = part.end
+            if part.is_block:
+                pieces.append("\n\n")
+            elif part.code is not None:
+                pieces.append(f"\ue005{len(code)}\ue006")
+                code.append(FormulaMarks.protect_code(part.code))
+        return "".join([*pieces, text[position:]]), code
+
+    @staticmethod
+    def put_back(text: str, code: list[str]) -> str:
+        """Replace the marks of inline code."""
+        return _CODE.sub(lambda m: "".join(code[int(m[1]) : int(m[1]) + 1]), text)
 
 
 def _read(

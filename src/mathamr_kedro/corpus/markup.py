@@ -18,10 +18,9 @@ it takes time that grows with the length of the text, whatever it holds.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 
-from mathamr_kedro.corpus.latex_code import LatexCode
+from mathamr_kedro.corpus.latex_text import flatten_latex
 from mathamr_kedro.corpus.markdown_blocks import MarkdownBlocks
 from mathamr_kedro.corpus.math_elements import MathElement
 from mathamr_kedro.corpus.placeholders import FormulaMarks
@@ -33,6 +32,8 @@ from mathamr_kedro.corpus.scanning import (
 )
 
 _ALT = re.compile(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_MARK = re.compile("(\ue001\\d+\ue002)")
+_PRIVATE_ENTITY = re.compile(r"&#(?:[xX]0*[eE]00[1-6]|0*573(?:4[5-9]|50));?")
 _SPACE = re.compile(r"[^\S\ue001-\ue004]+")
 
 _PARAGRAPHS = frozenset(
@@ -48,36 +49,6 @@ _MANY_BREAKS = re.compile(r"\n{3,}")
 _ITEM_BREAK = re.compile(r"^[ \t]*(- |\d+\. )\s*\n\s*", re.MULTILINE)
 _MANY_SPACES = re.compile(r"(?<=\S) {2,}")
 _INDENTED = re.compile(r"^(?: {4}| {0,3}\t)", re.MULTILINE)
-_CODE = re.compile("\ue005(\\d{1,9})\ue006")  # stands for code while LaTeX is read
-_DOCUMENT = re.compile(r"\\begin\{document\}(.*?)(?:\\end\{document\}|\Z)", re.DOTALL)
-_TITLE = re.compile(r"\\title\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
-# An optional argument; brackets inside it are paired, so an open one ends the search.
-_OPTION = r"\[((?:[^][]|\[[^][]*\])*)\]"
-_HEADING = re.compile(
-    r"\\(?:part|chapter|section|subsection|subsubsection|paragraph)\*?\s*"
-    rf"(?:{_OPTION})?\{{((?:[^{{}}]|\{{[^{{}}]*\}})*)\}}"
-)
-_BEGIN = re.compile(rf"\\begin\{{([a-zA-Z]+)\*?\}}(?:{_OPTION})?")
-_END = re.compile(r"\\end\{[a-zA-Z]+\*?\}")
-_ITEM = re.compile(rf"\\item\b\s*(?:{_OPTION})?")
-_DROPPED = re.compile(
-    r"\\(?:label|ref|eqref|cref|autoref|cite[a-z]*|bibliography|bibliographystyle"
-    r"|includegraphics|vspace|hspace|usepackage|pagestyle|index|input|include)\*?"
-    rf"(?:{_OPTION})*\{{[^{{}}]*\}}"
-)
-_ACCENT = re.compile(
-    r"\\([`'^\"~=.uvHcdr])\s*"
-    r"(?:\{\\?([a-zA-Z])\}|\\?([a-zA-Z])(?![a-zA-Z]))"
-)
-_COMBINING = dict(
-    zip("`'^\"~=.uvHcdr", "\u0300\u0301\u0302\u0308\u0303\u0304\u0307\u0306\u030c"
-        "\u030b\u0327\u0323\u030a", strict=True)
-)  # fmt: skip
-_COMMAND = re.compile(rf"\\[a-zA-Z]+\*?(?:{_OPTION})?\s*|\\(?=[^a-zA-Z])")
-_NAMED = {
-    "theorem", "lemma", "proposition", "corollary", "definition", "proof", "remark",
-    "example", "exercise", "claim", "conjecture", "problem", "solution", "question",
-}  # fmt: skip
 
 
 def flatten_markup(text: str, marks: FormulaMarks, markup: str) -> str:
@@ -93,7 +64,7 @@ def flatten_markup(text: str, marks: FormulaMarks, markup: str) -> str:
     if markup == "markdown":
         return _flatten_markdown(text, marks)
     if markup == "latex":
-        return _flatten_latex(text, marks)
+        return _tidy_lines(flatten_latex(text, marks))
     return _tidy_lines(marks.mark_delimited(text))
 
 
@@ -118,6 +89,7 @@ def _flatten_markdown(text: str, marks: FormulaMarks) -> str:
     >>> marks.latex
     ['a_1 * b_1']
     """
+    text = _PRIVATE_ENTITY.sub("", text)  # it would pass for a mark of ours
     pieces, position = [], 0
     for start, end in _find_markdown_code(text):
         pieces += [_mark_formulas(text[position:start], marks), text[start:end]]
@@ -146,63 +118,6 @@ def _mark_formulas(text: str, marks: FormulaMarks) -> str:
             pieces += [text[position : tag.start], marks.mark(latex, mathml=tag.mathml)]
             position = tag.end
     return marks.mark_delimited("".join([*pieces, text[position:]]))
-
-
-def _flatten_latex(text: str, marks: FormulaMarks) -> str:
-    r"""Flatten a LaTeX document or a part of one.
-
-    >>> source = r"\begin{lemma}[Gauss] If $p\mid a$, \emph{then}.\end{lemma}"
-    >>> _flatten_latex(source, FormulaMarks())
-    'Lemma (Gauss). If \ue0010\ue002, then.'
-    """
-    title = _TITLE.search(text)
-    document = _DOCUMENT.search(text)
-    body = document[1] if document else _TITLE.sub("", text)
-    if title and document:
-        body = f"\\section{{{title[1]}}}\n{body}"
-    body, code = _take_code(body)
-    body = marks.mark_delimited(body)
-    body = _HEADING.sub(r"\n\n\2\n\n", body)
-    body = _BEGIN.sub(_begin, body)
-    body = _ITEM.sub(lambda m: f"\n- {m[1] or ''} ", _END.sub("\n\n", body))
-    body = _ACCENT.sub(_accent, _DROPPED.sub("", body))
-    body = body.replace(r"\\", "\n").replace("~", " ").replace("``", "“")
-    body = body.replace("''", "”").replace("---", "—").replace("--", "–")
-    body = _COMMAND.sub("", body.replace(r"\ ", " "))
-    flat = _tidy_lines(re.sub(r"[{}]", "", _join_lines(body)))
-    return _CODE.sub(lambda m: "".join(code[int(m[1]) : int(m[1]) + 1]), flat)
-
-
-def _take_code(text: str) -> tuple[str, list[str]]:
-    """Drop comments, verbatim text and drawings; put marks for inline code."""
-    pieces, position = [], 0
-    code: list[str] = []
-    for part in LatexCode.find(text):
-        pieces.append(text[position : part.start])
-        position = part.end
-        if part.is_block:
-            pieces.append("\n\n")
-        elif part.code is not None:
-            pieces.append(f"\ue005{len(code)}\ue006")
-            code.append(FormulaMarks.protect_code(part.code))
-    return "".join([*pieces, text[position:]]), code
-
-
-def _begin(match: re.Match[str]) -> str:
-    name, note = match[1], match[2]
-    if name not in _NAMED:
-        return "\n\n"
-    return f"\n\n{name.capitalize()}{f' ({note})' if note else ''}. "
-
-
-def _accent(match: re.Match[str]) -> str:
-    letter = match[2] or match[3]
-    return unicodedata.normalize("NFC", letter + _COMBINING[match[1]])
-
-
-def _join_lines(text: str) -> str:
-    """A single line break of LaTeX is a blank; list items keep their lines."""
-    return re.sub(r"(?<!\n)\n(?!\n|- )", " ", _AROUND_BREAK.sub("\n", text))
 
 
 def _tidy_lines(text: str) -> str:
@@ -253,7 +168,10 @@ class _Flattener:
         if self._silent:
             return
         if "&" in text:
-            text = FormulaMarks.clear(unescape_text(text))
+            # Marks of formulas stay; characters that entities spell are no marks.
+            parts = _MARK.split(text)
+            parts[::2] = (FormulaMarks.clear(unescape_text(p)) for p in parts[::2])
+            text = "".join(parts)
         if self._code or self._preformatted:
             text = FormulaMarks.protect_code(text)
         self._pieces.append(text if self._preformatted else _SPACE.sub(" ", text))

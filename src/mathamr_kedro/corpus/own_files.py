@@ -2,8 +2,8 @@
 
 ```
 notes/
-  primes.md          one document per section (unit: section) or per file (unit: file)
-  paper.tex
+  primes.md          one document per section, paragraph or file (unit)
+  paper.tex          with unit: statement, one per theorem, lemma, ... (latex_corpus)
   page.html
   faq.jsonl          one record per line:
                      {"id": "1", "title": "...", "text": "...", "tags": ["a"]}
@@ -11,10 +11,9 @@ notes/
 ```
 
 A document's id is its path in the folder, with ``#n`` for the n-th section. Title, tags
-and date may stand in the front matter of a Markdown file; formulas may be given as
-LaTeX or, in HTML and Markdown, as MathML. A question with its answers becomes a thread
-and a training pair. ``format`` in a JSONL record names its markup (``markdown``, the
-default, ``html``, ``latex`` or ``text``).
+and date may stand in the front matter of a Markdown file; formulas may be LaTeX or, in
+HTML and Markdown, MathML. A question with its answers becomes a thread and a training
+pair. ``format`` in a JSONL record names its markup (``markdown`` by default).
 """
 
 from __future__ import annotations
@@ -23,20 +22,24 @@ import gzip
 import json
 import zlib
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
 
 from mathamr_kedro.corpus.extraction import PostCleaner, clean_text
 from mathamr_kedro.corpus.front_matter import FrontMatter
+from mathamr_kedro.corpus.latex_corpus import LatexCorpus
+from mathamr_kedro.corpus.latex_units import TEXT
 from mathamr_kedro.corpus.math_elements import MathElement
 from mathamr_kedro.corpus.raw import Collection, Markup, Part, RawPost
 from mathamr_kedro.corpus.sections import Section
-from mathamr_kedro.errors import MathAMRError, MissingInputError
+from mathamr_kedro.errors import ConfigurationError, MathAMRError, MissingInputError
 from mathamr_kedro.progress import count_bytes
-from mathamr_kedro.records import Failure, Formula
+from mathamr_kedro.records import Failure, Formula, Statement, StatementLink
 from mathamr_kedro.trec import open_binary
 
-Unit = Literal["section", "file"]
+Unit = Literal["statement", "section", "paragraph", "file"]
+"""What a document is; files without statements are read by sections instead."""
 
 _MARKUPS: dict[str, Markup] = {
     ".md": "markdown",
@@ -56,19 +59,24 @@ class OwnCollection(Collection):
 
     def __init__(self, root: str | Path, unit: Unit = "section") -> None:
         super().__init__(root)
+        if unit not in get_args(Unit):
+            raise ConfigurationError(
+                f"Expected one of {list(get_args(Unit))} for 'unit' of an own corpus "
+                f"(got {unit!r}): kedro run --env own --params unit=statement"
+            )
         self._unit = unit
 
     def check_layout(self) -> list[Path]:
         """Return all files; refuse a folder that is missing or has nothing to read."""
         files = (
-            [f for f in sorted(self.root.rglob("*")) if not _hidden(f) and _is_file(f)]
+            [f for f in sorted(self.root.rglob("*")) if _is_file(f)]
             if self.root.is_dir()
             else []
         )
         if not any(_markup_of(f) or _is_jsonl(f) for f in files):
             raise MissingInputError(
                 f"Expected Markdown, HTML, LaTeX or JSONL files in {str(self.root)!r}; "
-                "name your folder: kedro run --env own --params raw_root=FOLDER"
+                "name your folder: `kedro run --env own --params raw_root=FOLDER`"
             )
         return files
 
@@ -80,16 +88,38 @@ class OwnCollection(Collection):
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield the documents of all files, in the order of their names."""
         for path in self.check_layout():
-            yield from self.read_file(path)
+            if _markup_of(path) is not None and path.exists():
+                count_bytes(path.stat().st_size)
+            if _markup_of(path) != "latex" or self._latex.is_document(path):
+                yield from self.read_file(path)
+
+    def statements(self) -> Iterator[Statement | Failure]:
+        """Yield kind, number, name and place of all documents, if asked for."""
+        if self._unit != "statement":
+            return
+        yield from self._latex.statements()
+        files = (f for f in self.check_layout() if _markup_of(f) != "latex")
+        for post in (found for file in files for found in self.read_file(file)):
+            if isinstance(post, RawPost) and post.post_type == "document":
+                where = (post.title, "", post.source, post.place)
+                yield Statement(post.post_id, TEXT, None, None, None, *where, False, "")
+
+    def statement_links(self) -> Iterator[StatementLink | Failure]:
+        """Yield which statements the proofs of LaTeX files cite."""
+        return self._latex.links() if self._unit == "statement" else iter(())
+
+    @cached_property
+    def _latex(self) -> LatexCorpus:
+        files = [f for f in self.check_layout() if _markup_of(f) == "latex"]
+        return LatexCorpus(self.root, files, self._unit)
 
     def formula_tables(
         self,
     ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
-        """Yield one table of all formulas, where documents hold MathML.
-
-        Without any, the formulas of the texts say all there is to know.
-        """
-        bodies = (post.body for post in self.posts() if isinstance(post, RawPost))
+        """Yield one table of all formulas if documents hold MathML; else texts do."""
+        files = (f for f in self.check_layout() if _markup_of(f) != "latex")
+        found = (post for file in files for post in self.read_file(file))
+        bodies = (post.body for post in found if isinstance(post, RawPost))
         if any(map(MathElement.may_be_in, bodies)):
             yield "1", self._formulas
 
@@ -109,33 +139,28 @@ class OwnCollection(Collection):
             yield _failure(source, "", "unreadable_file", "a link that leads nowhere")
         elif _is_jsonl(path):
             yield from _read_jsonl(path, source)
+        elif markup == "latex":
+            yield from self._latex.read(path)
         elif markup is None:
             detail = f"expected {' '.join(_MARKUPS)} .jsonl, got {path.suffix!r}"
             yield _failure(source, "", "unknown_file_type", detail)
         else:
-            yield from self._read_document(path, source, markup)
+            yield from self._read_document(source, markup)
 
     def _read_document(
-        self, path: Path, source: str, markup: Markup
+        self, source: str, markup: Markup
     ) -> Iterator[RawPost | Failure]:
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-            count_bytes(path.stat().st_size)
-        except UnicodeDecodeError as exc:
-            detail = (
-                f"expected UTF-8 ({exc.reason} at byte {exc.start}); convert the file"
-            )
-            yield _failure(source, "", "bad_encoding", detail)
-            return
-        except OSError as exc:
-            yield _failure(source, "", "unreadable_file", _explain(exc))
+        text = self._latex.read_text(source)
+        if isinstance(text, Failure):
+            yield text
             return
         front = FrontMatter.read(text) if markup == "markdown" else FrontMatter()
         if front.problem:
             yield _failure(source, "line 1", "bad_front_matter", front.problem, True)
         first, text = text.count("\n", 0, front.length), text[front.length :]
-        is_whole = self._unit == "file"
-        sections = [Section(0, "", text)] if is_whole else Section.split(text, markup)
+        sections = [Section(0, "", text)]
+        if self._unit != "file":
+            sections = Section.split(text, markup, self._unit == "paragraph")
         for number, (line, title, body) in enumerate(sections, start=1):
             post_id = source if len(sections) == 1 else f"{source}#{number}"
             place = f"line {first + line + 1}"
@@ -162,13 +187,9 @@ def _list_formulas(post: RawPost) -> Iterator[Formula]:
         )
 
 
-def _hidden(path: Path) -> bool:
-    return path.name.startswith(".")
-
-
-def _is_file(path: Path) -> bool:
-    # A link that leads nowhere is reported, not passed over.
-    return path.is_file() or (path.is_symlink() and not path.exists())
+def _is_file(path: Path) -> bool:  # a link that leads nowhere is reported
+    is_there = path.is_file() or (path.is_symlink() and not path.exists())
+    return is_there and not path.name.startswith(".")
 
 
 def _markup_of(path: Path) -> Markup | None:
@@ -213,11 +234,8 @@ def _read_jsonl(
         detail = f"the gzip file is damaged ({exc}); what follows is lost: replace it"
         yield _failure(source, f"line {number + 1}", "damaged_gzip", detail)
     except OSError as exc:
-        yield _failure(source, f"line {number + 1}", "unreadable_file", _explain(exc))
-
-
-def _explain(exc: OSError) -> str:
-    return f"the file cannot be read ({exc.strerror or exc}); check it and its rights"
+        detail = f"the file cannot be read ({exc.strerror or exc}); check its rights"
+        yield _failure(source, f"line {number + 1}", "unreadable_file", detail)
 
 
 def _read_record(

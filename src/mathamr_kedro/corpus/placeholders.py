@@ -89,10 +89,10 @@ class FormulaMarks:
         self._formulas.append(_Found(formula_id, latex, mathml))
         return f"{OPEN}{len(self._formulas) - 1}{CLOSE}"
 
-    def mark_delimited(self, text: str) -> str:
+    def mark_delimited(self, text: str, is_latex: bool = False) -> str:
         """Replace the delimited formulas of a plain text (Markdown, LaTeX) by marks."""
         pieces, position = [], 0
-        for found in find_formulas(text):
+        for found in find_formulas(text, is_latex):
             if found.mark is None:
                 pieces += [text[position : found.start], self.mark(found.latex)]
                 position = found.end

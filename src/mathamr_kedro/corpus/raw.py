@@ -10,7 +10,17 @@ from typing import Literal, NamedTuple
 from mathamr_kedro.content import ContentDigests
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.files import fingerprint
-from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
+from mathamr_kedro.records import (
+    Failure,
+    Formula,
+    Judgment,
+    PostLink,
+    Statement,
+    StatementLink,
+    Tag,
+    TrainingPair,
+    Vote,
+)
 from mathamr_kedro.trec import TopicNotes
 from mathamr_kedro.types import PostType
 from mathamr_kedro.wording import count_nouns
@@ -18,7 +28,7 @@ from mathamr_kedro.wording import count_nouns
 Markup = Literal["html", "markdown", "latex", "text"]
 Part = Literal[
     "posts", "comments", "links", "tags", "votes", "formulas", "topics",
-    "topic_formulas", "topic_notes", "qrels",
+    "topic_formulas", "topic_notes", "qrels", "pairs",
 ]  # fmt: skip
 """Parts of a collection, named as in the catalog."""
 
@@ -73,6 +83,8 @@ class RawTopic(NamedTuple):
     tags: tuple[str, ...]
     formula_id: str | None
     latex: str | None
+    markup: Markup = "html"
+    place: str = ""
 
 
 class Collection(ABC):
@@ -111,7 +123,7 @@ class Collection(ABC):
 
     def count_bytes(self, part: Part) -> int:
         """Return the size of the raw files of a part, by which progress is told."""
-        return sum(file.stat().st_size for file in self.check_layout())
+        return sum(file.stat().st_size for file in self.check_layout() if file.exists())
 
     @abstractmethod
     def posts(self) -> Iterator[RawPost | Failure]:
@@ -123,6 +135,14 @@ class Collection(ABC):
 
     def links(self) -> Iterator[PostLink | Failure]:
         """Yield links between posts."""
+        return iter(())
+
+    def statements(self) -> Iterator[Statement | Failure]:
+        """Yield what is known of posts that are statements: theorems, lemmas, ..."""
+        return iter(())
+
+    def statement_links(self) -> Iterator[StatementLink | Failure]:
+        """Yield which statements the proof of a statement cites."""
         return iter(())
 
     def tags(self) -> Iterator[Tag | Failure]:
@@ -156,6 +176,10 @@ class Collection(ABC):
 
     def judgments(self) -> Iterator[Judgment | Failure]:
         """Yield the judgments of all tasks."""
+        return iter(())
+
+    def pairs(self) -> Iterator[TrainingPair | Failure]:
+        """Yield pairs to learn from that judgments of their own name."""
         return iter(())
 
     def _digest_files(self, files: Iterable[tuple[str, Path]], *parts: str) -> str:

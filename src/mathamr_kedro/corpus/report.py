@@ -59,9 +59,22 @@ def _write_report(statistics: Mapping[str, Any]) -> str:
                 for reason, n in statistics["failures"].items()
             ],
         ),
+        *_list_damaged(statistics["formula_trees"]["deviations"]),
         *_list_lost(statistics["failures"]),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _list_damaged(deviations: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Say which formulas were not read as they stand, with an example of each."""
+    if deviations:
+        yield "### Formulas that were read as far as it goes"
+        rows = [
+            (f"`{reason}`", n["formulas"], n["times"],
+             f"{_code(n['latex'])} in {_code(n['example'])}")
+            for reason, n in deviations.items()
+        ]  # fmt: skip
+        yield _table(("Reason", "Distinct formulas", "Times", "Example"), rows)
 
 
 def _list_lost(failures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
@@ -97,6 +110,8 @@ def _list_counts(statistics: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         ("… that may be returned", formulas["returnable_visual_ids"]),
         ("Formulas found in the texts", statistics["formulas_in_texts"]),
         ("Training pairs", statistics["training_pairs"]),
+        *((f"Statements: {kind}", n) for kind, n in statistics["statements"].items()),
+        ("Statements cited by proofs", statistics["statement_links"]),
         *((f"Topics, {task}", n) for task, n in statistics["topics"].items()),
     ]
 
@@ -164,7 +179,6 @@ def _tree_table(trees: Mapping[str, Any]) -> str:
             (f"{name[:3].upper()} from {name[4:]}", count)
             for name, count in trees["sources"].items()
         ),
-        *((f"Deviation: `{reason}`", n) for reason, n in trees["deviations"].items()),
     ]
     return _table(("Trees", "Formulas"), rows)
 

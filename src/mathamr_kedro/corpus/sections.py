@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
-from mathamr_kedro.corpus.latex_code import LatexCode
 from mathamr_kedro.corpus.markdown_blocks import MarkdownBlocks
+from mathamr_kedro.corpus.markup import flatten_markup
+from mathamr_kedro.corpus.placeholders import FormulaMarks
 from mathamr_kedro.corpus.raw import Markup
 from mathamr_kedro.corpus.scanning import find_blocks
 
-_LATEX_HEADING = re.compile(
-    r"\\(?:chapter|section|subsection)\*?\{(?P<title>(?:[^{}]|\{[^{}]*\})*)\}"
-)
+_HTML_PARAGRAPH = re.compile(r"(?=<p\b[^<>]*>)", re.I)
+_EMPTY_LINES = re.compile(r"\n[ \t]*\n\s*")
 _HTML_HEADING = re.compile(r"<h[1-3][^<>]*>", re.I)
 _END_OF_HTML_HEADING = re.compile(r"</h[1-3]\s*>", re.I)
 
@@ -28,11 +28,29 @@ class Section(NamedTuple):
     body: str
 
     @classmethod
-    def split(cls, text: str, markup: Markup) -> list[Section]:
+    def split(
+        cls, text: str, markup: Markup, by_paragraph: bool = False
+    ) -> list[Section]:
         """Split at headings of the first three levels; those inside code do not count.
 
-        What stands before the first heading of Markdown is a section without a title.
+        What stands before the first heading is a section without a title.
+
+        Args:
+            text: of the whole file.
+            markup: ``markdown``, ``html`` or ``text``; LaTeX has units of its own.
+            by_paragraph: whether sections are split further.
         """
+        sections = cls._split_sections(text, markup)
+        if not by_paragraph:
+            return sections
+        return [
+            cls(line + body.count("\n", 0, start), title, body[start:end])
+            for line, title, body in sections
+            for start, end in _find_paragraphs(body, markup)
+        ]
+
+    @classmethod
+    def _split_sections(cls, text: str, markup: Markup) -> list[Section]:
         headings = list(_find_headings(text, markup))
         if not headings:
             return [Section(0, "", text)]
@@ -43,8 +61,19 @@ class Section(NamedTuple):
             line, last = line + text.count("\n", last, start), start
             sections.append(Section(line, title, text[end:next_start]))
         start_of_text = text[: headings[0].start]
-        has_preamble = bool(start_of_text.strip()) and markup == "markdown"
+        has_preamble = bool(flatten_markup(start_of_text, FormulaMarks(), markup))
         return [Section(0, "", start_of_text), *sections] if has_preamble else sections
+
+
+def _find_paragraphs(text: str, markup: Markup) -> list[tuple[int, int]]:
+    """Return where paragraphs start and end; a text without any is one."""
+    if markup == "markdown":
+        parts = MarkdownBlocks.split(text)
+    else:
+        pattern = _HTML_PARAGRAPH if markup == "html" else _EMPTY_LINES
+        cuts = [0, *(found.end() for found in pattern.finditer(text)), len(text)]
+        parts = list(pairwise(cuts))
+    return [p for p in parts if text[p[0] : p[1]].strip()] or [(0, len(text))]
 
 
 class _Heading(NamedTuple):
@@ -59,11 +88,5 @@ def _find_headings(text: str, markup: Markup) -> Iterator[_Heading]:
         for opened, end in find_blocks(text, _HTML_HEADING, ends):
             title = text[opened.end() : end.start()]
             yield _Heading(opened.start(), end.end(), title)
-    elif markup == "latex":
-        unread = list(LatexCode.find(text))
-        for found in _LATEX_HEADING.finditer(text):
-            number = bisect_right(unread, found.start(), key=lambda part: part.end)
-            if number == len(unread) or unread[number].start > found.start():
-                yield _Heading(found.start(), found.end(), found["title"])
     elif markup == "markdown":
         yield from (_Heading(*found) for found in MarkdownBlocks.find(text).headings)

@@ -175,7 +175,11 @@ class JudgedSubset:
             )
 
     def _draw(self, threads: Threads, answers: Answers) -> list[TrainingPair]:
-        pairs = list(threads.pairs(answers))
+        if answers == "judged":
+            found = self._collection.pairs()
+            pairs = [pair for pair in found if not isinstance(pair, Failure)]
+        else:
+            pairs = list(threads.pairs(answers))
         rng = np.random.default_rng(self._config.seed)
         drawn = rng.permutation(len(pairs))[: self._config.pairs]
         return [pairs[place] for place in sorted(drawn.tolist())]

@@ -7,7 +7,10 @@ from typing import Literal
 
 from mathamr_kedro.records import Failure, TrainingPair
 
-Answers = Literal["accepted", "all"]
+Answers = Literal["accepted", "all", "links", "judged"]
+"""What makes a training pair: a question with its accepted answer, with every answer;
+``links``: a statement with each one that its proof cites; ``judged``: a query with what
+judgments for training call relevant."""
 
 
 class Threads:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from mathamr_kedro.corpus.delimiters import split_punctuation
 from mathamr_kedro.corpus.extraction import clean_text
 from mathamr_kedro.corpus.formula_rows import (
@@ -27,8 +29,9 @@ def clean_topic(
         formulas: the rows of the topics' formulas, where there are some.
     """
     find_row = None if formulas is None else formulas.of_topic(raw.topic_id)
-    clean, marks = clean_text(raw.title, raw.question, raw.topic_id, find_row)
-    title, _ = clean_text(raw.title, "", raw.topic_id, find_row)
+    read = partial(clean_text, owner=raw.topic_id, find_row=find_row, markup=raw.markup)
+    clean, marks = read(raw.title, raw.question)
+    title, _ = read(raw.title, "")
     found = list(marks.disagreements)
     latex, formula_map = raw.latex, clean.formula_map
     if raw.formula_id is not None:
@@ -45,7 +48,7 @@ def clean_topic(
             reason = "query_formula_not_in_text"
             found.append(Disagreement(raw.formula_id, reason, detail))
     problems = [
-        f.to_failure(raw.source, "", raw.topic_id) for f in dict.fromkeys(found)
+        f.to_failure(raw.source, raw.place, raw.topic_id) for f in dict.fromkeys(found)
     ]
     note = notes.get(raw.topic_id, {})
     topic = Topic(

@@ -12,21 +12,26 @@ from mathamr_kedro.content import ContentDigests
 from mathamr_kedro.corpus import (
     ArqmathCollection,
     ArqmathFiles,
+    BeirCollection,
+    BeirFiles,
     Collection,
     FormulaPool,
     FormulaPoolFiles,
     Ntcir12Collection,
     Ntcir12Files,
     OwnCollection,
+    PremiseCollection,
 )
+from mathamr_kedro.corpus.own_files import Unit
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.parameters import read_parameters
 
-Kind = Literal["arqmath", "formula_pool", "ntcir12", "own"]
+Kind = Literal["arqmath", "beir", "formula_pool", "ntcir12", "own", "premises"]
+_BENCHMARKS = {"beir": BeirCollection, "premises": PremiseCollection}
 
 
 class CollectionDataset(AbstractDataset[None, Collection]):
-    """A folder of raw files: ARQMath, formulas alone, NTCIR-12 or files of your own.
+    """A folder of raw files: a collection, a benchmark or files of your own.
 
     Example of a catalog entry::
 
@@ -44,7 +49,7 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         kind: Kind,
         root: str,
         files: Mapping[str, Any] | None = None,
-        unit: Literal["section", "file"] = "section",
+        unit: Unit = "section",
         digests: str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> None:
@@ -79,6 +84,10 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         if self._kind == "ntcir12":
             return Ntcir12Collection(
                 self._root, read_parameters(Ntcir12Files, self._files, where)
+            )
+        if self._kind in _BENCHMARKS:
+            return _BENCHMARKS[self._kind](
+                self._root, read_parameters(BeirFiles, self._files, where)
             )
         return OwnCollection(self._root, self._unit)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -129,6 +130,13 @@ class ShardedTable:
         for row in self.select(column, values):
             found.setdefault(getattr(row, column), row)
         return found
+
+    def count_values(self, column: str) -> Counter[str]:
+        """Count the rows by the value of a column, the most frequent first."""
+        counts: Counter[str] = Counter()
+        for table in self.tables([column]):
+            counts.update(table[column].to_pylist())
+        return Counter(dict(counts.most_common()))
 
     def to_pandas(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return the whole table; for small ones and notebooks."""

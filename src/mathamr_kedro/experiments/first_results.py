@@ -23,7 +23,7 @@ KEPT = 10
 """Results of a topic in a cell: as many as P'@10 looks at."""
 
 
-class FirstResult(NamedTuple):
+class _FirstResult(NamedTuple):
     """One result of a system."""
 
     task: int
@@ -42,7 +42,7 @@ _COLUMNS = ("i1", "str", "str", "i4", "str", "str", "str", "f8")
 _SCHEMA = pa.schema(
     [
         (name, pa.type_for_alias(kind))
-        for name, kind in zip(FirstResult._fields, _COLUMNS, strict=True)
+        for name, kind in zip(_FirstResult._fields, _COLUMNS, strict=True)
     ]
 )
 
@@ -55,16 +55,16 @@ def tabulate_results(runs: Iterable[Run]) -> pa.Table:
 
 def read_results(
     table: pa.Table, system: str, topic_id: TopicId, top: int
-) -> list[FirstResult]:
+) -> list[_FirstResult]:
     """Return the first results of a system for a topic, best first."""
     is_asked = pc.and_(
         pc.equal(table["system"], system), pc.equal(table["topic_id"], topic_id)
     )
-    found = [FirstResult(**row) for row in table.filter(is_asked).to_pylist()]
+    found = [_FirstResult(**row) for row in table.filter(is_asked).to_pylist()]
     return sorted(found, key=lambda result: result.rank)[:top]
 
 
-def _list_results(run: Run) -> Iterable[FirstResult]:
+def _list_results(run: Run) -> Iterable[_FirstResult]:
     for topic, hits in run.lists.items():
         if isinstance(hits, FormulaHits):
             # The lab counts formulas that look the same once.
@@ -76,4 +76,4 @@ def _list_results(run: Run) -> Iterable[FirstResult]:
             keys = zip(best.ids, [""] * len(best), best.ids, strict=True)
             scores = best.scores.tolist()
         for rank, (key, score) in enumerate(zip(keys, scores, strict=True), start=1):
-            yield FirstResult(run.task, run.name, topic, rank, *key, score)
+            yield _FirstResult(run.task, run.name, topic, rank, *key, score)

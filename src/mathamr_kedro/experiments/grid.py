@@ -26,6 +26,9 @@ SHARED_STAGES = ("ingestion", "amr_parsing", "graph_fusion")
 GROUP = "experiment"
 """Top key of an experiment in the parameters (``conf/experiments/NAME.yml``)."""
 
+_NUM_MEASURES = 4
+"""In a table, as in those of the thesis."""
+
 _HOW_IT_RUNS = (
     ("amr_parsing", "discard"),
     ("amr_parsing", "workers"),
@@ -63,7 +66,8 @@ class Experiment:
     show; empty: every cell has one."""
     task: int = 1
     measures: tuple[str, ...] = ("nDCG'", "MAP'", "P'@10", "Bpref")
-    """Measures that are tested and shown; the first one chooses the best seed."""
+    """Measures that are tested and shown; the first one chooses the best seed. Where
+    none are stated: the first four of ``evaluation.measures``."""
 
     def __post_init__(self) -> None:
         if not self.conditions:
@@ -94,7 +98,12 @@ def read_experiment(parameters: Mapping[str, Any]) -> Experiment | None:
         parameters: all parameters of an environment.
     """
     values = parameters.get(GROUP)
-    return read_parameters(Experiment, values, where=GROUP) if values else None
+    if not values:
+        return None
+    measures = parameters.get("evaluation", {}).get("measures")
+    if measures and "measures" not in values:
+        values = {**values, "measures": list(measures)[:_NUM_MEASURES]}
+    return read_parameters(Experiment, values, where=GROUP)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ class GridResults:
             raise MissingInputError(
                 f"No finished cell of the experiment {experiment.name!r} in "
                 f"{str(store.base)!r}; run `mathamr experiments run {experiment.name}` "
-                "with the same environment"
+                "with the --env of your run"
             )
         newest = max((done for _, done in found), key=lambda done: done.record.finished)
         collection = newest.record.collection

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -231,25 +231,16 @@ class TreeStore:
         )
         return {(SOURCES[slt], SOURCES[opt]): count for slt, opt, count in found}
 
-    def describe(self, max_reasons: int = 20) -> Mapping[str, Any]:
-        """Count the trees by source, those that are missing, and deviations by reason.
-
-        Args:
-            max_reasons: how many of the most frequent reasons to name.
-        """
+    def describe(self) -> dict[str, Any]:
+        """Count the trees by source, and those that are missing."""
         sources: Counter[str] = Counter()
         for (slt, opt), count in self.count_sources().items():
             sources[f"slt_{slt or 'none'}"] += count
             sources[f"opt_{opt or 'none'}"] += count
-        reasons: Counter[str] = Counter()
-        for row in self:
-            if row.deviations:
-                reasons.update(row.count_deviations())
         return {
             "distinct": len(self),
             "formulas": self.count_formulas(),
             "sources": dict(sorted(sources.items())),
-            "deviations": dict(reasons.most_common(max_reasons)),
         }
 
     def close(self) -> None:

@@ -222,15 +222,18 @@ class MathGraph:
             trees = (part.opt, part.slt, range(part.node, part.node + part.is_lost))
             for nodes in trees:
                 gone[nodes.start : nodes.stop] = b"\x01" * len(nodes)
-        kept = [node for node in range(self.num_nodes) if not gone[node]]
-        numbers = dict(zip(kept, range(len(kept)), strict=True))
+        return self.take([node for node in range(self.num_nodes) if not gone[node]])
+
+    def take(self, nodes: Sequence[int]) -> MathGraph:
+        """Return the graph of some nodes, ascending, and of the lines between them."""
+        numbers = dict(zip(nodes, range(len(nodes)), strict=True))
         return MathGraph(
-            [self.variables[node] for node in kept],
-            [self.atoms[node] for node in kept],
+            [self.variables[node] for node in nodes],
+            [self.atoms[node] for node in nodes],
             [
                 (numbers[holder], role, numbers[target])
                 for holder, role, target in self.lines
-                if not gone[holder] and not gone[target]
+                if holder in numbers and target in numbers
             ],
         )
 

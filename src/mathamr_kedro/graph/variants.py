@@ -34,6 +34,11 @@ class VariantGraph(NamedTuple):
     auxiliary: list[tuple[int, int]]
     representatives: list[Representative]
 
+    @property
+    def content(self) -> MathGraph:
+        """The nodes that stay and the edges between them, without virtual nodes."""
+        return self.graph.take(self.nodes)
+
     @classmethod
     def build(
         cls,

@@ -42,6 +42,7 @@ def diagnose(
         *_check_lines(run, qrels, protocol, rankings),
         *_check_scores(run, qrels, protocol, rankings),
         *_check_pool(qrels, rankings),
+        *_check_grades(qrels, protocol),
     ]
     return tuple(sorted(findings, key=lambda f: f.level != "warning"))
 
@@ -139,6 +140,31 @@ def _check_pool(qrels: Qrels, rankings: Rankings) -> list[Finding]:
         "pool_only", "note", f"{{count}} of {returned:,} results are judged: the run "
         "ranks the judged pool, or was cut to it; compare it with the floor, and not "
         "with runs over the whole corpus", count=judged,
+    )  # fmt: skip
+
+
+def _check_grades(qrels: Qrels, protocol: Protocol) -> list[Finding]:
+    """Tell when nothing is relevant: binary judgments, scored as ARQMath's."""
+    highest = max(
+        (g for by_id in qrels.grades.values() for g in by_id.values()), default=0
+    )
+    blind = [
+        m for m in protocol.measures if m.uses_threshold and m.relevant_from > highest
+    ]
+    if not blind:
+        return []
+    level = min(m.relevant_from for m in blind)
+    remedy = (
+        f"score them by the plain protocol (--task trec), or name the grade, e.g. "
+        f"{blind[0].name.partition('(')[0]}(rel={highest})"
+        if highest
+        else "check the fourth column of the qrels"
+    )
+    names = ", ".join(m.name for m in blind)
+    return find(
+        "no_relevant_grade", "warning", f"no grade of the qrels reaches {level}, from "
+        f"which {names} count a document as relevant (the highest is {highest}), so "
+        f"they are 0; {remedy}", count=len(blind),
     )  # fmt: skip
 
 

@@ -3,7 +3,9 @@
 Beside each score stand three anchors, all exact:
 
 - ``floor``: all judged documents of the topic in a random order, on average. Re-ranking
-  the judged pool by a coin already gives nDCG' 0.57 in ARQMath-3 Task 1.
+  the judged pool by a coin already gives nDCG' 0.57 in ARQMath-3 Task 1. Where
+  judgments are of no pool (the protocol ``trec``), all documents of the collection, as
+  far as they are known: a random order of the relevant ones alone would be perfect.
 - ``shuffled``: the run's own results in a random order; what is above it is earned by
   the order, what is below by having found the documents.
 - ``ceiling``: all judged documents in the ideal order; P'@10 cannot reach 1 where a
@@ -22,7 +24,12 @@ import numpy.typing as npt
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.metrics.diagnostics import diagnose
 from mathamr_kedro.metrics.findings import Finding, find
-from mathamr_kedro.metrics.grades import GradeArray, look_up_grades, sort_ideally
+from mathamr_kedro.metrics.grades import (
+    UNJUDGED,
+    GradeArray,
+    look_up_grades,
+    sort_ideally,
+)
 from mathamr_kedro.metrics.measures import Measure
 from mathamr_kedro.metrics.protocols import Protocol
 from mathamr_kedro.metrics.rankings import FloatArray, Rankings
@@ -108,6 +115,7 @@ def evaluate_run(
     protocol: Protocol,
     visual_ids: VisualIds | None = None,
     corpus_ids: Collection[str] | None = None,
+    num_documents: int | None = None,
 ) -> Evaluation:
     """Score a run by a task's protocol.
 
@@ -118,6 +126,8 @@ def evaluate_run(
         visual_ids: Task 2: visual ids of the run's formulas; absent when the run
             already holds visual ids.
         corpus_ids: all ids a system could return, to report unknown ones.
+        num_documents: how many documents a system could return; those that the run, the
+            qrels or ``corpus_ids`` name when absent.
 
     Raises:
         ConfigurationError: a run of formula instances comes without visual ids.
@@ -132,7 +142,9 @@ def evaluate_run(
             "formula index (--visual-ids), or say that it is in TREC form (--format)"
         )
     rankings = Rankings.of(run, qrels.grades, protocol, visual_ids)
-    tables = _score(rankings, qrels, protocol)
+    if num_documents is None and not protocol.pooled:
+        num_documents = _count_documents(rankings, qrels, corpus_ids)
+    tables = _score(rankings, qrels, protocol, num_documents)
     findings = diagnose(run, qrels, protocol, rankings, visual_ids, corpus_ids)
     evaluation = Evaluation(run.name, protocol, tuple(qrels.grades), *tables, findings)
     if protocol.use_rank:
@@ -160,17 +172,26 @@ def _score_lists(
     return scores
 
 
+def _count_documents(
+    rankings: Rankings, qrels: Qrels, corpus_ids: Collection[str] | None
+) -> int:
+    names = set(corpus_ids or ())
+    names.update(*qrels.grades.values(), *(h.ids for h in rankings.lists.values()))
+    return len(names)
+
+
 def _score(
-    rankings: Rankings, qrels: Qrels, protocol: Protocol
+    rankings: Rankings, qrels: Qrels, protocol: Protocol, num_documents: int | None
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, npt.NDArray[np.bool_]]:
     measures, depth = protocol.measures, protocol.depth
+    expect_floor = _Floor(protocol, num_documents)
     shape = (len(qrels.grades), len(measures))
     scores, floors, shuffled, ceilings = (np.zeros(shape) for _ in range(4))
     counted = np.ones(shape, dtype=bool)
     for row, (topic, by_id) in enumerate(qrels.grades.items()):
         judged = _all_grades(by_id)
         ideal = sort_ideally(judged)[:depth]
-        floors[row] = [m.expect(judged, judged, depth) for m in measures]
+        floors[row] = expect_floor(judged)
         ceilings[row] = [m.score(ideal, judged) for m in measures]
         if topic in rankings.lists:
             own = look_up_grades(rankings.lists[topic].ids, by_id)
@@ -179,6 +200,26 @@ def _score(
         if protocol.average == "relevant":
             counted[row] = [np.any(judged >= m.relevant_from) for m in measures]
     return scores, floors, shuffled, ceilings, counted
+
+
+class _Floor:
+    """Scores of a random order; topics with the same grades have the same."""
+
+    def __init__(self, protocol: Protocol, num_documents: int | None) -> None:
+        self._protocol = protocol
+        self._total = 0 if protocol.pooled else num_documents or 0
+        self._known: dict[bytes, list[float]] = {}
+
+    def __call__(self, judged: GradeArray) -> list[float]:
+        key = np.sort(judged).tobytes()
+        if key not in self._known:
+            others = max(self._total - judged.size, 0)
+            every = np.append(judged, np.full(others, UNJUDGED))
+            depth = self._protocol.depth
+            self._known[key] = [
+                m.expect(every, judged, depth) for m in self._protocol.measures
+            ]
+        return self._known[key]
 
 
 def _find_rank_effect(scored: Evaluation, by_rank: Evaluation) -> list[Finding]:

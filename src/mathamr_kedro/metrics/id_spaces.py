@@ -19,6 +19,7 @@ from mathamr_kedro.trec import Qrels, Run, VisualIds
 _TOP = 10
 _FEW_JUDGED = 0.1
 _OWN_SHARE = 0.5
+_CLEARLY_MORE = 3
 _OWN_2020_SIZES = {6_437, 10_575}
 """Lines of the 2020 qrels in a visual numbering that no index has."""
 
@@ -57,7 +58,10 @@ def _check_overlap(
         slots += len(top)
         own += sum(i in qrels.grades[topic] for i in top)
         anyone += sum(i in anywhere for i in top)
-    has_own_hits = anyone and own > _OWN_SHARE * anyone
+    has_own_hits = bool(anyone) and own > _OWN_SHARE * anyone
+    if not protocol.pooled:  # few documents are judged, and every topic has others
+        by_chance = _count_chance_hits(qrels, rankings)
+        has_own_hits = own > max(_CLEARLY_MORE * by_chance, _OWN_SHARE)
     if slots < _TOP or own >= _FEW_JUDGED * slots or has_own_hits:
         return []
     causes = {
@@ -65,6 +69,7 @@ def _check_overlap(
         "2": "formula ids against visual ids, or two numberings of visual ids",
         "ntcir": "names in another spelling, or formula numbers counted from another "
         "place",
+        "trec": "ids of another collection",
     }
     message = (
         f"only {own} of the {slots:,} results in the top {_TOP} are judged for their "
@@ -72,6 +77,16 @@ def _check_overlap(
         f"differently ({causes[protocol.task]}), or the run is no better than chance"
     )
     return find("id_space", "warning", message, count=slots - own)
+
+
+def _count_chance_hits(qrels: Qrels, rankings: Rankings) -> float:
+    """Return how many of the top results would be judged were ids drawn at random."""
+    names = set(chain.from_iterable(qrels.grades.values()))
+    names.update(*(hits.ids for hits in rankings.lists.values()))
+    found = (
+        len(h.ids[:_TOP]) * len(qrels.grades[t]) for t, h in rankings.lists.items()
+    )
+    return sum(found) / max(len(names), 1)
 
 
 def _check_stripped_names(qrels: Qrels, rankings: Rankings) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 A prime (``'``) removes unjudged documents first. A name may end in the lowest grade
 that counts as relevant, ``(rel=3)``; NTCIR-12 calls grade 3 ``full``, 1 ``partial``.
+trec_eval's names stand for the same measures: ``ndcg_cut_10`` is ``nDCG@10``.
 """
 
 from __future__ import annotations
@@ -18,16 +19,23 @@ from mathamr_kedro.metrics.judged import JUDGED_SHARE
 from mathamr_kedro.metrics.ndcg import NDCG
 from mathamr_kedro.metrics.precision import PRECISION
 from mathamr_kedro.metrics.recall import RECALL
+from mathamr_kedro.metrics.reciprocal_rank import RECIPROCAL_RANK
 
-Kind = Literal["nDCG", "MAP", "P", "Bpref", "judged", "recall"]
+Kind = Literal["nDCG", "MAP", "MRR", "P", "Bpref", "judged", "recall"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-_TAKES_CUTOFF = {"nDCG", "P", "judged", "recall"}
+_TAKES_CUTOFF = {"nDCG", "MRR", "P", "judged", "recall"}
 _NEEDS_CUTOFF = {"P", "judged", "recall"}
-_TAKES_PRIME = {"nDCG", "MAP", "P", "recall"}
+_TAKES_PRIME = {"nDCG", "MAP", "MRR", "P", "recall"}
+_BINARY = {"MAP": AVERAGE_PRECISION, "Bpref": BPREF}
+_TREC_EVAL: dict[str, Kind] = {
+    "ndcg_cut": "nDCG", "ndcg": "nDCG", "map": "MAP", "P": "P", "recall": "recall",
+    "bpref": "Bpref", "recip_rank": "MRR",
+}  # fmt: skip
+"""Its names without ``_10``; the first two are one measure, with and without it."""
 _LEVELS = {"partial": 1, "full": 3}
 _NAME = re.compile(
-    r"(?P<kind>[a-z]+)(?P<prime>['’′]?)(?:@(?P<cutoff>[1-9]\d*))?"
+    r"(?P<kind>[a-z]+(?:_[a-z]+)*)(?P<prime>['’′]?)(?:[@_](?P<cutoff>[1-9]\d*))?"
     r"(?:\s*\(rel=(?P<grade>[1-9])\)|\s+(?P<level>full|partial))?",
     re.IGNORECASE,
 )
@@ -45,6 +53,11 @@ class Measure:
     relevant_from: int = 2
     """Lowest grade that counts as relevant; nDCG reads the grades themselves."""
 
+    @property
+    def uses_threshold(self) -> bool:
+        """Whether documents are relevant or not; others read grades as they are."""
+        return self.kind not in ("nDCG", "judged")
+
     def score(self, grades: GradeArray, judged: GradeArray) -> float:
         """Score one topic.
 
@@ -58,10 +71,10 @@ class Measure:
         match self.kind:
             case "nDCG":
                 return NDCG.score(grades, judged, k)
-            case "MAP":
-                return AVERAGE_PRECISION.score(grades, judged, level)
-            case "Bpref":
-                return BPREF.score(grades, judged, level)
+            case "MAP" | "Bpref":
+                return _BINARY[self.kind].score(grades, judged, level)
+            case "MRR":
+                return RECIPROCAL_RANK.score(grades, k, level)
             case "P":
                 return PRECISION.score(grades, _given(k), level)
             case "recall":
@@ -79,10 +92,10 @@ class Measure:
         match self.kind:
             case "nDCG":
                 return NDCG.expect(grades, judged, k, depth)
-            case "MAP":
-                return AVERAGE_PRECISION.expect(grades, judged, level, depth)
-            case "Bpref":
-                return BPREF.expect(grades, judged, level, depth)
+            case "MAP" | "Bpref":
+                return _BINARY[self.kind].expect(grades, judged, level, depth)
+            case "MRR":
+                return RECIPROCAL_RANK.expect(grades, k, level, depth)
             case "P":
                 return PRECISION.expect(grades, _given(k), level, depth)
             case "recall":
@@ -95,13 +108,16 @@ def parse_measure(name: str, relevant_from: int = 2) -> Measure:
     """Read a measure from its name.
 
     Args:
-        name: e.g. ``"nDCG'"``, ``"P'@10"``, ``"Bpref full"``, ``"MAP'(rel=1)"``.
+        name: e.g. ``"nDCG'"``, ``"P'@10"``, ``"Bpref full"``, ``"MAP'(rel=1)"``, or
+            as trec_eval writes it, ``"ndcg_cut_10"``.
         relevant_from: lowest relevant grade where the name states none.
 
     >>> parse_measure("p'@10")
     Measure(name="P'@10", kind='P', cutoff=10, prime=True, relevant_from=2)
     >>> parse_measure("Bpref full").relevant_from
     3
+    >>> parse_measure("ndcg_cut_10").name, parse_measure("recip_rank").name
+    ('nDCG@10', 'MRR')
 
     Raises:
         ConfigurationError: there is no such measure.
@@ -111,7 +127,7 @@ def parse_measure(name: str, relevant_from: int = 2) -> Measure:
     if match is None or kind is None:
         raise ConfigurationError(
             f'Unknown measure {name!r}; write a name like "nDCG\'", "P\'@10", '
-            f"'Bpref full' or 'recall@100(rel=1)' from {', '.join(KINDS)}"
+            f"'Bpref full' or 'recall@100(rel=1)'; known: {_list_known()}"
         )
     cutoff = int(match["cutoff"]) if match["cutoff"] else None
     _check_parts(name, kind, cutoff, prime=bool(match["prime"]))
@@ -123,13 +139,18 @@ def parse_measure(name: str, relevant_from: int = 2) -> Measure:
 
 
 def _kind(word: str, name: str) -> Kind:
-    for kind in KINDS:
-        if kind.lower() == word.lower():
-            return kind
-    hint = suggest(word, KINDS) or ";"
-    raise ConfigurationError(
-        f"Unknown measure {name!r}{hint} known: {', '.join(KINDS)}"
-    )
+    names = {kind.lower(): kind for kind in KINDS}
+    names |= {known.lower(): kind for known, kind in _TREC_EVAL.items()}
+    if word.lower() in names:
+        return names[word.lower()]
+    hint = suggest(word, [*KINDS, *_TREC_EVAL]) or ";"
+    raise ConfigurationError(f"Unknown measure {name!r}{hint} known: {_list_known()}")
+
+
+def _list_known() -> str:
+    cut = {"ndcg_cut": "ndcg_cut_10", "P": "P_10", "recall": "recall_100"}
+    theirs = (cut.get(name, name) for name in _TREC_EVAL)
+    return f"{', '.join(KINDS)}; as in trec_eval: {', '.join(theirs)}"
 
 
 def _check_parts(name: str, kind: Kind, cutoff: int | None, prime: bool) -> None:

@@ -5,6 +5,10 @@
 | 1     | answers        | 0 to 3 | 2, 3                    | nDCG' MAP' P'@10 Bpref |
 | 2     | visual ids     | 0 to 3 | 2, 3                    | nDCG' MAP' P'@10 Bpref |
 | ntcir | formulas (WFB) | 0 to 4 | full 3, 4; partial 1..4 | Bpref full, partial    |
+| trec  | any            | 0, 1.. | 1 and above             | nDCG@10 MAP MRR ...    |
+
+The last one is that of trec_eval and of BEIR, for collections of other people: unjudged
+documents are not removed, but count as not relevant.
 """
 
 from __future__ import annotations
@@ -15,10 +19,10 @@ from typing import Literal, get_args
 
 from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.metrics.measures import Measure, parse_measure
-from mathamr_kedro.trec import ARQMATH, NTCIR12, GradeScale
+from mathamr_kedro.trec import ARQMATH, NTCIR12, TREC, GradeScale
 
-Task = Literal["1", "2", "ntcir"]
-"""ARQMath Task 1 (answers), Task 2 (formulas), NTCIR-12 formula browsing."""
+Task = Literal["1", "2", "ntcir", "trec"]
+"""ARQMath Task 1 (answers), Task 2 (formulas), NTCIR-12 formula browsing, or plain."""
 
 Averaging = Literal["judged", "relevant"]
 """``judged``: all topics of the qrels; ``relevant``: those with a relevant document."""
@@ -42,14 +46,29 @@ class Protocol:
     use_rank: bool = False
     """Order by the rank column instead of the scores."""
     average: Averaging = "judged"
+    pooled: bool = True
+    """Judgments are those of a pool: what was not judged says nothing. ``False``: they
+    name the relevant documents, and all others of the collection are not relevant."""
+
+    @property
+    def candidates(self) -> str:
+        """What a random order is one of, in words."""
+        return "judged" if self.pooled else "all documents"
+
+    @property
+    def title(self) -> str:
+        """Name for tables."""
+        return "TREC protocol" if self.task == "trec" else f"task {self.task}"
 
     def with_measures(self, names: Iterable[str]) -> Protocol:
         """Return the same protocol with other measures."""
         level = self.measures[0].relevant_from
-        return replace(self, measures=tuple(parse_measure(n, level) for n in names))
+        found = dict.fromkeys(parse_measure(name, level) for name in names)
+        return replace(self, measures=tuple(found))
 
 
 _ARQMATH = (*OFFICIAL, "nDCG'@10", "P'@5", "judged@10", "judged@1000", "recall@1000")
+_PLAIN = ("nDCG@10", "MAP", "recall@100", "MRR", "P@10", "nDCG", "judged@10")
 _NTCIR = tuple(
     f"{name} {level}"
     for name in ("Bpref", "P@5", "P@10", "P@15", "P@20")
@@ -61,6 +80,9 @@ _PROTOCOLS = {
     "2": Protocol("2", ARQMATH, "B.", tuple(map(parse_measure, _ARQMATH))),
     "ntcir": Protocol(
         "ntcir", NTCIR12, "NTCIR", tuple(map(parse_measure, (*_NTCIR, "judged@10")))
+    ),
+    "trec": Protocol(
+        "trec", TREC, "", tuple(parse_measure(n, 1) for n in _PLAIN), pooled=False
     ),
 }
 

@@ -1,12 +1,14 @@
 """Systems and their runs: topics in, ranked lists out.
 
 ```
-topic_search   topics by vectors: strategies, batches, time ──┐
+topic_search   topics by vectors: batches, time             ──┐
+mixtures       posts by MaxSim and more, with their questions │
 baselines      BM25 and sentence encoders as systems          ├─► Run (trec)
-query_checks   queries that show nothing are not searched    │
+query_checks   queries that show nothing, or find themselves │
 fusion         several runs fused into one                  ──┘     │
-post_search    the same systems for one question at a time          │
+post_search, formula_search   the same systems for one question     │
 topic_sets     topics with their judgments, edition by edition ─────┴─► metrics
+benchmark_folder  all of it in the form of BEIR, for other people's tools
 ```
 """
 
@@ -21,16 +23,18 @@ from mathamr_kedro.runs.baselines import (
     build_post_ranker,
     name_text_model,
 )
+from mathamr_kedro.runs.benchmark_folder import BenchmarkFolder
+from mathamr_kedro.runs.formula_search import FormulaSearch
 from mathamr_kedro.runs.fusion import Fusion, NamedFusion, add_fusions, fuse_runs
+from mathamr_kedro.runs.mixtures import Questions, find_questions, search_posts
+from mathamr_kedro.runs.named_strategies import NamedStrategy
 from mathamr_kedro.runs.post_search import PostSearch
-from mathamr_kedro.runs.query_checks import find_blank_queries, list_unsearched
-from mathamr_kedro.runs.topic_search import (
-    NamedStrategy,
-    Queries,
-    find_questions,
-    run_search,
-    search_posts,
+from mathamr_kedro.runs.query_checks import (
+    find_blank_queries,
+    leave_out_queries,
+    list_unsearched,
 )
+from mathamr_kedro.runs.topic_search import Queries, run_search
 from mathamr_kedro.runs.topic_sets import TASKS, TopicSet, list_topic_sets
 
 __all__ = [
@@ -38,6 +42,8 @@ __all__ = [
     "POST_SYSTEMS",
     "TASKS",
     "TASK_1_TYPES",
+    "BenchmarkFolder",
+    "FormulaSearch",
     "FormulaSystem",
     "Fusion",
     "NamedFusion",
@@ -46,6 +52,7 @@ __all__ = [
     "PostSources",
     "PostSystem",
     "Queries",
+    "Questions",
     "TopicSet",
     "add_fusions",
     "build_formula_ranker",
@@ -53,6 +60,7 @@ __all__ = [
     "find_blank_queries",
     "find_questions",
     "fuse_runs",
+    "leave_out_queries",
     "list_topic_sets",
     "list_unsearched",
     "name_text_model",

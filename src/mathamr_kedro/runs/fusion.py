@@ -65,6 +65,22 @@ class Fusion:
                 f"{self.depth!r})"
             )
 
+    def split(self, runs: Sequence[Run], topic: TopicId) -> dict[str, Scores]:
+        """Return what each run adds to the score of each document: their sum is it.
+
+        A harmonic mean is no sum; there, all runs have an equal share.
+        """
+        weights = _check_weights(runs, self)
+        rankings = [
+            sort_as_trec_eval(run.documents(topic))
+            if topic in run.lists
+            else Hits([], np.zeros(0))
+            for run in runs
+        ]
+        ids = list(dict.fromkeys(i for hits in rankings for i in hits.ids))
+        shares = _SPLIT[self.method](rankings, ids, weights, self)
+        return dict(zip(ids, shares.T, strict=True))
+
 
 @dataclass(frozen=True)
 class NamedFusion(Fusion):
@@ -97,18 +113,12 @@ def fuse_runs(runs: Sequence[Run], fusion: Fusion, name: str) -> Run:
         ConfigurationError: there is no run, weights do not fit, or runs of formula
             instances and of other ids are mixed.
     """
-    weights = _check_weights(runs, fusion)
+    _check_weights(runs, fusion)
     fused: dict[TopicId, Hits | FormulaHits] = {}
     for topic in dict.fromkeys(topic for run in runs for topic in run.lists):
-        rankings = [
-            sort_as_trec_eval(run.documents(topic))
-            if topic in run.lists
-            else Hits([], np.zeros(0))
-            for run in runs
-        ]
-        ids = list(dict.fromkeys(i for hits in rankings for i in hits.ids))
-        scores = _FUSE[fusion.method](rankings, ids, weights, fusion)
-        hits = Hits.rank(ids, scores).top(fusion.depth)
+        shares = fusion.split(runs, topic)
+        scores = (float(parts.sum()) for parts in shares.values())
+        hits = Hits.rank(shares, scores).top(fusion.depth)
         fused[topic] = _name_formulas(hits, topic, runs)
     return Run(
         name,
@@ -208,15 +218,15 @@ def _check_weights(runs: Sequence[Run], fusion: Fusion) -> Scores:
     return np.array(fusion.weights or (1.0,) * len(runs))
 
 
-def _fuse_ranks(
+def _split_ranks(
     rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
 ) -> Scores:
     place = {i: n for n, i in enumerate(ids)}
-    total = np.zeros(len(ids))
-    for weight, ranking in zip(weights, rankings, strict=True):
-        rows = [place[i] for i in ranking.ids]
-        total[rows] += weight / (fusion.k + np.arange(1, len(rows) + 1))
-    return total
+    shares = np.zeros((len(rankings), len(ids)))
+    for row, weight, ranking in zip(shares, weights, rankings, strict=True):
+        columns = [place[i] for i in ranking.ids]
+        row[columns] = weight / (fusion.k + np.arange(1, len(columns) + 1))
+    return shares
 
 
 def _score_table(rankings: list[Hits], ids: list[str], fusion: Fusion) -> Scores:
@@ -237,30 +247,38 @@ def _score_table(rankings: list[Hits], ids: list[str], fusion: Fusion) -> Scores
     return table
 
 
-def _fuse_weighted(
+def _split_weighted(
     rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
 ) -> Scores:
-    return weights @ _score_table(rankings, ids, fusion) / weights.sum()
+    shares: Scores = weights[:, None] * _score_table(rankings, ids, fusion)
+    return shares / weights.sum()
 
 
-def _fuse_max(
+def _split_max(
     rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
 ) -> Scores:
-    return _score_table(rankings, ids, fusion).max(0, initial=-np.inf)
+    table = _score_table(rankings, ids, fusion)
+    shares = np.zeros_like(table)
+    columns = np.arange(len(ids))
+    best = table.argmax(0)
+    shares[best, columns] = table[best, columns]
+    return shares
 
 
-def _fuse_f1(
+def _split_f1(
     rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
 ) -> Scores:
     table = np.clip(_score_table(rankings, ids, fusion), 0.0, None)
     with np.errstate(divide="ignore"):
-        return len(table) / (1.0 / table).sum(0)
+        shares: Scores = np.tile(1.0 / (1.0 / table).sum(0), (len(table), 1))
+    return shares
 
 
-_FUSE: dict[str, Callable[[list[Hits], list[str], Scores, Fusion], Scores]] = {
-    "rrf": _fuse_ranks,
-    "weighted": _fuse_weighted,
-    "mean": _fuse_weighted,
-    "max": _fuse_max,
-    "f1": _fuse_f1,
+_SPLIT: dict[str, Callable[[list[Hits], list[str], Scores, Fusion], Scores]] = {
+    "rrf": _split_ranks,
+    "weighted": _split_weighted,
+    "mean": _split_weighted,
+    "max": _split_max,
+    "f1": _split_f1,
 }
+"""(runs, ids) what each run adds to a score."""

@@ -1,4 +1,4 @@
-"""Queries of Task 2 that cannot be searched, and why.
+"""Queries that cannot be searched, and why; queries that would find themselves.
 
 A formula without a tree has a vector all the same, one that is near to every blank
 formula. Such a query is not searched: it counts as 0, and the report says so.
@@ -6,13 +6,18 @@ formula. Such a query is not searched: it counts as 0, and the report says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
+from typing import TypeVar
 
+from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.records import Topic
 from mathamr_kedro.runs.baselines import TreeLookup, find_query_formula
+from mathamr_kedro.runs.topic_search import Search
 from mathamr_kedro.runs.topic_sets import TASKS
 from mathamr_kedro.trec import Run
-from mathamr_kedro.types import TopicId
+from mathamr_kedro.types import PostId, TopicId
+
+Q = TypeVar("Q")
 
 _NO_VECTORS = "has no vectors: see what was left out of its graph in the report of AMR"
 
@@ -62,3 +67,29 @@ def _explain(topic: Topic, blank: dict[TopicId, str]) -> str:
     if formula_id and formula_id not in {m.formula_id for m in topic.formula_map}:
         return f"formula {formula_id!r} does not stand in its question"
     return _NO_VECTORS
+
+
+def leave_out_queries(
+    search: Search[Q], name_of: Callable[[Q], str], documents: Container[PostId]
+) -> Search[Q]:
+    """Return a search in which no query finds itself.
+
+    Args:
+        search: what is asked, for one more result where a query may be the first.
+        name_of: id of a query.
+        documents: ids of queries that are documents too.
+    """
+
+    def search_others(queries: Sequence[Q], depth: int) -> list[Hits | FormulaHits]:
+        names = [name_of(query) for query in queries]
+        deeper = depth + any(name in documents for name in names)
+        found = []
+        for name, hits in zip(names, search(queries, deeper), strict=True):
+            if name in documents:
+                others = [place for place, i in enumerate(hits.ids) if i != name]
+                found.append(hits.take(others).top(depth))
+            else:
+                found.append(hits.top(depth))
+        return found
+
+    return search_others

@@ -12,9 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from mathamr_kedro.corpus import EDITIONS, year_of_topic
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.records import Judgment, Topic
+from mathamr_kedro.runs.baselines import TASK_1_TYPES
 from mathamr_kedro.trec import Qrels, Run, TopicNotes
 from mathamr_kedro.types import FormulaId, Grade, TopicId, VisualId
 
@@ -26,6 +30,8 @@ TASKS = {1: "task1", 2: "task2"}
 Grades = dict[TopicId, dict[str, Grade]]
 Patterns = Mapping[str, Sequence[str]]
 """Name of a topic set to patterns of topic ids, e.g. ``{"odd": ["B.*[13579]"]}``."""
+
+_ReadTables = Callable[[Sequence[str]], Iterable[pa.Table]]
 
 
 @dataclass(frozen=True)
@@ -61,11 +67,35 @@ class TopicSet:
             run, lists=chosen, topic_set=self.name, seconds=0.0, query_seconds={}
         )
 
+    def find_candidates(
+        self, read_posts: _ReadTables, read_formulas: _ReadTables
+    ) -> tuple[frozenset[str], int]:
+        """Return the judged documents that could be returned, and how many could.
+
+        Args:
+            read_posts: yields the posts of the collection with the given columns.
+            read_formulas: the same of the formulas that may be returned.
+        """
+        judged = pa.array(sorted({i for g in self.qrels.grades.values() for i in g}))
+        found: set[str] = set()
+        if self.task == 1:
+            number, types = 0, pa.array(TASK_1_TYPES)
+            for table in read_posts(["post_id", "post_type"]):
+                asked = table.filter(pc.is_in(table["post_type"], value_set=types))
+                number += asked.num_rows
+                kept = pc.is_in(asked["post_id"], value_set=judged)
+                found.update(asked["post_id"].filter(kept).to_pylist())
+            return frozenset(found), number
+        visuals: set[str] = set()
+        for table in read_formulas(["visual_id"]):
+            visuals.update(table["visual_id"].unique().to_pylist())
+        return frozenset(visuals.intersection(judged.to_pylist())), len(visuals)
+
 
 def list_topic_sets(
     topics: Iterable[Topic],
     judgments: Iterable[Judgment],
-    patterns: Patterns,
+    patterns: Patterns | str,
     visual_id_of: Callable[[FormulaId], VisualId | None],
 ) -> list[TopicSet]:
     """Group topics and judgments.
@@ -76,13 +106,16 @@ def list_topic_sets(
     Args:
         topics: of all tasks.
         judgments: of all tasks.
-        patterns: topic sets by pattern; by edition where it is empty.
+        patterns: topic sets by pattern, or one name for all topics; by edition where
+            it is empty.
         visual_id_of: turns judged formulas into visual ids.
 
     Raises:
         MalformedInputError: two files judge a document differently.
         ConfigurationError: no topic belongs to a set that is asked for.
     """
+    if isinstance(patterns, str):
+        patterns = {patterns: ("*",)}
     by_task: dict[int, list[Topic]] = {task: [] for task in TASKS}
     for topic in topics:
         for task, name in TASKS.items():

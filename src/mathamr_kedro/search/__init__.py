@@ -14,6 +14,7 @@
     strategies    how posts and formulas are found in an index
     queries       words and LaTeX ──> vectors of a query or of a new post
     searcher      ask an index in words
+      finders       what it asks
       answers       what was found, for people
       explanation   which node of a query matched which node of a post
       heatmap       the same as a picture (matplotlib; not loaded here)
@@ -44,7 +45,7 @@ from mathamr_kedro.search.engines import (
     VectorIndex,
     open_index,
 )
-from mathamr_kedro.search.explanation import Explanation, explain
+from mathamr_kedro.search.explanation import Explanation, ScorePart, Term, explain
 from mathamr_kedro.search.living import AddedPosts, LivingIndex
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors, Vectors
 from mathamr_kedro.search.queries import EncodedQuery, QueryEncoder
@@ -74,9 +75,11 @@ __all__ = [
     "PostVectors",
     "QueryEncoder",
     "Result",
+    "ScorePart",
     "SearchMode",
     "Searcher",
     "Strategy",
+    "Term",
     "VectorIndex",
     "VectorStore",
     "Vectors",

@@ -109,15 +109,15 @@ def _encode(
     return RaggedVectors.join([replace(p, vectors=p.vectors.copy()) for p in parts])
 
 
-def list_ranges(
+def _list_ranges(
     count: int, of: str, size: int, done: Iterable[GraphRange] = ()
 ) -> list[GraphRange]:
     """Cut the graphs that are not in the shards ``done`` into shards of some size.
 
-    >>> list_ranges(5, "posts", 3)[1]
+    >>> _list_ranges(5, "posts", 3)[1]
     GraphRange(of='posts', first=3, last=5, formulas=0)
     >>> done = [GraphRange("posts", 2, 4)]
-    >>> [(r.first, r.last) for r in list_ranges(9, "posts", 4, done)]
+    >>> [(r.first, r.last) for r in _list_ranges(9, "posts", 4, done)]
     [(0, 2), (4, 8), (8, 9)]
     """
     is_in = np.zeros(count + 2, dtype=np.bool_)
@@ -154,7 +154,9 @@ def encode_collection(
     Raises:
         DamagedFileError: the store does not hold what the graphs say.
     """
-    ranges = list_ranges(graphs.count(), of, config.posts_per_shard, store.state.shards)
+    ranges = _list_ranges(
+        graphs.count(), of, config.posts_per_shard, store.state.shards
+    )
     missing = {r.name: r for r in ranges}
     partitions = (Partition(name, [r]) for name, r in missing.items())
     results = run_partitions(function, partitions, config.workers)

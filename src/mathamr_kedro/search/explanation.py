@@ -2,14 +2,17 @@ r"""Why a post was found: which node of the query matched which node of the post
 
 ::
 
-                     F0 x^2 = 2   S0 Let us square it   D
+                     F0 x^2 = 2   S1 Let us square it   D
     F0 \sqrt{2}         0.91 *          0.20            0.33      each query node counts
-    S0 Why is it ..     0.15            0.48 *          0.40      with its best partner,
+    S1 Why is it ..     0.15            0.48 *          0.40      with its best partner,
     D                   0.31            0.37            0.62 *    score = mean of the *
+
+Formulas are numbered from 0, as their placeholders are, and sentences from 1.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +30,8 @@ from mathamr_kedro.types import PostId
 Captions: TypeAlias = Mapping[tuple[int, int], str]
 """(kind, number) of a node to its words: the LaTeX of a formula, a sentence."""
 
+_MAX_SIDE = 90
+"""Letters of a sentence or formula where a match is shown."""
 _PLACEHOLDER = re.compile(r"FORMULA_\d+")
 
 
@@ -36,6 +41,79 @@ class Match(NamedTuple):
     query: str
     post: str
     similarity: float
+    weight: float
+    """Of the similarity in the score, which is the sum of all ``share``."""
+
+    @property
+    def share(self) -> float:
+        """What it adds to the score."""
+        return self.weight * self.similarity
+
+    def __str__(self) -> str:
+        sides = (
+            s if len(s) <= _MAX_SIDE else f"{s[: _MAX_SIDE - 1]}…"
+            for s in (self.query, self.post)
+        )
+        product = f" = {self.weight:.3f} × {self.similarity:6.3f}"
+        shown = "" if self.weight == 1 else product
+        return f"{self.share:8.4f}{shown}  {'  ~  '.join(sides)}"
+
+
+class Term(NamedTuple):
+    """A :class:`Match` by numbers: ``weight * similarity`` of a score."""
+
+    row: int
+    """Of the query."""
+    owner: PostId
+    """The post, or the question that it answers."""
+    partner: int
+    """Row of the owner."""
+    similarity: float
+    weight: float
+    note: str = ""
+    """What it is, where that is not MaxSim."""
+
+
+class ScorePart(NamedTuple):
+    """What one system gave to a score."""
+
+    system: str
+    share: float
+    """The shares of all systems add up to the score."""
+    score: float
+    """Its own, before scores were scaled and weighted; NaN: it did not find the
+    post."""
+    terms: tuple[Term, ...] = ()
+    """Of a strategy of our vectors: what its own score is the sum of."""
+
+    def describe_source(self) -> str:
+        """Say where the share comes from."""
+        if math.isnan(self.score):
+            return f"by {self.system}, which did not find it"
+        return f"by {self.system}, whose own score is {self.score:.4f}"
+
+    @staticmethod
+    def describe(
+        parts: Sequence[ScorePart], matches: Sequence[Match], limit: int
+    ) -> list[str]:
+        """Return lines that say what a score is the sum of.
+
+        Args:
+            parts: what each system gave; said where there are several.
+            matches: of the first of them that has terms.
+            limit: matches that are shown, the largest; one line stands for the others.
+        """
+        matched = next((part for part in parts if part.terms), None)
+        lines = [f"{p.share:8.4f}  {p.describe_source()}" for p in parts]
+        if len(parts) < 2:
+            lines = []
+        elif matched is not None:
+            lines.append(f"{matched.system} {matched.score:.4f} is the sum of:")
+        lines += [str(match) for match in matches[:limit]]
+        if others := matches[limit:]:
+            rest = sum(match.share for match in others)
+            lines.append(f"{rest:8.4f}  of {len(others):,} other matches")
+        return lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +126,12 @@ class Explanation:
     post_labels: tuple[str, ...]
     similarity: NDArray[np.float64]
     """(query nodes, post nodes) cosines."""
+    document: float | None = None
+    """Cosine of the document vectors; ``None`` where one is missing."""
+    parts: tuple[ScorePart, ...] = ()
+    """What the score of a search is the sum of, where one was asked."""
+    terms: tuple[Match, ...] = ()
+    """The terms of the first part that has some, in words."""
 
     @property
     def best(self) -> NDArray[np.int64]:
@@ -59,10 +143,22 @@ class Explanation:
         """MaxSim divided by the number of query nodes (Eq. 3.7)."""
         return float(self.similarity.max(1).mean())
 
+    @staticmethod
+    def label_nodes(post: PostEntry, captions: Captions) -> tuple[str, ...]:
+        r"""Name the nodes of a post: ``F0 \sqrt{2}``, ``S1 ...``, ``D``."""
+        labels = []
+        for kind, number in zip(post.kinds, post.numbers, strict=True):
+            name = KIND_NAMES[kind][0].upper()
+            name += "" if name == "D" else str(number + (kind == SENTENCE))
+            caption = " ".join(captions.get((kind, number), "").split())
+            labels.append(f"{name} {caption}".strip())
+        return tuple(labels)
+
     def matches(self) -> list[Match]:
         """Return the best partner of each query node, best matches first."""
+        weight = 1 / len(self.query_labels)
         found = [
-            Match(label, self.post_labels[j], float(self.similarity[i, j]))
+            Match(label, self.post_labels[j], float(self.similarity[i, j]), weight)
             for i, (label, j) in enumerate(
                 zip(self.query_labels, self.best.tolist(), strict=True)
             )
@@ -78,24 +174,18 @@ def explain(
 ) -> Explanation:
     """Compare all nodes of a query with all nodes of a post."""
     mine, theirs = (p.vectors.astype(np.float64) for p in (query, post))
+    whole, other = (p.document() for p in (query, post))
+    document = None
+    if whole is not None and other is not None:
+        document = float(whole.astype(np.float64) @ other.astype(np.float64))
     return Explanation(
         query.key,
         post.key,
-        _label_nodes(query, query_captions or {}),
-        _label_nodes(post, post_captions or {}),
+        Explanation.label_nodes(query, query_captions or {}),
+        Explanation.label_nodes(post, post_captions or {}),
         mine @ theirs.T,
+        document,
     )
-
-
-def _label_nodes(post: PostEntry, captions: Captions) -> tuple[str, ...]:
-    r"""Name the nodes of a post: ``F0 \sqrt{2}``, ``S1 ...``, ``D``."""
-    labels = []
-    for kind, number in zip(post.kinds, post.numbers, strict=True):
-        name = KIND_NAMES[kind][0].upper()
-        name += "" if name == "D" else str(number)
-        caption = " ".join(captions.get((kind, number), "").split())
-        labels.append(f"{name} {caption}".strip())
-    return tuple(labels)
 
 
 def restore_formulas(text: str, formula_map: Sequence[FormulaMention]) -> str:
@@ -120,8 +210,8 @@ def caption_nodes(
     ::
 
         text    Why is FORMULA_0 irrational? Squaring gives FORMULA_1.
-        F0      $\sqrt2$                    S0   Why is $\sqrt2$ irrational?
-        F1      $a^2 = 2b^2$                S1   Squaring gives $a^2 = 2b^2$.
+        F0      $\sqrt2$                    S1   Why is $\sqrt2$ irrational?
+        F1      $a^2 = 2b^2$                S2   Squaring gives $a^2 = 2b^2$.
 
     Args:
         text: with placeholders.

@@ -65,7 +65,7 @@ def _draw_heatmap(explanation: Explanation) -> Figure:
 def draw_panels(explanations: Mapping[str, Explanation]) -> Figure:
     """Draw several explanations side by side on one scale, two in a row (Figure 4.1).
 
-    Nodes have their short names: formulas F0, F1, ..., sentences S0, ..., document D.
+    Nodes have their short names: formulas F0, F1, ..., sentences S1, ..., document D.
     """
     rows = max(1, (len(explanations) + 1) // 2)
     columns = min(2, max(1, len(explanations)))
@@ -151,10 +151,16 @@ def write_html(explanation: Explanation) -> str:
         f"<style>{_STYLE}{MATH_STYLE}</style><h1>{render_text(title)}</h1>"
         f"<p>MaxSim {explanation.score:.3f}: the mean of the framed cells, the best "
         "partner of each query node (columns) among the nodes of the post (rows); "
-        "F formula, S sentence, D document.</p>"
+        f"F formula, S sentence, D document.{_name_document(explanation)}</p>"
         f"<table><tr><th></th>{head}</tr>{''.join(rows)}</table>"
         f"<h2>Matches</h2><ol>{matches}</ol></html>\n"
     )
+
+
+def _name_document(explanation: Explanation) -> str:
+    if explanation.document is None:
+        return ""
+    return f" Document vectors {explanation.document:.3f}: the cosine of D and D."
 
 
 _STYLE = """

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from mathamr_kedro.errors import MathAMRError
 from mathamr_kedro.files import write_text
 from mathamr_kedro.graph import find_owner
-from mathamr_kedro.records import Failure, FormulaMention, Post
+from mathamr_kedro.records import Failure, FormulaInstance, FormulaMention, Post
 from mathamr_kedro.search.engines import EngineConfig, open_index
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.search.queries import QueryEncoder
@@ -56,9 +56,19 @@ class AddedPosts:
         """Return the posts that are there, by id."""
         return {i: self._posts[i] for i in ids if i in self._posts}
 
-    def values(self) -> Collection[Post]:
-        """Return all posts that were added."""
-        return self._posts.values()
+    def join_posts(self, posts: Iterable[Post]) -> Iterator[Post]:
+        """Yield the posts of a collection that were not replaced, then those added."""
+        yield from (post for post in posts if post.post_id not in self._posts)
+        yield from self._posts.values()
+
+    def join_formulas(
+        self, formulas: Iterable[FormulaInstance]
+    ) -> Iterator[FormulaInstance]:
+        """Yield the formulas of a collection, then those of posts that were added."""
+        yield from (f for f in formulas if f.post_id not in self._posts)
+        for post in self._posts.values():
+            for m in post.formula_map:
+                yield FormulaInstance(m.formula_id, m.visual_id, post.post_id, m.latex)
 
     def change(self, add: Iterable[Post] = (), delete: Iterable[PostId] = ()) -> None:
         """Add, replace and delete texts, all at once."""
@@ -146,7 +156,7 @@ class LivingIndex:
         What cannot be encoded is returned as a failure, as are those given.
 
         Raises:
-            LockedError: another process writes to the store, or has the index open.
+            LockedError: another process writes to the store, or changes the index.
         """
         encode = self._load_encoder().encode_post
         total = _Addition()
@@ -171,7 +181,7 @@ class LivingIndex:
 
         Raises:
             MissingInputError: one is not there; nothing is deleted.
-            LockedError: another process writes to the store, or has the index open.
+            LockedError: another process writes to the store, or changes the index.
         """
         with self._open() as store:
             store.require(ids)
@@ -186,7 +196,7 @@ class LivingIndex:
         That is so where a damaged segment was left out; their texts are kept.
 
         Raises:
-            LockedError: another process writes to the store, or has the index open.
+            LockedError: another process writes to the store, or changes the index.
         """
         known = VectorStore(self._folder).places
         return self.add(p for p in AddedPosts(self._folder) if p.post_id not in known)
@@ -195,7 +205,7 @@ class LivingIndex:
         """Free the room of dead posts; return the bytes before and after.
 
         Raises:
-            LockedError: another process writes to the store, or has the index open.
+            LockedError: another process writes to the store, or changes the index.
         """
         before = self._count_bytes()
         with self._open() as store:

@@ -3,8 +3,8 @@
 A post with two formulas in two sentences, and a post with one sentence::
 
     key      type      vectors                       formula ids   visual ids
-    "1801"   answer    F0 F1 S0 S1 D                 "55"  "56"    "7"  "4"
-    "1802"   answer    S0 D
+    "1801"   answer    F0 F1 S1 S2 D                 "55"  "56"    "7"  "4"
+    "1802"   answer    S1 D
 
     ptr      0 5 7
     kinds    0 0 1 1 2 1 2         numbers  0 1 0 1 0 0 0

@@ -7,7 +7,7 @@ r"""From words and LaTeX to vectors: a query, or a post that comes later.
       │ AMR parser           (r / rational :polarity - :domain (f / FORMULA_0) ...)
       │ trees, fusion        FORMULA_0 with its operator and layout tree
       │ vocabulary           arrays with the numbers of the prepared graphs
-      ▼ encoder              F0 S0 D: one vector each
+      ▼ encoder              F0 S1 D: one vector each
 
 Each step is the one that the posts of the collection went through; only the formula
 index, which cannot know a formula that was typed a moment ago, is not asked.
@@ -23,7 +23,7 @@ import torch
 
 from mathamr_kedro import formula
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS, ParsedText, ParseFailure
-from mathamr_kedro.corpus import FormulaMarks, clean_text
+from mathamr_kedro.corpus import FormulaMarks, QueryPart, clean_text, take_part
 from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.graph import (
     FORMULA,
@@ -100,6 +100,19 @@ class QueryEncoder:
             raise MalformedInputError(f"Expected LaTeX to search for (got {latex!r})")
         return self._encode(clean, latex)
 
+    def encode_part(self, query: EncodedQuery, part: QueryPart) -> PostEntry:
+        """Encode the words or the formulas of a query alone.
+
+        Raises:
+            MalformedInputError: there are none.
+        """
+        clean = take_part(query.clean, part)
+        if not clean.text:
+            raise MalformedInputError(
+                f"Expected {part} in the query (got {query.clean.text!r})"
+            )
+        return self._encode(clean, clean.text, query.entry.key).entry
+
     def encode_post(self, post: Post) -> PostEntry:
         """Encode a post that was not in the collection.
 
@@ -115,8 +128,8 @@ class QueryEncoder:
         (parsed,) = self._parse([clean.text])
         if isinstance(parsed, ParseFailure):
             raise MalformedInputError(
-                f"Expected words or formulas between dollars (got {source!r}: "
-                f"{parsed.detail})"
+                "Expected words or formulas between dollars (got "
+                f"{source[:60]!r}: {parsed.detail[:120]})"
             )
         record = GraphRecord(key, parsed.graph, kind, clean.formula_map, parsed.missing)
         fused = self._arrays.fuse(record)

@@ -1,59 +1,36 @@
-"""Asking an index from a terminal or a notebook: text in, posts and reasons out.
-
-A :class:`Searcher` stays warm: parser, encoder and index are loaded once, and each
-query costs milliseconds after that.
-"""
+"""Asking an index: text in, posts and reasons out; what is loaded stays warm."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS
-from mathamr_kedro.graph import (
-    DOCUMENT,
-    FORMULA,
-    FORMULA_TYPE,
-    GraphRecord,
-    find_owner,
-)
-from mathamr_kedro.hits import Hits
-from mathamr_kedro.records import CleanText, Post
-from mathamr_kedro.search.answers import Answer, Keep, Result
-from mathamr_kedro.search.engines.protocol import EXACT, VectorIndex
+from mathamr_kedro.graph import FORMULA, GraphRecord, name_entry, read_placeholder
+from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.records import CleanText, FormulaInstance, Post
+from mathamr_kedro.search.answers import Answer, FoundTexts, Keep, Result
+from mathamr_kedro.search.engines.protocol import VectorIndex
 from mathamr_kedro.search.explanation import (
     Captions,
     Explanation,
     Match,
+    ScorePart,
+    Term,
     caption_nodes,
     explain,
-    restore_formulas,
+)
+from mathamr_kedro.search.finders import (
+    FindFormulas,
+    FindPosts,
+    FindTexts,
+    FindTopic,
 )
 from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.search.queries import EncodedQuery, QueryEncoder
 from mathamr_kedro.search.store import VectorStore
-from mathamr_kedro.types import PostId
+from mathamr_kedro.types import FormulaId, PostId
 
-FindTexts: TypeAlias = Callable[[Collection[PostId]], Mapping[PostId, Post]]
-"""Ids to the posts that are there; formulas beside the posts are texts too."""
-
-FindTopic: TypeAlias = Callable[[str], EncodedQuery | None]
-"""The id of a topic to its vectors; ``None``: it is none."""
-
-
-class _FindPosts(Protocol):
-    """Ranks posts for a query."""
-
-    def __call__(
-        self,
-        query: EncodedQuery,
-        top: int,
-        post_types: Sequence[str] | None = None,
-        system: str | None = None,
-    ) -> Hits: ...
-
-
-_SNIPPET = 160
 _FILTER_DEPTH = 300
 """Best posts among which a filter chooses."""
 
@@ -67,9 +44,10 @@ class Searcher:
         encoder: makes queries comparable with them.
         find_texts: gives the texts of posts.
         find_posts: how posts are found, e.g. :class:`~mathamr_kedro.runs.PostSearch`.
+        find_formulas: how formulas are, e.g.
+            :class:`~mathamr_kedro.runs.FormulaSearch`.
         max_tokens: limit of a chunk when posts were parsed.
         find_topic: gives topics of the collection as queries.
-        find_graph: gives the math graphs of posts.
     """
 
     def __init__(
@@ -78,15 +56,15 @@ class Searcher:
         store: VectorStore,
         encoder: QueryEncoder,
         find_texts: FindTexts,
-        find_posts: _FindPosts,
+        find_posts: FindPosts,
+        find_formulas: FindFormulas,
         max_tokens: int = MAX_CHUNK_TOKENS,
         find_topic: FindTopic | None = None,
-        find_graph: Callable[[PostId], GraphRecord | None] | None = None,
     ) -> None:
         self._index, self.store, self._encoder = index, store, encoder
         self.find_texts, self.find_posts = find_texts, find_posts
+        self.find_formulas = find_formulas
         self.max_tokens, self._find_topic = max_tokens, find_topic
-        self._find_graph = find_graph
 
     def search(
         self,
@@ -108,16 +86,28 @@ class Searcher:
         query = self._encoder.encode_text(text)
         depth = top if keep is None else max(top, _FILTER_DEPTH)
         hits = self.find_posts(query, depth, post_types, system)
-        return self._describe(query, self._filter(hits, keep).top(top))
+        if keep is not None:
+            texts = FoundTexts.read(self.find_texts, hits.ids)
+            hits = hits.take(texts.list_kept(hits.ids, keep)[:top])
+        return self._describe(query, hits, post_types, system)
+
+    def rank(
+        self, text: str, top: int = 1000, post_types: Sequence[str] | None = None
+    ) -> tuple[Hits, tuple[str, ...]]:
+        """Return ids and scores alone, and warnings; arguments as :meth:`search`."""
+        query = self._encoder.encode_text(text)
+        return self.find_posts(query, top, post_types), query.warnings
 
     def search_formula(
-        self, latex: str, top: int = 10, keep: Keep | None = None
+        self,
+        latex: str,
+        top: int = 10,
+        system: str | None = None,
+        keep: Keep | None = None,
     ) -> Answer:
-        """Find posts by their formula that is nearest to a given one."""
+        """Find posts by their formula that is most like a given one."""
         query = self._encoder.encode_formula(latex)
-        depth = top if keep is None else max(top, _FILTER_DEPTH)
-        hits = self._filter(self._find_by_formula(query.entry, depth), keep)
-        return self._describe(query, hits.top(top), (FORMULA,))
+        return self._search_formula(query, top, system, keep)
 
     def search_like(
         self, post_id: PostId, top: int = 10, post_types: Sequence[str] | None = None
@@ -126,11 +116,10 @@ class Searcher:
         query = self._find_topic(post_id) if self._find_topic is not None else None
         query = query or self._read_query(post_id)
         if {*query.entry.kinds} == {FORMULA} and query.entry.post_type == "topic":
-            hits = self._find_by_formula(query.entry, top)  # of Task 2
-            return self._describe(query, hits, (FORMULA,))
+            return self._search_formula(query, top)  # of Task 2
         found = self.find_posts(query, top + 1, post_types)
         hits = found.take([i for i, key in enumerate(found.ids) if key != post_id])
-        return self._describe(query, hits.top(top))
+        return self._describe(query, hits.top(top), post_types)
 
     def explain(self, text: str, post_id: PostId) -> Explanation:
         """Compare all nodes of a query with all nodes of a post (Figure 4.1).
@@ -141,8 +130,13 @@ class Searcher:
         """
         query = self._find_topic(text) if self._find_topic is not None else None
         query = query or self._encoder.encode_text(text)
-        entry = query.entry._replace(key=_shorten(text, 60))
-        return self.compare(query._replace(entry=entry), post_id)
+        entry = query.entry._replace(key=FoundTexts.shorten(text, 60))
+        found = self.compare(query._replace(entry=entry), post_id)
+        is_formula = {*query.entry.kinds} == {FORMULA}
+        if is_formula and query.entry.post_type == "topic" and text == query.entry.key:
+            return found  # a topic of Task 2 asks for formulas
+        parts = self.find_posts.explain(query, post_id)
+        return replace(found, parts=parts, terms=self._match(query, post_id, parts))
 
     def encode(self, text: str, is_formula: bool = False) -> EncodedQuery:
         """Return words with formulas, or one formula, as a query."""
@@ -157,7 +151,7 @@ class Searcher:
 
     def find_graph(self, post_id: PostId) -> GraphRecord | None:
         """Return the graph of a post; none is kept of a post that was added by hand."""
-        return None if self._find_graph is None else self._find_graph(post_id)
+        return self.find_posts.find_graph(post_id)
 
     def close(self) -> None:
         """Release the index."""
@@ -169,66 +163,81 @@ class Searcher:
         clean = CleanText(text.text, text.formula_map) if text else CleanText("", ())
         return EncodedQuery(entry, self._caption(entry, text), clean=clean)
 
-    def _find_by_formula(self, query: PostEntry, top: int) -> Hits:
-        """Return posts, each where its best formula stands, in it or in a comment."""
-        vector = query.vectors[list(query.kinds).index(FORMULA)]
-        fetch = 4 * top
-        while True:
-            (found,) = self._index.search_formulas([vector], fetch, EXACT)
-            owners = [find_owner(key) for key in found.post_ids]
-            first = {key: i for i, key in reversed(list(enumerate(owners)))}
-            if len(first) >= top or len(found.post_ids) < fetch:
-                best = found.take(sorted(first.values())[:top])
-                return Hits(best.post_ids, best.scores)
-            fetch *= 4
+    def _search_formula(
+        self,
+        query: EncodedQuery,
+        top: int,
+        system: str | None = None,
+        keep: Keep | None = None,
+    ) -> Answer:
+        depth = top if keep is None else max(top, _FILTER_DEPTH)
+        hits = self.find_formulas(query, depth, system)
+        found = self.find_formulas.find_instances(hits.ids)
+        keys = _name_texts(hits, found)
+        texts = FoundTexts.read(self.find_texts, [*keys, *hits.post_ids])
+        if keep is not None:
+            kept = texts.list_kept(keys, keep)[:top]
+            hits, keys = hits.take(kept), [keys[i] for i in kept]
+        (label, *_) = Explanation.label_nodes(query.entry, query.captions)
+        results = []
+        for rank, (formula, score) in enumerate(hits, start=1):
+            post_id, visual = hits.post_ids[rank - 1], hits.visual_ids[rank - 1]
+            text = texts.get(post_id)
+            mentions = {m.formula_id: m for m in text.formula_map} if text else {}
+            instance, mention = found.get(formula), mentions.get(formula)
+            known = mention or instance
+            name = f"F{read_placeholder(mention.placeholder)} " if mention else ""
+            latex = f"${known.latex}$" if known else ""
+            kind = "comment" if instance and instance.comment_id else ""
+            match = Match(label, f"{name}{latex}", score, 1.0)
+            results.append(
+                Result(
+                    rank,
+                    post_id,
+                    score,
+                    kind or (text.post_type if text else ""),
+                    texts.give_title(post_id),
+                    latex if kind else texts.give_snippet(post_id),
+                    (match,),
+                    self.find_formulas.explain(query, visual, None, system),
+                )
+            )
+        return Answer(tuple(results), query.warnings, query, texts, tuple(keys))
 
     def _read(self, keys: Sequence[PostId]) -> list[PostEntry]:
         return list(self.store.read(keys).entries())
 
-    def _find_with_questions(self, ids: Sequence[PostId]) -> dict[PostId, Post]:
-        texts = dict(self.find_texts(ids))
-        parents = {p.parent_id for p in texts.values() if p.parent_id is not None}
-        return {**texts, **self.find_texts(parents - texts.keys())}
-
-    def _filter(self, hits: Hits, keep: Keep | None) -> Hits:
-        """Return what may be returned; posts without a text are left out."""
-        if keep is None:
-            return hits
-        texts = self._find_with_questions(hits.ids)
-        posts = [texts.get(key) for key in hits.ids]
-        kept = [
-            i
-            for i, post in enumerate(posts)
-            if post is not None and keep(post, texts.get(post.parent_id or ""))
-        ]
-        return hits.take(kept)
-
     def _describe(
-        self, query: EncodedQuery, hits: Hits, kinds: Collection[int] | None = None
+        self,
+        query: EncodedQuery,
+        hits: Hits,
+        post_types: Sequence[str] | None,
+        system: str | None = None,
     ) -> Answer:
         if not len(hits):
             return Answer((), query.warnings, query)
         posts = self._read(hits.ids)
-        texts = self._find_with_questions(hits.ids)
+        texts = FoundTexts.read(self.find_texts, hits.ids)
+        describe = getattr(self.find_posts, "describe", None)  # who knows statements
+        statements = describe(hits.ids) if describe is not None else {}
         results = []
-        for rank, (post, score) in enumerate(
-            zip(posts, hits.scores.tolist(), strict=True), start=1
-        ):
-            text = texts.get(post.key)
-            parent = texts.get(text.parent_id or "") if text else None
-            is_post = post.post_type != FORMULA_TYPE
+        scored = zip(posts, hits.scores.tolist(), strict=True)
+        for rank, (post, score) in enumerate(scored, start=1):
+            parts = self.find_posts.explain(query, post.key, post_types, system)
             result = Result(
                 rank,
-                find_owner(post.key),
+                post.key,
                 score,
-                post.post_type if is_post or text is None else text.post_type,
-                _give_title(text, parent),
-                _shorten(restore_formulas(text.text, text.formula_map)) if text else "",
-                self._match(query, post, self._caption(post, text), kinds),
+                post.post_type,
+                texts.give_title(post.key),
+                texts.give_snippet(post.key),
+                self._match(query, post.key, parts),
+                parts,
+                statements.get(post.key),
             )
             results.append(result)
-        keys = tuple(post.key for post in posts)
-        return Answer(tuple(results), query.warnings, query, texts, keys)
+        found = tuple(results)
+        return Answer(found, query.warnings, query, texts, tuple(hits.ids))
 
     def _caption(self, post: PostEntry, text: Post | None) -> Captions:
         if text is None:
@@ -236,48 +245,39 @@ class Searcher:
         return caption_nodes(text.text, text.formula_map, post.kinds, self.max_tokens)
 
     def _match(
-        self,
-        query: EncodedQuery,
-        post: PostEntry,
-        captions: Captions,
-        kinds: Collection[int] | None,
+        self, query: EncodedQuery, key: PostId, parts: Sequence[ScorePart]
     ) -> tuple[Match, ...]:
-        """Return the nearest sentence or formula for each part of the query.
-
-        Args:
-            query: its parts are compared, its document node is not.
-            post: the post.
-            captions: of the post.
-            kinds: of nodes to look at on both sides; all but the document if ``None``.
-        """
-        found = explain(query.entry, post, query.captions, captions)
-        mine, theirs = (
-            [
-                i
-                for i, kind in enumerate(entry.kinds)
-                if kind != DOCUMENT and (kinds is None or kind in kinds)
-            ]
-            for entry in (query.entry, post)
-        )
-        if not theirs:
+        """Put the terms of a score into words, the largest first."""
+        terms: Sequence[Term] = next((p.terms for p in parts if p.terms), ())
+        if not terms:
             return ()
-        similarity = found.similarity[:, theirs]
-        best = similarity.argmax(1)
-        return tuple(
-            Match(
-                found.query_labels[i],
-                found.post_labels[theirs[best[i]]],
-                float(similarity[i, best[i]]),
+        owners = list(dict.fromkeys(term.owner for term in terms))
+        texts = self.find_texts(owners)
+        labels = {
+            post.key: Explanation.label_nodes(
+                post, self._caption(post, texts.get(post.key))
             )
-            for i in mine
-        )
+            for post in self._read(owners)
+        }
+        mine = Explanation.label_nodes(query.entry, query.captions)
+        matches = [
+            Match(
+                mine[t.row] + (f" ({t.note})" if t.note else ""),
+                ("" if t.owner == key else "question ") + labels[t.owner][t.partner],
+                t.similarity,
+                t.weight,
+            )
+            for t in terms
+        ]
+        return tuple(sorted(matches, key=lambda match: -match.share))
 
 
-def _give_title(post: Post | None, parent: Post | None) -> str:
-    source = post if post is not None and post.title else parent
-    return restore_formulas(source.title, source.formula_map) if source else ""
-
-
-def _shorten(text: str, max_length: int = _SNIPPET) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= max_length else line[: max_length - 1] + "…"
+def _name_texts(
+    hits: FormulaHits, found: Mapping[FormulaId, FormulaInstance]
+) -> list[PostId]:
+    """Return the key of the text of each formula: of its post, or of a comment."""
+    comments = [found[key].comment_id if key in found else None for key in hits.ids]
+    return [
+        name_entry(post_id, comment) if comment else post_id
+        for post_id, comment in zip(hits.post_ids, comments, strict=True)
+    ]

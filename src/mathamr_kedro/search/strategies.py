@@ -1,4 +1,4 @@
-"""From queries to ranked lists: seven ways to find posts, one to find formulas.
+"""From queries to ranked lists: ten ways to find posts, one to find formulas.
 
 ==========  ================================================  =======================
 retrieval   what is compared (thesis 3.5.2)                   search
@@ -7,6 +7,8 @@ single      document vector with document vector              exact or hnsw
 rerank      the same for candidates, then MaxSim of these     exact or hnsw, then exact
 maxsim      MaxSim over all vectors                           exact or hnsw, which
                                                               walks once or per vector
+combined    both of single and maxsim, standardised, added    as these (not in the
+                                                              thesis)
 ==========  ================================================  =======================
 """
 
@@ -38,10 +40,13 @@ if TYPE_CHECKING:
 class Strategy:
     """How posts are found for Task 1."""
 
-    retrieval: Literal["single", "rerank", "maxsim"] = "maxsim"
+    retrieval: Literal["single", "rerank", "maxsim", "combined"] = "maxsim"
     search: Literal["exact", "hnsw"] = "exact"
     candidates: int = 1000
-    """The ``k`` of ``rerank``: 1000 and 5000 in Tables 4.15 and 4.16."""
+    """The ``k`` of ``rerank``: 1000 and 5000 in Tables 4.15 and 4.16; of ``combined``:
+    from each of the two lists."""
+    document_weight: float = 1.0
+    """Of ``combined``: what document vectors count beside MaxSim, which counts 1."""
     hnsw_ef: int = 128
     """Thesis 3.5.2."""
     hnsw_walks: HnswWalks = "one"
@@ -58,12 +63,22 @@ class Strategy:
                 raise ConfigurationError(
                     f"Expected {name} of at least 1 (got {getattr(self, name)!r})"
                 )
-        if self.hnsw_walks != "one" and (self.retrieval, self.search) != (
-            "maxsim",
-            "hnsw",
+        if self.document_weight < 0:
+            raise ConfigurationError(
+                "Expected a document_weight of at least 0 (got "
+                f"{self.document_weight!r})"
+            )
+        if self.document_weight != 1 and self.retrieval != "combined":
+            raise ConfigurationError(
+                f"Expected retrieval 'combined' for document_weight "
+                f"{self.document_weight!r} (got {self.retrieval!r})"
+            )
+        if self.hnsw_walks != "one" and (
+            self.search != "hnsw" or self.retrieval not in ("maxsim", "combined")
         ):
             raise ConfigurationError(
-                "Expected retrieval 'maxsim' and search 'hnsw' for hnsw_walks "
+                "Expected retrieval 'maxsim' or 'combined' and search 'hnsw' for "
+                "hnsw_walks "
                 f"{self.hnsw_walks!r} (got {self.retrieval!r} and {self.search!r})"
             )
         check_post_types(self.types)
@@ -101,9 +116,14 @@ class Strategy:
         'rerank-5000-hnsw'
         >>> Strategy("maxsim", "hnsw", hnsw_walks="per_vector").name
         'maxsim-hnsw-per-vector'
+        >>> Strategy("combined", document_weight=0.5).name
+        'combined-1000-exact-document-0.5'
         """
-        middle = f"-{self.candidates}" if self.retrieval == "rerank" else ""
+        has_candidates = self.retrieval in ("rerank", "combined")
+        middle = f"-{self.candidates}" if has_candidates else ""
         end = "-per-vector" if self.hnsw_walks == "per_vector" else ""
+        if self.document_weight != 1:
+            end += f"-document-{self.document_weight:g}"
         return f"{self.retrieval}{middle}-{self.search}{end}"
 
     @property
@@ -135,6 +155,11 @@ def find_posts(
         case "maxsim":
             matrices = [q.vectors for q in queries]
             return index.search_maxsim(matrices, depth, mode, types)
+        case "combined":
+            return index.search_combined(
+                queries, strategy.candidates, depth, strategy.document_weight, mode,
+                types,
+            )  # fmt: skip
 
 
 def find_formulas(

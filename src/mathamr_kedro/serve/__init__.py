@@ -8,11 +8,10 @@
       routes     what each address answers                     │ assistant
       gate       how much work at once, how long, who waits    │
       metrics    counts and times as Prometheus reads them     │
-      logs       words for a person, JSON for a program        │
                                └───────────┐   ┌───────────────┘
     service    one warm Searcher in a process: search, compare, add, delete
       views      posts and queries as sentences of words and rendered formulas
-    settings   addresses, limits, the token for writing
+    settings   addresses, limits, the token for writing, the log
 
 FastAPI and uvicorn come with the extra ``serve``, the package ``mcp`` with ``mcp``.
 """

@@ -24,7 +24,6 @@ from mathamr_kedro.errors import (
     MissingInputError,
 )
 from mathamr_kedro.serve.gate import Gate
-from mathamr_kedro.serve.logs import set_up_logs
 from mathamr_kedro.serve.metrics import CONTENT_TYPE, Metrics
 from mathamr_kedro.serve.routes import build_router
 from mathamr_kedro.serve.service import SearchService
@@ -66,7 +65,7 @@ def create_app(
     """
     settings = config or ServeConfig.take_over()
     if config is None:
-        set_up_logs(settings.json_logs)
+        settings.set_up_logs()
     held: list[SearchService] = [] if service is None else [service]
     gate = Gate(settings.max_waiting, settings.seconds)
     metrics = Metrics()

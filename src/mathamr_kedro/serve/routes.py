@@ -47,6 +47,9 @@ _Tag = Annotated[
 _Year = Annotated[
     int | None, Query(ge=1900, le=2200, description="Year in which it was written.")
 ]
+_System = Annotated[
+    str | None, Query(max_length=_MAX_NAME, description="One of /api/systems.")
+]
 _Service = Callable[[], SearchService]
 
 
@@ -98,7 +101,7 @@ def _add_searches(
         type: _Types = (),
         tag: _Tag = None,
         year: _Year = None,
-        system: Annotated[str | None, Query(max_length=_MAX_NAME)] = None,
+        system: _System = None,
     ) -> dict[str, Any]:
         _check_text(q)
         find = service().search
@@ -111,10 +114,11 @@ def _add_searches(
         type: _Types = (),
         tag: _Tag = None,
         year: _Year = None,
+        system: _System = None,
     ) -> dict[str, Any]:
         _check_text(latex)
         find = service().search_formula
-        return await gate.run(lambda: find(latex, top, type, tag, year))
+        return await gate.run(lambda: find(latex, top, type, tag, year, system))
 
     @router.get("/explain", summary="Compare a question with a post, part by part")
     async def explain(

@@ -13,7 +13,6 @@ from mathamr_kedro.graph import GraphRecord, draw_math_graph, read_math_graph
 from mathamr_kedro.graph.drawing.svg import STYLE
 from mathamr_kedro.project_search import open_living_index, open_searcher
 from mathamr_kedro.records import Failure, Post
-from mathamr_kedro.runs import PostSearch
 from mathamr_kedro.search import Searcher
 from mathamr_kedro.serve.settings import ServeConfig
 from mathamr_kedro.serve.views import AnswerView, TextView
@@ -43,7 +42,7 @@ class SearchService:
     def _open(self) -> None:
         config = self._config
         self.searcher: Searcher = open_searcher(
-            config.env, config.data_root, config.system, shared=config.shared
+            config.env, config.data_root, config.system
         )
         self._view = AnswerView(self.searcher.max_tokens)
         self._stamp = self._read_stamp()
@@ -78,7 +77,9 @@ class SearchService:
         self.catch_up()
         keep = _make_filter((), tag, year)
         found = self.searcher.search(text, top, post_types or None, system, keep)
-        return self._view.show(found)
+        query, compare = found.query, self.searcher.compare
+        pairs = {} if query is None else {k: compare(query, k) for k in found.keys}
+        return self._view.show(found, pairs)
 
     def search_formula(
         self,
@@ -87,11 +88,13 @@ class SearchService:
         post_types: Sequence[str] = (),
         tag: str | None = None,
         year: int | None = None,
+        system: str | None = None,
     ) -> dict[str, Any]:
-        """Find posts by their formula that is nearest to a given one."""
+        """Find posts by their formula that is most like a given one."""
         self.catch_up()
         keep = _make_filter(post_types, tag, year)
-        return self._view.show(self.searcher.search_formula(latex, top, keep))
+        found = self.searcher.search_formula(latex, top, system, keep)
+        return self._view.show(found)
 
     def explain(
         self, text: str, post_id: str, is_formula: bool = False, graphs: bool = False
@@ -137,11 +140,14 @@ class SearchService:
 
     def list_systems(self) -> dict[str, Any]:
         """Return what can be asked, and what is asked by default."""
-        find = self.searcher.find_posts
-        known = find.systems if isinstance(find, PostSearch) else {}
-        chosen = find.system if isinstance(find, PostSearch) else None
-        listed = [{"name": name, "kind": kind} for name, kind in known.items()]
-        return {"default": chosen, "systems": listed, "posts": self.count_posts()}
+        shown: dict[str, Any] = {"posts": self.count_posts()}
+        for prefix, find in (
+            ("", self.searcher.find_posts),
+            ("formula_", self.searcher.find_formulas),
+        ):
+            listed = [{"name": n, "kind": kind} for n, kind in find.systems.items()]
+            shown |= {f"{prefix}default": find.system, f"{prefix}systems": listed}
+        return shown
 
     def count_posts(self) -> int:
         """Return how many posts and other entries the index holds."""

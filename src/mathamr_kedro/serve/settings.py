@@ -1,8 +1,9 @@
-"""What a server was told: which index, which limits, who may write."""
+"""What a server was told: which index, which limits, who may write, how to log."""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 from dataclasses import asdict, dataclass, field
 
@@ -31,8 +32,6 @@ class ServeConfig:
     """Another folder for what the stages wrote."""
     system: str | None = None
     """How posts are found where a request does not say."""
-    shared: bool = False
-    """Whether several processes have the index open."""
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
     """Names by which browsers may call the server; ``*`` for any."""
     json_logs: bool = False
@@ -54,9 +53,40 @@ class ServeConfig:
         """Leave the settings for the worker processes; the token has its own way."""
         os.environ[SETTINGS] = json.dumps({**asdict(self), "token": None})
 
+    def set_up_logs(self) -> None:
+        """Log to the standard error, in words or as JSON."""
+        root, as_json = logging.getLogger(), self.json_logs
+        if not root.handlers:  # in a worker process
+            logging.basicConfig(format="%(message)s")
+            logging.getLogger("mathamr_kedro").setLevel(logging.INFO)
+        level = logging.INFO if as_json else logging.WARNING
+        for name in ("uvicorn", "uvicorn.error"):
+            logging.getLogger(name).setLevel(level)
+        if as_json:
+            for handler in root.handlers:
+                handler.setFormatter(_JsonLines())
+
     @classmethod
     def take_over(cls) -> ServeConfig:
         """Return the settings that the command left."""
         values = json.loads(os.environ.get(SETTINGS, "{}"))
         hosts = tuple(values.pop("hosts", cls.hosts))
         return cls(hosts=hosts, **values)
+
+
+class _JsonLines(logging.Formatter):
+    """One JSON object for each line of the log."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        message = record.getMessage()
+        if message.startswith("{"):  # of a request: an object already
+            return message
+        entry = {
+            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": message,
+        }
+        if record.exc_info:
+            entry["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(entry)

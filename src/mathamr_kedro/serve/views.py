@@ -3,7 +3,7 @@
 ::
 
     text      Why is FORMULA_0 irrational? Squaring gives FORMULA_1.
-    view      S0 [Why is , F0 <math>, irrational?]  S1 [Squaring gives , F1 <math>, .]
+    view      S1 [Why is , F0 <math>, irrational?]  S2 [Squaring gives , F1 <math>, .]
 
 The names of sentences and formulas are those of the nodes in an explanation, so that
 both sides of a match can be found in the text.
@@ -11,16 +11,19 @@ both sides of a match can be found in the text.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from mathamr_kedro.amr import split_chunks
 from mathamr_kedro.formula import mathml_from_latex
 from mathamr_kedro.graph import read_placeholder
 from mathamr_kedro.records import FormulaMention, Post
-from mathamr_kedro.search import Answer, Explanation, Result
+from mathamr_kedro.search import Answer, Explanation, Result, ScorePart
+from mathamr_kedro.search.explanation import Match
 
 _PLACEHOLDER = re.compile(r"(FORMULA_\d+)")
 _DOLLARS = re.compile(r"\$([^$]+)\$")
@@ -44,7 +47,7 @@ class TextView:
         self._formulas = {m.placeholder: m for m in formula_map}
         self.sentences = [
             {"key": f"S{number}", "new_paragraph": new, "parts": self.cut(sentence)}
-            for number, (new, sentence) in enumerate(_split(text, max_tokens))
+            for number, (new, sentence) in enumerate(_split(text, max_tokens), 1)
         ]
 
     @classmethod
@@ -106,31 +109,37 @@ class AnswerView:
     def __init__(self, max_tokens: int) -> None:
         self._max_tokens = max_tokens
 
-    def show(self, answer: Answer) -> dict[str, Any]:
-        """Return an answer with the query as it was read."""
+    def show(
+        self, answer: Answer, compared: Mapping[str, Explanation] = MappingProxyType({})
+    ) -> dict[str, Any]:
+        """Return an answer with the query as it was read.
+
+        Args:
+            answer: what was found.
+            compared: what was found by its text, with the query; by key.
+        """
         clean = answer.query.clean if answer.query is not None else None
         query = TextView(*clean, self._max_tokens).sentences if clean else []
         return {
             "query": query,
             "warnings": list(answer.warnings),
             "results": [
-                self._show_result(result, answer.texts, key)
+                self._show_result(result, answer.texts, key, compared)
                 for result, key in zip(answer.results, answer.keys, strict=True)
             ],
         }
 
     def _show_result(
-        self, result: Result, texts: Mapping[str, Post], key: str
+        self,
+        result: Result,
+        texts: Mapping[str, Post],
+        key: str,
+        compared: Mapping[str, Explanation],
     ) -> dict[str, Any]:
         post = texts.get(key)
-        matches: list[dict[str, Any]] = [
-            {
-                "query": match.query.split(" ", 1)[0],
-                "post": match.post.split(" ", 1)[0],
-                "similarity": round(match.similarity, 4),
-            }
-            for match in result.matches
-        ]
+        matches = [_show_match(match, post) for match in result.matches]
+        if key in compared:  # whichever system found it
+            matches = _list_nearest(compared[key])
         shown = {
             "rank": result.rank,
             "post_id": result.post_id,
@@ -138,6 +147,7 @@ class AnswerView:
             "type": result.post_type,
             "title": TextView.show_words(result.title),
             "matches": matches,
+            "parts": [_show_part(part) for part in result.parts],
         }
         if post is None:
             return {**shown, "tags": [], "date": None, "votes": None, "sentences": []}
@@ -172,7 +182,7 @@ class AnswerView:
         rows, columns = (
             [
                 {
-                    "key": label.split(" ", 1)[0],
+                    "key": _head(label),
                     "parts": TextView.show_words(_tail(label)),
                 }
                 for label in labels
@@ -186,6 +196,43 @@ class AnswerView:
             "similarity": found.similarity.round(4).tolist(),
             "best": found.best.tolist(),
         }
+
+
+def _show_match(match: Match, post: Post | None) -> dict[str, Any]:
+    """Return the names of both nodes; that of a formula in a comment is looked up."""
+    name = _head(match.post)
+    if match.post.startswith("$"):
+        mentions = post.formula_map if post is not None else ()
+        named = (m.placeholder for m in mentions if f"${m.latex}$" == match.post)
+        name = f"F{read_placeholder(next(named, 'FORMULA_0'))}"
+    return {
+        "query": _head(match.query),
+        "post": name,
+        "similarity": round(match.similarity, 4),
+    }
+
+
+def _list_nearest(found: Explanation) -> list[dict[str, Any]]:
+    """Return the nearest sentence or formula for each part of the query."""
+    mine, theirs = (
+        {i: name for i, label in enumerate(labels) if (name := _head(label)) != "D"}
+        for labels in (found.query_labels, found.post_labels)
+    )
+    matches = []
+    for i, name in mine.items() if theirs else ():
+        best = max(theirs, key=lambda j: found.similarity[i, j])
+        similarity = round(float(found.similarity[i, best]), 4)
+        matches.append({"query": name, "post": theirs[best], "similarity": similarity})
+    return matches
+
+
+def _show_part(part: ScorePart) -> dict[str, Any]:
+    score = None if math.isnan(part.score) else round(part.score, 6)
+    return {"system": part.system, "share": round(part.share, 6), "score": score}
+
+
+def _head(label: str) -> str:
+    return label.partition(" ")[0]
 
 
 def _tail(label: str) -> str:

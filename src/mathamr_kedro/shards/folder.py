@@ -22,7 +22,10 @@ logger = logging.getLogger(__name__)
 _PREVIOUS = ".previous"
 _WORK = ".seconds"
 """File that says how long the shards took; it differs between runs, they do not."""
-_REMEDY = "run the stage that writes it again (kedro run), it makes the shard anew"
+_REMEDY = (
+    "run the stage that writes it again (`kedro run` with the --env of your run), it "
+    "makes the shard anew"
+)
 
 
 class ShardFolder:

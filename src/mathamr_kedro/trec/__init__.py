@@ -14,10 +14,17 @@ topic_notes   category, difficulty, dependency by topic ────────
 """
 
 from mathamr_kedro.trec.columns import BadLines
-from mathamr_kedro.trec.files import Names, open_binary, read_text, refuse_damaged_gzip
+from mathamr_kedro.trec.files import (
+    Names,
+    open_binary,
+    open_to_replace,
+    read_text,
+    refuse_damaged_gzip,
+)
 from mathamr_kedro.trec.qrels import (
     ARQMATH,
     NTCIR12,
+    TREC,
     GradeScale,
     Qrels,
     iter_judgments,
@@ -35,6 +42,7 @@ __all__ = [
     "DIMENSIONS",
     "NTCIR12",
     "RUN_FORMS",
+    "TREC",
     "BadLines",
     "GradeScale",
     "Names",
@@ -45,6 +53,7 @@ __all__ = [
     "VisualIds",
     "iter_judgments",
     "open_binary",
+    "open_to_replace",
     "read_qrels",
     "read_run",
     "read_table",

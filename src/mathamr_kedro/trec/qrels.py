@@ -1,5 +1,6 @@
 """Qrels, what assessors said: four columns ``topic 0 document grade``.
 
+A file that begins with the header of BEIR has three: ``query-id corpus-id score``.
 One rule for every reader:
 
 - Columns are separated by tabs, or by tabs and blanks. Empty lines do not count.
@@ -11,6 +12,7 @@ One rule for every reader:
   ===========  ======  =====================================================
   ``ARQMATH``  0 to 3  5 (the system failed), 6 (don't know), -1 (as in TREC)
   ``NTCIR12``  0 to 4  -1
+  ``TREC``     0, 1 .. -1, -2
   ===========  ======  =====================================================
 
 - A line that says that there is no judgment leaves its document unjudged.
@@ -25,14 +27,19 @@ passes over repeats and refuses all others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.records import Failure, Judgment
 from mathamr_kedro.trec.columns import Columns
-from mathamr_kedro.trec.files import Names, open_to_replace
+from mathamr_kedro.trec.files import (
+    Names,
+    open_binary,
+    open_to_replace,
+    refuse_damaged_gzip,
+)
 from mathamr_kedro.types import FormulaId, Grade, TopicId, VisualId
 
 
@@ -44,9 +51,29 @@ class GradeScale(NamedTuple):
     unjudged: frozenset[int] = frozenset({-1})
     """Numbers that state that there is no judgment."""
 
+    def read(self, cell: str) -> Grade | tuple[str, str]:
+        """Read ``2`` or ``2.0``; return reason and detail for what is no grade.
+
+        >>> GradeScale(3).read("2.0"), GradeScale(3).read("7")[0]
+        (2, 'bad_grade')
+        """
+        try:
+            value = float(cell)
+            if value == int(value):
+                grade = int(value)
+                if grade in self.unjudged:
+                    return "no_judgment", f"{cell!r} states that there is no judgment"
+                if 0 <= grade <= self.highest:
+                    return grade
+        except (ValueError, OverflowError):
+            pass
+        return "bad_grade", f"Expected a grade from 0 to {self.highest} (got {cell!r})"
+
 
 ARQMATH = GradeScale(3, frozenset({-1, 5, 6}))
 NTCIR12 = GradeScale(4)  # the sum of two assessors' grades of 0 to 2
+TREC = GradeScale(1000, frozenset({-1, -2}))  # whatever a collection has
+_BEIR = ("query-id", "corpus-id", "score")
 
 
 @dataclass(frozen=True)
@@ -144,7 +171,7 @@ def iter_judgments(
         MalformedInputError: it is not UTF-8 text.
     """
     lines = _read_lines(path, scale, topic_prefix=topic_prefix)
-    topics, _, documents, _ = lines.columns.cells
+    topics, *_, documents, _ = lines.columns.cells
     rows = zip(topics, documents, strict=True)
     judged = dict(zip(lines.columns.line_numbers, rows, strict=True))
     for number in sorted({*judged, *lines.failures}):
@@ -168,12 +195,12 @@ class _Lines(NamedTuple):
 def _read_lines(
     path: Path, scale: GradeScale, names: Names = "nfc", topic_prefix: str = ""
 ) -> _Lines:
-    columns = Columns.read(path, bad_lines="skip", names=names, width=4)
-    topics, _, documents, cells = columns.cells
-    meaning = {cell: _read_grade(cell, scale) for cell in set(cells)}
+    columns = _split_columns(path, names)
+    topics, *_, documents, cells = columns.cells
+    meaning = {cell: scale.read(cell) for cell in set(cells)}
     grades: dict[TopicId, dict[str, Grade]] = {}
     problems = {
-        number: (" ".join(row)[:80], "bad_judgment", _describe_width(row))
+        number: (" ".join(row)[:80], "bad_judgment", _describe_width(row, columns))
         for number, row in columns.skipped
     }
     lines = zip(columns.line_numbers, topics, documents, cells, strict=True)
@@ -198,6 +225,17 @@ def _read_lines(
     return _Lines(columns, grades, failures)
 
 
+def _split_columns(path: Path, names: Names) -> Columns:
+    """Split a file of TREC's four columns, or of BEIR's three behind their header."""
+    with open_binary(path) as stream, refuse_damaged_gzip(path):
+        first = stream.readline(200).decode("utf-8-sig", "replace")
+    if tuple(first.lower().split()) != _BEIR:
+        return Columns.read(path, bad_lines="skip", names=names, width=4)
+    found = Columns.read(path, bad_lines="skip", names=names, width=len(_BEIR))
+    cells = [column[1:] for column in found.cells]
+    return replace(found, cells=cells, line_numbers=found.line_numbers[1:])
+
+
 def _compare(
     topic: TopicId, document: str, known: Mapping[str, Grade], grade: Grade
 ) -> tuple[str, str]:
@@ -208,20 +246,6 @@ def _compare(
     return "conflicting_judgment", f"Two grades for {name}: {first} and {grade}"
 
 
-def _describe_width(row: tuple[str, ...]) -> str:
-    return f"Expected the 4 columns 'topic 0 document grade' (got {len(row)}: {row!r})"
-
-
-def _read_grade(cell: str, scale: GradeScale) -> Grade | tuple[str, str]:
-    """Read ``2`` or ``2.0``; return reason and detail for what is no grade."""
-    try:
-        value = float(cell)
-        if value == int(value):
-            grade = int(value)
-            if grade in scale.unjudged:
-                return "no_judgment", f"{cell!r} states that there is no judgment"
-            if 0 <= grade <= scale.highest:
-                return grade
-    except (ValueError, OverflowError):
-        pass
-    return "bad_grade", f"Expected a grade from 0 to {scale.highest} (got {cell!r})"
+def _describe_width(row: tuple[str, ...], columns: Columns) -> str:
+    names = "topic 0 document grade" if columns.width != len(_BEIR) else " ".join(_BEIR)
+    return f"Expected the {columns.width} columns {names!r} (got {len(row)}: {row!r})"

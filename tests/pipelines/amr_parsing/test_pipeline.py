@@ -11,6 +11,7 @@ import pytest
 
 from mathamr_kedro.amr import read_graph
 from mathamr_kedro.errors import ConfigurationError, MathAMRError, find_cause
+from mathamr_kedro.records import FormulaMention
 
 from .conftest import make_post, make_topic
 
@@ -196,3 +197,36 @@ def test_auto_goes_on_with_the_parser_of_the_graphs(
     parse(root, parser="auto", transition=here)
     assert "--params amr_parsing.parser=transition" in caplog.text
     assert catalog.load("amr_parser")["parser"] == "builtin"
+
+
+def test_parts_of_topics_are_topics_of_their_own(write_texts, parse):
+    mention = FormulaMention("FORMULA_0", "q_1", "v", "x", 5, 14)
+    found = make_topic("A.1", "Find FORMULA_0.")._replace(formula_map=(mention,))
+    other = found._replace(topic_id="B.1", task="task2", formula_id="q_1")
+    root = write_texts(POSTS[:1], [found, make_topic("A.2", "Why?"), other])
+    parse(root)
+    folder = root / "03_primary" / "topic_amr_graphs"
+    before = {f.name: f.read_bytes() for f in folder.glob("*.txt")}
+    catalog = parse(root, query_parts=["formulas", "words"])
+    records = {r.graph_id: r for r in catalog.load("topic_amr_graphs").records()}
+    assert sorted(records) == [
+        "A.1", "A.1:formulas", "A.1:words", "A.2", "A.2:words", "B.1",
+    ]  # fmt: skip
+    nodes = {key: {*read_graph(r.graph).nodes.values()} for key, r in records.items()}
+    assert nodes["A.1:formulas"] == {"multi-sentence", "FORMULA_0"}
+    assert "find-01" in nodes["A.1:words"]
+    assert "FORMULA_0" not in nodes["A.1:words"]
+    maps = {key: r.formula_map for key, r in records.items()}
+    assert maps["A.1:words"] == ()
+    assert [m.formula_id for m in maps["A.1:formulas"]] == ["q_1"]
+    failures = [(f.record_id, f.reason) for f in catalog.load("amr_failures").records()]
+    assert failures == [("A.2:formulas", "empty_text")]
+    assert catalog.load("amr_statistics")["topics"]["processed"] == 7
+    # Without parts everything is as it was.
+    parse(root)
+    assert {f.name: f.read_bytes() for f in folder.glob("*.txt")} == before
+
+
+def test_parts_given_twice_are_refused(write_texts, parse):
+    with pytest.raises(ConfigurationError, match="each of query_parts once"):
+        parse(write_texts(POSTS[:1], []), query_parts=["words", "words"])

@@ -38,9 +38,8 @@ def test_wrong_values_are_refused(values, message) -> None:
 
 
 def test_strategies_of_one_name_are_refused() -> None:
-    settings = PARAMETERS.read({"strategies": [{"hnsw_ef": 1}, {"hnsw_ef": 2}]})
     with pytest.raises(ConfigurationError, match="different names"):
-        settings.list_strategies(Strategy())
+        PARAMETERS.read({"strategies": [{"hnsw_ef": 1}, {"hnsw_ef": 2}]})
 
 
 def test_optional_baselines_are_skipped_with_a_warning_without_their_model(
@@ -64,3 +63,15 @@ def test_optional_baselines_are_skipped_with_a_warning_without_their_model(
     assert settings.list_baselines() == ["bm25"]
     assert [f.name for f in settings.list_fusions()] == ["one"]
     assert "Skipped both, which need minilm_title (get minilm)" in caplog.text
+
+
+def test_plain_protocol_counts_from_grade_1_for_both_tasks():
+    config = PARAMETERS.read({"protocol": "trec", "measures": ["MAP", "MRR"]})
+    for task in (1, 2):
+        chosen = config.choose_protocol(task)
+        assert not chosen.pooled
+        assert {m.relevant_from for m in chosen.measures} == {1}
+    assert config.choose_protocol(2).task == "2"  # visual ids are ranked as ever
+    official = PARAMETERS.read({}).choose_protocol(1)
+    assert official.pooled
+    assert {m.relevant_from for m in official.measures} == {2}

@@ -92,3 +92,37 @@ def test_adding_a_file_parses_that_file_alone(notes, tmp_path, monkeypatch):
     assert parsed == ["A new one about FORMULA_0."]
     assert after.keys() == {"0.md", *before}
     assert {name: after[name] for name in before} == before
+
+
+def test_the_report_names_formulas_that_were_not_read_as_they_stand(tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.md").write_text("See $\\frac{a$ and $x$.")
+    report = run(folder, tmp_path / "data", "ingestion").load("ingestion_report")
+    wrong = report[report.index("## What was wrong") :]
+    assert "### Formulas that were read as far as it goes" in wrong
+    assert "| Reason | Distinct formulas | Times | Example |" in wrong
+    assert "| 1 | 1 | `\\frac{a` in `a.md:0` |" in wrong
+
+
+def test_unit_is_a_parameter_and_statements_are_tables(tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.tex").write_text(
+        "\\section{S} \\begin{lemma}\\label{x} X. \\end{lemma}"
+        "\\begin{theorem}\\label{y} Y. \\end{theorem}\\begin{proof}\\ref{x}\\end{proof}"
+    )
+    catalog = run(folder, tmp_path / "data", "ingestion")
+    assert list(catalog.load("statement_links").records()) == [("a-y", "a-x")]
+    kinds = [row.kind for row in catalog.load("statements").records()]
+    assert kinds == ["text", "lemma", "theorem"]
+    bootstrap_project(PROJECT)
+    values = {
+        "data_root": str(tmp_path / "data"), "raw_root": str(folder), "unit": "section",
+    }  # fmt: skip
+    session = KedroSession.create(PROJECT, env="own", runtime_params=values)
+    with session:
+        session.run(pipeline_names=["ingestion"])
+    catalog = open_session(folder, tmp_path / "data").load_context().catalog
+    assert [post.post_id for post in catalog.load("posts").records()] == ["a.tex"]
+    assert list(catalog.load("statements").records()) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -16,9 +17,17 @@ from mathamr_kedro.errors import (
     LockedError,
     MissingInputError,
 )
-from mathamr_kedro.search.engines import edge, following
+from mathamr_kedro.files import FolderLock
+from mathamr_kedro.search import engines
+from mathamr_kedro.search.engines import (
+    EngineConfig,
+    edge_builds,
+    following,
+    open_index,
+)
 from mathamr_kedro.search.engines.edge import EdgeIndex
 from mathamr_kedro.search.engines.edge_collection import EdgeCollection
+from mathamr_kedro.search.engines.edge_views import EdgeView
 from mathamr_kedro.search.engines.protocol import HnswConfig, SearchMode
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.search.store import VectorStore
@@ -210,9 +219,92 @@ def test_store_made_anew_makes_the_index_anew(tmp_path, store):
         check_engine(index, SlowIndex(others))
 
 
-def test_two_processes_are_refused(tmp_path, store, index):
-    with pytest.raises(LockedError, match="Another process"):
-        EdgeIndex.open(tmp_path / "edge", store)
+def test_any_number_of_readers_have_it_open(tmp_path, store, posts, index):
+    seals = json.loads((tmp_path / "edge/edge.json").read_text())["files"]
+    with EdgeIndex.open(tmp_path / "edge", store, verify=True) as second:
+        for opened in (index, second, index):
+            check_engine(opened, SlowIndex(posts), depth=5)
+    check_engine(index, SlowIndex(posts), depth=5)
+    assert list(EdgeIndex.verify(tmp_path / "edge")) == []
+    assert json.loads((tmp_path / "edge/edge.json").read_text())["files"] == seals
+
+
+def test_readers_keep_what_they_opened_while_a_writer_goes_on(tmp_path, posts):
+    """The writer has to change a copy; without readers it changes the build itself."""
+    folder, edge_folder = tmp_path / "vectors", tmp_path / "edge"
+    store = make_store(folder, posts)
+    reader = EdgeIndex.open(edge_folder, store)
+    added = draw_posts(5, seed=7, start=900)
+    with VectorStore.open(folder, ENCODER, WIDTH) as writer:
+        writer.commit(PostVectors.of(added), delete=["1", "2"])
+    now = {p.key: p for p in [*posts, *added] if p.key not in ("1", "2")}
+    (first,) = edge_folder.glob("build-*")
+    with EdgeIndex.open(edge_folder, VectorStore(folder)) as second:
+        check_engine(second, SlowIndex(now.values()))
+        check_engine(reader, SlowIndex(posts))
+    (copy,) = edge_folder.glob("build-*")
+    assert copy != first
+    reader.refresh()
+    check_engine(reader, SlowIndex(now.values()))
+    reader.close()
+    assert not list(edge_folder.glob("view-*"))
+    with VectorStore.open(folder, ENCODER, WIDTH) as writer:
+        writer.commit(delete=["3"])
+    EdgeIndex.open(edge_folder, VectorStore(folder)).close()
+    assert list(edge_folder.glob("build-*")) == [copy]
+    assert list(EdgeIndex.verify(edge_folder)) == []
+
+
+def test_view_of_a_killed_reader_is_removed(tmp_path, store):
+    EdgeIndex.open(tmp_path / "edge", store).close()
+    reader = (
+        "import os, sys\n"
+        "from mathamr_kedro.search.engines.edge import EdgeIndex\n"
+        "from mathamr_kedro.search.store import VectorStore\n"
+        "index = EdgeIndex.open(sys.argv[1], VectorStore(sys.argv[2]))\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    paths = [str(tmp_path / "edge"), str(store.folder)]
+    subprocess.run([sys.executable, "-c", reader, *paths], check=False)
+    (build,) = (tmp_path / "edge").glob("build-*")
+    (left,) = (tmp_path / "edge").glob("view-*")
+    shutil.copytree(left, left.with_name("view-of-another-build"))
+    assert not EdgeView.are_open(build)
+    assert [v.name for v in build.parent.glob("view-*")] == ["view-of-another-build"]
+    with VectorStore.open(store.folder, ENCODER, WIDTH) as writer:
+        writer.commit(delete=["3"])
+    EdgeIndex.open(tmp_path / "edge", VectorStore(store.folder)).close()
+    assert not list(build.parent.glob("view-*"))
+
+
+def test_where_there_are_no_hard_links_files_are_copied(
+    tmp_path, store, posts, monkeypatch
+):
+    def refuse(*names):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", refuse)
+    with EdgeIndex.open(tmp_path / "edge", store) as index:
+        check_engine(index, SlowIndex(posts), depth=5)
+        (view,) = (tmp_path / "edge").glob("view-*")
+        (chunk,) = view.glob("posts/segments/*/vector_storage-doc/vectors/chunk_0.mmap")
+        held = chunk.stat()
+        assert held.st_blocks * 512 < held.st_size / 4  # holes are not
+
+
+def test_an_index_that_another_process_changes_is_waited_for(tmp_path, store, posts):
+    """A search scans the vectors in the end, whatever it asks for."""
+    config = EngineConfig("edge")
+    with FolderLock(tmp_path / "edge", ""):
+        with pytest.raises(LockedError, match="wait for it"):
+            open_index(config, store, tmp_path / "edge")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(engines, "_PATIENCE", 0.2)
+            index = open_index(config, store, tmp_path / "edge", beside_writers=True)
+        check_engine(index, SlowIndex(posts), depth=5)
+        query = draw_query(1)
+        (hits,) = index.search_documents([query.document()], 10, HNSW)
+        check_hits(hits, SlowIndex(posts).documents(query.document(), 10))
 
 
 def remove_segments(folder):
@@ -308,7 +400,7 @@ def test_kill_while_changes_are_applied_is_no_damage(tmp_path, store, monkeypatc
         writer.commit(PostVectors.of(draw_posts(9, 5, start=55)), delete=["3"])
     changed = VectorStore(store.folder)
     with monkeypatch.context() as patch:
-        patch.setattr(edge._BuildFolder, "write_note", _interrupt)
+        patch.setattr(edge_builds.EdgeBuilds, "write_note", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             EdgeIndex.open(folder, changed)
     monkeypatch.setattr(following.Follower, "_build", None)
@@ -381,7 +473,7 @@ def test_full_disk_is_an_error_and_the_build_goes_on_later(
         return shutil._ntuple_diskusage(1 << 40, 0, (1 << 40) if len(calls) < 8 else 9)
 
     with monkeypatch.context() as patch:
-        patch.setattr(edge.shutil, "disk_usage", fill_up)
+        patch.setattr(edge_builds.shutil, "disk_usage", fill_up)
         with pytest.raises(
             DiskFullError, match=r"64 MiB .*edge.* \(got 0\); make room"
         ):

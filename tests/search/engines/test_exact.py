@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.search.engines import exact as exact_index
+from mathamr_kedro.search.engines import packing
 from mathamr_kedro.search.engines.exact import ExactIndex
 from mathamr_kedro.search.engines.protocol import SearchMode
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
@@ -15,6 +15,7 @@ from tests.search.conftest import (
     ENCODER,
     WIDTH,
     SlowIndex,
+    check_engine,
     check_hits,
     draw_posts,
     draw_query,
@@ -46,6 +47,67 @@ def test_every_search_equals_loops(store, posts, dtype, depth):
     check_index(ExactIndex(store, dtype=dtype), SlowIndex(posts), depth)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("types", [None, frozenset({"answer"})])
+def test_both_scores_and_lists_of_the_best_equal_loops(store, posts, dtype, types):
+    check_engine(ExactIndex(store, dtype=dtype), SlowIndex(posts), 20, types)
+
+
+def test_scores_that_are_all_equal_decide_nothing(tmp_path):
+    """All posts have one document vector; MaxSim alone orders them."""
+    posts = draw_posts(12, seed=3)
+    for post in posts:
+        post.vectors[-1] = posts[0].vectors[-1]
+    index = ExactIndex(make_store(tmp_path, posts))
+    query = QUERIES[0]
+    (both,) = index.search_combined([query], 100, 100)
+    (alone,) = index.search_maxsim([query.vectors], 100)
+    assert both.ids == alone.ids
+    (single,) = ExactIndex(make_store(tmp_path / "one", posts[:1])).search_combined(
+        [query], 5, 5
+    )
+    assert (single.ids, single.scores.tolist()) == ([posts[0].key], [0.0])
+
+
+def test_combined_search_of_nothing_and_without_documents(tmp_path):
+    post = draw_posts(2, start=1)[0]
+    bare = post._replace(
+        vectors=post.vectors[:-1], kinds=post.kinds[:-1], numbers=post.numbers[:-1]
+    )
+    index = ExactIndex(make_store(tmp_path, [bare]))
+    with pytest.raises(ConfigurationError, match="none for post '1'"):
+        index.search_combined(QUERIES[:1], 5, 5)
+    (hits,) = index.search_combined(QUERIES[:1], 5, 5, types=frozenset({"document"}))
+    assert hits.ids == []
+
+
+def test_the_best_of_several_types_take_one_scan(store, posts, monkeypatch):
+    index, scans = ExactIndex(store), []
+    scan = packing.ExactSpace.scan
+    monkeypatch.setattr(
+        packing.ExactSpace, "scan", lambda *args: scans.append(1) or scan(*args)
+    )
+    types = [frozenset({"answer"}), frozenset({"question"}), None]
+    for depth in (1, 7, 500):
+        lists = index.list_best([q.vectors for q in QUERIES], depth, types=types)
+        for query, found in zip(QUERIES, lists, strict=True):
+            for some, ids in zip(types, found, strict=True):
+                truth = SlowIndex(posts).maxsim(query.vectors, depth, some)[0]
+                assert sorted(ids) == sorted(truth)
+    assert len(scans) == 3
+
+
+def test_ties_at_the_last_place_are_cut_by_their_ids(tmp_path):
+    post = draw_posts(1)[0]
+    posts = [
+        post._replace(key=str(k), formula_ids=[f"{k}-{i}" for i in range(len(post[5]))])
+        for k in range(90, 130)
+    ]
+    index = ExactIndex(make_store(tmp_path, posts))
+    ((found,),) = index.list_best([QUERIES[0].vectors], 12)
+    assert sorted(found, key=int) == [str(k) for k in range(90, 102)]
+
+
 def test_equal_posts_stand_in_the_order_of_their_ids(tmp_path):
     post = draw_posts(1)[0]
     keys = [str(k) for k in (100, 9, 11, 10, 99)]
@@ -74,7 +136,7 @@ def test_half_precision_rounds_queries_like_posts(tmp_path, posts):
 
 
 def test_living_index_follows_the_store(tmp_path, monkeypatch):
-    monkeypatch.setattr(exact_index, "_SMALL_SEGMENT", 4)
+    monkeypatch.setattr(packing, "_SMALL_SEGMENT", 4)
     rng = np.random.default_rng(0)
     living: dict[str, PostEntry] = {}
     with VectorStore.open(tmp_path, ENCODER, WIDTH) as store:
@@ -150,10 +212,19 @@ def test_size_is_that_of_the_vectors_that_searches_needed(store, posts, dtype, s
 
 
 def test_many_queries_are_searched_in_groups(store, posts, monkeypatch):
-    monkeypatch.setitem(exact_index.ExactSpace.search.__globals__["_ROOM"], "cpu", 100)
+    monkeypatch.setitem(packing.ExactSpace.search.__globals__["_ROOM"], "cpu", 100)
     check_index(ExactIndex(store), SlowIndex(posts))
 
 
 def test_approximate_search_is_refused(store):
     with pytest.raises(ConfigurationError, match="'edge' or 'server'"):
         ExactIndex(store).search_maxsim([QUERIES[0].vectors], 5, SearchMode(False))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("width", [8, 32])
+@pytest.mark.parametrize("types", [None, frozenset({"answer"})])
+def test_a_gpu_finds_what_loops_find(tmp_path, width, types):
+    posts = draw_posts(60, width=width)
+    index = ExactIndex(make_store(tmp_path, posts), "cuda")
+    check_engine(index, SlowIndex(posts), 20, types, width)

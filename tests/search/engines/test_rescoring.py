@@ -7,8 +7,12 @@ import pytest
 import torch
 
 from mathamr_kedro.hits import rank_ids
-from mathamr_kedro.search.engines.qdrant import _settle_list
-from mathamr_kedro.search.engines.rescoring import Choice, _select_top, name_items
+from mathamr_kedro.search.engines.rescoring import (
+    Choice,
+    _select_top,
+    name_items,
+    settle_list,
+)
 from tests.search.conftest import slow_ranking
 
 
@@ -163,7 +167,7 @@ def test_lists_of_qdrant_are_settled_within_twice_the_slack():
     slack = 1e-6
     scores = np.array([0.5 + 0.95 * slack, 0.5 - 0.75 * slack, 0.1])
     true = [0.5, 0.5 + 0.2 * slack, 0.1]
-    order, exact = _settle_list(
+    order, exact = settle_list(
         list("abc"), scores, slack, lambda p: [true[i] for i in p]
     )
     assert order == [1, 0, 2]

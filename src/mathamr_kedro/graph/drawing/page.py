@@ -6,8 +6,9 @@ from html import escape
 
 from mathamr_kedro.formula import MATH_STYLE, render_text
 from mathamr_kedro.graph.drawing.svg import FILLS, STROKES, draw_math_graph
-from mathamr_kedro.graph.penman_graph import read_math_graph
+from mathamr_kedro.graph.penman_graph import format_math_graph, read_math_graph
 from mathamr_kedro.graph.penman_records import GraphRecord
+from mathamr_kedro.graph.variants import VariantGraph
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 
 _NAMES = {
@@ -42,7 +43,9 @@ for (const pill of document.querySelectorAll('.pill')) {
 
 def write_page(record: GraphRecord, variant: GraphVariant) -> str:
     """Return the drawing of a fused record as an HTML page."""
-    drawing = draw_math_graph(read_math_graph(record.graph), variant)
+    graph = read_math_graph(record.graph)
+    drawing = draw_math_graph(graph, variant)
+    text = format_math_graph(VariantGraph.build(graph, variant).content)
     key = "".join(
         f'<span><i style="background:{FILLS[kind]};border-color:{STROKES[kind]}"></i>'
         f"{name}</span>"
@@ -70,6 +73,6 @@ def write_page(record: GraphRecord, variant: GraphVariant) -> str:
         f"<style>{_STYLE}{MATH_STYLE}</style><h1>Math graph of {name}</h1><p>{what}. "
         f"Thick borders are the vectors of the post.</p><div class=key>{key}</div>"
         f'<div class="draw">{drawing}</div>{table}'
-        f"<details><summary>PENMAN</summary><pre>{escape(record.graph)}</pre></details>"
+        f"<details><summary>PENMAN</summary><pre>{escape(text)}</pre></details>"
         f"<script>{_SCRIPT}</script></html>\n"
     )

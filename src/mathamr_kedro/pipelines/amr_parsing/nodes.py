@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import plotly.graph_objects as go
@@ -21,7 +21,7 @@ from mathamr_kedro.amr import (
     describe_parser,
     report_parsing,
 )
-from mathamr_kedro.corpus import RecordTables
+from mathamr_kedro.corpus import QueryPart, RecordTables
 from mathamr_kedro.datasets import PenmanShards, ShardedTable
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.files import fingerprint
@@ -31,7 +31,7 @@ from mathamr_kedro.pipelines.amr_parsing.pieces import (
     TextPieces,
 )
 from mathamr_kedro.pipelines.amr_parsing.reuse import KnownGraphs
-from mathamr_kedro.records import Comment, Post
+from mathamr_kedro.records import Comment, Post, Topic
 from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs, StartOfShards
 from mathamr_kedro.workers import Partition, run_partitions
 
@@ -94,7 +94,8 @@ def parse_texts(
 ) -> ShardPairs:
     """Parse texts of posts or topics to AMR graphs; note why a text has none.
 
-    A text that the same parser has parsed before is not parsed again.
+    A text that the same parser has parsed before is not parsed again. Of topics, parts
+    may be parsed as well.
     """
     config = AmrParsingConfig.read(parameters).settle(parser)
     made_from = _made_from(texts, config)
@@ -107,8 +108,9 @@ def parse_texts(
     source = {Post: "posts", Comment: "comments"}.get(texts.record, "topics")
     # Rows wait here while their texts are with a worker; the runner bounds how many.
     waiting: _Waiting = {}
+    parts = _list_parts(texts, config)
     todo = pieces.read(skip=finished)
-    partitions = _make_partitions(todo, texts.record, known, waiting)
+    partitions = _make_partitions(todo, texts.record, parts, known, waiting)
     function = ParseTexts(config.parser_settings, config.max_chunk_tokens)
     for result in run_partitions(
         function,
@@ -157,7 +159,12 @@ def describe_parsing(
 
 
 def _made_from(texts: ShardedTable, config: AmrParsingConfig) -> str:
-    return fingerprint("amr", texts.fingerprint, config.identity())
+    parts = _list_parts(texts, config)
+    return fingerprint("amr", texts.fingerprint, config.identity(), *parts)
+
+
+def _list_parts(texts: ShardedTable, config: AmrParsingConfig) -> tuple[QueryPart, ...]:
+    return config.query_parts if texts.record is Topic else ()
 
 
 def _ask_for_shards(texts: ShardedTable, config: AmrParsingConfig) -> StartOfShards:
@@ -166,6 +173,8 @@ def _ask_for_shards(texts: ShardedTable, config: AmrParsingConfig) -> StartOfSha
         "parser": fingerprint(config.parser_identity()),
         "size of shards": str(config.posts_per_shard),
     }
+    if query_parts := _list_parts(texts, config):
+        parts["query parts"] = fingerprint(*query_parts)
     return StartOfShards(
         _made_from(texts, config),
         parts,
@@ -178,6 +187,7 @@ def _ask_for_shards(texts: ShardedTable, config: AmrParsingConfig) -> StartOfSha
 def _make_partitions(
     pieces: Iterator[tuple[str, pa.Table]],
     record: type,
+    parts: Sequence[QueryPart],
     known: KnownGraphs,
     waiting: _Waiting,
 ) -> Iterator[Partition]:
@@ -186,6 +196,7 @@ def _make_partitions(
         rows: list[Any] = list(RecordTables(record).read(table))
         if record is Comment:  # of comments only the formulas are wanted
             rows = [row for row in rows if row.formula_map]
+        rows = TextPieces.add_parts(rows, parts)
         found = [known.find(row.text) if len(known) else None for row in rows]
         waiting[name] = _Piece(rows, found, table.num_rows)
         pairs = zip(rows, found, strict=True)
@@ -202,7 +213,7 @@ def _describe(
     if graphs.made_from != _made_from(texts, config):
         raise MissingInputError(
             "The graphs were made from other texts or parameters; run the whole stage: "
-            "kedro run --pipelines amr_parsing"
+            "`kedro run --pipelines amr_parsing`"
         )
     statistics = GraphStatistics()
     reasons: Counter[str] = Counter()
@@ -211,11 +222,15 @@ def _describe(
     failed_files = {file.stem: file for file in failures.files()}
     id_column = texts.empty().column_names[0]
     pieces = TextPieces(texts, config.posts_per_shard)
-    for name, table in pieces.read([id_column]):
+    parts = _list_parts(texts, config)
+    for name, table in pieces.read(None if parts else [id_column]):
         failed = list(failures.read_rows(failed_files[name]))
         lost = [failure for failure in failed if not failure.kept]
         parsed = _count_graphs(files[name], statistics)
         ids = table[id_column].to_pylist()
+        if parts:
+            rows = TextPieces.add_parts([*RecordTables(Topic).read(table)], parts)
+            ids = [row[0] for row in rows]
         statistics.check_account(name, ids, parsed, [f.record_id for f in lost])
         reasons.update(failure.reason for failure in lost)
         partial.update(failure.reason for failure in failed if failure.kept)

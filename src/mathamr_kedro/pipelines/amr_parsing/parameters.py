@@ -16,6 +16,7 @@ from mathamr_kedro.amr import (
     TransitionConfig,
     choose_parser,
 )
+from mathamr_kedro.corpus import QueryPart
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.workers import WorkerConfig
@@ -36,6 +37,8 @@ class AmrParsingConfig:
     comment_formulas: Literal["alone", "context"] = "alone"
     """``context``: comments with formulas are parsed too, so that their formulas are
     encoded where they stand; ``alone``: each is encoded by itself."""
+    query_parts: tuple[QueryPart, ...] = ()
+    """Parts of the topics of Task 1 that are parsed as queries of their own."""
     discard: bool = False
     """Whether graphs of another parser are thrown away, however long they took."""
     workers: WorkerConfig = field(default_factory=WorkerConfig)
@@ -43,6 +46,10 @@ class AmrParsingConfig:
     amrlib: AmrlibConfig = field(default_factory=AmrlibConfig)
 
     def __post_init__(self) -> None:
+        if len({*self.query_parts}) < len(self.query_parts):
+            raise ConfigurationError(
+                f"Expected each of query_parts once (got {list(self.query_parts)!r})"
+            )
         for name in ("max_chunk_tokens", "posts_per_shard"):
             if getattr(self, name) < 1:
                 raise ConfigurationError(

@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mathamr_kedro.amr import ParsedText, ParseFailure, make_printable
+from mathamr_kedro.corpus import QueryPart, name_part, take_part
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.errors import GraphError
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.pipelines.amr_parsing.reuse import digest_text
-from mathamr_kedro.records import Comment, Failure, Post, Topic
+from mathamr_kedro.records import CleanText, Comment, Failure, Post, Topic
 from mathamr_kedro.shards import Shard
 from mathamr_kedro.workers import Failed
 
@@ -54,6 +55,22 @@ class TextPieces:
     def count(self, skip: Container[str] = ()) -> int:
         """Return the number of rows of all pieces but those to skip."""
         return sum(p.stop - p.start for p in self._pieces if p.name not in skip)
+
+    @staticmethod
+    def add_parts(
+        rows: Sequence[Any], parts: Sequence[QueryPart]
+    ) -> list[Post | Comment | Topic]:
+        """Return rows, and behind them the parts of topics of Task 1 as topics."""
+        added = [
+            topic._replace(
+                topic_id=name_part(topic.topic_id, part),
+                **take_part(CleanText(topic.text, topic.formula_map), part)._asdict(),
+            )
+            for part in parts
+            for topic in rows
+            if isinstance(topic, Topic) and topic.task == "task1"
+        ]
+        return [*rows, *added]
 
     @staticmethod
     def assemble(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import (
@@ -42,6 +45,7 @@ from mathamr_kedro.runs import (
     build_post_ranker,
     find_blank_queries,
     find_questions,
+    leave_out_queries,
     list_topic_sets,
     list_unsearched,
     run_search,
@@ -49,6 +53,7 @@ from mathamr_kedro.runs import (
 )
 from mathamr_kedro.search import EngineConfig, Strategy, find_formulas, open_index
 from mathamr_kedro.trec import Run
+from mathamr_kedro.types import PostId
 
 logger = logging.getLogger(__name__)
 
@@ -76,16 +81,25 @@ def search_by_vectors(  # noqa: PLR0913, PLR0917 - one for each entry of the cat
     folder, connect = indexes.folder(encoder), indexes.connect
     opened = open_index(engine, store, folder, connect, verify=True)
     by_task = _list_topics(topics, formula_trees)
-    queries = {t: Queries.read(by_task[t], topic_vectors.read(encoder)) for t in TASKS}
+    topic_store = topic_vectors.read(encoder)
+    read = partial(Queries.read, by_task[1], topic_store)
+    asked = {p: read(p) for p in sorted({s.query_parts for s in strategies.values()})}
     asks_questions = any(s.with_question for s in strategies.values())
     parents = posts.tables(["post_id", "parent_id"]) if asks_questions else ()
     question_of = find_questions(parents, store.places)
     batch = config.queries_per_batch, engine.searches_on
+    documents = _find_documents(by_task[1], posts, config)
     runs = []
-    for name, chosen in strategies.items() if queries[1].topics else ():
-        search = partial(search_posts, opened, store, chosen, question_of)
-        runs.append(run_search(1, name, *queries[1], search, chosen.depth, *batch))
-    names, vectors = queries[2].formulas(by_task[2])
+    for name, chosen in strategies.items():
+        search = leave_out_queries(
+            partial(search_posts, opened, store, chosen, question_of),
+            attrgetter("key"),
+            documents,
+        )
+        queries = asked[chosen.query_parts]
+        if queries.topics:
+            runs.append(run_search(1, name, *queries, search, chosen.depth, *batch))
+    names, vectors = Queries.read(by_task[2], topic_store).formulas(by_task[2])
     if names:
         find = partial(find_formulas, opened)
         runs.append(run_search(2, SYSTEM, names, vectors, find, config.depth, *batch))
@@ -113,11 +127,12 @@ def search_by_baselines(
         count=partial(posts.count, "post_type"),
     )
     trees_of = partial(_find_trees, formula_trees)
+    documents = _find_documents(by_task[1], posts, config)
     runs = []
     for system in config.list_baselines():
         if system in POST_SYSTEMS and by_task[1]:
             build: Any = partial(build_post_ranker, system, sources)
-            runs.append(_search(1, system, by_task[1], build, config))
+            runs.append(_search(1, system, by_task[1], build, config, documents))
         if system in FORMULA_SYSTEMS and by_task[2]:
             found = returnable_formulas.records()
             build = partial(
@@ -162,7 +177,9 @@ def score_runs(
     """Score the runs by topic; take the means, with floor and ceiling."""
     config = EvaluationConfig.read(parameters)
     sets = _list_sets(topics, judgments, visual_index, config)
-    scored = score_folder(runs, sets, posts, returnable_formulas, config.protocol)
+    scored = score_folder(
+        runs, sets, posts, returnable_formulas, config.choose_protocol
+    )
     board = Scoreboard(scored)
     return board.list_scores(), board.list_metrics(), board
 
@@ -208,10 +225,26 @@ def _search(
     topics: Sequence[Topic],
     build_ranker: Callable[[], Any],
     config: EvaluationConfig,
+    documents: Set[PostId] = frozenset(),
 ) -> Run:
     names = [topic.topic_id for topic in topics]
+    search = leave_out_queries(build_ranker(), attrgetter("topic_id"), documents)
     size = config.queries_per_batch
-    return run_search(task, system, names, topics, build_ranker(), config.depth, size)
+    return run_search(task, system, names, topics, search, config.depth, size)
+
+
+def _find_documents(
+    topics: Sequence[Topic], posts: ShardedTable, config: EvaluationConfig
+) -> set[PostId]:
+    """Return the topics that are documents, where they are not to be found."""
+    names = pa.array([t.topic_id for t in topics], pa.string())
+    found: set[PostId] = set()
+    for table in posts.tables(["post_id"]) if config.leave_out_query else ():
+        ids = table["post_id"]
+        found.update(ids.filter(pc.is_in(ids, value_set=names)).to_pylist())
+    if found:
+        logger.info("%s topics are documents: left out", f"{len(found):,}")
+    return found
 
 
 def _find_trees(trees: TreeStore, formula: FormulaInstance) -> FormulaTrees | None:

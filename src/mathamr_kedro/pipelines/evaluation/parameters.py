@@ -43,10 +43,14 @@ class EvaluationConfig:
     depth: int = 1000
     """Results per topic; the lab allows 1000."""
     measures: tuple[str, ...] = ("nDCG'", "MAP'", "P'@10", "Bpref")
+    protocol: Literal["arqmath", "trec"] = "arqmath"
+    """``trec``: relevant from grade 1, unjudged documents are not relevant."""
     average: Averaging = "judged"
     """Over all judged topics (official), or those with a ``relevant`` document."""
-    topic_sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Name to patterns of topic ids; empty: by edition."""
+    topic_sets: Mapping[str, tuple[str, ...]] | str = field(default_factory=dict)
+    """Name to patterns of topic ids, or one name for all; empty: by edition."""
+    leave_out_query: bool = True
+    """Whether a topic that is a document, by its id, is left out of its results."""
     queries_per_batch: int = 32
     text_model: str | None = None
     """Folder of the sentence encoder of the baselines ``text`` and ``text_title``."""
@@ -57,7 +61,7 @@ class EvaluationConfig:
                 "Expected depth and queries_per_batch of at least 1 (got "
                 f"{self.depth!r}, {self.queries_per_batch!r})"
             )
-        self.protocol(1)  # refuses unknown measures
+        self.choose_protocol(1)  # refuses unknown measures
         self._check_systems()
 
     @classmethod
@@ -98,10 +102,13 @@ class EvaluationConfig:
             for systems in having:
                 systems.add(fusion.name)
 
-    def protocol(self, task: int) -> Protocol:
+    def choose_protocol(self, task: int) -> Protocol:
         """Return how runs of a task are scored."""
-        official = protocol_of(str(task)).with_measures(self.measures)
-        return replace(official, average=self.average, depth=self.depth)
+        chosen = protocol_of("trec" if self.protocol == "trec" else str(task))
+        if task == 2:  # ranks visual ids, whatever counts as relevant
+            chosen = replace(chosen, task="2")
+        chosen = chosen.with_measures(self.measures)
+        return replace(chosen, average=self.average, depth=self.depth)
 
     def list_strategies(self, default: Strategy) -> dict[str, NamedStrategy]:
         """Return the strategies by the name of their system.

@@ -30,13 +30,13 @@ _COLUMNS = {
 
 _IN_GROUPS = 4
 """Measures in the tables by kind of topic: the first ones."""
-
 _DRAWN = 2
 """Measures in the figure: the first ones, nDCG' and MAP' by default."""
 _COLOURS = ("#3b6ea8", "#e0a458")
 _BESIDE = {"x": 1, "xanchor": "left", "yanchor": "middle", "font": {"size": 10}}
 """Where labels of lines stand: beside the panel, where no bar hides them."""
 _TITLES = {1: "Task 1: answers", 2: "Task 2: formulas"}
+_PLAIN = {1: "Documents", 2: "Formulas"}
 
 
 class ScoredRun(NamedTuple):
@@ -106,8 +106,8 @@ class Scoreboard:
         ordered = sorted(self.runs, key=lambda run: run.topic_set)
         for (task, name), group in groupby(ordered, key=lambda run: run.topic_set):
             members = list(group)
-            title = f"## {_TITLES[task]}, {name}\n"
-            parts += [title, _compare(members).to_markdown()]
+            titles = _TITLES if members[0].evaluation.protocol.pooled else _PLAIN
+            parts += [f"## {titles[task]}, {name}\n", _compare(members).to_markdown()]
             parts += _break_down(members)
             parts += _list_findings(members)
         if unsearched:
@@ -128,9 +128,9 @@ def _key(entry: RunEntry) -> tuple[int, str, str]:
 
 def _compare(runs: Sequence[ScoredRun]) -> Table:
     evaluation = runs[0].evaluation
-    means = evaluation.summarise()
+    means, ranked = evaluation.summarise(), evaluation.protocol.candidates
     rows = [
-        Row(("*floor: judged in random order*",), _figures(means, "floor")),
+        Row((f"*floor: {ranked} in random order*",), _figures(means, "floor")),
         *(
             Row((run.entry.system,), _figures(run.evaluation.summarise(), "score"))
             for run in runs

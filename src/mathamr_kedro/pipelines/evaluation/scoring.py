@@ -6,14 +6,11 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from mathamr_kedro.datasets import RunFolder, ShardedTable
 from mathamr_kedro.metrics import Protocol, evaluate_run
 from mathamr_kedro.pipelines.evaluation.report import ScoredRun
 from mathamr_kedro.progress import report_progress
-from mathamr_kedro.runs import TASK_1_TYPES, TopicSet
+from mathamr_kedro.runs import TopicSet
 
 logger = logging.getLogger(__name__)
 
@@ -35,14 +32,17 @@ def score_folder(
         protocol_of: how runs of a task are scored.
     """
     sets = {(s.task, s.name): s for s in topic_sets if s.qrels.grades}
-    corpora = {key: _find_in_corpus(s, posts, returnable) for key, s in sets.items()}
+    found = {
+        key: s.find_candidates(posts.tables, returnable.tables)
+        for key, s in sets.items()
+    }
     scored = []
     for entry, run in report_progress(runs, "runs scored", total=len(runs.entries)):
         key = entry.task, entry.topic_set
         if key not in sets:
             logger.warning("task %d, %s: no judgments, no scores", *key)
             continue
-        chosen, known = sets[key], corpora[key]
+        chosen, (known, size) = sets[key], found[key]
         judged = {t: run.lists[t] for t in chosen.qrels.grades if t in run.lists}
         returned = {i for topic in judged for i in run.documents(topic).ids}
         evaluation = evaluate_run(
@@ -50,26 +50,8 @@ def score_folder(
             chosen.qrels,
             protocol_of(entry.task),
             corpus_ids=known | returned,
+            num_documents=size,
         )
         groups = tuple(evaluation.break_down(chosen.notes))
         scored.append(ScoredRun(entry, evaluation, groups))
     return scored
-
-
-def _find_in_corpus(
-    chosen: TopicSet, posts: ShardedTable, returnable: ShardedTable
-) -> frozenset[str]:
-    """Return the judged documents that a system could return."""
-    judged = pa.array(sorted({i for g in chosen.qrels.grades.values() for i in g}))
-    if chosen.task == 1:
-        column, tables = "post_id", posts.tables(["post_id", "post_type"])
-    else:
-        column, tables = "visual_id", returnable.tables(["visual_id"])
-    found: set[str] = set()
-    for table in tables:
-        kept = pc.is_in(table[column], value_set=judged)
-        if chosen.task == 1:
-            types = pa.array(TASK_1_TYPES)
-            kept = pc.and_(kept, pc.is_in(table["post_type"], value_set=types))
-        found.update(table[column].filter(kept).to_pylist())
-    return frozenset(found)

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.runs import NamedStrategy
+from mathamr_kedro.runs import NamedFusion, NamedStrategy
 from mathamr_kedro.search import Dtype, EncodingConfig, EngineConfig, Strategy
 
 
@@ -20,24 +21,49 @@ class SearchConfig:
     """
 
     system: str = "with_question"
-    """``with_question``, or any system of the evaluation."""
+    """``with_question``, ``combined``, or any system of the evaluation."""
     with_question: float = 0.5
     with_document: float = 0.2
     sentence_weight: float = 0.3
+    formula_system: str = "with_patterns"
+    """Of a search for a formula: ``with_patterns``, or any system of the evaluation
+    that finds formulas."""
+    patterns: float = 0.8
+    """Weight of ``bm25_slt`` in ``with_patterns``; that of our vectors is the rest."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.patterns <= 1:
+            raise ConfigurationError(
+                f"Expected patterns from 0 to 1 (got {self.patterns!r}) "
+                "(indexing.search)"
+            )
+
+    def fuse_patterns(self, vectors: str) -> NamedFusion:
+        """Return ``with_patterns``: formula vectors with patterns of layout trees."""
+        weights = (1 - self.patterns, self.patterns)
+        parts = (vectors, "bm25_slt")
+        return NamedFusion("weighted", weights, name="with_patterns", of=parts)
 
     def list_strategies(self, strategy: Strategy) -> dict[str, NamedStrategy]:
-        """Return the strategy of the index by its name, and weighted as stated here."""
+        """Return the strategy of the index by its name, and what else people ask by.
+
+        ``combined`` is MaxSim and document vectors together; ``with_question`` is the
+        strategy weighted as stated here.
+        """
         plain = NamedStrategy.of(strategy)
+        combined = replace(plain, retrieval="combined", name="combined")
+        found = {plain.name: plain, combined.name: combined}
         if strategy.retrieval == "single":  # no parts to weigh
-            return {plain.name: plain, "with_question": plain}
+            return found | {"with_question": plain}
+        has_weight = strategy.retrieval == "combined"  # of its own, document_weight
         weighted = replace(
             plain,
             name="with_question",
             with_question=self.with_question,
-            with_document=self.with_document,
+            with_document=0.0 if has_weight else self.with_document,
             sentence_weight=self.sentence_weight,
         )
-        return {plain.name: plain, weighted.name: weighted}
+        return found | {weighted.name: weighted}
 
 
 @dataclass(frozen=True)

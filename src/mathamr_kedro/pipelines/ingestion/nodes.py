@@ -44,7 +44,7 @@ from mathamr_kedro.formula.tree_rows import VERSION as TREES_VERSION
 from mathamr_kedro.pipelines.ingestion.extraction import extract_shards, name_inputs
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
 from mathamr_kedro.pipelines.ingestion.selection import open_subset
-from mathamr_kedro.pipelines.ingestion.tree_sources import list_formulas
+from mathamr_kedro.pipelines.ingestion.tree_sources import FormulaSources
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs
 
@@ -197,7 +197,7 @@ def build_formula_trees(
     for name, table, file in report_progress(
         new, "shards of formulas turned into trees", total=len(new)
     ):
-        links, read = list_formulas(table, file, table is topic_formulas)
+        links, read = FormulaSources.list(table, file, table is topic_formulas)
         batch = build_batch(links, read, start.find_missing, convert)
         yield Shard(name, made_from, batch, {"written": len(batch.rows)})
     yield EndOfShards(made_from)
@@ -263,8 +263,12 @@ def describe_ingestion(
             tables["formulas"].tables(formula_columns),
             returnable_formulas.tables(["visual_id"]),
         ),
-        "formula_trees": formula_trees.describe(),
+        "formula_trees": FormulaSources.describe(
+            formula_trees, tables["posts"], visual_index
+        ),
         "training_pairs": pairs,
+        "statements": dict(tables["statements"].count_values("kind")),
+        "statement_links": accounts["statement_links"]["written"],
         "topics": {str(task): int(n) for task, n in topics.sort_index().items()},
         "judgments": describe_judgments(judgments),
         "accounts": accounts,

@@ -18,7 +18,7 @@ MIN_PAIRS = 2
 
 
 @dataclass(frozen=True)
-class FormulaTreesConfig:
+class _FormulaTreesConfig:
     """How the trees of formulas are built."""
 
     latex_reader: Literal["builtin", "latexml"] = "builtin"
@@ -33,8 +33,10 @@ class IngestionConfig:
     """Posts, comments, ... per shard; a killed run loses at most one shard of work."""
     formulas_per_shard: int
     pairs: Answers
-    """``accepted``: with the accepted answer (thesis 3.4); ``all``: with each."""
-    formula_trees: FormulaTreesConfig = FormulaTreesConfig()
+    """``accepted``: with the accepted answer (thesis 3.4); ``all``: with each;
+    ``links``: a statement with each one that its proof cites; ``judged``: queries with
+    what judgments for training call relevant."""
+    formula_trees: _FormulaTreesConfig = _FormulaTreesConfig()
     returnable: ReturnableRule = field(default_factory=ReturnableRule)
     """Which formulas Task 2 may return, by whatever system."""
     subset: SubsetConfig | None = None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from kedro.pipeline import Node, Pipeline, node
 
-from mathamr_kedro.pipelines.ingestion import nodes, returnable
+from mathamr_kedro.pipelines.ingestion import nodes, returnable, statements
 from mathamr_kedro.pipelines.ingestion.selection import choose_posts, pair_posts
 
 _PARAMETERS = "params:ingestion"
@@ -23,6 +23,8 @@ _SOURCES = (
     "topic_formulas",
     "judgments",
     "training_pairs",
+    "statements",
+    "statement_links",
 )
 
 
@@ -59,6 +61,8 @@ def _extract_tables() -> list[Node]:
         _extract(nodes.extract_topics, "topics", _CHOSEN),
         _extract(nodes.extract_topic_formulas, "topic_formulas"),
         _extract(nodes.extract_judgments, "judgments", _CHOSEN),
+        _extract(statements.extract_statements, "statements", _CHOSEN),
+        _extract(statements.extract_statement_links, "statement_links", _CHOSEN),
     ]
 
 
@@ -79,7 +83,7 @@ def _derive_tables() -> list[Node]:
         ),
         node(
             pair_posts,
-            inputs=["posts", _CHOSEN, _PARAMETERS],
+            inputs=["collection", "posts", "statement_links", _CHOSEN, _PARAMETERS],
             outputs=["training_pairs_failures", "training_pairs"],
             name="pair_posts",
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -17,6 +18,7 @@ from mathamr_kedro.corpus import (
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
+from mathamr_kedro.records import Failure, TrainingPair
 from mathamr_kedro.shards import (
     EndOfShards,
     Shard,
@@ -24,6 +26,7 @@ from mathamr_kedro.shards import (
     ShardPairs,
     StartOfShards,
 )
+from mathamr_kedro.types import PostId
 
 logger = logging.getLogger(__name__)
 
@@ -61,23 +64,64 @@ def open_subset(
 
 
 def pair_posts(
-    posts: ShardedTable, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
+    collection: Collection,
+    posts: ShardedTable,
+    statement_links: ShardedTable,
+    chosen_posts: ShardedTable,
+    parameters: Mapping[str, Any],
 ) -> ShardPairs:
-    """Pair questions with answers for training; note threads that are not whole."""
+    """Pair questions with answers for training; note threads that are not whole.
+
+    By ``pairs: links``, a statement is paired with each one that its proof cites.
+    """
     config = IngestionConfig.read(parameters)
     answers, chosen = config.pairs, ChosenPosts(chosen_posts.records())
+    if answers == "judged":
+        collection = open_subset(collection, chosen_posts, parameters)
+        yield from _pair_judged(collection, posts)
+        return
     columns = Threads.COLUMNS
     threads = Threads(
         values
         for table in posts.tables(columns)
         for values in zip(*(table[c].to_pylist() for c in columns), strict=True)
     )
-    pairs = list(chosen.filter_pairs(threads.pairs(answers)))
+    found = (
+        itertools.starmap(TrainingPair, statement_links.records())
+        if answers == "links"
+        else threads.pairs(answers)
+    )
+    pairs = list(chosen.filter_pairs(found))
     # Threads of a subset are not meant to be whole.
     problems = list(threads.problems()) if config.subset is None else []
-    made_from = fingerprint("pairs", posts.fingerprint, answers)
+    links = [statement_links.fingerprint] if answers == "links" else []
+    made_from = fingerprint("pairs", posts.fingerprint, answers, *links)
     yield (
         Shard.of_rows("threads", made_from, problems),
+        Shard.of_rows("pairs", made_from, pairs),
+    )
+    yield EndOfShards(made_from), EndOfShards(made_from)
+
+
+def _pair_judged(collection: Collection, posts: ShardedTable) -> ShardPairs:
+    """Pair queries with the documents that judgments for training call relevant."""
+    made_from = fingerprint("pairs", posts.fingerprint, collection.fingerprint("pairs"))
+    known: set[PostId] = set()
+    for table in posts.tables(["post_id"]):
+        known.update(table["post_id"].to_pylist())
+    pairs, problems = [], []
+    for found in collection.pairs():
+        if isinstance(found, Failure):
+            problems.append(found)
+        elif known.issuperset(found):
+            pairs.append(found)
+        else:
+            detail = f"not among the posts: {', '.join(sorted({*found} - known))}"
+            where = "ingestion", "pairs", f"query {found.question_id}"
+            name = found.answer_id
+            problems.append(Failure(*where, name, "pair_without_post", detail))
+    yield (
+        Shard.of_rows("judgments", made_from, problems),
         Shard.of_rows("pairs", made_from, pairs),
     )
     yield EndOfShards(made_from), EndOfShards(made_from)

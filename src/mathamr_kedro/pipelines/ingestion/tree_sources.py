@@ -2,31 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import ShardedTable
+from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.records import Formula
 
+_MAX_REASONS = 20
+"""The most frequent defects of formulas, which the report names."""
 
-def list_formulas(
-    table: ShardedTable, file: Path, is_of_topics: bool
-) -> tuple[list[tuple[str, str]], Callable[[list[int]], Iterable[Formula]]]:
-    """List the formulas of an index, or those that stand in texts alone."""
-    if table.record is Formula and not is_of_topics:
-        ids = table.read_file(file, ("formula_id", "visual_id"))
-        links = list(zip(*(ids[c].to_pylist() for c in ids.column_names), strict=True))
-        return links, partial(table.read_rows, file)
-    if is_of_topics:  # every edition has a formula q_1: the topic is part of the name
-        rows: list[Formula] = list(table.read_rows(file))
-        formulas = [f._replace(formula_id=f"{f.post_id}/{f.formula_id}") for f in rows]
-    else:
-        formulas = [
-            Formula.of_mention(mention, record[0])
-            for record in table.read_rows(file)
-            for mention in record.formula_map
-            if not mention.visual_id.isdigit()
-        ]
-    links = [(formula.formula_id, formula.visual_id) for formula in formulas]
-    return links, lambda places: [formulas[place] for place in places]
+
+class FormulaSources:
+    """The formulas of the tables: which have trees to build, and what was wrong."""
+
+    @staticmethod
+    def list(
+        table: ShardedTable, file: Path, is_of_topics: bool
+    ) -> tuple[list[tuple[str, str]], Callable[[list[int]], Iterable[Formula]]]:
+        """List the formulas of an index, or those that stand in texts alone."""
+        if table.record is Formula and not is_of_topics:
+            ids = table.read_file(file, ("formula_id", "visual_id"))
+            links = list(
+                zip(*(ids[c].to_pylist() for c in ids.column_names), strict=True)
+            )
+            return links, partial(table.read_rows, file)
+        if (
+            is_of_topics
+        ):  # every edition has a formula q_1: the topic is part of the name
+            rows: Sequence[Formula] = [*table.read_rows(file)]
+            formulas = [
+                f._replace(formula_id=f"{f.post_id}/{f.formula_id}") for f in rows
+            ]
+        else:
+            formulas = [
+                Formula.of_mention(mention, record[0])
+                for record in table.read_rows(file)
+                for mention in record.formula_map
+                if not mention.visual_id.isdigit()
+            ]
+        links = [(formula.formula_id, formula.visual_id) for formula in formulas]
+        return links, lambda places: [formulas[place] for place in places]
+
+    @staticmethod
+    def describe(
+        trees: TreeStore, posts: ShardedTable, visual_index: VisualIndex
+    ) -> dict[str, Any]:
+        """Count the trees and what was wrong with formulas, with an example of each."""
+        times: Counter[str] = Counter()
+        formulas: Counter[str] = Counter()
+        examples: dict[str, str] = {}
+        for row in trees:
+            for reason, count in (
+                row.count_deviations().items() if row.deviations else ()
+            ):
+                times[reason] += count
+                formulas[reason] += 1
+                examples.setdefault(reason, row.formula_id)
+        common = [reason for reason, _ in formulas.most_common(_MAX_REASONS)]
+        latex = _find_latex(
+            [examples[reason] for reason in common], posts, visual_index
+        )
+        return {
+            **trees.describe(),
+            "deviations": {
+                reason: {
+                    "formulas": formulas[reason],
+                    "times": times[reason],
+                    "example": examples[reason],
+                    "latex": latex.get(examples[reason], ""),
+                }
+                for reason in common
+            },
+        }
+
+
+def _find_latex(
+    formula_ids: list[str], posts: ShardedTable, visual_index: VisualIndex
+) -> dict[str, str]:
+    """Return the LaTeX of some formulas: of the index, or else of the texts."""
+    known = formula_ids if len(visual_index) else []
+    rows = {key: visual_index.find_row(key) for key in known}
+    latex = {key: row.latex for key, row in rows.items() if row is not None}
+    owners = [key.rpartition(":")[0] for key in formula_ids if key not in latex]
+    for post in posts.select("post_id", filter(None, owners)):
+        latex |= {mention.formula_id: mention.latex for mention in post.formula_map}
+    return latex

@@ -6,27 +6,30 @@
       exact.ExactIndex      every vector is looked at, on a CPU or GPU
         scan, scan_torch, scan_triton    nearly right scores of everything
         rescoring                        the best of them in the true order
-        numbering                        posts and formulas by running numbers
+        numbering, packing               posts by running numbers, packed in memory
       edge.EdgeIndex        Qdrant inside the process
+        edge_builds, edge_views          folders: one writer, any number of readers
       server.ServerIndex    a Qdrant server or cluster
-        points, qdrant                   posts as points, and searches over them
+        points, point_search, qdrant     posts as points, and searches over them
         edge_collection, server_collection    points as Qdrant takes them
         following                        one builder: note, resume, catch up
         verification                     an index compared with its store
     protocol.VectorIndex  what all of them can do
+      combination           two scores of a post as one
 
 Qdrant's packages are loaded only where they are used.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.errors import ConfigurationError, LockedError
 from mathamr_kedro.search.engines.exact import ExactIndex
 from mathamr_kedro.search.engines.protocol import (
     EXACT,
@@ -56,6 +59,12 @@ __all__ = [
     "VectorIndex",
     "open_index",
 ]
+
+
+logger = logging.getLogger(__name__)
+
+_PATIENCE = 10.0
+"""Seconds that a search waits for a writer: most add a few posts."""
 
 
 @dataclass(frozen=True)
@@ -113,10 +122,12 @@ def open_index(
     folder: Path,
     connect: Callable[[], Any] | None = None,
     verify: bool = False,
+    beside_writers: bool = False,
 ) -> VectorIndex:
     """Open the index of a store; build or update it where it lacks something.
 
-    One that does not hold what the store holds is built anew.
+    One that does not hold what the store holds is built anew. Any number of processes
+    may have one open.
 
     Args:
         config: which engine.
@@ -124,13 +135,26 @@ def open_index(
         folder: of the engine ``edge``.
         connect: gives a client of the engine ``server``.
         verify: read the files of the engine ``edge`` whole before they are used.
+        beside_writers: scan the vectors themselves while another process builds the
+            index; such a scan answers every search, exactly.
+
+    Raises:
+        LockedError: the index lacks something, and another process is changing it.
     """
     if config.engine == "exact":
         return ExactIndex(store, config.device, config.scan)
     opened: VectorIndex
     if config.engine == "edge":
         edge = import_module("mathamr_kedro.search.engines.edge")
-        opened = edge.EdgeIndex.open(folder, store, config.hnsw, verify)
+        patience = _PATIENCE if beside_writers else 0.0
+        try:
+            opened = edge.EdgeIndex.open(folder, store, config.hnsw, verify, patience)
+        except LockedError as exc:
+            if not beside_writers:
+                raise
+            logger.warning("%s. Until then all vectors are scanned", exc)
+            store.refresh()
+            return ExactIndex(store, dtype=config.scan, stands_in=True)
         return opened
     server = import_module("mathamr_kedro.search.engines.server")
     name = config.name_on_server(store)

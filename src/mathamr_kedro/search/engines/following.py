@@ -11,7 +11,7 @@ A build grows under a name of its own, and notes its progress from time to time:
 killed one goes on where it stopped. It is put into use in one step when it is complete
 and was checked. Changes are applied to the build in use and noted when they are safe; a
 process that is killed in between leaves an older note, and the next one applies the
-same changes again, which does no harm.
+same changes again, which does no harm. Who reads the build in use goes on reading it.
 
 No search sees an index before it was compared with its store: the number of posts and
 formulas, and the vectors of a sample. One that differs is built again.
@@ -21,7 +21,6 @@ Where builds are kept and how the note is written is up to a :class:`BuildPlace`
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import logging
 from collections.abc import Iterable, Iterator
@@ -71,11 +70,17 @@ class _BuildPlace(Protocol):
     def read_note(self) -> Note | None:
         """Return the note of the index in use; ``None`` where there is none."""
 
+    def claim(self, note: Note) -> Note:
+        """Prepare to change the collections in use; return those that may change.
+
+        These are a copy where somebody reads them.
+        """
+
     def announce(self, note: Note) -> None:
-        """Note that the collections in use are about to change."""
+        """Note that the collections are about to change."""
 
     def write_note(self, collections: Collections, note: Note) -> None:
-        """Make safe what was written, then replace the note of the index in use."""
+        """Make safe what was written, then note that these are in use."""
 
     def needs_note(self) -> bool:
         """Tell whether a change was announced that no note followed."""
@@ -131,6 +136,8 @@ class Follower:
         if note is not None and self._can_use(note):
             opened: list[Collections] = []
             try:
+                if note.generation != self._store.generation:
+                    note = self._place.claim(note)
                 opened.append(self._place.load(note))
                 self._apply(opened[0], note)
                 return opened[0]
@@ -140,21 +147,10 @@ class Follower:
                 # Whatever a killed process or a bad disk left: the store has all.
                 logger.warning("%s", exc)
                 logger.warning("The index is damaged; it is built anew from the store")
-                _close(*opened)
+                for collections in opened:
+                    collections.close()
                 self._place.discard(note)
         return self._build()
-
-    def catch_up(self, collections: Collections) -> bool:
-        """Apply what was committed to the store; return whether that is possible."""
-        note = self._place.read_note()
-        if note is None or not self._can_use(note):
-            return False
-        try:
-            self._apply(collections, note)
-        except InputError as exc:
-            logger.warning("%s", exc)
-            return False
-        return True
 
     def _can_use(self, note: Note) -> bool:
         return (
@@ -188,7 +184,7 @@ class Follower:
                 raise
             logger.warning("%s", exc)
             logger.warning("What a killed build left is damaged; it is built anew")
-            _close(collections)
+            collections.close()
             self._place.discard(note)
             collections, _ = self._place.begin(note)
             self._fill(collections, changes, note)
@@ -229,13 +225,6 @@ class Follower:
     def _count_bytes(self, batch: list[Point]) -> int:
         vectors = sum(len(p.vectors.get("all", ())) + 1 for p in batch)
         return _BYTES_OF_NUMBER * self._store.width * vectors
-
-
-def _close(*opened: Collections) -> None:
-    for collections in opened:
-        for collection in collections:
-            with contextlib.suppress(Exception):  # it is damaged
-                collection.close()
 
 
 def _list_batches(collections: Collections, changes: Changes) -> Iterator[_Batch]:

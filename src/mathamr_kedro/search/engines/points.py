@@ -15,6 +15,7 @@ Qdrant's own cosine would only scale them a second time.
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -109,6 +110,12 @@ class Collections(NamedTuple):
 
     posts: PointCollection
     formulas: PointCollection
+
+    def close(self) -> None:
+        """Release both, damaged ones too."""
+        for collection in self:
+            with contextlib.suppress(Exception):
+                collection.close()
 
 
 def name_point(key: PostId, place: int | None = None) -> PointId:

@@ -172,6 +172,39 @@ class VectorIndex(Protocol):
         hits = self.rerank([q.vectors for q in queries], [h.ids for h in found])
         return [h.top(depth) for h in hits]
 
+    def list_best(
+        self,
+        queries: Sequence[Vectors],
+        depth: int,
+        mode: SearchMode = EXACT,
+        types: Sequence[PostTypes] = (None,),
+    ) -> list[list[list[PostId]]]:
+        """List what :meth:`search_maxsim` finds for each of some types, in any order.
+
+        Candidates of another score need no order, and no second scan.
+        """
+        found = [self.search_maxsim(queries, depth, mode, some) for some in types]
+        return [[hits.ids for hits in each] for each in zip(*found, strict=True)]
+
+    def search_combined(
+        self,
+        queries: Sequence[PostEntry],
+        candidates: int,
+        depth: int,
+        weight: float = 1.0,
+        mode: SearchMode = EXACT,
+        types: PostTypes = None,
+    ) -> list[Hits]:
+        r"""Find posts by MaxSim and by their document vectors, in equal measure.
+
+        The ``candidates`` best by MaxSim and the ``candidates`` best by document
+        vectors are united; each post :math:`d` of the union :math:`U` has both
+        scores, in double precision, and what counts is their standardised sum
+        (:mod:`~mathamr_kedro.search.engines.combination`). So it does not matter which
+        of the lists has a post; the union favours neither score; and an engine that
+        knows the best alone computes the same as one that looks at every vector.
+        """
+
     def search_formulas(
         self, queries: Sequence[Vectors], depth: int, mode: SearchMode = EXACT
     ) -> list[FormulaHits]:

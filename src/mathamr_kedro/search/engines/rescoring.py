@@ -26,7 +26,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.hits import DECIMALS
+from mathamr_kedro.hits import DECIMALS, rank_ids
 from mathamr_kedro.model.host_copy import HostCopy
 
 _TRUSTED = 1e-5
@@ -59,6 +59,8 @@ class Choice:
         slack: how far a score may be from the true one.
         rescore: gives true scores.
         rank: decides ties.
+        ordered: whether the order counts, or only which items are the best: then the
+            true scores of those around the last place are enough.
     """
 
     def __init__(
@@ -69,11 +71,12 @@ class Choice:
         slack: float,
         rescore: Rescore,
         rank: Rank,
+        ordered: bool = True,
     ) -> None:
         count, size = scores.shape
         depth = min(depth, size)
         self._scores, self._items = scores, items
-        self._settle = _Settle(depth, slack, rescore, rank)
+        self._settle = _Settle(depth, slack, rescore, rank, ordered)
         if depth == 0:
             return
         taken = min(size, depth + max(32, depth // 16))
@@ -137,6 +140,7 @@ class _Settle(NamedTuple):
     slack: float
     rescore: Rescore
     rank: Rank
+    ordered: bool
 
     def start(self, top: Tensor, items: Tensor, which: Tensor) -> HostCopy:
         """Order (R, M) falling scores of the queries ``which`` (R,)."""
@@ -157,12 +161,16 @@ class _Settle(NamedTuple):
     def _rescore(self, top: Tensor, items: Tensor, which: Tensor) -> Tensor:
         """(R, M) true scores of all, or of those that are near to others."""
         exact = top.double()
-        if self.slack > _TRUSTED:
+        if self.ordered and self.slack > _TRUSTED:
             # Without asking the device which: it would wait for the answer.
             queries = which.repeat_interleave(items.shape[1])
             true = self.rescore(queries, items.flatten()).view_as(exact)
             return torch.where(top > -torch.inf, true, exact)
-        near = _with_neighbours((top[:, :-1] - top[:, 1:]) <= 2 * self.slack)
+        if self.ordered:
+            near = _with_neighbours((top[:, :-1] - top[:, 1:]) <= 2 * self.slack)
+        else:
+            last = top[:, self.depth - 1 : self.depth]
+            near = (top - last).abs() <= 2 * self.slack
         row, column = (near & (top > -torch.inf)).nonzero(as_tuple=True)
         if len(row):
             exact[row, column] = self.rescore(which[row], items[row, column])
@@ -199,3 +207,34 @@ def name_items(
         return [[] for _ in best]
     names = ids_of(np.concatenate([items for items, _ in best])).tolist()
     return [names[a:b] for a, b in pairwise([0, *cuts])]
+
+
+def settle_list(
+    ids: Sequence[str],
+    scores: NDArray[np.float64],
+    slack: float,
+    rescore: Callable[[list[int]], Sequence[float]],
+) -> tuple[list[int], NDArray[np.float64]]:
+    """Put one list of nearly right scores into the true order.
+
+    Args:
+        ids: of the results, for ties.
+        scores: falling, or nearly so.
+        slack: how far a score may be from the true one.
+        rescore: gives the true scores of places.
+
+    Returns:
+        The places in their true order, and their scores.
+    """
+    falling = np.argsort(-scores, kind="stable")
+    near = -np.diff(scores[falling]) <= 2 * slack
+    tied = np.zeros(len(scores), dtype=np.bool_)
+    tied[:-1] |= near
+    tied[1:] |= near
+    exact = scores.copy()
+    places = falling[tied].tolist()
+    if places:
+        exact[places] = rescore(places)
+    exact = np.round(exact, DECIMALS)
+    order = np.lexsort((rank_ids(ids), -exact))
+    return order.tolist(), exact[order]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NamedTuple, Protocol
 
@@ -22,6 +22,10 @@ _ROOM = {"cpu": 1 << 26, "cuda": 1 << 30}
 """Scores held at once."""
 _AT_ONCE = {"cpu": 1 << 10, "cuda": 40}
 """Queries at once: a GPU scans for some while the host orders the results of others."""
+_PAIRS = {"cpu": 1 << 11, "cuda": 1 << 17}
+"""Pairs of query and item scored at once: on a CPU their vectors stay in the cache."""
+_MASKS = 4
+"""Masks kept on the device."""
 
 
 class _Scanner(Protocol):
@@ -64,7 +68,7 @@ class ExactSpace:
         self._dtype: ScanType = dtype
         self._parts: list[_Part] = []
         self._order = torch.empty(0, dtype=torch.int64, device=self.device)
-        self._mask: _Mask | None = None
+        self._masks: tuple[_Mask, ...] = ()
 
     def __len__(self) -> int:
         return len(self._order)
@@ -85,7 +89,7 @@ class ExactSpace:
         part = _Part(self._pack(items.to(self.device)), len(self))
         self._parts.append(part)
         self._order = torch.cat([self._order, part.scanner.order + part.first])
-        self._mask = None
+        self._masks = ()
 
     def _pack(self, items: RaggedVectors[Tensor]) -> _Scanner:
         if can_use_triton(self.device, items.vectors.shape[1]):
@@ -121,38 +125,72 @@ class ExactSpace:
             allowed: (N,) which items may be returned; not to be changed later.
             ids_of: gives ids of items, for ties.
         """
+        found = self._find(queries, depth, [allowed], ids_of, ordered=True)
+        return [best for (best,) in found]
+
+    def find_sets(
+        self,
+        queries: RaggedVectors,
+        depth: int,
+        masks: Sequence[NDArray[np.bool_]],
+        ids_of: Callable[[NDArray[np.int64]], Names],
+    ) -> list[list[NDArray[np.int64]]]:
+        """Return which items are the best of each query, in no particular order.
+
+        All vectors are looked at once, whatever the number of masks.
+
+        Args:
+            queries: one or more vectors each.
+            depth: how many.
+            masks: (N,) which items may be returned; a result for each.
+            ids_of: gives ids of items, for ties at the last place.
+        """
+        found = self._find(queries, depth, masks, ids_of, ordered=False)
+        return [[items for items, _ in each] for each in found]
+
+    def _find(
+        self,
+        queries: RaggedVectors,
+        depth: int,
+        masks: Sequence[NDArray[np.bool_]],
+        ids_of: Callable[[NDArray[np.int64]], Names],
+        ordered: bool,
+    ) -> list[tuple[Best, ...]]:
         queries = queries.to(self.device, torch.float32)
-        hidden = self._hide(allowed)
+        hidden = [self._hide(mask) for mask in masks]
         device = self.device.type
-        at_once = min(_ROOM[device] // max(1, 2 * len(self)), _AT_ONCE[device])
-        results: list[Best] = []
-        running: Choice | None = None
+        room = max(1, (1 + len(masks)) * len(self))
+        at_once = min(_ROOM[device] // room, _AT_ONCE[device])
+        results: list[tuple[Best, ...]] = []
+        running: list[Choice] = []
         for some in queries.split(max(1, at_once)):
-            following = self._start(some, depth, hidden, ids_of)
-            results += running.finish() if running is not None else ()
+            following = self._start(some, depth, hidden, ids_of, ordered)
+            results += zip(*(choice.finish() for choice in running), strict=True)
             running = following
-        return results + (running.finish() if running is not None else [])
+        results += zip(*(choice.finish() for choice in running), strict=True)
+        return results
 
     def _hide(self, allowed: NDArray[np.bool_]) -> Tensor | None:
         """Bring a mask to the device, once for searches in a row."""
-        mask = self._mask  # another thread may put its own there
-        if mask is None or mask.allowed is not allowed:
-            hidden = None
-            if not allowed.all():
-                hidden = ~torch.from_numpy(allowed).to(self.device)[self._order]
-            mask = self._mask = _Mask(allowed, hidden)
-        return mask.hidden
+        known = self._masks  # another thread may put its own there
+        for mask in known:
+            if mask.allowed is allowed:
+                return mask.hidden
+        hidden = None
+        if not allowed.all():
+            hidden = ~torch.from_numpy(allowed).to(self.device)[self._order]
+        self._masks = (_Mask(allowed, hidden), *known[: _MASKS - 1])
+        return hidden
 
     def _start(
         self,
         queries: RaggedVectors[Tensor],
         depth: int,
-        hidden: Tensor | None,
+        masks: Sequence[Tensor | None],
         ids_of: Callable[[NDArray[np.int64]], Names],
-    ) -> Choice:
+        ordered: bool,
+    ) -> list[Choice]:
         scores = self.scan(queries)
-        if hidden is not None:
-            scores.masked_fill_(hidden, -torch.inf)
         slack = max((p.scanner.slack(queries) for p in self._parts), default=0.0)
 
         def rescore(which: Tensor, items: Tensor) -> Tensor:
@@ -162,7 +200,17 @@ class ExactSpace:
             numbers, place = np.unique(items, return_inverse=True)
             return rank_ids(ids_of(numbers).tolist())[place]
 
-        return Choice(scores, self._order, depth, slack, rescore, rank)
+        choices = []
+        for hidden in masks:
+            left = scores
+            if hidden is not None:
+                is_last = len(masks) == 1  # nothing else needs them as they are
+                fill = scores.masked_fill_ if is_last else scores.masked_fill
+                left = fill(hidden, -torch.inf)
+            choices.append(
+                Choice(left, self._order, depth, slack, rescore, rank, ordered)
+            )
+        return choices
 
     def scan(self, queries: RaggedVectors[Tensor]) -> Tensor:
         """(Q, N) nearly right scores; queries and scores are on the device."""
@@ -178,9 +226,14 @@ class ExactSpace:
         items: NDArray[np.int64],
     ) -> NDArray[np.float64]:
         """(M,) scores of single pairs of query and item; ``which`` rises."""
-        pairs = (torch.from_numpy(a).to(self.device) for a in (which, items))
         ready = queries.to(self.device, torch.float32)
-        return self._score_pairs(ready, *pairs).cpu().numpy()
+        step = _PAIRS[self.device.type]
+        scores = np.empty(len(which))
+        for a in range(0, len(which), step):
+            part = slice(a, a + step)
+            pairs = (torch.from_numpy(p[part]).to(self.device) for p in (which, items))
+            scores[part] = self._score_pairs(ready, *pairs).cpu().numpy()
+        return scores
 
     def _score_pairs(
         self, queries: RaggedVectors[Tensor], which: Tensor, items: Tensor

@@ -88,8 +88,7 @@ class ServerIndex(QdrantIndex):
         """
         config = config or ServerConfig()
         retry = retry or Retry(config.attempts)
-        hnsw = hnsw or HnswConfig()
-        _make_follower(client, store, name, hnsw, config, retry).open()
+        _make_follower(client, store, name, hnsw or HnswConfig(), config, retry).open()
         return cls(client, name, retry)
 
     @staticmethod
@@ -123,8 +122,7 @@ def _make_follower(
     retry: Retry,
 ) -> Follower:
     builds = _ServerBuilds(client, store, name, hnsw, config, retry)
-    kept = asdict(config) | {"attempts": None}
-    return Follower(builds, store, asdict(hnsw), kept)
+    return Follower(builds, store, asdict(hnsw), asdict(config) | {"attempts": None})
 
 
 class _ServerBuilds:
@@ -152,6 +150,9 @@ class _ServerBuilds:
         if not found:
             return None
         return Note(found["config"], found["build"], found["generation"])
+
+    def claim(self, note: Note) -> Note:
+        return note  # the server keeps searches and changes apart
 
     def announce(self, note: Note) -> None:
         """Do nothing: the server keeps its files, and checks them itself."""

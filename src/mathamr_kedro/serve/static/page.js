@@ -349,7 +349,8 @@ function showCard(result, best) {
   const context = { partners: findPartners(result), post: result.post_id, excerpt: true };
   const open = () => openPost(result.post_id);
   const why = () => openWhy(result.post_id);
-  const score = make("span", { class: "score", title: "Score of the system" }, make("i", { "aria-hidden": "true" }), result.score.toFixed(3));
+  const shares = result.parts.length > 1 ? result.parts.map((part) => `${part.share.toFixed(3)} by ${part.system}`).join(" + ") : "";
+  const score = make("span", { class: "score", title: shares || "Score of the system" }, make("i", { "aria-hidden": "true" }), result.score.toFixed(3));
   score.firstChild.style.setProperty("--share", `${Math.round(100 * Math.max(0, result.score / best))}%`);
   const title = result.title.length ? showParts(result.title, { plain: true }) : [`Post ${result.post_id}`];
   const card = make("article", { class: "card", tabindex: "-1", "aria-label": `Result ${result.rank}: ${plain(result.title)}` },

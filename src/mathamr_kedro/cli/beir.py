@@ -1,0 +1,135 @@
+"""``mathamr beir``: a collection in the form of BEIR, for other people's tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.hits import Hits
+from mathamr_kedro.progress import report_progress
+from mathamr_kedro.project import open_catalog
+from mathamr_kedro.records import Topic
+from mathamr_kedro.runs import (
+    TASK_1_TYPES,
+    TASKS,
+    BenchmarkFolder,
+    TopicSet,
+    list_topic_sets,
+)
+from mathamr_kedro.trec import Run
+from mathamr_kedro.types import TopicId
+from mathamr_kedro.wording import count_nouns
+
+_NEEDED = ("posts", "topics", "judgments", "training_pairs", "visual_index")
+
+
+@click.group(name="beir")
+def command() -> None:
+    r"""Write collections and runs in the form of BEIR and MTEB.
+
+    \b
+      mathamr beir export --env demo --output folder
+      kedro run --env beir --params raw_root=folder      # reads such a folder
+    """
+
+
+@command.command(name="export")
+@click.option(
+    "--output", type=click.Path(file_okay=False, path_type=Path), required=True,
+    help="Folder to write to; files of an earlier export are replaced.",
+)  # fmt: skip
+@click.option(
+    "--task", type=click.IntRange(1, 2), default=1, show_default=True,
+    help="1: posts for questions; 2: formulas, by visual id.",
+)  # fmt: skip
+@click.option("--split", default="test", show_default=True, help="Name of the qrels.")
+@click.option(
+    "--topic-set", metavar="NAME", multiple=True,
+    help="Topics to write, e.g. ARQMath-1; may be repeated (default: all).",
+)  # fmt: skip
+@ENV
+@DATA_ROOT
+def _export(
+    output: Path, task: int, split: str, topic_set: tuple[str, ...], **where: Any
+) -> None:
+    """Write corpus, queries, qrels and runs to a folder.
+
+    Documents are what a search may return. Training pairs become qrels/train.tsv, and
+    runs of the last evaluation are written for trec_eval and as JSON.
+    """
+    catalog: Any = open_catalog(**where)
+    _refuse_missing(catalog, where["env"])
+    sets = _choose_sets(catalog, task, topic_set)
+    folder = BenchmarkFolder(output)
+    posts, pairs = catalog.load("posts"), catalog.load("training_pairs")
+    if task == 1:
+        found = (p for p in posts.records() if p.post_type in TASK_1_TYPES)
+        documents = folder.write_corpus(report_progress(found, "documents written"))
+        taught = list(pairs.records())
+    else:
+        rows = catalog.load("returnable_formulas").records()
+        latex = {row.visual_id: row.latex for row in rows}
+        documents, taught = folder.write_formulas(latex), []
+    topics: list[Topic] = [topic for s in sets for topic in s.topics]
+    questions = {pair.question_id for pair in taught}
+    asked = (p for p in posts.records() if p.post_id in questions) if taught else ()
+    queries = folder.write_queries(topics, asked)
+    grades = {t: by_id for s in sets for t, by_id in s.qrels.grades.items()}
+    lines = folder.write_qrels(split, grades) if grades else 0
+    if taught:
+        folder.write_pairs("train", taught)
+    runs = _join_runs(catalog, task, sets)
+    for run in runs:
+        folder.write_run(run)
+    click.echo(
+        f"Wrote {output}: {count_nouns(documents, 'document')}, {queries:,} queries, "
+        f"{count_nouns(lines, 'judgment')}, {count_nouns(len(taught), 'training pair')}"
+        f", {count_nouns(len(runs), 'run')}"
+    )
+    if folder.unfaithful:
+        names = ", ".join(folder.unfaithful[:3])
+        click.echo(
+            f"warning: {count_nouns(len(folder.unfaithful), 'text')} would not be read "
+            f"as they are ({names})", err=True,
+        )  # fmt: skip
+
+
+def _refuse_missing(catalog: Any, env: str | None) -> None:
+    missing = [name for name in _NEEDED if not catalog[name].exists()]
+    if missing:
+        option = f" --env {env}" if env else ""
+        raise MissingInputError(
+            f"{', '.join(map(repr, missing))} is not there yet; run "
+            f"`kedro run{option} --pipelines ingestion` first"
+        )
+
+
+def _choose_sets(catalog: Any, task: int, names: tuple[str, ...]) -> list[TopicSet]:
+    patterns = catalog.load("params:evaluation").get("topic_sets") or {}
+    topics, judgments = (catalog.load(name) for name in ("topics", "judgments"))
+    index = catalog.load("visual_index")
+    found = list_topic_sets(topics.records(), judgments.records(), patterns, index)
+    found = [s for s in found if s.task == task]
+    known = {s.name for s in found}
+    if unknown := set(names) - known:
+        raise ConfigurationError(
+            f"No topic set {min(unknown)!r} in {TASKS[task]}; there are "
+            f"{', '.join(sorted(known)) or 'none'}"
+        )
+    return [s for s in found if not names or s.name in names]
+
+
+def _join_runs(catalog: Any, task: int, sets: list[TopicSet]) -> list[Run]:
+    """Return the runs of the last evaluation, those of all topic sets together."""
+    if not catalog["runs"].exists():
+        return []
+    chosen, folder = {s.name for s in sets}, catalog.load("runs")
+    lists: dict[str, dict[TopicId, Hits]] = {}
+    for entry in folder.entries:
+        if entry.task == task and entry.topic_set in chosen:
+            lists.setdefault(entry.system, {}).update(folder.read(entry).lists)
+    return [Run(name.replace("/", "-"), lists[name], task=task) for name in lists]

@@ -1,0 +1,272 @@
+r"""Benchmarks in the form of BEIR and MTEB: a folder of documents, queries, judgments.
+
+```
+corpus.jsonl       {"_id": "d1", "title": "Primes", "text": "Let $p$ be ..."}
+queries.jsonl      {"_id": "q1", "text": "is $\\sqrt p$ irrational?"}
+qrels/test.tsv     query-id   corpus-id   score        train.tsv and dev.tsv beside it
+```
+
+All of them may end in ``.gz``; as in MTEB, judgments may be JSONL, and every part may
+be Parquet in a folder (``corpus/*.parquet``, ``qrels/test-*.parquet``). ``metadata`` of
+a record may name the ``format`` of its text and ``tags``.
+
+Topics are the queries that the chosen split judges. Training queries are texts of the
+type ``example``, which no search returns, unless the query *is* a document: the same id
+and the same text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from mathamr_kedro.corpus.benchmark_rows import BenchmarkRow, read_records
+from mathamr_kedro.corpus.raw import Collection, Markup, Part, RawPost, RawTopic
+from mathamr_kedro.corpus.topics import year_of_topic
+from mathamr_kedro.errors import MissingInputError, suggest
+from mathamr_kedro.records import Failure, Judgment, TrainingPair
+from mathamr_kedro.trec import TREC, iter_judgments
+from mathamr_kedro.types import PostId, TopicId
+
+_TASK = "task1"
+"""Documents are found for texts, as answers are in ARQMath."""
+_QUERY = "query:"
+"""Before the id of a training query that is no document."""
+_ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
+_QRELS_ENDINGS = (".tsv", ".tsv.gz", *_ENDINGS)
+_COLUMNS = ("query-id", "corpus-id", "score")
+
+
+@dataclass(frozen=True)
+class BeirFiles:
+    """What is read of a benchmark, and how."""
+
+    split: str = "test"
+    """Whose queries and judgments are the topics."""
+    training_split: str | None = "train"
+    """Whose judgments are training pairs, where its file is there; ``None``: none."""
+    format: Markup = "markdown"
+    """Of texts that name none of their own."""
+
+
+class BeirCollection(Collection):
+    """Lazy reader of a benchmark."""
+
+    def __init__(self, root: str | Path, files: BeirFiles | None = None) -> None:
+        super().__init__(root)
+        files = files or BeirFiles()
+        self._split, self._training = files.split, files.training_split or ""
+        self._markup = files.format
+
+    def check_layout(self) -> list[Path]:
+        """Return all raw files; refuse a folder without corpus, queries or split."""
+        parts: tuple[Part, ...] = ("posts", "topics", "qrels", "pairs")
+        return list(dict.fromkeys(f for part in parts for f in self._list_files(part)))
+
+    def fingerprint(self, *parts: Part) -> str:
+        """Return a digest of names and contents of the raw files of some parts.
+
+        Another split leaves the documents alone.
+        """
+        self.check_layout()
+        files = dict.fromkeys(file for part in parts for file in self._list_files(part))
+        return self._digest_files(((self._name(f), f) for f in files), self._markup)
+
+    def posts(self) -> Iterator[RawPost | Failure]:
+        """Yield the documents, then the training queries that are none of them."""
+        for row in self._read_rows(self._find_documents()):
+            yield row if isinstance(row, Failure) else _post(row)
+        for row in self._training_queries.values():
+            if row.row_id not in self._asked_documents:
+                post_id = f"{_QUERY}{row.row_id}"
+                yield _post(row)._replace(post_id=post_id, post_type="example")
+
+    def topics(self) -> Iterator[RawTopic | Failure]:
+        """Yield the queries that the split judges; all where nothing is judged."""
+        judged = self._list_judged(self._split)
+        seen: set[TopicId] = set()
+        for row in self._read_rows(self._find_queries()):
+            if isinstance(row, Failure):
+                yield row
+            elif row.row_id in seen:
+                detail = f"query {row.row_id} was read before; the first one is kept"
+                place = (row.source, row.place, row.row_id)
+                yield Failure("ingestion", *place, "duplicate_query_id", detail)
+            elif judged is None or row.row_id in judged:
+                seen.add(row.row_id)
+                yield RawTopic(
+                    row.source, row.row_id, _TASK, year_of_topic(row.row_id), row.title,
+                    row.text, row.tags, None, None, row.markup, row.place,
+                )  # fmt: skip
+        source = ", ".join(map(self._name, self._find_qrels(self._split)))
+        for query in judged or ():
+            if query not in seen:
+                yield Failure(
+                    "ingestion", source, f"query {query}", query,
+                    "judged_query_unknown", "judged, but not among the queries",
+                    kept=True,
+                )  # fmt: skip
+
+    def judgments(self) -> Iterator[Judgment | Failure]:
+        """Yield the judgments of the split."""
+        return self._read_qrels(self._split)
+
+    def pairs(self) -> Iterator[TrainingPair | Failure]:
+        """Yield each training query with the documents judged above 0."""
+        for found in self._read_qrels(self._training):
+            if isinstance(found, Failure):
+                yield found
+            elif found.grade > 0:
+                query = found.topic_id
+                if query not in self._asked_documents:
+                    query = f"{_QUERY}{query}"
+                yield TrainingPair(query, found.doc_id)
+
+    def _find_documents(self) -> list[Path]:
+        return self._find_part("corpus")
+
+    def _find_queries(self) -> list[Path]:
+        return self._find_part("queries")
+
+    def _find_qrels(self, split: str) -> list[Path]:
+        """Return the files of a split; none where it is not there."""
+        folder = self.root / "qrels"
+        for ending in _QRELS_ENDINGS:
+            stem = f"{split}*" if ending == ".parquet" else split
+            files = sorted(folder.glob(f"{stem}{ending}")) if split else []
+            if files:
+                return files
+        return []
+
+    def _list_splits(self) -> list[str]:
+        """Return the splits that are judged."""
+        files = (self.root / "qrels").glob("*")
+        return sorted({f.name.partition(".")[0].partition("-")[0] for f in files})
+
+    @cached_property
+    def _training_queries(self) -> dict[TopicId, BenchmarkRow]:
+        """The queries to learn from, in the order of their file."""
+        wanted = self._list_judged(self._training)
+        found: dict[TopicId, BenchmarkRow] = {}
+        for row in self._read_rows(self._find_queries()) if wanted else ():
+            if isinstance(row, BenchmarkRow) and row.row_id in (wanted or ()):
+                found.setdefault(row.row_id, row)
+        return found
+
+    @cached_property
+    def _asked_documents(self) -> set[PostId]:
+        """Training queries that are documents themselves."""
+        queries = self._training_queries
+        return {
+            row.row_id
+            for row in (self._read_rows(self._find_documents()) if queries else ())
+            if isinstance(row, BenchmarkRow)
+            and row.row_id in queries
+            and row.says(queries[row.row_id].text)
+        }
+
+    def _list_judged(self, split: str) -> dict[TopicId, None] | None:
+        """Return the queries that a split judges; ``None`` where it has no file."""
+        if not self._find_qrels(split):
+            return None
+        found = self._read_qrels(split)
+        return dict.fromkeys(j.topic_id for j in found if isinstance(j, Judgment))
+
+    def _list_files(self, part: Part) -> list[Path]:
+        learnt = self._find_qrels(self._training)
+        learnt = [*self._find_queries(), *learnt] if learnt else []
+        match part:
+            case "posts":
+                return [*self._find_documents(), *learnt]
+            case "topics":
+                return [*self._find_queries(), *self._find_split()]
+            case "qrels":
+                return self._find_split()
+            case "pairs":
+                return learnt
+        return []
+
+    def _find_part(self, name: str) -> list[Path]:
+        """Return the files of documents or queries.
+
+        Raises:
+            MissingInputError: there are none.
+        """
+        for ending in _ENDINGS:
+            file = self.root / f"{name}{ending}"
+            if file.is_file():
+                return [file]
+            files = sorted((self.root / name).glob(f"*{ending}"))
+            if files:
+                return files
+        raise MissingInputError(
+            f"Expected {name}.jsonl, {name}.jsonl.gz or {name}/*.parquet in "
+            f"{str(self.root)!r}; name the folder of a benchmark: "
+            "kedro run --env beir --params raw_root=FOLDER"
+        )
+
+    def _find_split(self) -> list[Path]:
+        """Return the judgments of the topics; none where nothing is judged at all.
+
+        Raises:
+            MissingInputError: there are other splits alone.
+        """
+        files, known = self._find_qrels(self._split), self._list_splits()
+        if known and not files:
+            raise MissingInputError(
+                f"Expected judgments of the split {self._split!r} in "
+                f"{str(self.root)!r}{suggest(self._split, known) or ';'} there are "
+                f"{', '.join(known)} (--params split=NAME)"
+            )
+        return files
+
+    def _read_rows(self, files: Iterable[Path]) -> Iterator[BenchmarkRow | Failure]:
+        for path in files:
+            yield from BenchmarkRow.read_all(path, self._name(path), self._markup)
+
+    def _read_qrels(self, split: str) -> Iterator[Judgment | Failure]:
+        for path in self._find_qrels(split):
+            source = self._name(path)
+            if ".tsv" in path.suffixes:
+                yield from iter_judgments(path, _TASK, source, TREC)
+            else:
+                yield from _read_judgments(path, source)
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self.root).as_posix()
+
+
+def _post(row: BenchmarkRow) -> RawPost:
+    return RawPost(
+        row.source, row.place, row.row_id, "document", None, None, None, None, row.tags,
+        row.title, row.text, row.markup,
+    )  # fmt: skip
+
+
+def _read_judgments(path: Path, source: str) -> Iterator[Judgment | Failure]:
+    """Yield the judgments of a JSONL or Parquet file."""
+    seen: dict[tuple[TopicId, PostId], int] = {}
+    for found in read_records(path, source):
+        if isinstance(found, Failure):
+            yield found
+            continue
+        place, record = found
+        if any(record.get(name) is None for name in _COLUMNS):
+            detail = f"expected {', '.join(_COLUMNS)}, got {', '.join(record)!r}"
+            where = ("ingestion", source, place, source)
+            yield Failure(*where, "bad_judgment", detail)
+            continue
+        topic, document = str(record["query-id"]), str(record["corpus-id"])
+        grade, known = TREC.read(str(record["score"])), seen.get((topic, document))
+        if isinstance(grade, tuple):
+            yield Failure("ingestion", source, place, document, *grade)
+        elif known is not None:
+            reason = "repeated" if known == grade else "conflicting"
+            detail = f"graded {known} for query {topic} before, now {grade}"
+            where = ("ingestion", source, place, document)
+            yield Failure(*where, f"{reason}_judgment", detail)
+        else:
+            seen[topic, document] = grade
+            yield Judgment(topic, document, grade, _TASK, source)

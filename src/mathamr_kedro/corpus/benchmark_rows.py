@@ -1,0 +1,151 @@
+"""Rows of a benchmark's files, JSONL or Parquet: documents, queries, judgments.
+
+Every row that cannot be used is a failure with its file and line.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from mathamr_kedro.corpus.raw import Markup
+from mathamr_kedro.records import Failure
+from mathamr_kedro.trec import open_binary
+
+_IDS = ("_id", "id")
+_TITLES = ("title", "name")
+_MAX_ID = 1000  # characters
+
+Record = tuple[str, dict[str, Any]]
+"""Where a record stands, and what it holds."""
+
+
+class BenchmarkRow(NamedTuple):
+    """A document or a query as its file has it."""
+
+    source: str
+    place: str
+    row_id: str
+    title: str
+    text: str
+    markup: Markup
+    tags: tuple[str, ...]
+
+    @classmethod
+    def read_all(
+        cls, path: Path, source: str, markup: Markup
+    ) -> Iterator[BenchmarkRow | Failure]:
+        """Yield the rows of a file, plain, gzip or Parquet.
+
+        Args:
+            path: the file.
+            source: its name in records.
+            markup: of texts that name no format of their own.
+        """
+        for found in read_records(path, source):
+            if isinstance(found, Failure):
+                yield found
+                continue
+            place, record = found
+            problem = next(_find_problems(record), None)
+            name = str(_first(record, _IDS) or source)[:_MAX_ID]
+            if problem is not None:
+                detail = ("bad_record", problem)
+                yield Failure("ingestion", source, place, name, *detail)
+            else:
+                yield cls._of(record, source, place, markup)
+
+    @classmethod
+    def _of(
+        cls, record: Mapping[str, Any], source: str, place: str, markup: Markup
+    ) -> BenchmarkRow:
+        notes = record.get("metadata") or {}
+        return cls(
+            source,
+            place,
+            str(_first(record, _IDS)),
+            str(_first(record, _TITLES) or ""),
+            str(record["text"]),
+            notes.get("format") or markup,
+            tuple(str(tag) for tag in notes.get("tags") or ()),
+        )
+
+    def says(self, text: str) -> bool:
+        """Tell whether a text is that of this row, with its title or without."""
+        return text in (self.text, f"{self.title} {self.text}".strip())
+
+
+def read_records(path: Path, source: str) -> Iterator[Record | Failure]:
+    """Yield the records of a JSONL or Parquet file with their places."""
+    read = _read_parquet if path.suffix == ".parquet" else _read_jsonl
+    place = ""
+    try:
+        for found in read(path, source):
+            place = found.place if isinstance(found, Failure) else found[0]
+            yield found
+    except (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException) as exc:
+        detail = f"the file is damaged ({exc}); what follows is lost: fetch it again"
+        last = f"after {place}" if place else "line 1"
+        yield Failure("ingestion", source, last, source, "damaged_file", detail)
+    except OSError as exc:
+        detail = f"the file cannot be read ({exc.strerror or exc}); check its rights"
+        yield Failure("ingestion", source, place, source, "unreadable_file", detail)
+
+
+def _read_jsonl(path: Path, source: str) -> Iterator[Record | Failure]:
+    with open_binary(path) as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.strip():
+                continue
+            place = f"line {number}"
+            try:
+                record = json.loads(line.decode("utf-8-sig"))
+            except (ValueError, RecursionError) as exc:
+                detail = f"expected a JSON object in UTF-8 ({exc})"
+                yield Failure("ingestion", source, place, source, "bad_json", detail)
+                continue
+            if isinstance(record, dict):
+                yield place, record
+            else:
+                detail = f"expected a JSON object, got {type(record).__name__}"
+                yield Failure("ingestion", source, place, source, "bad_record", detail)
+
+
+def _read_parquet(path: Path, source: str) -> Iterator[Record | Failure]:
+    number = 0
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches():
+            for record in batch.to_pylist():
+                number += 1
+                yield f"row {number}", record
+
+
+def _find_problems(record: Mapping[str, Any]) -> Iterator[str]:
+    name = _first(record, _IDS)
+    if name is None or not str(name).strip():
+        yield f"expected an id as '_id', got {', '.join(record)!r}"
+    if isinstance(name, (list, dict, bool, float)) or len(str(name)) > _MAX_ID:
+        yield f"expected a text of at most {_MAX_ID} characters as '_id'"
+    if not isinstance(record.get("text"), str):
+        yield f"expected a text as 'text', got {str(record.get('text'))[:80]!r}"
+    if not isinstance(_first(record, _TITLES) or "", str):
+        yield f"expected a text as 'title', got {str(_first(record, _TITLES))[:80]!r}"
+    notes = record.get("metadata") or {}
+    if not isinstance(notes, dict):
+        yield f"expected an object as 'metadata', got {str(notes)[:80]!r}"
+        return
+    if notes.get("format") not in (None, *get_args(Markup)):
+        yield f"expected format among {get_args(Markup)}, got {notes['format']!r}"
+    if not isinstance(notes.get("tags") or [], list):
+        yield f"expected a list of tags, got {str(notes['tags'])[:80]!r}"
+
+
+def _first(record: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+    return next((record[key] for key in keys if record.get(key) is not None), None)

@@ -1,0 +1,78 @@
+"""Premise retrieval: given a statement, find the statements that its proof cites.
+
+```
+statements.jsonl.gz    {"id": "algebra-lemma-silly", "type": "lemma", "name": null,
+                        "number": "10.15.1", "section": "...", "text": "Let $R$ ..."}
+qrels_train.tsv        query  0  premise  1            qrels_dev.tsv beside it
+```
+
+A query is a statement itself, by its id: it is left out of its own results
+(``evaluation.leave_out_query``). Links of the training split alone are told to anybody;
+those of the other splits are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mathamr_kedro.corpus.beir import BeirCollection
+from mathamr_kedro.corpus.benchmark_rows import read_records
+from mathamr_kedro.corpus.raw import Part
+from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.records import Failure, Statement, StatementLink
+
+
+class PremiseCollection(BeirCollection):
+    """Lazy reader of statements and of the links of their proofs."""
+
+    def statements(self) -> Iterator[Statement | Failure]:
+        """Yield type, number, name and place of the statements."""
+        for path in self._find_documents():
+            for found in read_records(path, self._name(path)):
+                if isinstance(found, Failure) or not found[1].get("id"):
+                    continue  # reported with the posts
+                yield self._describe(found[1], self._name(path), found[0])
+
+    def statement_links(self) -> Iterator[StatementLink | Failure]:
+        """Yield what the proofs of training queries cite."""
+        for found in self.pairs():
+            if not isinstance(found, Failure):  # reported with the pairs
+                yield StatementLink(*found)
+
+    def _describe(self, record: dict[str, Any], source: str, place: str) -> Statement:
+        cells = {key: str(v) for key, v in record.items() if v is not None}
+        chapter = cells.get("chapter_title", cells.get("chapter", ""))
+        if "line" in cells:
+            source = f"{cells.get('chapter', '')}.tex"
+            place = f"line {cells['line']}"
+        return Statement(
+            cells.get("id", ""), cells.get("type", "text"), cells.get("number"),
+            cells.get("name"), cells.get("id"), cells.get("section", ""), chapter,
+            source, place, bool(record.get("proved")), "",
+        )  # fmt: skip
+
+    def _find_documents(self) -> list[Path]:
+        for name in ("statements.jsonl", "statements.jsonl.gz"):
+            if (self.root / name).is_file():
+                return [self.root / name]
+        raise MissingInputError(
+            f"Expected statements.jsonl.gz in {str(self.root)!r}; name the folder: "
+            "MATHAMR_STATEMENTS=FOLDER kedro run --env stacks"
+        )
+
+    def _find_queries(self) -> list[Path]:
+        return self._find_documents()
+
+    def _find_qrels(self, split: str) -> list[Path]:
+        names = (f"qrels_{split}.tsv", f"qrels_{split}.tsv.gz")
+        return [self.root / n for n in names if split and (self.root / n).is_file()][:1]
+
+    def _list_splits(self) -> list[str]:
+        names = (file.name for file in self.root.glob("qrels_*.tsv*"))
+        return sorted({name.partition(".")[0].partition("_")[2] for name in names})
+
+    def _list_files(self, part: Part) -> list[Path]:
+        # Every query is a statement: other links leave the documents alone.
+        return self._find_documents() if part == "posts" else super()._list_files(part)

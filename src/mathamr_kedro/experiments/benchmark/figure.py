@@ -1,0 +1,126 @@
+"""Systems by benchmark as dots with intervals; matplotlib is loaded here."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from mathamr_kedro.experiments.benchmark.report import BenchmarkReport
+from mathamr_kedro.experiments.benchmark.scores import BenchmarkScores
+from mathamr_kedro.stats import Comparison
+
+_LOOKS = {
+    "figure.png": {
+        "paper": "#ffffff", "ink": "#1f2328", "faint": "#d8dee4", "muted": "#6e7781",
+        "ours": "#3b6ea8", "reference": "#c8553d",
+    },
+    "figure_dark.png": {
+        "paper": "#0d1117", "ink": "#e6edf3", "faint": "#30363d", "muted": "#9198a1",
+        "ours": "#79b8ff", "reference": "#f0883e",
+    },
+}  # fmt: skip
+"""Colours by file: on a white page, on a dark one."""
+
+_COLUMNS = 2
+_PANEL_WIDTH = 6.2
+_ROW_HEIGHT = 0.24
+_PANEL_FRAME = 0.95
+"""Inches of a panel's title and axis."""
+
+
+def draw_benchmarks(report: BenchmarkReport) -> dict[str, bytes]:
+    """Draw a panel for each benchmark; return pictures in PNG by file name.
+
+    A dot is the mean of the first measure; filled where it differs significantly from
+    the reference. Its line is the interval of the paired difference, drawn around the
+    score of the reference: where it misses the reference, the systems differ.
+    """
+    return {name: _draw(report, look) for name, look in _LOOKS.items()}
+
+
+def _draw(report: BenchmarkReport, look: Mapping[str, str]) -> bytes:
+    scored = list(report.scored)
+    columns = min(_COLUMNS, max(len(scored), 1))
+    lines = [scored[i : i + columns] for i in range(0, len(scored), columns)]
+    heights = [
+        _PANEL_FRAME + _ROW_HEIGHT * max(len(s.systems) for s in line) for line in lines
+    ]
+    page = Figure(
+        figsize=(_PANEL_WIDTH * columns, sum(heights) + 0.5),
+        layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08),
+        dpi=120,
+        facecolor=look["paper"],
+    )
+    grid = page.subplots(
+        len(lines), columns, squeeze=False, gridspec_kw={"height_ratios": heights}
+    )
+    for place, axes in enumerate(grid.flat):
+        if place < len(scored):
+            tests = report.comparisons[scored[place].benchmark.name]
+            _draw_panel(axes, scored[place], tests, look)
+        else:
+            axes.set_visible(False)
+    page.supxlabel(
+        f"line: {100 * report.tests.confidence:g} % interval of the paired difference, "
+        "around the reference; filled: differs significantly",
+        fontsize=8,
+        color=look["muted"],
+    )
+    file = io.BytesIO()
+    FigureCanvasAgg(page).print_png(file)
+    return file.getvalue()
+
+
+def _draw_panel(
+    axes: Axes,
+    scores: BenchmarkScores,
+    tests: list[Comparison],
+    look: Mapping[str, str],
+) -> None:
+    measure = scores.measures[0]
+    rows = sorted(scores.systems, key=lambda row: scores.mean(row, measure))
+    found = {t.condition: t for t in tests if t.measure == measure}
+    for place, row in enumerate(rows):
+        mean = scores.mean(row, measure)
+        is_reference = row == scores.reference
+        colour = look["reference"] if is_reference else look["ours"]
+        test = found.get(row)
+        if test is not None:
+            ends = [test.baseline_mean + end for end in test.interval]
+            axes.plot(ends, [place] * 2, color=colour, linewidth=1.6, alpha=0.8)
+        is_filled = is_reference or (test is not None and test.significant)
+        axes.plot(
+            [mean], [place], marker="o", markersize=6, color=colour,
+            markerfacecolor=colour if is_filled else look["paper"], linestyle="none",
+        )  # fmt: skip
+        if is_reference:
+            axes.axvline(mean, color=colour, linewidth=1, linestyle="--", zorder=0)
+    floor = scores.floors[measure]
+    axes.axvline(floor, color=look["muted"], linewidth=1, linestyle=":", zorder=0)
+    axes.annotate(
+        "floor", (floor, 1), (0, 2), xycoords=("data", "axes fraction"), fontsize=7,
+        textcoords="offset points", ha="center", color=look["muted"],
+    )  # fmt: skip
+    axes.set_yticks(range(len(rows)), rows, fontsize=8, parse_math=False)
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.set_title(
+        f"{scores.benchmark.title} ({scores.num_topics:,} queries)", fontsize=10,
+        color=look["ink"], parse_math=False, loc="left", pad=14,
+    )  # fmt: skip
+    axes.set_xlabel(measure, fontsize=8, color=look["ink"], parse_math=False)
+    _style(axes, look)
+
+
+def _style(axes: Axes, look: Mapping[str, str]) -> None:
+    axes.set_facecolor(look["paper"])
+    axes.set_axisbelow(True)
+    axes.grid(axis="x", color=look["faint"], linewidth=0.7)
+    axes.tick_params(colors=look["ink"], labelsize=8, length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.spines["bottom"].set_color(look["faint"])
+    axes.locator_params(axis="x", nbins=6)

@@ -1,0 +1,96 @@
+"""One formula, any system of Task 2: what evaluation compares, asked by a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from mathamr_kedro.hits import FormulaHits
+from mathamr_kedro.records import FormulaInstance
+from mathamr_kedro.runs.baselines import (
+    FORMULA_SYSTEMS,
+    FormulaRanker,
+    FormulaSystem,
+    TreeLookup,
+    build_formula_ranker,
+)
+from mathamr_kedro.runs.fusion import NamedFusion
+from mathamr_kedro.runs.system_search import PostTypes, SystemSearch
+from mathamr_kedro.search import (
+    EncodedQuery,
+    VectorIndex,
+    VectorStore,
+    find_formulas,
+)
+from mathamr_kedro.search.finders import FindInstances
+from mathamr_kedro.types import PostId
+
+
+@dataclass(eq=False)
+class FormulaSearch(SystemSearch):
+    """Finds formulas for one formula at a time.
+
+    Raises:
+        ConfigurationError: there is no such system for formulas.
+    """
+
+    TASK = 2
+
+    index: VectorIndex
+    store: VectorStore
+    """The vectors; a formula of a post that is not among them is never returned."""
+    vectors: str
+    """Name of the system that compares them."""
+    fusions: Sequence[NamedFusion]
+    """Those that cannot be made of systems for formulas are passed over."""
+    read_formulas: Callable[[], Iterable[FormulaInstance]]
+    """Those that may be returned; baselines read them when they are first asked."""
+    find_instances: FindInstances
+    """Those with given ids, for whoever shows what was found."""
+    trees_of: TreeLookup
+    system: str
+    depth: int = 1000
+    text_model: str | None = None
+
+    def __post_init__(self) -> None:
+        self._rankers: dict[str, FormulaRanker] = {}
+        super().__post_init__()
+
+    def __call__(
+        self, query: EncodedQuery, top: int, system: str | None = None
+    ) -> FormulaHits:
+        """Return the best formulas, each visual id once, the first of each post.
+
+        Raises:
+            ConfigurationError: there is no such system for formulas.
+        """
+        chosen = self._choose(system)
+        runs = self._search(query, None, system=chosen)
+        hits = runs[chosen].lists[query.entry.key]
+        assert isinstance(hits, FormulaHits)
+        first: dict[PostId, int] = {}
+        for place, post in enumerate(hits.post_ids):
+            if post in self.store.places:
+                first.setdefault(post, place)
+        return hits.take(list(first.values())[:top])
+
+    def _list_systems(self) -> dict[str, str]:
+        return {self.vectors: "strategy", **dict.fromkeys(FORMULA_SYSTEMS, "baseline")}
+
+    def _ask(
+        self, system: str, query: EncodedQuery, types: PostTypes, depth: int | None
+    ) -> FormulaHits:
+        (asked,) = query.entry.formula_ids[:1]
+        if system == self.vectors:
+            vector = query.entry.formula(asked)
+            (hits,) = find_formulas(self.index, [vector], self.depth)
+            return hits
+        if system not in self._rankers:
+            known = cast(FormulaSystem, system)
+            self._rankers[system] = build_formula_ranker(
+                known, self.read_formulas(), self.trees_of, self.text_model
+            )
+        topic = self._make_topic(query)._replace(task="task2", formula_id=asked)
+        (hits,) = self._rankers[system]([topic], self.depth)
+        return hits

@@ -1,0 +1,113 @@
+import time
+
+import pytest
+
+from mathamr_kedro.corpus.latex_arguments import LatexArguments
+from mathamr_kedro.corpus.latex_definitions import LatexMacro
+from mathamr_kedro.corpus.latex_macros import LatexMacros
+from mathamr_kedro.errors import MathAMRError
+
+
+def macros_of(*definitions):
+    macros = LatexMacros()
+    for definition in definitions:
+        command = definition[1:].split("{")[0].split("\\")[0].rstrip("*")
+        read = LatexArguments(definition)
+        found = LatexMacro.read(command, definition, len(command) + 1, read)
+        macro, end = found
+        assert macro is not None
+        assert end == len(definition)
+        macros.add(macro)
+    return macros
+
+
+@pytest.mark.parametrize(
+    ("definition", "used", "meant"),
+    [
+        (r"\newcommand{\R}{\mathbb{R}}", r"x \in \R^n", r"x \in \mathbb{R}^n"),
+        (r"\newcommand\R{\mathbb R}", r"x_\R", r"x_{\mathbb R}"),
+        (r"\newcommand*{\p}[2]{(#1, #2)}", r"\p{a} b", "(a, b)"),
+        (r"\newcommand{\p}[2][z]{(#1, #2)}", r"\p{b} \p[x]{y}", "(z, b) (x, y)"),
+        (r"\def\p#1#2{#2#1}", r"\p{a}{bc}", "bca"),
+        (r"\DeclareMathOperator{\Hom}{Hom}", r"\Hom(A)", r"\operatorname{Hom}(A)"),
+        (r"\DeclareMathOperator*{\am}{am}", r"\am_x", r"\operatorname*{am}_x"),
+        (r"\def\Spec{\mathop{\mathrm{Spec}}\nolimits}", r"\Spec R",
+         r"\operatorname{Spec} R"),
+        (r"\DeclarePairedDelimiter{\abs}{\lvert}{\rvert}", r"\abs*{x}",
+         r"\lvert x \rvert"),
+        (r"\let\eps=\varepsilon", r"\eps x", r"\varepsilon x"),
+        (r"\newcommand{\k}{k}", r"\otimes\k x", r"\otimes k x"),
+        (r"\newcommand{\e}{\varepsilon}", r"{\e}x\e", r"{\varepsilon}x\varepsilon"),
+        (r"\newcommand{\be}{\begin{equation}}", r"\be x", r"\begin{equation} x"),
+    ],
+)  # fmt: skip
+def test_macro_stands_for_its_body(definition, used, meant):
+    assert macros_of(definition).expand_text(used) == meant
+
+
+def test_macros_may_use_macros_and_be_defined_anew():
+    macros = macros_of(r"\newcommand{\a}{A}", r"\newcommand{\b}[1]{\a#1\a}")
+    assert macros.expand_text(r"\b{\a x}") == "AA xA"
+    macros.add(LatexMacro("a", "B"))
+    assert macros.expand_text(r"\b{x}") == "B xB"
+
+
+def test_an_old_meaning_kept_by_let_is_no_circle():
+    macros = macros_of(r"\let\oldphi\phi", r"\renewcommand{\phi}{\oldphi'}")
+    assert macros.expand_text(r"\phi") == r"\phi'"
+
+
+def test_redefinition_of_an_operator_by_its_own_name_changes_nothing():
+    macros = macros_of(r"\def\lim{\mathop{\mathrm{lim}}\nolimits}")
+    assert macros.expand_text(r"\lim_n") == r"\lim_n"
+
+
+def test_structure_is_never_redefined():
+    macros = macros_of(r"\renewcommand{\section}[1]{\textbf{#1}}")
+    assert macros.expand_text(r"\section{A}") == r"\section{A}"
+
+
+@pytest.mark.parametrize(
+    "definitions",
+    [
+        [r"\def\a{\a}"],
+        [r"\def\a{x\b}", r"\def\b{y\a}"],
+        [rf"\def\{x}{{\{y}\{y}}}" for x, y in zip("abcdefghijklmnopq",
+                                                  "bcdefghijklmnopqr", strict=True)],
+        [r"\newcommand{\a}[1]{\a{#1#1}}"],
+    ],
+)  # fmt: skip
+def test_macro_without_an_end_is_refused_once_and_left(definitions):
+    macros = macros_of(*definitions)
+    started = time.process_time()
+    with pytest.raises(MathAMRError, match=r"the macro \\\w (does not|becomes)"):
+        macros.expand("a", r"\a{x}", 2)
+    for _ in range(200):
+        try:
+            macros.expand("a", r"\a{x}", 2)
+        except MathAMRError:
+            continue
+    assert time.process_time() - started < 20
+
+
+def test_parameters_between_marks_are_not_read():
+    text = r"\a(#1){<#1>} rest"
+    assert LatexMacro.read("def", text, 0, LatexArguments(text)) == (None, 12)
+
+
+def test_arguments_without_an_end_are_none():
+    read = LatexArguments(r"{a [b {c} ] {")
+    assert read.read_group(0) is None
+    assert read.read_option(3) == ("b {c} ", 11)
+    assert read.read_group(12) is None
+
+
+@pytest.mark.parametrize("piece", ["{", "[", "{[", "[{", r"\a{", r"\a[", "]}"])
+def test_open_braces_cost_no_more_than_others(piece):
+    text = piece * (400_000 // len(piece))
+    started = time.process_time()
+    read = LatexArguments(text)
+    for place in range(0, len(text), 50):
+        read.read_group(place)
+        read.read_option(place)
+    assert time.process_time() - started < 3

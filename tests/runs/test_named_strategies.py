@@ -1,0 +1,93 @@
+"""Strategies as systems: their names, what they refuse, what a score adds up."""
+
+from __future__ import annotations
+
+import pytest
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.runs import NamedStrategy, search_posts
+from mathamr_kedro.search import Strategy
+from mathamr_kedro.search.engines.exact import ExactIndex
+from tests.search.conftest import draw_query
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        NamedStrategy(),
+        NamedStrategy(retrieval="single"),
+        NamedStrategy(retrieval="rerank", candidates=30),
+        NamedStrategy(sentence_weight=0.3),
+        NamedStrategy(with_question=1.0),
+        NamedStrategy(with_question=0.5, with_document=0.2, sentence_weight=0.3),
+    ],
+    ids=lambda strategy: strategy.name,
+)
+def test_terms_add_up_to_the_score(store, strategy):
+    keys = sorted(store.keys(), key=int)
+    questions = [key for key in keys if int(key) % 3 == 0]
+    question_of = {key: questions[int(key) % 5] for key in keys if int(key) % 2}
+    query = draw_query(3)
+    (hits,) = search_posts(ExactIndex(store), store, strategy, question_of, [query], 20)
+    owners = set()
+    for key, score in hits:
+        terms = strategy.list_terms(query, key, store, question_of)
+        total = sum(term.weight * term.similarity for term in terms)
+        assert total == pytest.approx(score, abs=1e-6)
+        asked = question_of.get(key, key) if strategy.with_question else key
+        assert {term.owner for term in terms} <= {key, asked}
+        owners |= {term.owner == key for term in terms}
+    assert owners == ({True, False} if strategy.with_question else {True})
+
+
+def test_weights_of_a_query_add_up_to_one():
+    weights = NamedStrategy(sentence_weight=0.3).weigh(draw_query(1))
+    assert weights.sum() == pytest.approx(1.0)
+    assert weights.tolist() == pytest.approx(
+        [1 / 3.6, 1 / 3.6, 0.3 / 3.6, 0.3 / 3.6, 1 / 3.6]
+    )
+
+
+def test_names_of_strategies():
+    assert NamedStrategy("rerank", "hnsw", 5000).name == "rerank-5000-hnsw"
+    assert NamedStrategy(with_question=0.25).name == "maxsim-exact-question-0.25"
+    mixed = NamedStrategy(with_question=0.5, with_document=0.2)
+    assert mixed.name == "maxsim-exact-question-0.5-document-0.2"
+    assert NamedStrategy(sentence_weight=0.3).name == "maxsim-exact-sentence-0.3"
+    assert NamedStrategy(name="mine").name == "mine"
+    assert NamedStrategy(query_parts="words").name == "maxsim-exact-words"
+    both = NamedStrategy("combined", document_weight=0.5, sentence_weight=0.3)
+    assert both.name == "combined-1000-exact-document-0.5-sentence-0.3"
+    alone = NamedStrategy("maxsim", "hnsw", hnsw_walks="per_vector")
+    assert alone.name == "maxsim-hnsw-per-vector"
+    assert alone.mode.walks == "per_vector"
+    plain = Strategy("single", depth=7, post_types=("document",))
+    named = NamedStrategy.of(plain)
+    assert (named.name, named.depth, named.post_types) == (
+        "single-exact", 7, ("document",),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"with_question": 1.5}, "0 to 1"),
+        ({"with_question": 0.5}, "'rerank' or"),
+        ({"with_document": -0.1}, "at least 0"),
+        ({"with_document": 0.1}, "'rerank' or"),
+        ({"sentence_weight": 0.0}, "positive sentence_weight"),
+        ({"sentence_weight": 0.5}, "'rerank' or"),
+    ],
+)
+def test_impossible_strategies_are_refused(values, message):
+    with pytest.raises(ConfigurationError, match=message):
+        NamedStrategy("single", **values)
+
+
+def test_weights_of_documents_belong_to_their_retrieval():
+    with pytest.raises(ConfigurationError, match="Expected document_weight for"):
+        NamedStrategy("combined", with_document=0.2)
+    with pytest.raises(ConfigurationError, match="retrieval 'combined' for"):
+        Strategy("maxsim", document_weight=0.5)
+    with pytest.raises(ConfigurationError, match="at least 0"):
+        Strategy("combined", document_weight=-1.0)

@@ -1,0 +1,115 @@
+"""A paper of one's own from its LaTeX to searches by kind, in the terminal."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+from click.testing import CliRunner
+from kedro.framework.session import KedroSession
+from kedro.framework.startup import bootstrap_project
+
+from mathamr_kedro.cli import inspect, search, summary
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.project_search import open_searcher
+from tests.pipelines.graph_world import PROJECT
+
+PAPER = r"""\documentclass{amsart}
+\newtheorem{thm}{Theorem}[section]
+\newtheorem{lem}[thm]{Lemma}
+\newcommand{\Z}{\mathbb{Z}}
+\title{Primes}
+\begin{document}
+\section{Divisors}
+We study primes $p$.
+\begin{lem}[Euclid]\label{euclid} If a prime $p$ divides $ab$ in $\Z$, then $p$ divides
+$a$ or $b$. \end{lem}
+\begin{thm}\label{factors} An integer $n > 1$ is a product of primes. \end{thm}
+\begin{proof} By Lemma \ref{euclid}. \end{proof}
+\begin{thm}\label{many} There are infinitely many primes. Here $\left\{ x \right.$ ends.
+\end{thm}
+\begin{proof} By Theorem \ref{factors} and Lemma \ref{euclid}. \end{proof}
+\end{document}
+"""
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "notes").mkdir()
+    (folder / "notes" / "paper.tex").write_text(PAPER)
+    values = {
+        "data_root": str(folder / "data"),
+        "raw_root": str(folder / "notes"),
+        "unit": "statement",
+        "ingestion": {"pairs": "links"},
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(PROJECT)
+        bootstrap_project(PROJECT)
+        for stage in ("ingestion", "amr_parsing", "graph_fusion", "preprocessing",
+                      "training", "indexing"):  # fmt: skip
+            session = KedroSession.create(PROJECT, env="own", runtime_params=values)
+            with session:
+                session.run(pipeline_names=[stage])
+        yield folder / "data"
+
+
+@pytest.fixture(autouse=True)
+def in_project(monkeypatch):
+    monkeypatch.chdir(PROJECT)
+    logging.disable(logging.INFO)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def run(command, data, *arguments):
+    options = ["--env", "own", "--data-root", str(data)]
+    return CliRunner().invoke(command, [*arguments, *options], catch_exceptions=False)
+
+
+def test_results_are_of_the_kinds_asked_for(data):
+    searcher = open_searcher("own", str(data))
+    try:
+        for kinds in (("lemma",), ("theorem",), ("lemma", "theorem"), ("text",)):
+            found = searcher.search("primes", top=10, post_types=kinds).results
+            assert {r.statement["kind"] for r in found} == set(kinds)
+        # The filter comes before the cut.
+        (first,) = searcher.search("infinitely many", 1, ("lemma",)).results
+        assert first.post_id == "paper-euclid"
+        assert first.statement == {
+            "kind": "lemma", "number": "1.1", "name": "Euclid", "section": "Divisors",
+            "used_by": 2,
+        }  # fmt: skip
+        with pytest.raises(ConfigurationError, match=r"'lema'.*did you mean 'lemma'"):
+            searcher.search("primes", post_types=("lema",))
+    finally:
+        searcher.close()
+
+
+@pytest.mark.parametrize("options", [(), ("--system", "bm25"), ("--with", "bm25")])
+def test_terminal_shows_number_name_section_and_uses(data, options):
+    asked = ("a prime divides $ab$", "--type", "lemma,theorem", "--top", "3")
+    shown = run(search.command, data, *asked, *options)
+    assert shown.exit_code == 0, shown.output
+    assert "lemma 1.1 (Euclid), Divisors; used by 2 statements" in shown.stdout
+    found = json.loads(run(search.command, data, *asked, *options, "--json").stdout)
+    assert {r["statement"]["kind"] for r in found} <= {"lemma", "theorem"}
+
+
+def test_a_statement_is_shown_with_its_proof_and_who_uses_it(data):
+    shown = run(inspect.command, data, "paper-factors").stdout
+    for part in ("theorem 1.2", "section Divisors", "in paper.tex, line 11",
+                 "its proof uses paper-euclid", "used by paper-many",
+                 "proof: By Lemma."):  # fmt: skip
+        assert part in shown
+
+
+def test_summary_counts_statements_by_kind(data):
+    shown = run(summary.command, data).stdout
+    assert "… theorem" in shown and "… lemma" in shown and "… text" in shown
+    report = (data / "08_reporting" / "ingestion.md").read_text()
+    assert "| Statements: theorem | 2 |" in report
+    assert "| Statements cited by proofs | 3 |" in report
+    assert "| Training pairs | 3 |" in report
