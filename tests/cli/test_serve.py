@@ -80,7 +80,8 @@ def test_without_an_index_it_says_what_to_run(demo: Path, tmp_path: Path) -> Non
         env={**os.environ},
     )  # fmt: skip
     assert done.returncode == 2
-    assert "No index to search; run `kedro run --env demo`" in done.stderr
+    told = f"run `kedro run --env demo --params data_root={tmp_path}` first"
+    assert f"No index to search; {told}" in done.stderr
     assert "Traceback" not in done.stderr
 
 
