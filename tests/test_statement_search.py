@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 
@@ -10,8 +11,9 @@ from click.testing import CliRunner
 from kedro.framework.session import KedroSession
 from kedro.framework.startup import bootstrap_project
 
-from mathamr_kedro.cli import inspect, search, summary
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.cli import beir, inspect, search, summary
+from mathamr_kedro.corpus import BeirCollection, BeirFiles
+from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.project_search import open_searcher
 from tests.pipelines.graph_world import PROJECT
 
@@ -113,3 +115,42 @@ def test_summary_counts_statements_by_kind(data):
     assert "| Statements: theorem | 2 |" in report
     assert "| Statements cited by proofs | 3 |" in report
     assert "| Training pairs | 3 |" in report
+
+
+def test_links_of_proofs_become_a_benchmark(data, tmp_path):
+    options = ("export", "--links", "--output", str(tmp_path))
+    result = run(beir.command, data, *options)
+    assert "2 queries" in result.output
+    lines = {}
+    for split in ("train", "dev", "test"):
+        header, *rows = (tmp_path / f"qrels/{split}.tsv").read_text().splitlines()
+        assert header == "query-id\tcorpus-id\tscore"
+        lines |= dict.fromkeys(rows, split)
+    assert set(lines) == {
+        "paper-factors\tpaper-euclid\t1",
+        "paper-many\tpaper-factors\t1",
+        "paper-many\tpaper-euclid\t1",
+    }
+    parts = {row.split("\t")[0]: split for row, split in lines.items()}
+    for name, split in parts.items():  # decided by the id alone
+        place = int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) % 100
+        assert split == ("train" if place < 70 else "dev" if place < 85 else "test")
+    files = BeirFiles(split="train", training_split="")
+    read = BeirCollection(tmp_path, files)
+    documents = {post.post_id for post in read.posts()}
+    assert {"paper-euclid", "paper-factors", "paper-many"} <= documents
+    asked = [json.loads(q) for q in (tmp_path / "queries.jsonl").open()]
+    assert {q["_id"] for q in asked} == {"paper-factors", "paper-many"}
+
+
+def test_a_collection_without_links_makes_no_benchmark(tmp_path):
+    """What is missing, and how to get it."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/a.md").write_text("# A\n\nLet $x$ be even.\n")
+    values = {"data_root": str(tmp_path / "d"), "raw_root": str(tmp_path / "notes")}
+    bootstrap_project(PROJECT)
+    with KedroSession.create(PROJECT, env="own", runtime_params=values) as session:
+        session.run(pipeline_names=["ingestion"])
+    with pytest.raises(MissingInputError, match="unit=statement"):
+        options = ("export", "--links", "--output", str(tmp_path / "out"))
+        run(beir.command, tmp_path / "d", *options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from mathamr_kedro.trec import Run
 from mathamr_kedro.types import TopicId
 from mathamr_kedro.wording import count_nouns
 
+_SHARES = {"train": 70, "dev": 85, "test": 100}
+"""Of the queries made of links, each with the end of its share in per cent."""
 _NEEDED = ("posts", "topics", "judgments", "training_pairs", "visual_index")
 
 
@@ -51,18 +54,34 @@ def command() -> None:
     "--topic-set", metavar="NAME", multiple=True,
     help="Topics to write, e.g. ARQMath-1; may be repeated (default: all).",
 )  # fmt: skip
+@click.option(
+    "--links", is_flag=True,
+    help="Make a benchmark of statements: which ones does a proof cite?",
+)  # fmt: skip
 @ENV
 @DATA_ROOT
 def _export(
-    output: Path, task: int, split: str, topic_set: tuple[str, ...], **where: Any
+    output: Path,
+    task: int,
+    split: str,
+    topic_set: tuple[str, ...],
+    links: bool,
+    **where: Any,
 ) -> None:
     """Write corpus, queries, qrels and runs to a folder.
 
     Documents are what a search may return. Training pairs become qrels/train.tsv, and
     runs of the last evaluation are written for trec_eval and as JSON.
+
+    With --links, queries are statements of own files and what their proofs cite is
+    relevant: 70 % of the queries in qrels/train.tsv, 15 % each in dev.tsv and test.tsv,
+    by a digest of their ids.
     """
     catalog: Any = open_catalog(**where)
     _refuse_missing(catalog, where["env"])
+    if links:
+        _export_links(catalog, BenchmarkFolder(output))
+        return
     sets = _choose_sets(catalog, task, topic_set)
     folder = BenchmarkFolder(output)
     posts, pairs = catalog.load("posts"), catalog.load("training_pairs")
@@ -96,6 +115,38 @@ def _export(
             f"warning: {count_nouns(len(folder.unfaithful), 'text')} would not be read "
             f"as they are ({names})", err=True,
         )  # fmt: skip
+
+
+def _export_links(catalog: Any, folder: BenchmarkFolder) -> None:
+    """Write statements, those whose proofs cite others, and what these cite."""
+    cited: dict[str, dict[str, int]] = {}
+    for link in catalog.load("statement_links").records():
+        cited.setdefault(link.post_id, {})[link.premise_id] = 1
+    if not cited:
+        raise MissingInputError(
+            "No proof cites a statement in this collection; read LaTeX files by "
+            "`kedro run --env own --params raw_root=FOLDER,unit=statement`"
+        )
+    posts = catalog.load("posts")
+    found = report_progress(posts.records(), "documents written")
+    documents = folder.write_corpus(found)
+    asked = (post for post in posts.records() if post.post_id in cited)
+    queries = folder.write_queries((), asked)
+    by_split: dict[str, dict[TopicId, dict[str, int]]] = {s: {} for s in _SHARES}
+    for name, grades in cited.items():
+        by_split[_choose_split(name)][name] = grades
+    lines = {name: folder.write_qrels(name, found) for name, found in by_split.items()}
+    told = ", ".join(f"{count:,} links in {name}.tsv" for name, count in lines.items())
+    click.echo(
+        f"Wrote {folder.folder}: {count_nouns(documents, 'document')}, {queries:,} "
+        f"queries, {told}"
+    )
+
+
+def _choose_split(name: str) -> str:
+    """Return the part of a query: the same whatever else a book holds."""
+    place = int(sha256(name.encode()).hexdigest()[:8], 16) % 100
+    return next(split for split, end in _SHARES.items() if place < end)
 
 
 def _refuse_missing(catalog: Any, env: str | None) -> None:
