@@ -29,6 +29,7 @@ demo: $(STAMP)  ## Set up and run the main job on the embedded sample.
 	$(BIN)/kedro run --env demo
 	$(BIN)/mathamr summary --env demo
 	$(BIN)/mathamr search 'is $$\sqrt p$$ irrational for a prime $$p$$?' --env demo --top 3
+	@echo "Now open the search page: $(BIN)/mathamr serve --env demo"
 
 test: check unit  ## Set up and run all checks and tests (what CI runs).
 

@@ -1,27 +1,41 @@
-"""Takes the pictures of docs/images from Kedro-Viz: ``python docs/screenshots.py``.
+"""Takes the pictures of docs/images: ``python docs/screenshots.py``.
 
 Builds the static pages of Kedro-Viz, serves them on this machine alone and has a
-headless Chromium (``apt-get install chromium``) take a picture of each.
+headless Chromium (``apt-get install chromium``) take a picture of each; then starts
+``mathamr serve`` over the demo (``make demo`` comes first) and takes those of the
+search page. ``--only viz`` or ``--only serve`` takes one half; ``--data-root`` names
+the folder of the demo's data, if it is another one.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
+import socket
 import subprocess
+import sys
 import tempfile
 import threading
+import time
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.error import URLError
+from urllib.parse import quote
+from urllib.request import urlopen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PROJECT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(PROJECT))  # the browser of the tests
+
+from tests.serve.browser import Page, open_browser  # noqa: E402
+
 IMAGES = PROJECT / "docs/images"
 PICTURES = {
     "kedro_viz.png": ("?types=nodes", (900, 960)),
@@ -88,12 +102,79 @@ def take_picture(url: str, size: tuple[int, int], file: Path) -> None:
         subprocess.run([*CHROMIUM, *options, url], check=True, capture_output=True)
 
 
+@contextmanager
+def run_server(data_root: str | None) -> Iterator[str]:
+    """Run ``mathamr serve`` over the demo."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "mathamr_kedro", "serve", "--env", "demo"]
+    command += ["--port", str(port)]
+    command += ["--data-root", data_root] if data_root else []
+    address = f"http://127.0.0.1:{port}/"
+    with subprocess.Popen(command, cwd=PROJECT) as server:
+        try:
+            while server.poll() is None:
+                try:
+                    urlopen(f"{address}health").close()
+                except (URLError, ConnectionError):
+                    time.sleep(0.2)
+                else:
+                    yield address
+                    break
+        finally:
+            server.terminate()
+
+
+QUESTION = r"is $\sqrt p$ irrational for a prime $p$?"
+FORMULA = r"\sum_{i=1}^n i = \frac{n(n+1)}{2}"
+ASKED = f"?q={quote(QUESTION)}"
+FOUND = "document.querySelector('.card math')"
+WHY = "document.querySelectorAll('#sheet .pair svg').length === 2"
+
+
+def take_serve_pictures(page: Page, address: str) -> None:
+    """Write the pictures of the search page."""
+
+    def show(name: str, query: str, condition: str) -> None:
+        page.open(address + query)
+        page.wait(condition)
+        page.run("document.fonts.ready.then(() => true)")
+        time.sleep(0.5)
+        page.take_picture(IMAGES / f"serve_{name}.png")
+
+    page.resize(1100, 820)
+    page.prefer("light")
+    show("start", "", "document.querySelector('#examples math')")
+    show("results", ASKED, FOUND)
+    page.click(".card .formula[data-partner=F0]")
+    time.sleep(0.3)
+    page.take_picture(IMAGES / "serve_menu.png")
+    show("formula", f"?mode=formula&q={quote(FORMULA)}", FOUND)
+    show("why", f"{ASKED}&why=33733", WHY)
+    page.run("document.querySelector('#sheet').scrollTop = 1e6")
+    time.sleep(0.3)
+    page.take_picture(IMAGES / "serve_graphs.png")
+    page.prefer("dark")
+    show("dark", ASKED, FOUND)
+    page.prefer("light")
+    page.resize(390, 780, phone=True)
+    show("phone", ASKED, FOUND)
+
+
 def main() -> None:
-    """Take all pictures."""
+    """Take all pictures, or one half of them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=("viz", "serve"))
+    parser.add_argument("--data-root")
+    given = parser.parse_args()
     IMAGES.mkdir(exist_ok=True)
-    with build_pages() as folder, serve(folder) as address:
-        for name, (query, size) in PICTURES.items():
-            take_picture(f"{address}{query}", size, IMAGES / name)
+    if given.only != "serve":
+        with build_pages() as folder, serve(folder) as address:
+            for name, (query, size) in PICTURES.items():
+                take_picture(f"{address}{query}", size, IMAGES / name)
+    if given.only != "viz":
+        with run_server(given.data_root) as address, open_browser() as page:
+            take_serve_pictures(page, address)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ SKIPPED = {
     ),
     r"^kedro (viz|ipython|jupyter)|^make ": "opens a browser, a prompt, or sets up",
     r"^mathamr models get": "downloads",
+    r"^mathamr (serve|mcp)": "waits for requests; tests/serve asks them",
     r"^mathamr experiments (run|track|compare|show)": (
         "trains for minutes; tests/cli/test_experiments.py runs them on a small world"
     ),

@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+from threading import Thread
 
 import pytest
 
@@ -198,3 +199,11 @@ def test_room_is_taken_before_memory_is_written(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "posix_fallocate", refuse)
     with pytest.raises(DiskFullError, match=r"table\.npy.*make room"):
         allot_file(path)
+
+
+def test_a_lock_is_released_by_any_thread(tmp_path):
+    held = FolderLock(tmp_path, "wait")
+    thread = Thread(target=held.close)
+    thread.start()
+    thread.join()
+    FolderLock(tmp_path, "wait").close()

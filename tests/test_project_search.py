@@ -34,7 +34,7 @@ def test_search_for_a_formula_ranks_as_the_run_of_the_evaluation(
     try:
         for topic in list(run.lists)[:3]:
             query = searcher._find_topic(topic)
-            found = searcher._find_formulas._search(query, None)[system].lists[topic]
+            found = searcher.find_formulas._search(query, None)[system].lists[topic]
             assert found.visual_ids == run.lists[topic].ids
             shown = [r.post_id for r in searcher.search_like(topic, top=20).results]
             assert shown == list(dict.fromkeys(found.post_ids))[:20]

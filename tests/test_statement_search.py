@@ -139,7 +139,9 @@ def test_links_of_proofs_become_a_benchmark(data, tmp_path):
     read = BeirCollection(tmp_path, files)
     documents = {post.post_id for post in read.posts()}
     assert {"paper-euclid", "paper-factors", "paper-many"} <= documents
-    asked = [json.loads(q) for q in (tmp_path / "queries.jsonl").open()]
+    asked = [
+        json.loads(q) for q in (tmp_path / "queries.jsonl").read_text().splitlines()
+    ]
     assert {q["_id"] for q in asked} == {"paper-factors", "paper-many"}
 
 

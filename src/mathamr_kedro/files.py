@@ -116,7 +116,9 @@ class FolderLock:
         from filelock import FileLock, Timeout  # noqa: PLC0415
 
         folder.mkdir(parents=True, exist_ok=True)
-        self._lock = FileLock(folder / ".lock", blocking=False)
+        # whichever thread took it, any thread of the process may let others in
+        lock = folder / ".lock"
+        self._lock = FileLock(lock, blocking=False, thread_local=False)
         try:
             self._lock.acquire()
         except (Timeout, RuntimeError) as exc:  # the latter for this very process

@@ -8,12 +8,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mathamr_kedro.errors import ConfigurationError, suggest
-from mathamr_kedro.graph import POST_TYPES
+from mathamr_kedro.graph import POST_TYPES, GraphRecord
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.runs import PostSearch
 from mathamr_kedro.search import EncodedQuery, ScorePart
@@ -34,8 +34,27 @@ class StatementSearch:
     def __init__(self, catalog: Any, search: PostSearch) -> None:
         self._catalog, self._search = catalog, search
 
+    @property
+    def system(self) -> str:
+        """The one that is asked where none is named."""
+        return self._search.system
+
+    @property
+    def systems(self) -> Mapping[str, str]:
+        """All that can be asked, and what they are."""
+        return self._search.systems
+
+    @property
+    def find_graph(self) -> Callable[[PostId], GraphRecord | None]:
+        """Gives the math graphs of posts."""
+        return self._search.find_graph
+
     def __call__(
-        self, query: EncodedQuery, top: int, post_types: Sequence[str] | None = None
+        self,
+        query: EncodedQuery,
+        top: int,
+        post_types: Sequence[str] | None = None,
+        system: str | None = None,
     ) -> Hits:
         """Return the best posts.
 
@@ -43,14 +62,16 @@ class StatementSearch:
             query: encoded.
             top: how many.
             post_types: types of post, or kinds of statement such as ``lemma``.
+            system: how they are found; the usual one if ``None``.
 
         Raises:
-            ConfigurationError: there is neither such a type nor such a kind.
+            ConfigurationError: there is neither such a type nor such a kind, or no such
+                system.
         """
         asked = post_types or ()
         kinds = [name for name in asked if name not in POST_TYPES]
         if not kinds:
-            return self._search(query, top, post_types)
+            return self._search(query, top, post_types, system)
         for kind in kinds:
             if kind not in self._posts_by_kind:
                 known = [*sorted(self._posts_by_kind), *POST_TYPES]
@@ -64,7 +85,7 @@ class StatementSearch:
         while True:
             # What is fused or mixed is cut before it is filtered: cut it later.
             self._search.deepen(fetch)
-            found = self._search(query, fetch, types)
+            found = self._search(query, fetch, types, system)
             places = [i for i, key in enumerate(found.ids) if key in wanted]
             if len(places) >= top or fetch >= limit:
                 return found.take(places).top(top)
@@ -75,10 +96,11 @@ class StatementSearch:
         query: EncodedQuery,
         post_id: PostId,
         post_types: Sequence[str] | None = None,
+        system: str | None = None,
     ) -> tuple[ScorePart, ...]:
         """Return what each system gives to the score of a post."""
         types = [name for name in post_types or () if name in POST_TYPES] or None
-        return self._search.explain(query, post_id, types)
+        return self._search.explain(query, post_id, types, system)
 
     def describe(self, ids: Collection[PostId]) -> Mapping[PostId, Mapping[str, Any]]:
         """Return kind, number, name and section, and how many statements use each."""

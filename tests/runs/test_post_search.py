@@ -241,8 +241,33 @@ def test_formulas_rank_as_in_the_run(store):
         for visual, score in zip(hits.visual_ids[:9], hits.scores, strict=False):
             shares = [part.share for part in search.explain(query, visual)]
             assert sum(shares) == pytest.approx(score, abs=1e-9)
+        assert open_by("bm25")(query, 9, system).ids == hits.top(9).ids
     with pytest.raises(ConfigurationError, match=r"No system for formulas.* 'plain'"):
         open_by("plain")
+
+
+@pytest.mark.parametrize("system", ["plain", "bm25", "both", "three"])
+def test_any_system_can_be_asked_for_one_query(open_search, runs, system):
+    """Beside the usual one, whatever was asked before."""
+    search, usual = open_search("with_question"), runs["with_question"].top(5)
+    assert search(QUERY, 5).ids == usual.ids
+    hits = search(QUERY, 5, system=system)
+    assert hits.ids == runs[system].top(5).ids
+    for key, score in hits:
+        parts = search.explain(QUERY, key, system=system)
+        assert sum(part.share for part in parts) == pytest.approx(score, abs=1e-6)
+    assert search(QUERY, 5).ids == usual.ids
+    (part,) = search.explain(QUERY, usual.ids[0])
+    assert part.system == "with_question"
+    with pytest.raises(ConfigurationError, match="did you mean 'bm25'"):
+        search(QUERY, 5, system="bm26")
+
+
+def test_systems_are_listed_with_what_they_are(open_search):
+    systems = open_search("plain").systems
+    assert [systems[n] for n in ("plain", "bm25", "both")] == [
+        "strategy", "baseline", "fusion",
+    ]  # fmt: skip
 
 
 def test_unknown_systems_are_refused_with_the_nearest_name(open_search):

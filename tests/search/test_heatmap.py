@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 
+from mathamr_kedro.graph import FORMULA, SENTENCE
 from mathamr_kedro.search.explanation import explain
 from mathamr_kedro.search.heatmap import (
     _colour,
@@ -93,6 +94,14 @@ def test_a_long_axis_shows_some_of_its_names():
 
 def test_nothing_to_compare_is_an_empty_figure():
     assert not draw_panels({}).axes[0].images
+
+
+def test_page_draws_formulas():
+    captions = {(FORMULA, 0): r"$\sqrt{2}$", (SENTENCE, 0): "Why is $x^2 = 2$?"}
+    page = write_html(explain(QUERY, POST, captions))
+    assert r'<math alttext="\sqrt{2}"><msqrt>' in page
+    assert "Why is <math" in page
+    assert "$" not in page
 
 
 def test_cells_go_from_white_to_dark_blue():

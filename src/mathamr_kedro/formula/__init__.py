@@ -4,8 +4,9 @@ r"""Formulas as trees: Symbol Layout Trees (SLT) and Operator Trees (OPT).
 MathML ──> mathml/ ──┐                      ┌─> text_drawing, svg_drawing
 LaTeX ───> latex/ ───┼─> tree: FormulaTree ─┼─> graphs/: graphs and strings of papers
 LaTeX ───> latexml ──┘   (node, labels,     └─> tree_rows, tree_store: one row per
-                          bracket strings,      visually distinct formula, on disk
-                          tuples)
+   │                      bracket strings,      visually distinct formula, on disk
+   │                      tuples)
+   └─────> latex/display_mathml: what browsers draw; rendered_text: words and formulas
 ```
 
 Names are imported on first use, so that reading MathML does not load the LaTeX
@@ -24,6 +25,7 @@ from mathamr_kedro.faces import load_lazily
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula.latex import trees_from_latex
+    from mathamr_kedro.formula.latex.display_mathml import mathml_from_latex
     from mathamr_kedro.formula.latexml import LatexmlConfig, LatexmlConverter
     from mathamr_kedro.formula.mathml import (
         TreeError,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
         slt_from_mathml,
     )
     from mathamr_kedro.formula.node import SLT_EDGES, find_kind
+    from mathamr_kedro.formula.rendered_text import MATH_STYLE, render_text
     from mathamr_kedro.formula.svg_drawing import draw_svg
     from mathamr_kedro.formula.text_drawing import draw_text
     from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
@@ -47,6 +50,7 @@ _HOME = {
     "FormulaTrees": "tree",
     "LatexmlConfig": "latexml",
     "LatexmlConverter": "latexml",
+    "MATH_STYLE": "rendered_text",
     "SLT_EDGES": "node",
     "TreeBatch": "tree_rows",
     "TreeError": "mathml",
@@ -58,12 +62,15 @@ _HOME = {
     "draw_text": "text_drawing",
     "find_kind": "node",
     "find_trees": "tree_store",
+    "mathml_from_latex": "latex.display_mathml",
     "opt_from_mathml": "mathml",
+    "render_text": "rendered_text",
     "slt_from_mathml": "mathml",
     "trees_from_latex": "latex",
 }
 
 __all__ = [
+    "MATH_STYLE",
     "SLT_EDGES",
     "FormulaTree",
     "FormulaTrees",
@@ -79,7 +86,9 @@ __all__ = [
     "draw_text",
     "find_kind",
     "find_trees",
+    "mathml_from_latex",
     "opt_from_mathml",
+    "render_text",
     "slt_from_mathml",
     "trees_from_latex",
 ]

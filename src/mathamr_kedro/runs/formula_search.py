@@ -23,7 +23,7 @@ from mathamr_kedro.search import (
     VectorStore,
     find_formulas,
 )
-from mathamr_kedro.search.searcher import FindInstances
+from mathamr_kedro.search.finders import FindInstances
 from mathamr_kedro.types import PostId
 
 
@@ -57,9 +57,17 @@ class FormulaSearch(SystemSearch):
         self._rankers: dict[str, FormulaRanker] = {}
         super().__post_init__()
 
-    def __call__(self, query: EncodedQuery, top: int) -> FormulaHits:
-        """Return the best formulas, each visual id once, the first of each post."""
-        hits = self._search(query, None)[self.system].lists[query.entry.key]
+    def __call__(
+        self, query: EncodedQuery, top: int, system: str | None = None
+    ) -> FormulaHits:
+        """Return the best formulas, each visual id once, the first of each post.
+
+        Raises:
+            ConfigurationError: there is no such system for formulas.
+        """
+        chosen = self._choose(system)
+        runs = self._search(query, None, system=chosen)
+        hits = runs[chosen].lists[query.entry.key]
         assert isinstance(hits, FormulaHits)
         first: dict[PostId, int] = {}
         for place, post in enumerate(hits.post_ids):
@@ -67,8 +75,8 @@ class FormulaSearch(SystemSearch):
                 first.setdefault(post, place)
         return hits.take(list(first.values())[:top])
 
-    def _list_systems(self) -> list[str]:
-        return [self.vectors, *FORMULA_SYSTEMS]
+    def _list_systems(self) -> dict[str, str]:
+        return {self.vectors: "strategy", **dict.fromkeys(FORMULA_SYSTEMS, "baseline")}
 
     def _ask(
         self, system: str, query: EncodedQuery, types: PostTypes, depth: int | None

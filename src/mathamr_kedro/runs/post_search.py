@@ -66,7 +66,6 @@ class PostSearch(SystemSearch):
     find_questions: Callable[[], Mapping[PostId, PostId]]
     """Question of each answer in the index; read when first needed."""
     system: str
-    """The one to use."""
     depth: int = 1000
     """Results of a baseline that is fused."""
     encode_part: EncodePart | None = None
@@ -78,15 +77,24 @@ class PostSearch(SystemSearch):
         super().__post_init__()
 
     def __call__(
-        self, query: EncodedQuery, top: int, post_types: Sequence[str] | None = None
+        self,
+        query: EncodedQuery,
+        top: int,
+        post_types: Sequence[str] | None = None,
+        system: str | None = None,
     ) -> Hits:
-        """Return the best posts; types are those of the system if ``None``."""
+        """Return the best posts; types are those of the system if ``None``.
+
+        Raises:
+            ConfigurationError: there is no such system.
+        """
         types = None if post_types is None else tuple(post_types)
-        strategy = self.strategies.get(self.system)
+        chosen = self._choose(system)
+        strategy = self.strategies.get(chosen)
         # Only where scores are mixed or fused does more than the best count.
         is_plain = strategy is not None and not strategy.mixes
-        runs = self._search(query, types, top if is_plain else None)
-        hits = runs[self.system].documents(query.entry.key)
+        runs = self._search(query, types, top if is_plain else None, chosen)
+        hits = runs[chosen].documents(query.entry.key)
         known = [i for i, key in enumerate(hits.ids) if key in self.store.places]
         return hits.take(known).top(top)
 
@@ -98,8 +106,9 @@ class PostSearch(SystemSearch):
             for name, strategy in self.strategies.items()
         }
 
-    def _list_systems(self) -> list[str]:
-        return [*self.strategies, *POST_SYSTEMS]
+    def _list_systems(self) -> dict[str, str]:
+        ours = dict.fromkeys(self.strategies, "strategy")
+        return {**ours, **dict.fromkeys(POST_SYSTEMS, "baseline")}
 
     def _list_terms(self, system: str, query: EncodedQuery, key: str) -> Terms:
         if system not in self.strategies:

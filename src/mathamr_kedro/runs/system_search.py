@@ -26,47 +26,63 @@ class SystemSearch:
 
     TASK: int
     system: str
+    """The one to ask where none is named."""
     fusions: Sequence[NamedFusion]
+    systems: dict[str, str]
+    """All that can be asked, and what they are: strategy, baseline, fusion."""
 
     def __post_init__(self) -> None:
         self._last: tuple[EncodedQuery, PostTypes, dict[str, Run]] | None = None
         self._fused: dict[str, NamedFusion] = {}
-        known = self._list_systems()
+        self.systems = self._list_systems()
         for fusion in self.fusions:  # of those before them
-            if {*fusion.of} <= {*known}:
+            if {*fusion.of} <= {*self.systems}:
                 self._fused[fusion.name] = fusion
-                known.append(fusion.name)
-        if self.system not in known:
-            raise self._refuse(known)
+                self.systems[fusion.name] = "fusion"
+        self._choose(self.system)
 
-    def _refuse(self, known: list[str]) -> ConfigurationError:
-        parts = next((f.of for f in self.fusions if f.name == self.system), ())
-        wrong = next((part for part in parts if part not in known), self.system)
+    def _choose(self, system: str | None) -> str:
+        """Return the system to ask: the usual one, if none is named.
+
+        Raises:
+            ConfigurationError: there is no such system.
+        """
+        chosen, known = system or self.system, list(self.systems)
+        if chosen in self.systems:
+            return chosen
+        parts = next((f.of for f in self.fusions if f.name == chosen), ())
+        wrong = next((part for part in parts if part not in known), chosen)
         what = "posts" if self.TASK == 1 else "formulas"
-        return ConfigurationError(
+        raise ConfigurationError(
             f"No system for {what} is named {wrong!r}{suggest(wrong, known) or '.'} "
             f"Known: {', '.join(known)} (indexing.search, evaluation.strategies, "
             "evaluation.fusions)"
         )
 
     def explain(
-        self, query: EncodedQuery, key: str, post_types: Sequence[str] | None = None
+        self,
+        query: EncodedQuery,
+        key: str,
+        post_types: Sequence[str] | None = None,
+        system: str | None = None,
     ) -> tuple[ScorePart, ...]:
         """Return what gave how much to the score of a post, or of a visual id."""
         types, name = None if post_types is None else tuple(post_types), query.entry.key
-        terms = self._list_terms(self.system, query, key)
+        chosen = self._choose(system)
+        terms = self._list_terms(chosen, query, key)
         if terms:
             score = sum(term.weight * term.similarity for term in terms)
-            return (ScorePart(self.system, score, score, terms),)
+            return (ScorePart(chosen, score, score, terms),)
         last = self._last
         is_known = last is not None and last[0] is query and last[1] == types
-        runs = last[2] if last and is_known else self._search(query, types)
-        if self.system not in self._fused:
-            score = _find_score(runs[self.system], name, key)
+        runs = last[2] if last and is_known and chosen in last[2] else None
+        runs = runs or self._search(query, types, system=chosen)
+        if chosen not in self._fused:
+            score = _find_score(runs[chosen], name, key)
             share = 0.0 if math.isnan(score) else score
-            return (ScorePart(self.system, share, score),)
-        fusion = self._fused[self.system]
-        parts = [runs[system] for system in fusion.of]
+            return (ScorePart(chosen, share, score),)
+        fusion = self._fused[chosen]
+        parts = [runs[part] for part in fusion.of]
         shares = fusion.split(parts, name).get(key, [0.0] * len(parts))
         return tuple(
             ScorePart(
@@ -85,8 +101,8 @@ class SystemSearch:
             query.clean.formula_map, None, None, None, None, None,
         )  # fmt: skip
 
-    def _list_systems(self) -> list[str]:
-        raise NotImplementedError  # those that are no fusions
+    def _list_systems(self) -> dict[str, str]:
+        raise NotImplementedError  # those that are no fusions, and what they are
 
     def _ask(
         self, system: str, query: EncodedQuery, types: PostTypes, depth: int | None
@@ -97,7 +113,11 @@ class SystemSearch:
         return ()  # what its score of a post is the sum of, if it compares vectors
 
     def _search(
-        self, query: EncodedQuery, types: PostTypes, depth: int | None = None
+        self,
+        query: EncodedQuery,
+        types: PostTypes,
+        depth: int | None = None,
+        system: str | None = None,
     ) -> dict[str, Run]:
         """Return the list of the system, and those that it is made of."""
         runs: dict[str, Run] = {}
@@ -112,7 +132,7 @@ class SystemSearch:
                 runs[system] = Run(system, {query.entry.key: hits}, task=self.TASK)
             return runs[system]
 
-        find(self.system, depth)
+        find(self._choose(system), depth)
         self._last = query, types, runs
         return runs
 

@@ -14,6 +14,8 @@
     strategies    how posts and formulas are found in an index
     queries       words and LaTeX ──> vectors of a query or of a new post
     searcher      ask an index in words
+      finders       what it asks
+      answers       what was found, for people
       explanation   which node of a query matched which node of a post
       heatmap       the same as a picture (matplotlib; not loaded here)
     living        add, replace and delete posts of an index

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
 
-from mathamr_kedro.search.explanation import Match, ScorePart
+from mathamr_kedro.records import Post
+from mathamr_kedro.search.explanation import Match, ScorePart, restore_formulas
+from mathamr_kedro.search.finders import FindTexts
+from mathamr_kedro.search.queries import EncodedQuery
 from mathamr_kedro.types import PostId
+
+Keep: TypeAlias = Callable[[Post, Post | None], bool]
+"""Whether a post, whose question is the second argument, may be returned."""
+
+_SNIPPET = 160
 
 
 class Result(NamedTuple):
@@ -35,3 +44,48 @@ class Answer(NamedTuple):
 
     results: tuple[Result, ...]
     warnings: tuple[str, ...] = ()
+    query: EncodedQuery | None = None
+    texts: Mapping[PostId, Post] = MappingProxyType({})
+    """Of what was found and of its questions, by key."""
+    keys: tuple[PostId, ...] = ()
+    """Of the texts, one for each result: formulas may stand in comments."""
+
+
+class FoundTexts(dict[PostId, Post]):
+    """Texts of what was found, and of the questions that it answers, by key."""
+
+    @classmethod
+    def read(cls, find_texts: FindTexts, keys: Sequence[PostId]) -> FoundTexts:
+        """Return those that are there."""
+        texts = dict(find_texts(keys)) if keys else {}
+        parents = {p.parent_id for p in texts.values() if p.parent_id is not None}
+        return cls({**texts, **find_texts(parents - texts.keys())})
+
+    def give_title(self, key: PostId) -> str:
+        """Return the title of a post or of its question; it may be empty."""
+        post = self.get(key)
+        parent = self.get(post.parent_id or "") if post else None
+        source = post if post is not None and post.title else parent
+        return restore_formulas(source.title, source.formula_map) if source else ""
+
+    def give_snippet(self, key: PostId) -> str:
+        """Return how a post begins."""
+        post = self.get(key)
+        if post is None:
+            return ""
+        return self.shorten(restore_formulas(post.text, post.formula_map))
+
+    def list_kept(self, keys: Sequence[PostId], keep: Keep) -> list[int]:
+        """Return the places of what may be returned; nothing that has no text."""
+        posts = [self.get(key) for key in keys]
+        return [
+            i
+            for i, post in enumerate(posts)
+            if post is not None and keep(post, self.get(post.parent_id or ""))
+        ]
+
+    @staticmethod
+    def shorten(text: str, max_length: int = _SNIPPET) -> str:
+        """Return a text as one line, cut where it is too long."""
+        line = " ".join(text.split())
+        return line if len(line) <= max_length else line[: max_length - 1] + "…"

@@ -18,6 +18,7 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
 from mathamr_kedro.files import replace_file
+from mathamr_kedro.formula import MATH_STYLE, render_text
 from mathamr_kedro.search.explanation import Explanation
 
 _MAX_LABEL = 32
@@ -123,32 +124,33 @@ def save_heatmap(explanation: Explanation, path: Path) -> None:
 
 
 def write_html(explanation: Explanation) -> str:
-    """Return the heatmap and the matches as one page that needs nothing else."""
+    """Return the heatmap and the matches as one page that needs nothing else.
+
+    Formulas are drawn; rows are the nodes of the post, as a post has more of them.
+    """
     best = explanation.best
-    head = "".join(
-        f'<th class="c" title="{_escape(label)}"><span>{_escape(_shorten(label))}'
-        "</span></th>"
-        for label in explanation.post_labels
-    )
+    order = np.argsort(-explanation.similarity.max(0), kind="stable").tolist()
+    head = "".join(f"<th>{_show(label)}</th>" for label in explanation.query_labels)
     rows = []
-    for i, label in enumerate(explanation.query_labels):
+    for j in order:
         cells = "".join(
             f'<td{" class=best" if best[i] == j else ""} style="{_colour(value)}">'
             f"{value:.2f}</td>"
-            for j, value in enumerate(explanation.similarity[i].tolist())
+            for i, value in enumerate(explanation.similarity[:, j].tolist())
         )
-        name = f'<th title="{_escape(label)}">{_escape(_shorten(label))}</th>'
-        rows.append(f"<tr>{name}{cells}</tr>")
+        rows.append(f"<tr><th>{_show(explanation.post_labels[j])}</th>{cells}</tr>")
     matches = "".join(
-        f"<li><b>{m.similarity:.3f}</b> {_escape(m.query)} → {_escape(m.post)}</li>"
+        f"<li><b>{m.similarity:.3f}</b> {_show(m.query)} → {_show(m.post)}</li>"
         for m in explanation.matches()
     )
-    title = _escape(f"Query {explanation.query_key}, post {explanation.post_key}")
+    title = f"Query {explanation.query_key}, post {explanation.post_key}"
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
-        f"<style>{_STYLE}</style><h1>{title}</h1>"
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{html.escape(title)}</title>"
+        f"<style>{_STYLE}{MATH_STYLE}</style><h1>{render_text(title)}</h1>"
         f"<p>MaxSim {explanation.score:.3f}: the mean of the framed cells, the best "
-        "partner of each query node (rows) among the nodes of the post (columns); "
+        "partner of each query node (columns) among the nodes of the post (rows); "
         f"F formula, S sentence, D document.{_name_document(explanation)}</p>"
         f"<table><tr><th></th>{head}</tr>{''.join(rows)}</table>"
         f"<h2>Matches</h2><ol>{matches}</ol></html>\n"
@@ -161,13 +163,22 @@ def _name_document(explanation: Explanation) -> str:
     return f" Document vectors {explanation.document:.3f}: the cosine of D and D."
 
 
-_STYLE = (
-    "body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}"
-    "td{width:3em;height:2em;text-align:center;border:1px solid #fff}"
-    "td.best{border:3px solid #c00;font-weight:bold}"
-    "th{text-align:left;font-weight:normal;padding:0 .5em}"
-    "th.c{vertical-align:bottom}th.c span{writing-mode:vertical-rl}"
-)
+_STYLE = """
+body{font:16px/1.6 system-ui,sans-serif;color:#1e2330;margin:2em auto;max-width:70em;
+padding:0 1.2em}h1{font-size:1.4em}h2{font-size:1.15em}
+table{border-collapse:collapse}
+td{min-width:4.5em;text-align:center;border:1px solid #fff}
+td.best{border:3px solid #c2410c;font-weight:bold}
+th{text-align:left;font-weight:normal;padding:.3em .8em;border-bottom:1px solid #e5e7eb;
+max-width:32em;vertical-align:bottom}
+th b{display:block;color:#6b7280;font:500 .75em system-ui,sans-serif}
+"""
+
+
+def _show(label: str) -> str:
+    """Return a label with its formulas drawn, its name before it."""
+    name, _, words = label.partition(" ")
+    return f"<b>{html.escape(name)}</b> {render_text(words)}"
 
 
 def _colour(value: float) -> str:
@@ -181,7 +192,3 @@ def _colour(value: float) -> str:
 def _shorten(label: str) -> str:
     too_long = len(label) > _MAX_LABEL
     return label[: _MAX_LABEL - 1] + "…" if too_long else label
-
-
-def _escape(text: str) -> str:
-    return html.escape(text, quote=True)

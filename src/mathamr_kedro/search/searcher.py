@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol, TypeAlias
 
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS
-from mathamr_kedro.graph import FORMULA, read_placeholder
+from mathamr_kedro.graph import FORMULA, GraphRecord, name_entry, read_placeholder
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.records import CleanText, FormulaInstance, Post
-from mathamr_kedro.search.answers import Answer, Result
+from mathamr_kedro.search.answers import Answer, FoundTexts, Keep, Result
 from mathamr_kedro.search.engines.protocol import VectorIndex
 from mathamr_kedro.search.explanation import (
     Captions,
@@ -20,50 +19,20 @@ from mathamr_kedro.search.explanation import (
     Term,
     caption_nodes,
     explain,
-    restore_formulas,
+)
+from mathamr_kedro.search.finders import (
+    FindFormulas,
+    FindPosts,
+    FindTexts,
+    FindTopic,
 )
 from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.search.queries import EncodedQuery, QueryEncoder
 from mathamr_kedro.search.store import VectorStore
 from mathamr_kedro.types import FormulaId, PostId
 
-FindTexts: TypeAlias = Callable[[Collection[PostId]], Mapping[PostId, Post]]
-"""Ids to the posts that are there; formulas beside the posts are texts too."""
-
-FindTopic: TypeAlias = Callable[[str], EncodedQuery | None]
-"""The id of a topic to its vectors; ``None``: it is none."""
-
-
-FindInstances: TypeAlias = Callable[
-    [Collection[FormulaId]], Mapping[FormulaId, FormulaInstance]
-]
-"""Ids to the formulas of the collection that are there."""
-
-
-class _FindPosts(Protocol):
-    """Ranks posts for a query, and says what their scores are the sum of."""
-
-    def __call__(
-        self, query: EncodedQuery, top: int, post_types: Sequence[str] | None = None
-    ) -> Hits: ...
-
-    def explain(
-        self, query: EncodedQuery, key: str, post_types: Sequence[str] | None = None
-    ) -> tuple[ScorePart, ...]: ...
-
-
-class _FindFormulas(Protocol):
-    """Ranks formulas for a query that is one, and says what gave how much."""
-
-    @property
-    def find_instances(self) -> FindInstances: ...
-
-    def __call__(self, query: EncodedQuery, top: int) -> FormulaHits: ...
-
-    def explain(self, query: EncodedQuery, key: str) -> tuple[ScorePart, ...]: ...
-
-
-_SNIPPET = 160
+_FILTER_DEPTH = 300
+"""Best posts among which a filter chooses."""
 
 
 class Searcher:
@@ -87,18 +56,23 @@ class Searcher:
         store: VectorStore,
         encoder: QueryEncoder,
         find_texts: FindTexts,
-        find_posts: _FindPosts,
-        find_formulas: _FindFormulas,
+        find_posts: FindPosts,
+        find_formulas: FindFormulas,
         max_tokens: int = MAX_CHUNK_TOKENS,
         find_topic: FindTopic | None = None,
     ) -> None:
-        self._index, self._store, self._encoder = index, store, encoder
-        self._find_texts, self._find = find_texts, find_posts
-        self._find_formulas = find_formulas
-        self._max_tokens, self._find_topic = max_tokens, find_topic
+        self._index, self.store, self._encoder = index, store, encoder
+        self.find_texts, self.find_posts = find_texts, find_posts
+        self.find_formulas = find_formulas
+        self.max_tokens, self._find_topic = max_tokens, find_topic
 
     def search(
-        self, text: str, top: int = 10, post_types: Sequence[str] | None = None
+        self,
+        text: str,
+        top: int = 10,
+        post_types: Sequence[str] | None = None,
+        system: str | None = None,
+        keep: Keep | None = None,
     ) -> Answer:
         """Find posts for words with formulas between dollars.
 
@@ -106,22 +80,34 @@ class Searcher:
             text: the question.
             top: how many posts.
             post_types: types of post to return; those of the system if ``None``.
+            system: how posts are found; as this was opened if ``None``.
+            keep: which of the best posts to return; all if ``None``.
         """
         query = self._encoder.encode_text(text)
-        hits = self._find(query, top, post_types)
-        return Answer(self._describe(query, hits, post_types), query.warnings)
+        depth = top if keep is None else max(top, _FILTER_DEPTH)
+        hits = self.find_posts(query, depth, post_types, system)
+        if keep is not None:
+            texts = FoundTexts.read(self.find_texts, hits.ids)
+            hits = hits.take(texts.list_kept(hits.ids, keep)[:top])
+        return self._describe(query, hits, post_types, system)
 
     def rank(
         self, text: str, top: int = 1000, post_types: Sequence[str] | None = None
     ) -> tuple[Hits, tuple[str, ...]]:
         """Return ids and scores alone, and warnings; arguments as :meth:`search`."""
         query = self._encoder.encode_text(text)
-        return self._find(query, top, post_types), query.warnings
+        return self.find_posts(query, top, post_types), query.warnings
 
-    def search_formula(self, latex: str, top: int = 10) -> Answer:
+    def search_formula(
+        self,
+        latex: str,
+        top: int = 10,
+        system: str | None = None,
+        keep: Keep | None = None,
+    ) -> Answer:
         """Find posts by their formula that is most like a given one."""
         query = self._encoder.encode_formula(latex)
-        return Answer(self._search_formula(query, top), query.warnings)
+        return self._search_formula(query, top, system, keep)
 
     def search_like(
         self, post_id: PostId, top: int = 10, post_types: Sequence[str] | None = None
@@ -130,10 +116,10 @@ class Searcher:
         query = self._find_topic(post_id) if self._find_topic is not None else None
         query = query or self._read_query(post_id)
         if {*query.entry.kinds} == {FORMULA} and query.entry.post_type == "topic":
-            return Answer(self._search_formula(query, top))  # of Task 2
-        found = self._find(query, top + 1, post_types)
+            return self._search_formula(query, top)  # of Task 2
+        found = self.find_posts(query, top + 1, post_types)
         hits = found.take([i for i, key in enumerate(found.ids) if key != post_id])
-        return Answer(self._describe(query, hits.top(top), post_types))
+        return self._describe(query, hits.top(top), post_types)
 
     def explain(self, text: str, post_id: PostId) -> Explanation:
         """Compare all nodes of a query with all nodes of a post (Figure 4.1).
@@ -144,15 +130,28 @@ class Searcher:
         """
         query = self._find_topic(text) if self._find_topic is not None else None
         query = query or self._encoder.encode_text(text)
-        entry = query.entry._replace(key=_shorten(text, 60))
-        (post,) = self._read([post_id])
-        captions = self._caption(post, self._find_texts([post_id]).get(post_id))
-        found = explain(entry, post, query.captions, captions)
+        entry = query.entry._replace(key=FoundTexts.shorten(text, 60))
+        found = self.compare(query._replace(entry=entry), post_id)
         is_formula = {*query.entry.kinds} == {FORMULA}
         if is_formula and query.entry.post_type == "topic" and text == query.entry.key:
             return found  # a topic of Task 2 asks for formulas
-        parts = self._find.explain(query, post_id)
-        return replace(found, parts=parts, terms=self._match(query, post.key, parts))
+        parts = self.find_posts.explain(query, post_id)
+        return replace(found, parts=parts, terms=self._match(query, post_id, parts))
+
+    def encode(self, text: str, is_formula: bool = False) -> EncodedQuery:
+        """Return words with formulas, or one formula, as a query."""
+        encoder = self._encoder
+        return encoder.encode_formula(text) if is_formula else encoder.encode_text(text)
+
+    def compare(self, query: EncodedQuery, post_id: PostId) -> Explanation:
+        """Compare all nodes of an encoded query with all nodes of a post."""
+        (post,) = self._read([post_id])
+        captions = self._caption(post, self.find_texts([post_id]).get(post_id))
+        return explain(query.entry, post, query.captions, captions)
+
+    def find_graph(self, post_id: PostId) -> GraphRecord | None:
+        """Return the graph of a post; none is kept of a post that was added by hand."""
+        return self.find_posts.find_graph(post_id)
 
     def close(self) -> None:
         """Release the index."""
@@ -160,14 +159,25 @@ class Searcher:
 
     def _read_query(self, post_id: PostId) -> EncodedQuery:
         (entry,) = self._read([post_id])
-        text = self._find_texts([post_id]).get(post_id)
+        text = self.find_texts([post_id]).get(post_id)
         clean = CleanText(text.text, text.formula_map) if text else CleanText("", ())
         return EncodedQuery(entry, self._caption(entry, text), clean=clean)
 
-    def _search_formula(self, query: EncodedQuery, top: int) -> tuple[Result, ...]:
-        hits = self._find_formulas(query, top)
-        texts = self._read_texts(hits.post_ids)
-        found = self._find_formulas.find_instances(hits.ids)
+    def _search_formula(
+        self,
+        query: EncodedQuery,
+        top: int,
+        system: str | None = None,
+        keep: Keep | None = None,
+    ) -> Answer:
+        depth = top if keep is None else max(top, _FILTER_DEPTH)
+        hits = self.find_formulas(query, depth, system)
+        found = self.find_formulas.find_instances(hits.ids)
+        keys = _name_texts(hits, found)
+        texts = FoundTexts.read(self.find_texts, [*keys, *hits.post_ids])
+        if keep is not None:
+            kept = texts.list_kept(keys, keep)[:top]
+            hits, keys = hits.take(kept), [keys[i] for i in kept]
         (label, *_) = Explanation.label_nodes(query.entry, query.captions)
         results = []
         for rank, (formula, score) in enumerate(hits, start=1):
@@ -186,61 +196,53 @@ class Searcher:
                     post_id,
                     score,
                     kind or (text.post_type if text else ""),
-                    self._give_title(text, texts),
-                    latex if kind else _give_snippet(text),
+                    texts.give_title(post_id),
+                    latex if kind else texts.give_snippet(post_id),
                     (match,),
-                    self._find_formulas.explain(query, visual),
+                    self.find_formulas.explain(query, visual, None, system),
                 )
             )
-        return tuple(results)
-
-    def _read_texts(self, keys: Sequence[PostId]) -> Mapping[PostId, Post]:
-        """Return the texts of posts, and of the questions that they answer."""
-        texts = dict(self._find_texts(keys)) if keys else {}
-        parents = {p.parent_id for p in texts.values() if p.parent_id is not None}
-        return {**texts, **self._find_texts(parents - texts.keys())}
+        return Answer(tuple(results), query.warnings, query, texts, tuple(keys))
 
     def _read(self, keys: Sequence[PostId]) -> list[PostEntry]:
-        return list(self._store.read(keys).entries())
+        return list(self.store.read(keys).entries())
 
     def _describe(
-        self, query: EncodedQuery, hits: Hits, post_types: Sequence[str] | None
-    ) -> tuple[Result, ...]:
+        self,
+        query: EncodedQuery,
+        hits: Hits,
+        post_types: Sequence[str] | None,
+        system: str | None = None,
+    ) -> Answer:
         if not len(hits):
-            return ()
+            return Answer((), query.warnings, query)
         posts = self._read(hits.ids)
-        texts = self._read_texts(hits.ids)
-        describe = getattr(self._find, "describe", None)  # who knows statements
+        texts = FoundTexts.read(self.find_texts, hits.ids)
+        describe = getattr(self.find_posts, "describe", None)  # who knows statements
         statements = describe(hits.ids) if describe is not None else {}
         results = []
         scored = zip(posts, hits.scores.tolist(), strict=True)
         for rank, (post, score) in enumerate(scored, start=1):
-            text = texts.get(post.key)
-            parts = self._find.explain(query, post.key, post_types)
+            parts = self.find_posts.explain(query, post.key, post_types, system)
             result = Result(
                 rank,
                 post.key,
                 score,
                 post.post_type,
-                self._give_title(text, texts),
-                _give_snippet(text),
+                texts.give_title(post.key),
+                texts.give_snippet(post.key),
                 self._match(query, post.key, parts),
                 parts,
                 statements.get(post.key),
             )
             results.append(result)
-        return tuple(results)
-
-    @staticmethod
-    def _give_title(post: Post | None, texts: Mapping[PostId, Post]) -> str:
-        parent = texts.get(post.parent_id or "") if post else None
-        source = post if post is not None and post.title else parent
-        return restore_formulas(source.title, source.formula_map) if source else ""
+        found = tuple(results)
+        return Answer(found, query.warnings, query, texts, tuple(hits.ids))
 
     def _caption(self, post: PostEntry, text: Post | None) -> Captions:
         if text is None:
             return {}
-        return caption_nodes(text.text, text.formula_map, post.kinds, self._max_tokens)
+        return caption_nodes(text.text, text.formula_map, post.kinds, self.max_tokens)
 
     def _match(
         self, query: EncodedQuery, key: PostId, parts: Sequence[ScorePart]
@@ -250,7 +252,7 @@ class Searcher:
         if not terms:
             return ()
         owners = list(dict.fromkeys(term.owner for term in terms))
-        texts = self._find_texts(owners)
+        texts = self.find_texts(owners)
         labels = {
             post.key: Explanation.label_nodes(
                 post, self._caption(post, texts.get(post.key))
@@ -270,10 +272,12 @@ class Searcher:
         return tuple(sorted(matches, key=lambda match: -match.share))
 
 
-def _give_snippet(post: Post | None) -> str:
-    return _shorten(restore_formulas(post.text, post.formula_map)) if post else ""
-
-
-def _shorten(text: str, max_length: int = _SNIPPET) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= max_length else line[: max_length - 1] + "…"
+def _name_texts(
+    hits: FormulaHits, found: Mapping[FormulaId, FormulaInstance]
+) -> list[PostId]:
+    """Return the key of the text of each formula: of its post, or of a comment."""
+    comments = [found[key].comment_id if key in found else None for key in hits.ids]
+    return [
+        name_entry(post_id, comment) if comment else post_id
+        for post_id, comment in zip(hits.post_ids, comments, strict=True)
+    ]

@@ -57,7 +57,7 @@ def test_a_part_is_encoded_as_a_text_of_its_own(data: Path) -> None:
     searcher = open_searcher("test", str(data))
     try:
         encoder = searcher._encoder
-        topics = store.read(searcher._store.encoder)
+        topics = store.read(searcher.store.encoder)
         query = encoder.encode_text(f"{TITLES['1']}\n\n{TEXTS['1']}")
         for part in PARTS:
             (stored,) = topics.read([name_part("A.1", part)]).entries()

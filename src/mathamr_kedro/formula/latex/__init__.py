@@ -6,6 +6,8 @@ LaTeX ──> tokens, macros ──> reader, commands/ ──> boxes: rows of it
 SLT <── layout_tree, baselines <──┐                  v
                                   ├── one item <── grammar/, composition; or fragments
 OPT <── operator_tree <───────────┘
+
+LaTeX ──> tokens, macros ──> display_reader ──> display_mathml, display_symbols
 ```
 
 >>> trees = trees_from_latex(r"\frac{a}{2}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from mathamr_kedro.formula import MATH_STYLE, render_text
 from mathamr_kedro.graph.drawing.svg import FILLS, STROKES, draw_math_graph
 from mathamr_kedro.graph.penman_graph import format_math_graph, read_math_graph
 from mathamr_kedro.graph.penman_records import GraphRecord
@@ -52,11 +53,13 @@ def write_page(record: GraphRecord, variant: GraphVariant) -> str:
     )
     rows = "".join(
         f"<tr><td>{escape(m.placeholder)}</td><td>{escape(m.formula_id)}</td>"
-        f"<td>{escape(m.visual_id)}</td><td>{escape(m.latex)}</td></tr>"
+        f"<td>{escape(m.visual_id)}</td><td>{render_text(f'${m.latex}$')}</td>"
+        f"<td>{escape(m.latex)}</td></tr>"
         for m in record.formula_map
     )
     head = (
-        "<tr><th>placeholder</th><th>formula</th><th>visual id</th><th>LaTeX</th></tr>"
+        "<tr><th>placeholder</th><th>formula</th><th>visual id</th><th></th>"
+        "<th>LaTeX</th></tr>"
     )
     table = f"<table>{head}{rows}</table>" if rows else "<p>no formulas</p>"
     name = escape(f"{record.post_type} {record.graph_id}")
@@ -67,8 +70,8 @@ def write_page(record: GraphRecord, variant: GraphVariant) -> str:
     )
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{name}</title>'
-        f"<style>{_STYLE}</style><h1>Math graph of {name}</h1><p>{what}. Thick borders "
-        f"are the vectors of the post.</p><div class=key>{key}</div>"
+        f"<style>{_STYLE}{MATH_STYLE}</style><h1>Math graph of {name}</h1><p>{what}. "
+        f"Thick borders are the vectors of the post.</p><div class=key>{key}</div>"
         f'<div class="draw">{drawing}</div>{table}'
         f"<details><summary>PENMAN</summary><pre>{escape(text)}</pre></details>"
         f"<script>{_SCRIPT}</script></html>\n"

@@ -193,25 +193,34 @@ class _Drawing:
         names = self._name_virtual_nodes()
         vectors = {r.node for r in self._shown.representatives}
         for number, box in self._pills.items():
-            label, title = names[number - first]
+            label, title, key = names[number - first]
             style = "pill vector" if number in vectors else "pill"
             yield (
-                f'<g class="{style}" data-n="{number}"><title>{escape(title)}</title>'
+                f'<g class="{style}" data-n="{number}" data-key="{key}">'
+                f"<title>{escape(title)}</title>"
                 + _draw_box(box, "virtual", label, rounded=8)
                 + "</g>"
             )
 
-    def _name_virtual_nodes(self) -> list[tuple[str, str]]:
-        names: list[tuple[str, str]] = []
+    def _name_virtual_nodes(self) -> list[tuple[str, str, str]]:
+        """Return label, title, and the name that explanations give each."""
+        names: list[tuple[str, str, str]] = []
         if self._variant.structure == "hierarchy":
             modes = self._graph.formulas if self._variant.formula_mode != "none" else []
             names += [
-                (f"F{part.number}", f"VIRTUAL_FORMULA of FORMULA_{part.number}")
+                (
+                    name := f"F{part.number}",
+                    f"VIRTUAL_FORMULA of FORMULA_{part.number}",
+                    name,
+                )
                 for part in modes
             ]
             count = len(Sentences.of(self._graph).roots)
-            names += [(f"S{n + 1}", f"VIRTUAL_SENTENCE {n + 1}") for n in range(count)]
-        return [*names, ("DOC", "VIRTUAL_DOCUMENT")]
+            names += [
+                (f"S{n + 1}", f"VIRTUAL_SENTENCE {n + 1}", f"S{n}")
+                for n in range(count)
+            ]
+        return [*names, ("DOC", "VIRTUAL_DOCUMENT", "D")]
 
     def _find_kinds(self) -> list[str]:
         kinds = ["amr"] * self._graph.num_nodes

@@ -1,0 +1,208 @@
+"""What each address of the API answers."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Header, HTTPException, Path, Query
+from pydantic import BaseModel, Field
+
+from mathamr_kedro.corpus.raw import RawPost
+from mathamr_kedro.formula import mathml_from_latex
+from mathamr_kedro.serve.gate import Gate
+from mathamr_kedro.serve.service import SearchService
+from mathamr_kedro.serve.settings import (
+    MAX_DEPTH,
+    MAX_LATEX,
+    MAX_POSTS,
+    MAX_QUERY,
+    MAX_RESULTS,
+    ServeConfig,
+)
+from mathamr_kedro.serve.views import TextView
+
+_PostType = Literal["question", "answer", "document"]
+_MAX_ID, _MAX_NAME, _MAX_TAGS = 1000, 100, 20
+_Id = Annotated[str, Field(min_length=1, max_length=_MAX_ID)]
+_Question = Annotated[
+    str,
+    Query(
+        min_length=1,
+        max_length=MAX_QUERY,
+        description="Words with formulas between dollars.",
+    ),
+]
+_Latex = Annotated[str, Query(min_length=1, max_length=MAX_LATEX)]
+_Top = Annotated[int, Query(ge=1, le=MAX_RESULTS, description="Number of posts.")]
+_Types = Annotated[
+    tuple[_PostType, ...],
+    Query(max_length=3, description="Types of post; those of the system if none."),
+]
+_Tag = Annotated[
+    str | None,
+    Query(max_length=_MAX_NAME, description="Tag of the post or its question."),
+]
+_Year = Annotated[
+    int | None, Query(ge=1900, le=2200, description="Year in which it was written.")
+]
+_System = Annotated[
+    str | None, Query(max_length=_MAX_NAME, description="One of /api/systems.")
+]
+_Service = Callable[[], SearchService]
+
+
+class _NewPost(BaseModel):
+    """A post to add; formulas between dollars."""
+
+    id: _Id
+    text: str = Field(min_length=1, max_length=100_000)
+    title: str = Field("", max_length=1000)
+    tags: list[Annotated[str, Field(max_length=_MAX_NAME)]] = Field(
+        [], max_length=_MAX_TAGS
+    )
+    format: Literal["markdown", "html", "latex", "text"] = "markdown"
+
+    def to_raw(self) -> RawPost:
+        """Return the post as the readers of collections do."""
+        return RawPost(
+            "api", self.id, self.id, "document", None, None, None, None,
+            tuple(self.tags), self.title, self.text, self.format,
+        )  # fmt: skip
+
+
+_Posts = Annotated[list[_NewPost], Field(min_length=1, max_length=MAX_POSTS)]
+_Ids = Annotated[list[_Id], Field(min_length=1, max_length=MAX_POSTS)]
+
+
+def build_router(service: _Service, gate: Gate, config: ServeConfig) -> APIRouter:
+    """Return all addresses below ``/api``.
+
+    Args:
+        service: gives what answers.
+        gate: through which work passes.
+        config: limits, and the token for writing.
+    """
+    router = APIRouter(prefix="/api")
+    _add_searches(router, service, gate, config)
+    _add_formulas(router, gate)
+    _add_writing(router, service, gate, config)
+    return router
+
+
+def _add_searches(
+    router: APIRouter, service: _Service, gate: Gate, config: ServeConfig
+) -> None:
+    @router.get("/search", summary="Find posts for a question")
+    async def search(
+        q: _Question,
+        top: _Top = 10,
+        type: _Types = (),
+        tag: _Tag = None,
+        year: _Year = None,
+        system: _System = None,
+    ) -> dict[str, Any]:
+        _check_text(q)
+        find = service().search
+        return await gate.run(lambda: find(q, top, type, tag, year, system))
+
+    @router.get("/formula", summary="Find posts by their nearest formula")
+    async def search_formula(
+        latex: _Latex,
+        top: _Top = 10,
+        type: _Types = (),
+        tag: _Tag = None,
+        year: _Year = None,
+        system: _System = None,
+    ) -> dict[str, Any]:
+        _check_text(latex)
+        find = service().search_formula
+        return await gate.run(lambda: find(latex, top, type, tag, year, system))
+
+    @router.get("/explain", summary="Compare a question with a post, part by part")
+    async def explain(
+        q: _Question,
+        post_id: Annotated[str, Query(min_length=1, max_length=_MAX_ID)],
+        formula: Annotated[bool, Query(description="Whether q is LaTeX.")] = False,
+        graphs: Annotated[bool, Query(description="Draw both graphs.")] = False,
+    ) -> dict[str, Any]:
+        _check_text(q)
+        compare = service().explain
+        return await gate.run(lambda: compare(q, post_id, formula, graphs))
+
+    @router.get("/posts/{post_id:path}", summary="Read a post")
+    async def read_post(
+        post_id: Annotated[str, Path(min_length=1, max_length=_MAX_ID)],
+    ) -> dict[str, Any]:
+        return await gate.run(lambda: service().read_post(post_id))
+
+    @router.get("/systems", summary="List what can be asked")
+    async def list_systems() -> dict[str, Any]:
+        found = await gate.run(service().list_systems)
+        return {**found, "can_write": bool(config.find_token())}
+
+
+def _add_formulas(router: APIRouter, gate: Gate) -> None:
+    @router.get("/render", summary="Draw a question, or LaTeX, as MathML")
+    def render(
+        q: Annotated[str, Query(max_length=MAX_QUERY)] = "",
+        latex: Annotated[str, Query(max_length=MAX_LATEX)] = "",
+    ) -> dict[str, Any]:
+        _check_text(q + latex)
+        mathml = mathml_from_latex(latex, display=True) if latex else None
+        return {"parts": TextView.show_words(q), "mathml": mathml}
+
+    @router.get("/trees", summary="Draw both trees of a formula")
+    async def draw_trees(latex: _Latex) -> dict[str, Any]:
+        _check_text(latex)
+        return await gate.run(lambda: SearchService.draw_trees(latex))
+
+
+def _add_writing(
+    router: APIRouter, service: _Service, gate: Gate, config: ServeConfig
+) -> None:
+    def check_token(authorization: Annotated[str, Header()] = "") -> None:
+        """Let those write who know the token."""
+        token = config.find_token()
+        if not token:
+            raise HTTPException(
+                403, "Writing is off; start the server with MATHAMR_TOKEN set"
+            )
+        given = authorization.encode("utf-8", "surrogateescape")
+        if not hmac.compare_digest(given, f"Bearer {token}".encode()):
+            raise HTTPException(
+                401,
+                "Expected the header 'Authorization: Bearer TOKEN'",
+                {"WWW-Authenticate": "Bearer"},
+            )
+
+    @router.post("/posts", dependencies=[Depends(check_token)], summary="Add posts")
+    async def add_posts(posts: _Posts) -> dict[str, Any]:
+        raw = [post.to_raw() for post in posts]
+        return await gate.run(lambda: service().add(raw))
+
+    @router.delete(
+        "/posts", dependencies=[Depends(check_token)], summary="Delete posts"
+    )
+    async def delete_posts(ids: _Ids) -> dict[str, Any]:
+        return await gate.run(lambda: service().delete(ids))
+
+
+def _check_text(text: str) -> None:
+    """Refuse what no person writes.
+
+    Raises:
+        HTTPException: 422, braces go too deep, or the text is not Unicode.
+    """
+    depth = deepest = 0
+    for char in text:
+        depth += (char == "{") - (char == "}")
+        deepest = max(deepest, depth)
+    if deepest > MAX_DEPTH:
+        raise HTTPException(
+            422,
+            f"Expected at most {MAX_DEPTH} braces inside each other (got {deepest})",
+        )
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        raise HTTPException(422, "Expected Unicode text (got half of a pair)")

@@ -1,0 +1,216 @@
+"""One warm searcher in a process, and everything that can be asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mathamr_kedro.corpus.extraction import PostCleaner
+from mathamr_kedro.corpus.raw import RawPost
+from mathamr_kedro.errors import FormulaError, MissingInputError
+from mathamr_kedro.formula import draw_svg, trees_from_latex
+from mathamr_kedro.graph import GraphRecord, draw_math_graph, read_math_graph
+from mathamr_kedro.graph.drawing.svg import STYLE
+from mathamr_kedro.project_search import open_living_index, open_searcher
+from mathamr_kedro.records import Failure, Post
+from mathamr_kedro.search import Searcher
+from mathamr_kedro.serve.settings import ServeConfig
+from mathamr_kedro.serve.views import AnswerView, TextView
+
+_MAX_DRAWN = 150_000
+"""Characters of a graph in PENMAN notation that is still drawn."""
+
+
+class SearchService:
+    """Answers for pages, programs and assistants.
+
+    Its methods belong to one thread at a time.
+
+    Args:
+        config: which index.
+
+    Raises:
+        MissingInputError: a stage has not been run.
+        ConfigurationError: index and encoder do not belong together, or there is no
+            such system.
+    """
+
+    def __init__(self, config: ServeConfig) -> None:
+        self._config = config
+        self._open()
+
+    def _open(self) -> None:
+        config = self._config
+        self.searcher: Searcher = open_searcher(
+            config.env, config.data_root, config.system
+        )
+        self._view = AnswerView(self.searcher.max_tokens)
+        self._stamp = self._read_stamp()
+
+    def _read_stamp(self) -> tuple[int, int, int]:
+        """Return what changes with each commit to the vectors."""
+        found = (self.searcher.store.folder / "store.json").stat()
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+    def catch_up(self) -> bool:
+        """Open the index anew if another process changed it; tell whether it did."""
+        if self._read_stamp() == self._stamp:
+            return False
+        self.searcher.close()
+        self._open()
+        return True
+
+    def close(self) -> None:
+        """Release the index."""
+        self.searcher.close()
+
+    def search(
+        self,
+        text: str,
+        top: int,
+        post_types: Sequence[str] = (),
+        tag: str | None = None,
+        year: int | None = None,
+        system: str | None = None,
+    ) -> dict[str, Any]:
+        """Find posts for words with formulas between dollars."""
+        self.catch_up()
+        keep = _make_filter((), tag, year)
+        found = self.searcher.search(text, top, post_types or None, system, keep)
+        query, compare = found.query, self.searcher.compare
+        pairs = {} if query is None else {k: compare(query, k) for k in found.keys}
+        return self._view.show(found, pairs)
+
+    def search_formula(
+        self,
+        latex: str,
+        top: int,
+        post_types: Sequence[str] = (),
+        tag: str | None = None,
+        year: int | None = None,
+        system: str | None = None,
+    ) -> dict[str, Any]:
+        """Find posts by their formula that is most like a given one."""
+        self.catch_up()
+        keep = _make_filter(post_types, tag, year)
+        found = self.searcher.search_formula(latex, top, system, keep)
+        return self._view.show(found)
+
+    def explain(
+        self, text: str, post_id: str, is_formula: bool = False, graphs: bool = False
+    ) -> dict[str, Any]:
+        """Compare every part of a query with every part of a post."""
+        self.catch_up()
+        query = self.searcher.encode(text, is_formula)
+        shown = self._view.show_explanation(self.searcher.compare(query, post_id))
+        sentences = TextView(*query.clean, self.searcher.max_tokens).sentences
+        shown |= {"query": sentences, "post": self.read_post(post_id)}
+        if graphs:
+            both = {"query": query.graph, "post": self.searcher.find_graph(post_id)}
+            shown["graphs"] = {name: _draw(graph) for name, graph in both.items()}
+        return shown
+
+    def read_post(self, post_id: str) -> dict[str, Any]:
+        """Return a post.
+
+        Raises:
+            MissingInputError: there is none with this id.
+        """
+        find = self.searcher.find_texts
+        post = find([post_id]).get(post_id)
+        if post is None:
+            raise MissingInputError(f"No post has the id {post_id!r}")
+        parent = post.parent_id
+        return self._view.show_post(
+            post, find([parent]).get(parent) if parent else None
+        )
+
+    @staticmethod
+    def draw_trees(latex: str) -> dict[str, Any]:
+        """Return both trees of a formula as pictures, and what was hard to read."""
+        trees = trees_from_latex(latex)
+        drawn: dict[str, str | None] = {}
+        for name, tree in (("slt", trees.slt), ("opt", trees.opt)):
+            try:
+                drawn[name] = None if tree is None else str(draw_svg(tree))
+            except FormulaError:
+                drawn[name] = None  # too large for a picture
+        problems = sorted(trees.problems)
+        return {**TextView.show_formula(latex), **drawn, "problems": problems}
+
+    def list_systems(self) -> dict[str, Any]:
+        """Return what can be asked, and what is asked by default."""
+        shown: dict[str, Any] = {"posts": self.count_posts()}
+        for prefix, find in (
+            ("", self.searcher.find_posts),
+            ("formula_", self.searcher.find_formulas),
+        ):
+            listed = [{"name": n, "kind": kind} for n, kind in find.systems.items()]
+            shown |= {f"{prefix}default": find.system, f"{prefix}systems": listed}
+        return shown
+
+    def count_posts(self) -> int:
+        """Return how many posts and other entries the index holds."""
+        return len(self.searcher.store)
+
+    def add(self, posts: Sequence[RawPost]) -> dict[str, Any]:
+        """Add posts, or replace those with the same id."""
+        clean, cleaned = PostCleaner(), list[Post | Failure]()
+        for raw in posts:
+            post, problems = clean(raw)
+            cleaned += [p for p in problems if not p.kept]
+            cleaned += [] if post is None else [post]
+        living = open_living_index(self._config.env, self._config.data_root)
+        found = self._change(lambda: living.add(cleaned))
+        failures = [{"id": f.record_id, "problem": f.detail} for f in found.failures]
+        return {
+            "added": list(found.added),
+            "replaced": list(found.replaced),
+            "failures": failures,
+        }
+
+    def delete(self, ids: Sequence[str]) -> dict[str, Any]:
+        """Delete posts.
+
+        Raises:
+            MissingInputError: one is not there; nothing is deleted.
+        """
+        self.searcher.store.require(ids)
+        living = open_living_index(self._config.env, self._config.data_root)
+        self._change(lambda: living.delete(ids))
+        return {"deleted": list(ids)}
+
+    def _change(self, work: Callable[[], Any]) -> Any:
+        """Let go of the index while it is changed."""
+        self.searcher.close()
+        try:
+            return work()
+        finally:
+            self._open()
+
+
+def _make_filter(
+    post_types: Sequence[str], tag: str | None, year: int | None
+) -> Callable[[Post, Post | None], bool] | None:
+    """Return which posts may be shown; ``None``: all."""
+    if not (post_types or tag or year):
+        return None
+
+    def keep(post: Post, question: Post | None) -> bool:
+        tags = post.tags or (question.tags if question is not None else ())
+        return (
+            (not post_types or post.post_type in post_types)
+            and (not tag or tag in tags)
+            and (not year or (post.creation_date or "").startswith(f"{year:04d}"))
+        )
+
+    return keep
+
+
+def _draw(record: GraphRecord | None) -> str | None:
+    """Return a graph as a picture; ``None`` if there is none or it is too large."""
+    if record is None or len(record.graph) > _MAX_DRAWN:
+        return None
+    drawn = str(draw_math_graph(read_math_graph(record.graph)))
+    # the page has its own style, and refuses any other
+    return drawn.replace(f"<style>{STYLE}</style>", "")

@@ -1,0 +1,92 @@
+"""What a server was told: which index, which limits, who may write, how to log."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from dataclasses import asdict, dataclass, field
+
+SETTINGS = "MATHAMR_SERVE"
+"""Variable by which worker processes learn the settings of the command."""
+TOKEN = "MATHAMR_TOKEN"
+"""Variable that holds the token for writing."""
+
+MAX_QUERY, MAX_LATEX = 4000, 2000
+"""Characters of a question, and of a formula."""
+MAX_DEPTH = 50
+"""Braces inside each other."""
+MAX_RESULTS = 100
+"""Posts of one answer."""
+MAX_POSTS = 1000
+"""Posts that may be added or deleted at once."""
+
+
+@dataclass(frozen=True)
+class ServeConfig:
+    """Settings of a server; of the token only the variable is known."""
+
+    env: str | None = None
+    """Environment of ``conf/``."""
+    data_root: str | None = None
+    """Another folder for what the stages wrote."""
+    system: str | None = None
+    """How posts are found where a request does not say."""
+    hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
+    """Names by which browsers may call the server; ``*`` for any."""
+    json_logs: bool = False
+    """One JSON object a line instead of words."""
+    max_body: int = 1_000_000
+    """Bytes of a request."""
+    max_waiting: int = 100
+    """Requests that may wait for their turn; the next one is refused."""
+    seconds: float = 30.0
+    """Time that a request may take, waiting included."""
+    token: str | None = field(default=None, repr=False)
+    """Allows writing; the variable ``MATHAMR_TOKEN`` if ``None``; empty: nobody."""
+
+    def find_token(self) -> str:
+        """Return the token for writing; empty where nobody may write."""
+        return os.environ.get(TOKEN, "") if self.token is None else self.token
+
+    def hand_on(self) -> None:
+        """Leave the settings for the worker processes; the token has its own way."""
+        os.environ[SETTINGS] = json.dumps({**asdict(self), "token": None})
+
+    def set_up_logs(self) -> None:
+        """Log to the standard error, in words or as JSON."""
+        root, as_json = logging.getLogger(), self.json_logs
+        if not root.handlers:  # in a worker process
+            logging.basicConfig(format="%(message)s")
+            logging.getLogger("mathamr_kedro").setLevel(logging.INFO)
+        level = logging.INFO if as_json else logging.WARNING
+        for name in ("uvicorn", "uvicorn.error"):
+            logging.getLogger(name).setLevel(level)
+        if as_json:
+            for handler in root.handlers:
+                handler.setFormatter(_JsonLines())
+
+    @classmethod
+    def take_over(cls) -> ServeConfig:
+        """Return the settings that the command left."""
+        values = json.loads(os.environ.get(SETTINGS, "{}"))
+        hosts = tuple(values.pop("hosts", cls.hosts))
+        return cls(hosts=hosts, **values)
+
+
+class _JsonLines(logging.Formatter):
+    """One JSON object for each line of the log."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        message = record.getMessage()
+        if message.startswith("{"):  # of a request: an object already
+            return message
+        entry = {
+            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": message,
+        }
+        if record.exc_info:
+            entry["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(entry)

@@ -1,0 +1,94 @@
+"""``mathamr serve`` as a command: processes, logs, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from mathamr_kedro.cli import group
+
+pytest.importorskip("fastapi", reason="the extra serve is missing")
+httpx = pytest.importorskip("httpx")
+
+pytestmark = pytest.mark.timeout(1200)
+
+
+def find_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_processes_share_an_index_and_end_in_order(
+    demo: Path, tmp_path: Path, workers: int
+) -> None:
+    port = find_port()
+    command = [sys.executable, "-m", "mathamr_kedro", "serve", "--env", "demo"]
+    command += ["--port", str(port), "--workers", str(workers), "--json-logs"]
+    log = tmp_path / "log"
+    with log.open("w") as errors:
+        server = subprocess.Popen(command, cwd=demo, stdout=errors, stderr=errors)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _wait(address, server, log)
+        seen, end = set(), time.monotonic() + 300
+        while len(seen) < workers and time.monotonic() < end:
+            asked = {"q": "infinitely many primes", "top": 1}
+            assert httpx.get(f"{address}/api/search", params=asked, timeout=60)
+            text = httpx.get(f"{address}/metrics").text
+            seen |= {part.split('"')[1] for part in text.split("worker=")[1:]}
+        assert len(seen) == workers
+        assert httpx.get(address, headers={"Host": "evil"}).status_code == 400
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(60)
+    assert server.returncode in (0, -signal.SIGTERM)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in seen)
+    lines = log.read_text().splitlines()
+    entries = [json.loads(line) for line in lines if line.startswith("{")]
+    searches = [e for e in entries if e.get("route") == "/api/search"]
+    assert searches[0]["status"] == 200
+    assert "primes" not in log.read_text()  # what people ask stays with them
+
+
+def _wait(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + 600
+    while True:
+        assert server.poll() is None, log.read_text()
+        assert time.monotonic() < end, log.read_text()
+        try:
+            httpx.get(f"{address}/health", timeout=60)
+            return
+        except httpx.TransportError:
+            time.sleep(0.1)
+
+
+def test_without_an_index_it_says_what_to_run(demo: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mathamr_kedro", "serve", "--env", "demo"]
+    command += ["--data-root", str(tmp_path), "--port", "0"]
+    done = subprocess.run(
+        command, cwd=demo, capture_output=True, text=True, check=False,
+        env={**os.environ},
+    )  # fmt: skip
+    assert done.returncode == 2
+    told = f"run `kedro run --env demo --params data_root={tmp_path}` first"
+    assert f"No index to search; {told}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("command", "package"), [("serve", "fastapi"), ("mcp", "mcp")])
+def test_a_missing_package_is_named(command, package, monkeypatch) -> None:
+    module = f"mathamr_kedro.cli.{command}"
+    __import__(module)
+    monkeypatch.setattr(f"{module}.find_spec", lambda name: None)
+    result = CliRunner().invoke(group, [command])
+    assert f"mathamr-kedro[{command}]" in str(result.exception)

@@ -1,0 +1,263 @@
+"""What the API answers, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the extra serve is missing")
+pytest.importorskip("httpx")
+from fastapi.testclient import TestClient
+
+from mathamr_kedro.serve import ServeConfig, create_app
+
+pytestmark = [
+    pytest.mark.timeout(1200),  # the first of them waits for the demo
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+QUESTION = r"is $\sqrt p$ irrational for a prime $p$?"
+
+
+def connect(service: Any, **changed: Any) -> TestClient:
+    """Return a client; the service stays open for others."""
+    config = ServeConfig("demo", hosts=("testserver",), **changed)
+    return TestClient(create_app(config, service))
+
+
+@pytest.fixture(scope="module")
+def client(service: Any) -> TestClient:
+    return connect(service)
+
+
+def test_search_finds_posts_and_says_what_matched(client: TestClient) -> None:
+    found = client.get("/api/search", params={"q": QUESTION, "top": 3}).json()
+    (sentence,) = found["query"]
+    assert [part.get("key") for part in sentence["parts"]] == [
+        None, "F0", None, "F1", None,
+    ]  # fmt: skip
+    first = found["results"][0]
+    assert [r["rank"] for r in found["results"]] == [1, 2, 3]
+    assert "irrational" in json.dumps(first["title"])
+    assert "irrational-numbers" in first["tags"]  # of its question
+    assert {m["query"] for m in first["matches"]} == {"F0", "F1", "S1"}
+    # what matched is among the sentences that are shown
+    shown = {p.get("key") for s in first["sentences"] for p in s["parts"]}
+    shown |= {s["key"] for s in first["sentences"]}
+    assert {m["post"] for m in first["matches"]} <= shown
+    formulas = [p for s in first["sentences"] for p in s["parts"] if "latex" in p]
+    assert all(p["mathml"].startswith("<math") for p in formulas)
+
+
+def test_search_finds_what_the_searcher_finds(client: TestClient, service: Any) -> None:
+    found = client.get("/api/search", params={"q": QUESTION, "top": 5}).json()
+    expected = service.searcher.search(QUESTION, 5).results
+    assert [r["post_id"] for r in found["results"]] == [r.post_id for r in expected]
+
+
+@pytest.mark.parametrize(
+    ("filters", "holds"),
+    [
+        ({"type": "question"}, lambda r: r["type"] == "question"),
+        ({"tag": "prime-numbers"}, lambda r: "prime-numbers" in r["tags"]),
+        ({"year": 2013}, lambda r: r["date"].startswith("2013")),
+    ],
+)
+@pytest.mark.parametrize("path", ["search", "formula"])
+def test_filters(client: TestClient, path: str, filters: Any, holds: Any) -> None:
+    asked = {"q": "a prime $p$"} if path == "search" else {"latex": "p"}
+    found = client.get(f"/api/{path}", params={**asked, **filters}).json()["results"]
+    assert found
+    assert all(map(holds, found))
+
+
+def test_systems_can_be_chosen(client: TestClient) -> None:
+    systems = client.get("/api/systems").json()
+    names = {s["name"]: s["kind"] for s in systems["systems"]}
+    assert names["bm25"] == "baseline"
+    assert systems["default"] in names
+    asked = {"q": "infinitely many primes", "top": 5}
+    ours, bm25 = (
+        client.get("/api/search", params=asked | more).json()["results"]
+        for more in ({}, {"system": "bm25"})
+    )
+    assert [r["score"] for r in ours] != [r["score"] for r in bm25]
+    assert [p["system"] for p in bm25[0]["parts"]] == ["bm25"]
+    assert bm25[0]["parts"][0]["share"] == bm25[0]["score"]
+    assert bm25[0]["matches"]  # whoever found it, the nearest parts are marked
+    wrong = client.get("/api/search", params={"q": "x", "system": "bm26"})
+    assert wrong.status_code == 422
+    assert "did you mean 'bm25'" in wrong.json()["detail"]
+
+
+def test_systems_for_formulas_can_be_chosen(client: TestClient) -> None:
+    systems = client.get("/api/systems").json()
+    names = {s["name"]: s["kind"] for s in systems["formula_systems"]}
+    assert systems["formula_default"] in names
+    asked = {"latex": r"\sum_{i=1}^n d_i", "top": 3, "system": "bm25_tuples"}
+    assert names["bm25_tuples"] == "baseline"
+    first = client.get("/api/formula", params=asked).json()["results"][0]
+    assert [p["system"] for p in first["parts"]] == ["bm25_tuples"]
+    wrong = client.get("/api/formula", params={"latex": "x", "system": "minilm_title"})
+    assert wrong.status_code == 422
+    assert "No system for formulas" in wrong.json()["detail"]
+
+
+def test_formula_search_marks_the_formula(client: TestClient) -> None:
+    found = client.get("/api/formula", params={"latex": r"\sum_{i=1}^n d_i"}).json()
+    first = found["results"][0]
+    assert first["matches"][0]["query"] == "F0"
+    assert first["matches"][0]["similarity"] > 0.8
+
+
+def test_explanation_has_all_pairs_and_both_graphs(client: TestClient) -> None:
+    asked = {"q": QUESTION, "post_id": "33703", "graphs": True}
+    found = client.get("/api/explain", params=asked).json()
+    assert [row["key"] for row in found["rows"]] == ["F0", "F1", "S1", "D"]
+    assert len(found["similarity"]) == 4
+    assert len(found["similarity"][0]) == len(found["columns"])
+    best = [max(row) for row in found["similarity"]]
+    assert found["score"] == pytest.approx(sum(best) / 4, abs=1e-3)
+    assert 'data-key="F0"' in found["graphs"]["query"]
+    assert found["graphs"]["post"].startswith("<svg")
+    assert "<style" not in found["graphs"]["post"]
+
+
+def test_posts_are_read_by_id(client: TestClient) -> None:
+    post = client.get("/api/posts/33703").json()
+    assert post["type"] == "answer"
+    assert post["question_id"] == "33701"
+    assert "irrational" in json.dumps(post["title"])
+    missing = client.get("/api/posts/nothing")
+    assert (missing.status_code, missing.json()["detail"]) == (
+        404, "No post has the id 'nothing'",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "path", ["../../etc/passwd", "..%2f..%2fetc%2fpasswd", "/etc/passwd", "%00", "a/b"]
+)
+def test_ids_are_no_paths(client: TestClient, path: str) -> None:
+    for prefix in ("/api/posts/", "/static/"):
+        answer = client.get(prefix + path)
+        assert answer.status_code in (404, 422)
+        assert "root:" not in answer.text
+
+
+def test_drawings(client: TestClient) -> None:
+    found = client.get("/api/render", params={"q": "so $x^2$", "latex": "y"}).json()
+    assert found["parts"][1]["mathml"].startswith("<math alttext")
+    assert 'display="block"' in found["mathml"]
+    trees = client.get("/api/trees", params={"latex": "x^2"}).json()
+    assert trees["slt"].startswith("<svg")
+    assert trees["opt"].startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("path", "values", "status"),
+    [
+        ("search", {}, 422),
+        ("search", {"q": ""}, 422),
+        ("search", {"q": "..."}, 422),
+        ("search", {"q": "x" * 4001}, 422),
+        ("search", {"q": "x", "top": 0}, 422),
+        ("search", {"q": "x", "top": 101}, 422),
+        ("search", {"q": "x", "type": "comment"}, 422),
+        ("search", {"q": "x", "year": "next"}, 422),
+        ("search", {"q": "$" + "{" * 60 + "}" * 60 + "$"}, 422),
+        ("formula", {"latex": "x" * 2001}, 422),
+        ("formula", {"latex": "  "}, 422),
+        ("explain", {"q": "x", "post_id": "nothing"}, 404),
+        ("nothing", {}, 404),
+    ],
+)
+def test_refusals_say_why(client: TestClient, path: str, values: Any, status: int):
+    answer = client.get(f"/api/{path}", params=values)
+    assert answer.status_code == status
+    detail = answer.json()["detail"]
+    assert isinstance(detail, str)
+    assert len(detail) < 500
+
+
+def test_large_requests_are_refused_before_they_are_read(service: Any) -> None:
+    small = connect(service, max_body=1000)
+    body = b"x" * 2000
+    assert small.post("/api/posts", content=body).status_code == 413
+    chunks = (body[i : i + 100] for i in range(0, 2000, 100))
+    assert small.post("/api/posts", content=chunks).status_code == 413
+
+
+def test_too_many_and_too_long(service: Any) -> None:
+    """One waits, the next is refused; what takes too long is given up."""
+    slow = _Slow(service)
+    narrow = connect(slow, max_waiting=0, seconds=0.3)
+    found: list[int] = []
+
+    def ask() -> None:
+        answer = narrow.get("/api/systems")
+        found.append(answer.status_code)
+        assert answer.headers["Retry-After"]
+        assert "try again" in answer.json()["detail"]
+
+    with narrow:
+        threads = [threading.Thread(target=ask) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+            time.sleep(0.05)
+        for thread in threads:
+            thread.join()
+    assert sorted(found) == [429, 503, 503] or sorted(found) == [429, 429, 503]
+
+
+class _Slow:
+    """A service that takes its time."""
+
+    def __init__(self, service: Any) -> None:
+        self._service = service
+
+    def list_systems(self) -> dict[str, Any]:
+        time.sleep(0.6)
+        return {}
+
+    def close(self) -> None:
+        pass
+
+
+def test_hosts_that_were_not_named_are_refused(service: Any) -> None:
+    """A page elsewhere cannot reach this server by a name of its own."""
+    client = connect(service)
+    assert client.get("/health", headers={"Host": "evil.example"}).status_code == 400
+
+
+def test_health_and_metrics(client: TestClient) -> None:
+    assert client.get("/health").json()["status"] == "ok"
+    client.get("/api/posts/secret-words")
+    text = client.get("/metrics").text
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    assert all(len(line.rsplit(" ", 1)) == 2 for line in lines)
+    assert 'route="/api/posts/{post_id:path}",status="404"' in text
+    assert "secret-words" not in text
+    assert "mathamr_request_seconds_bucket" in text
+
+
+def test_the_api_describes_itself_without_help_from_elsewhere(client) -> None:
+    api = client.get("/openapi.json").json()
+    assert {"/api/search", "/api/formula", "/api/explain", "/api/systems"} <= set(
+        api["paths"]
+    )
+    page = client.get("/api")
+    assert page.headers["content-type"].startswith("text/html")
+    assert "http" not in page.text.replace("http://127.0.0.1", "")
+
+
+def test_every_answer_has_the_headers(client: TestClient) -> None:
+    for path in ("/", "/api/systems", "/nothing", "/api/search", "/static/page.js"):
+        headers = client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"

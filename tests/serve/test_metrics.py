@@ -1,0 +1,24 @@
+"""Counts and times as Prometheus reads them."""
+
+from __future__ import annotations
+
+from mathamr_kedro.serve.metrics import Metrics
+
+
+def test_buckets_add_up() -> None:
+    metrics = Metrics()
+    for seconds in (0.005, 0.01, 0.3, 99.0):
+        metrics.count("GET", "/api/search", 200, seconds)
+    lines = metrics.write({"posts": ("Posts.", 7)}).splitlines()
+    counts = {
+        line.split('le="')[1].split('"')[0]: int(line.rsplit(" ", 1)[1])
+        for line in lines
+        if "_bucket" in line
+    }
+    assert counts["0.01"] == 2
+    assert counts["0.4"] == counts["30.0"] == 3
+    assert counts["+Inf"] == 4
+    (total,) = [line for line in lines if "_sum" in line]
+    assert total.endswith(" 99.315000")
+    assert any(line.startswith("mathamr_posts{") for line in lines)
+    assert "# TYPE mathamr_request_seconds histogram" in lines

@@ -1,0 +1,83 @@
+"""Adding and deleting posts: who may, and what searches see of it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the extra serve is missing")
+pytest.importorskip("httpx")
+from fastapi.testclient import TestClient
+
+from mathamr_kedro.serve import SearchService, ServeConfig, create_app
+
+pytestmark = [
+    pytest.mark.timeout(1200),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+POST = {
+    "id": "zebra-1",
+    "title": "Stripes <b>of</b> a zebra",
+    "text": r"The zebra has $z_{17} = \binom{41}{17}$ stripes.",
+    "tags": ["zebras"],
+}
+
+
+@pytest.fixture(scope="module")
+def opened(in_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A client that may write, into a copy of the demo's data."""
+    root = tmp_path_factory.mktemp("written") / "data"
+    shutil.copytree(in_demo / "data", root, symlinks=True)
+    config = ServeConfig("demo", str(root), hosts=("testserver",), token="s3cret")
+    with TestClient(create_app(config, SearchService(config))) as client:
+        yield client
+
+
+def test_nobody_writes_without_a_token(service: Any) -> None:
+    config = ServeConfig("demo", hosts=("testserver",), token="")
+    client = TestClient(create_app(config, service))
+    for header in ({}, {"Authorization": "Bearer "}):
+        answer = client.post("/api/posts", json=[POST], headers=header)
+        assert answer.status_code == 403
+        assert "MATHAMR_TOKEN" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "given", ["", "Bearer", "Bearer wrong", "s3cret", "Bearer s3cret2", "Bearer é"]
+)
+def test_a_wrong_token_is_refused(opened: TestClient, given: str) -> None:
+    headers = {"Authorization": given.encode()}
+    for method in ("POST", "DELETE"):
+        answer = opened.request(method, "/api/posts", json=[], headers=headers)
+        assert answer.status_code == 401
+
+
+def test_posts_come_and_go(opened: TestClient) -> None:
+    headers = {"Authorization": "Bearer s3cret"}
+    asked = {"q": r"how many stripes $\binom{41}{17}$ has the zebra", "top": 1}
+    added = opened.post("/api/posts", json=[POST], headers=headers)
+    assert added.json() == {"added": ["zebra-1"], "replaced": [], "failures": []}
+    (found,) = opened.get("/api/search", params=asked).json()["results"]
+    assert (found["post_id"], found["tags"]) == ("zebra-1", ["zebras"])
+    assert opened.get("/api/posts/zebra-1").json()["type"] == "document"
+    gone = opened.request("DELETE", "/api/posts", json=["zebra-1"], headers=headers)
+    assert gone.json() == {"deleted": ["zebra-1"]}
+    (found,) = opened.get("/api/search", params=asked).json()["results"]
+    assert found["post_id"] != "zebra-1"
+    again = opened.request("DELETE", "/api/posts", json=["zebra-1"], headers=headers)
+    assert again.status_code == 404
+
+
+def test_what_cannot_be_read_is_named(opened: TestClient) -> None:
+    headers = {"Authorization": "Bearer s3cret"}
+    empty = {"id": "empty", "text": "..."}
+    answer = opened.post("/api/posts", json=[empty], headers=headers).json()
+    assert answer["added"] == []
+    assert answer["failures"][0]["id"] == "empty"
+    for wrong in ([], [{"id": "", "text": "x"}], [{"id": "a"}], {"id": "a"}, "x"):
+        answer = opened.post("/api/posts", json=wrong, headers=headers)
+        assert answer.status_code == 422
