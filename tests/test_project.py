@@ -9,6 +9,8 @@ import click
 import pytest
 from kedro.framework.session import KedroSession
 from kedro.framework.startup import bootstrap_project
+from kedro.io import DataCatalog
+from kedro.pipeline import Pipeline
 
 from mathamr_kedro.cli import group
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
@@ -143,7 +145,7 @@ def test_missing_datasets_name_the_stages_that_make_them(project):
 def run_hook(info_name: str, **given) -> None:
     with click.Context(click.Command("run"), info_name=info_name):
         params = {"env": "demo", "runtime_params": given}
-        RunHooks().after_pipeline_run(params)
+        RunHooks().after_pipeline_run(params, Pipeline([]), DataCatalog())
 
 
 def test_kedro_run_leaves_a_note(project):
@@ -154,7 +156,8 @@ def test_kedro_run_leaves_a_note(project):
 def test_programs_and_cells_of_experiments_leave_none(project):
     run_hook("mathamr")
     run_hook("kedro", output_root="cell")
-    RunHooks().after_pipeline_run({"env": "demo", "runtime_params": {}})
+    params = {"env": "demo", "runtime_params": {}}
+    RunHooks().after_pipeline_run(params, Pipeline([]), DataCatalog())
     with pytest.raises(MissingInputError):
         LastRun.find()
 

@@ -165,7 +165,7 @@ def test_seeds_must_be_of_the_experiment():
     [
         (["--seeds", "1"], "Invalid value for --seeds: .*--seeds 42 runs one of them"),
         (["--devices", "gpu"], "cuda:0,cuda:1"),
-        (["--params", "evaluation.measures=[P@5]"], "experiment.measures among"),
+        (["--params", "evaluation.measures=[nosuch]"], "Unknown measure"),
         (["--params", "significance.tests.alpha=5"], "Expected alpha from 0 to 1"),
     ],
 )

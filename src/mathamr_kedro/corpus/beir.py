@@ -204,7 +204,7 @@ class BeirCollection(Collection):
         raise MissingInputError(
             f"Expected {name}.jsonl, {name}.jsonl.gz or {name}/*.parquet in "
             f"{str(self.root)!r}; name the folder of a benchmark: "
-            "kedro run --env beir --params raw_root=FOLDER"
+            "`kedro run --env beir --params raw_root=FOLDER`"
         )
 
     def _find_split(self) -> list[Path]:

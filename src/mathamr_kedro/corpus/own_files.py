@@ -62,7 +62,7 @@ class OwnCollection(Collection):
         if unit not in get_args(Unit):
             raise ConfigurationError(
                 f"Expected one of {list(get_args(Unit))} for 'unit' of an own corpus "
-                f"(got {unit!r}): kedro run --env own --params unit=statement"
+                f"(got {unit!r}): `kedro run --env own --params unit=statement`"
             )
         self._unit = unit
 

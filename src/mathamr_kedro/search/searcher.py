@@ -182,13 +182,15 @@ class Searcher:
         results = []
         for rank, (formula, score) in enumerate(hits, start=1):
             post_id, visual = hits.post_ids[rank - 1], hits.visual_ids[rank - 1]
-            text = texts.get(post_id)
+            key = keys[rank - 1]
+            text = texts.get(key)
             mentions = {m.formula_id: m for m in text.formula_map} if text else {}
             instance, mention = found.get(formula), mentions.get(formula)
             known = mention or instance
-            name = f"F{read_placeholder(mention.placeholder)} " if mention else ""
             latex = f"${known.latex}$" if known else ""
-            kind = "comment" if instance and instance.comment_id else ""
+            kind = "comment" if key != post_id else ""
+            number = read_placeholder(mention.placeholder) if mention else 0
+            name = f"F{number} " if mention or kind else ""  # alone, it is the first
             match = Match(label, f"{name}{latex}", score, 1.0)
             results.append(
                 Result(
@@ -197,7 +199,7 @@ class Searcher:
                     score,
                     kind or (text.post_type if text else ""),
                     texts.give_title(post_id),
-                    latex if kind else texts.give_snippet(post_id),
+                    texts.give_snippet(key) or latex,
                     (match,),
                     self.find_formulas.explain(query, visual, None, system),
                 )

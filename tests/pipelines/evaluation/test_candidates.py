@@ -199,7 +199,8 @@ def test_formulas_of_comments_can_have_their_comments_as_context(data: Path) -> 
 def test_a_search_for_a_formula_finds_comments(data: Path) -> None:
     evaluate(data, amr_parsing={"comment_formulas": "alone"})
     (result, *others) = search(data, r"\sqrt{y}")
-    assert result == ("1", "comment", r"$\sqrt{y}$", "Why $x^2$?", r"F0 $\sqrt{y}$")
+    said = r"Not for $\sqrt{y}$, I think."
+    assert result == ("1", "comment", said, "Why $x^2$?", r"F0 $\sqrt{y}$")
     assert [post for post, *_ in others] == ["2"]  # each post once
 
 

@@ -189,6 +189,10 @@ def test_negatives_by_the_model_come_from_a_first_round(data: Path, trained) -> 
     assert (found[22:] == -1).all()
 
 
+CHECKS = "mathamr_kedro.experiments.trainings"
+"""Where a training is checked before anything runs."""
+
+
 class FakeSentences:
     """Vectors that count letters."""
 
@@ -204,6 +208,7 @@ def test_node_vectors_start_the_training(data: Path, trained, monkeypatch) -> No
     nodes = "mathamr_kedro.pipelines.training.nodes"
     monkeypatch.setattr(f"{nodes}.SentenceEncoder", FakeSentences)
     monkeypatch.setattr(f"{nodes}.find_text_model", lambda name: None)
+    monkeypatch.setattr(f"{CHECKS}.explain_absence", lambda name: None)
     still = {"optimizer": {"learning_rate": 0.0, "min_learning_rate": 0.0}}
     starts = {}
     for choice in ("text", "none"):
@@ -249,6 +254,7 @@ def documents(monkeypatch) -> list:
     nodes = "mathamr_kedro.pipelines.training.nodes"
     monkeypatch.setattr(f"{nodes}.SentenceEncoder", FakeDocuments)
     monkeypatch.setattr(f"{nodes}.find_text_model", lambda name: None)
+    monkeypatch.setattr(f"{CHECKS}.explain_absence", lambda name: None)
     monkeypatch.setattr("mathamr_kedro.learning.teacher_vectors.TEXTS_AT_ONCE", 10)
     monkeypatch.setattr(FakeDocuments, "told", [])
     return FakeDocuments.told
@@ -362,11 +368,10 @@ def test_documents_without_posts_are_refused(data: Path, trained, documents) -> 
 def test_documents_without_their_encoder_are_refused(
     data: Path, trained, monkeypatch
 ) -> None:
-    systems = "mathamr_kedro.text.models"
-    monkeypatch.setattr(f"{systems}.find_spec", lambda name: None)
-    with pytest.raises(Exception, match="files of all-MiniLM") as caught:
+    monkeypatch.setattr("mathamr_kedro.text.models.find_spec", lambda name: None)
+    with pytest.raises(Exception, match="package sentence-transformers") as caught:
         run_training(data, **TEXTS)
-    assert isinstance(find_cause(caught.value), MissingInputError)
+    assert isinstance(find_cause(caught.value), ConfigurationError)
 
 
 def test_single_formulas_stand_beside_the_training(data: Path, trained) -> None:
@@ -402,8 +407,7 @@ class FakeMlflow:
 
 def test_trainings_are_tracked_once(data: Path, trained, monkeypatch) -> None:
     fake = FakeMlflow()
-    tracking = "mathamr_kedro.pipelines.training.tracking"
-    monkeypatch.setattr(f"{tracking}.find_spec", lambda name: True)
+    monkeypatch.setattr(f"{CHECKS}.find_spec", lambda name: True)
     monkeypatch.setitem(sys.modules, "mlflow", fake)
     place = {"tracking": {"mlflow": "sqlite:///x.db"}}
     catalog = run_training(data, **place)
@@ -420,9 +424,7 @@ def test_trainings_are_tracked_once(data: Path, trained, monkeypatch) -> None:
 
 
 def test_tracking_without_its_package_is_refused(data: Path, monkeypatch) -> None:
-    monkeypatch.setattr(
-        "mathamr_kedro.pipelines.training.tracking.find_spec", lambda name: None
-    )
+    monkeypatch.setattr(f"{CHECKS}.find_spec", lambda name: None)
     with pytest.raises(Exception, match="package mlflow") as caught:
         run_training(data, tracking={"mlflow": "sqlite:///x.db"})
     assert isinstance(find_cause(caught.value), ConfigurationError)

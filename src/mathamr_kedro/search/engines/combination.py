@@ -78,7 +78,7 @@ class Combination(NamedTuple):
         """Return the combined scores of some of the candidates.
 
         >>> both = np.array([0.2, 0.4]), np.array([0.5, 0.5])
-        >>> Combination.of(*both).add(*both).tolist()
+        >>> Combination.of(*both).add(*both).round(6).tolist()
         [-1.0, 1.0]
         """
         similar = self.documents.standardise(documents)
