@@ -58,8 +58,8 @@ class PremiseCollection(BeirCollection):
             if (self.root / name).is_file():
                 return [self.root / name]
         raise MissingInputError(
-            f"Expected statements.jsonl.gz in {str(self.root)!r}; set MATHAMR_STATEMENTS "
-            "to its folder, then `kedro run --env stacks`"
+            f"Expected statements.jsonl.gz in {str(self.root)!r}; set "
+            "MATHAMR_STATEMENTS to its folder, then `kedro run --env stacks`"
         )
 
     def _find_queries(self) -> list[Path]:
