@@ -192,10 +192,10 @@ def test_posts_are_added_and_deleted_beside_an_open_notebook(
     data: Path, notes: Path
 ) -> None:
     searcher = open_searcher("test", str(data))
-    before = searcher.search("primes", top=9)
+    before = searcher.search("primes", top=9).results
     run(data, "add", str(notes / "note.md"))
     run(data, "delete", "6")
-    assert searcher.search("primes", top=9) == before
+    assert searcher.search("primes", top=9).results == before
     found = {result["post_id"] for result in find(data, "primes")}
     assert "6" not in found
     assert "note.md#1" in found
