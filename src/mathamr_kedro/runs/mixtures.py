@@ -33,7 +33,7 @@ import torch
 from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph import DOCUMENT, SENTENCE
+from mathamr_kedro.graph import DOCUMENT
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.runs.named_strategies import NamedStrategy
@@ -209,9 +209,7 @@ class _Mixture(NamedTuple):
         answer = np.fromiter((places[k] for k in keys), np.int64, len(keys))
         question = np.fromiter((places[k] for k in asked), np.int64, len(keys))
         nearest, similar = _compare(self.query, list(places), self.store, dtype)
-        is_sentence = np.asarray(self.query.kinds) == SENTENCE
-        weights = np.where(is_sentence, self.strategy.sentence_weight, 1.0)
-        weights /= weights.sum()
+        weights = self.strategy.weigh(self.query)
         mixed: NDArray[np.float64] = nearest[answer] @ weights
         if share:
             together = np.maximum(nearest[answer], nearest[question]) @ weights
