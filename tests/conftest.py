@@ -38,6 +38,12 @@ def _has_gpu() -> bool:
     return torch.cuda.is_available()
 
 
+@pytest.fixture(autouse=True)
+def _stand_where_it_began(request: pytest.FixtureRequest) -> None:
+    """A test that leaves the folder it began in would move all those after it."""
+    assert Path.cwd() == request.config.invocation_params.dir
+
+
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project in which ``kedro run --env demo`` has just ended; not to be changed.

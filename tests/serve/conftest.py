@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 import socket
 import threading
 import time
@@ -14,21 +14,14 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def in_demo(demo: Path) -> Iterator[Path]:
-    """Stand in the demo's project, as the commands do."""
-    before = Path.cwd()
-    os.chdir(demo)
-    yield demo
-    os.chdir(before)
-
-
-@pytest.fixture(scope="session")
-def service(in_demo: Path) -> Iterator[Any]:
+def service(demo: Path) -> Iterator[Any]:
     """What answers, over the demo's index."""
     pytest.importorskip("fastapi", reason="the extra serve is missing")
     from mathamr_kedro.serve import SearchService, ServeConfig
 
-    found = SearchService(ServeConfig("demo"))
+    # Only while it opens: all other tests of this process stand in the project.
+    with contextlib.chdir(demo):
+        found = SearchService(ServeConfig("demo"))
     yield found
     found.close()
 

@@ -34,10 +34,10 @@ def call(service: Any, tool: str, **arguments: Any) -> tuple[bool, str]:
     return asyncio.run(ask())
 
 
-def test_a_process_answers_over_standard_input(in_demo: Path) -> None:
+def test_a_process_answers_over_standard_input(demo: Path) -> None:
     command = ["-m", "mathamr_kedro", "mcp", "--env", "demo"]
     process = StdioServerParameters(
-        command=sys.executable, args=command, cwd=in_demo, env={**os.environ}
+        command=sys.executable, args=command, cwd=demo, env={**os.environ}
     )
 
     async def ask() -> tuple[set[str], str]:

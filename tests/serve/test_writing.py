@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from pathlib import Path
 from typing import Any
@@ -28,12 +29,14 @@ POST = {
 
 
 @pytest.fixture(scope="module")
-def opened(in_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def opened(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A client that may write, into a copy of the demo's data."""
     root = tmp_path_factory.mktemp("written") / "data"
-    shutil.copytree(in_demo / "data", root, symlinks=True)
+    shutil.copytree(demo / "data", root, symlinks=True)
     config = ServeConfig("demo", str(root), hosts=("testserver",), token="s3cret")
-    with TestClient(create_app(config, SearchService(config))) as client:
+    with contextlib.chdir(demo):
+        service = SearchService(config)
+    with TestClient(create_app(config, service)) as client:
         yield client
 
 
