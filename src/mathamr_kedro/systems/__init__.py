@@ -1,0 +1,31 @@
+"""Systems of the papers that MathAMR+ grew from and is compared with.
+
+=============  ==============================================  ==============
+system         what it compares                                finds
+=============  ==============================================  ==============
+=============  ==============================================  ==============
+
+Each is a package of its own with the steps of :class:`PaperSystem`; its parameters
+stand below ``systems.NAME``. Whoever adds one names it in :data:`SYSTEMS`.
+"""
+
+from mathamr_kedro.systems.protocol import (
+    Epochs,
+    PaperSystem,
+    Ranker,
+    SystemSources,
+    TreeLookup,
+)
+from mathamr_kedro.systems.registry import SYSTEMS, read_system
+from mathamr_kedro.systems.training import SystemFolder
+
+__all__ = [
+    "SYSTEMS",
+    "Epochs",
+    "PaperSystem",
+    "Ranker",
+    "SystemFolder",
+    "SystemSources",
+    "TreeLookup",
+    "read_system",
+]
