@@ -3,6 +3,7 @@
 =============  ==============================================  ==============
 system         what it compares                                finds
 =============  ==============================================  ==============
+ssemb          shared operator graphs, and the text around     formulas
 =============  ==============================================  ==============
 
 Each is a package of its own with the steps of :class:`PaperSystem`; its parameters
