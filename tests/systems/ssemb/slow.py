@@ -98,12 +98,12 @@ def view_one(labels, edges, config, wildcards, draws):
         if draws["dropping"][node] < config.node_dropping:
             kept.discard(node)
     ends = []
-    for number, (a, b) in enumerate(edges):
+    for number, edge in enumerate(edges):
         if not stays[number]:
             continue
-        if draws["perturbation"][number] < config.edge_perturbation:
-            a, b = (int(draws["ends"][i][number] * len(new)) for i in (0, 1))
-        ends.append((a, b))
+        fresh = tuple(int(draws["ends"][i][number] * len(new)) for i in (0, 1))
+        moves = draws["perturbation"][number] < config.edge_perturbation
+        ends.append(fresh if moves else edge)
     place = {old: n for n, old in enumerate(sorted(kept))}
     return (
         [new[old] for old in sorted(kept)],

@@ -72,17 +72,9 @@ def topics():
 
 @pytest.fixture(scope="module")
 def sources(formulas, topics):
-    posts = [
-        Post(
-            f.post_id, "answer", f.post_id, None, None, None, None, (), "",
-            "about FORMULA_0", (FormulaMention("FORMULA_0", f.formula_id, f.visual_id, f.latex, 6, 15),),
-        )
-        for f in formulas[:1]
-    ]  # fmt: skip
     return SystemSources(
         formulas=lambda: formulas,
         trees_of=lambda f: trees_from_latex(f.latex),
-        posts=lambda: posts,
         topics=lambda: topics,
         fingerprint="sample",
     )
