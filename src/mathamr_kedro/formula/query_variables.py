@@ -49,15 +49,25 @@ class PatternMatch(NamedTuple):
     is_whole: bool
     """Whether the whole formula is; else a part of it."""
 
+    def describe(self) -> str:
+        """Say it in a line.
+
+        >>> PatternMatch({"?a": "x-1"}, is_whole=False).describe()
+        'a part of it, with ?a = x-1'
+        """
+        what = "an instance" if self.is_whole else "a part of it"
+        found = ", ".join(f"{name} = {latex}" for name, latex in self.bindings.items())
+        return f"{what}, with {found}"
+
 
 @dataclass(frozen=True)
 class QueryPattern:
-    """A formula with variables.
+    r"""A formula with variables.
 
     >>> pattern = QueryPattern.read("?a^2 + ?b")
-    >>> tree = trees_from_latex(r"\\frac{p}{q} + x^2").opt
+    >>> tree = trees_from_latex(r"\frac{p}{q} + x^2").opt
     >>> pattern.match(tree)
-    PatternMatch(bindings={'?a': 'x', '?b': '\\\\frac{p}{q}'}, is_whole=True)
+    PatternMatch(bindings={'?a': 'x', '?b': '\\frac{p}{q}'}, is_whole=True)
     """
 
     latex: str

@@ -69,7 +69,7 @@ def list_levels(labels, edges, count):
     return levels
 
 
-def view_one(labels, edges, config, wildcards, draws):
+def view_one(labels, edges, config, wildcards, draws):  # noqa: C901, PLR0912
     """All augmentations of one graph; ``draws`` are lists of numbers."""
     probabilities = config.substitution
     chosen = set()

@@ -76,7 +76,6 @@ def sources(formulas, topics):
         formulas=lambda: formulas,
         trees_of=lambda f: trees_from_latex(f.latex),
         topics=lambda: topics,
-        fingerprint="sample",
     )
 
 

@@ -19,6 +19,7 @@ class SSEmb:
     """Structure by a graph network, text by a sentence encoder (Li & Chen 2025)."""
 
     Config: ClassVar[type] = SSEmbConfig
+    READS: ClassVar[tuple[str, ...]] = ("formulas", "trees_of")
 
     def __init__(self, config: SSEmbConfig) -> None:
         self.config = config
