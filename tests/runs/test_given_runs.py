@@ -138,7 +138,7 @@ def test_files_of_others_are_systems(tmp_path):
     assert (named.ids, named.post_ids) == (["Prime:4", "Far:1"], ["Prime", "Far"])
     visual = formulas.lists["B.1"]
     assert visual.visual_ids == ["8", "555"]
-    assert (visual.ids, visual.post_ids) == (["Prime:4", "555"], ["Prime", ""])
+    assert (visual.ids, visual.post_ids) == (["Prime:4", "555"], ["Prime", "-"])
 
 
 def test_they_fuse_with_ours(tmp_path):

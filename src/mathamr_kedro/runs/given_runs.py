@@ -29,6 +29,9 @@ from mathamr_kedro.runs.topic_sets import NTCIR12, TASK_OF, ReadTables
 from mathamr_kedro.trec import Run, read_run
 from mathamr_kedro.types import FormulaId, PostId, TopicId, VisualId
 
+_NO_POST = "-"
+"""Post of a formula that the collection does not have."""
+
 
 class FormulaNames:
     """Formulas of a collection by what they look like.
@@ -64,7 +67,7 @@ class FormulaNames:
 
     def name(self, hits: Hits) -> FormulaHits:
         """Name a formula of each visual id; one that is not here has no post."""
-        first = [self._of.get(v, [(v, "")])[0] for v in hits.ids]
+        first = [self._of.get(v, [(v, _NO_POST)])[0] for v in hits.ids]
         formulas, posts = [f for f, _ in first], [p for _, p in first]
         return FormulaHits(formulas, hits.scores, hits.ids, posts)
 
@@ -143,7 +146,9 @@ def read_given_runs(
                     hits = _rank(run, topic, visual_id_of)
                     lists[topic] = hits.top(depth)
                     if kinds[topic] == NTCIR12:
-                        posts = [i.rpartition(":")[0] for i in lists[topic].ids]
+                        posts = [
+                            i.rpartition(":")[0] or _NO_POST for i in lists[topic].ids
+                        ]
                         ids, scores = lists[topic].ids, lists[topic].scores
                         lists[topic] = FormulaHits(ids, scores, ids, posts)
             found.append(replace(run, name=name, lists=lists, task=task, ranks={}))
