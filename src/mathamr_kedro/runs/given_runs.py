@@ -140,23 +140,20 @@ def read_given_runs(
                 f"(evaluation.run_files.{name})"
             )
         for task in sorted({TASK_OF[kinds[topic]] for topic in known}):
-            lists: dict[TopicId, Hits] = {}
-            for topic in known:
-                if TASK_OF[kinds[topic]] == task:
-                    hits = _rank(run, topic, visual_id_of)
-                    lists[topic] = hits.top(depth)
-                    if kinds[topic] == NTCIR12:
-                        posts = [
-                            i.rpartition(":")[0] or _NO_POST for i in lists[topic].ids
-                        ]
-                        ids, scores = lists[topic].ids, lists[topic].scores
-                        lists[topic] = FormulaHits(ids, scores, ids, posts)
+            lists = {
+                topic: _read_list(run, topic, kinds[topic], visual_id_of).top(depth)
+                for topic in known
+                if TASK_OF[kinds[topic]] == task
+            }
             found.append(replace(run, name=name, lists=lists, task=task, ranks={}))
     return _name_formulas(found, kinds, read_tables)
 
 
-def _rank(
-    run: Run, topic: TopicId, visual_id_of: Callable[[FormulaId], VisualId | None]
+def _read_list(
+    run: Run,
+    topic: TopicId,
+    kind: str,
+    visual_id_of: Callable[[FormulaId], VisualId | None],
 ) -> Hits:
     """Return a list of what is judged in the order of trec_eval, each once."""
     hits = sort_as_trec_eval(run.documents(topic))
@@ -167,7 +164,11 @@ def _rank(
     first: dict[str, float] = {}
     for document, score in zip(ids, hits.scores.tolist(), strict=True):
         first.setdefault(document, score)
-    return Hits(list(first), np.array(list(first.values())))
+    names, scores = list(first), np.array(list(first.values()))
+    if kind != NTCIR12:
+        return Hits(names, scores)
+    articles = [name.rpartition(":")[0] or _NO_POST for name in names]
+    return FormulaHits(names, scores, names, articles)
 
 
 def _name_formulas(
