@@ -18,7 +18,6 @@ variable among variables. Labels are compared by what they show: ``V!𝑥`` is `
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from typing import NamedTuple, TypeAlias
 
 from mathamr_kedro.errors import FormulaError
 from mathamr_kedro.formula.latex import trees_from_latex
+from mathamr_kedro.formula.terms import Term
 from mathamr_kedro.formula.tree import FormulaTree
 
 _VARIABLE = re.compile(r"(?<!\\)\?(?:([A-Za-z])|\{\s*([^{}\s][^{}]*?)\s*\})")
@@ -105,9 +105,9 @@ class QueryPattern:
         return cls(latex, stand_in, labels)
 
     @cached_property
-    def _asked(self) -> _Term | None:
+    def _asked(self) -> Term | None:
         tree = trees_from_latex(self.stand_in).opt
-        return None if tree is None else _list_terms(tree, self.variables)[0]
+        return None if tree is None else Term.list_subtrees(tree, self.variables)[0]
 
     def match(self, tree: FormulaTree | None) -> PatternMatch | None:
         """Return how an operator tree is an instance; the whole of it, or a part.
@@ -118,7 +118,7 @@ class QueryPattern:
         asked, steps = self._asked, _Steps()
         if tree is None or asked is None:
             return None
-        for number, term in enumerate(_list_terms(tree, {})):
+        for number, term in enumerate(Term.list_subtrees(tree)):
             if term.size < asked.size:
                 continue
             try:
@@ -132,28 +132,7 @@ class QueryPattern:
         return None
 
 
-@dataclass(frozen=True)
-class _Term:
-    """A subtree, with all that is asked about it."""
-
-    label: str
-    children: tuple[_Term, ...]
-    key: str
-    """Equal for subtrees that differ in the order of unordered operands alone."""
-    size: int
-    variable: str | None
-    has_variables: bool
-
-    @property
-    def is_unordered(self) -> bool:
-        return self.label.startswith("U!")
-
-    @property
-    def latex(self) -> str:
-        return _format(self)[0]
-
-
-_Found: TypeAlias = Mapping[str, _Term]
+_Found: TypeAlias = Mapping[str, Term]
 
 
 class _TooManyStepsError(Exception):
@@ -173,39 +152,11 @@ class _Steps:
 def _read_label(letter: str) -> str:
     tree = trees_from_latex(letter).opt
     assert tree is not None  # they are letters
-    return _normalise(tree.root.label)
-
-
-def _normalise(label: str) -> str:
-    return unicodedata.normalize("NFKC", label)
-
-
-def _list_terms(tree: FormulaTree, variables: Mapping[str, str]) -> list[_Term]:
-    """Return the subtrees in preorder."""
-    below: list[list[int]] = [[] for _ in tree.nodes]
-    for parent, _, child in tree.edges:
-        below[parent].append(child)
-    made: list[_Term | None] = [None] * tree.size
-    for index in reversed(range(tree.size)):  # children stand after their parents
-        children = tuple(t for i in below[index] if (t := made[i]) is not None)
-        label = _normalise(tree.nodes[index])
-        keys = [child.key for child in children]
-        if label.startswith("U!"):
-            keys.sort()
-        variable = variables.get(label) if not children else None
-        made[index] = _Term(
-            label,
-            children,
-            f"[{label}{''.join(keys)}]",
-            1 + sum(child.size for child in children),
-            variable,
-            variable is not None or any(child.has_variables for child in children),
-        )
-    return [term for term in made if term is not None]
+    return Term.list_subtrees(tree)[0].label
 
 
 def _unify(
-    pairs: Sequence[tuple[_Term, _Term]], found: _Found, steps: _Steps
+    pairs: Sequence[tuple[Term, Term]], found: _Found, steps: _Steps
 ) -> Iterator[_Found]:
     """Yield what variables stand for so that all pairs are equal."""
     steps.take()
@@ -231,9 +182,9 @@ def _unify(
 
 
 def _unify_unordered(
-    asked: _Term,
-    term: _Term,
-    others: Sequence[tuple[_Term, _Term]],
+    asked: Term,
+    term: Term,
+    others: Sequence[tuple[Term, Term]],
     found: _Found,
     steps: _Steps,
 ) -> Iterator[_Found]:
@@ -243,7 +194,7 @@ def _unify_unordered(
     symbols around their variables.
     """
     ground = Counter(c.key for c in asked.children if not c.has_variables)
-    left: list[_Term] = []
+    left: list[Term] = []
     for child in term.children:
         if ground[child.key] > 0:
             ground[child.key] -= 1
@@ -254,7 +205,7 @@ def _unify_unordered(
     open_ones = [c for c in asked.children if c.has_variables]
     open_ones.sort(key=lambda c: -c.size)
 
-    def assign(place: int, rest: list[_Term], known: _Found) -> Iterator[_Found]:
+    def assign(place: int, rest: list[Term], known: _Found) -> Iterator[_Found]:
         if place == len(open_ones):
             yield from _unify(others, known, steps)
             return
@@ -268,39 +219,3 @@ def _unify_unordered(
                 yield from assign(place + 1, remaining, inner)
 
     yield from assign(0, left, found)
-
-
-_INFIX = {
-    "U!eq": (" = ", 0), "O!lt": (" < ", 0), "O!gt": (" > ", 0), "O!leq": (r" \le ", 0),
-    "O!geq": (r" \ge ", 0), "U!plus": (" + ", 1), "O!minus": ("-", 1),
-    "U!times": (" ", 2),
-}  # fmt: skip
-_ATOM, _PREFIX = 4, 3
-
-
-def _format(term: _Term) -> tuple[str, int]:
-    """Return LaTeX of a subtree, and how tightly it holds together."""
-    label, children = term.label, term.children
-    name = label.partition("!")[2] or label
-    if not children:
-        return name, _ATOM
-    parts = [_format(child) for child in children]
-    if label in _INFIX and len(parts) > 1:
-        sign, level = _INFIX[label]
-        inner = [_wrap(p, level + (i > 0 and sign == "-")) for i, p in enumerate(parts)]
-        return sign.join(inner), level
-    if label == "O!minus":
-        return f"-{_wrap(parts[0], 2)}", 1
-    if label == "O!divide" and len(parts) == 2:
-        return rf"\frac{{{parts[0][0]}}}{{{parts[1][0]}}}", _PREFIX
-    if label in ("O!SUP", "O!SUB") and len(parts) == 2:
-        mark = "^" if label == "O!SUP" else "_"
-        script = parts[1][0]
-        script = script if len(script) == 1 else f"{{{script}}}"
-        return f"{_wrap(parts[0], _ATOM)}{mark}{script}", _PREFIX
-    return f"{name}({', '.join(text for text, _ in parts)})", _PREFIX
-
-
-def _wrap(part: tuple[str, int], level: int) -> str:
-    text, own = part
-    return text if own >= level else f"({text})"
