@@ -191,6 +191,20 @@ def test_a_formula_without_tree_finds_nothing(tmp_path, pair):
     assert hits.ids == []
 
 
+def test_an_index_without_texts_says_how_to_have_them(
+    tmp_path, pair, monkeypatch, caplog
+):
+    sources, _ = pair
+    model = MODEL | {"min_label_count": 1, "batch_size": 2, "dimension": 8}
+    values = {"model": model, "search": {"text_model": "no such model"}}
+    folder = SystemFolder.create(tmp_path, "ssemb", values, 1, sources)
+    folder.train()
+    folder.index(sources)
+    monkeypatch.setattr(search, "explain_absence", lambda name: None)
+    assert list(folder.open(sources)[2]) == ["ssemb"]
+    assert "run the stage 'indexing'" in caplog.text
+
+
 def test_the_published_numbers_are_the_default():
     config = read_system("ssemb", {}).config
     model = config.model

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mathamr_kedro.formula import FormulaTree
 
 T = TypeVar("T")
-_TREES_AT_ONCE, _TEXTS_AT_ONCE = 2048, 2048
+_TREES_AT_ONCE, _TEXTS_AT_ONCE = 2048, 512
 
 
 class TreeEncoder:

@@ -55,10 +55,10 @@ def build_index(
     VectorFile.write(folder / STRUCTURE, encoder.encode(trees))
     width, absence = 0, explain_absence(config.search.text_model)
     if absence is None:
-        posts = report_progress(sources.posts(), "posts read for ssemb")
-        texts = instances.read_contexts(posts, Contexts(config.search))
+        texts = instances.read_contexts(sources.posts(), Contexts(config.search))
         found = TextEncoder(config.search.text_model).encode(texts)
-        width = VectorFile.write(folder / CONTEXTS, found)
+        told = report_progress(found, "texts encoded for ssemb", len)
+        width = VectorFile.write(folder / CONTEXTS, told)
     else:
         logger.warning("ssemb: structure alone, no texts. %s", absence)
     instances.save(folder)
@@ -124,7 +124,7 @@ class FormulaSearch:
         self._index = FormulaIndex(folder, config.model.dimension, width)
         self._ranking = TwoStageRanking(self._index, config.search.candidates)
         self._contexts = Contexts(config.search)
-        self._texts = self._open_texts(folder) if width else None
+        self._texts = self._open_texts(folder, width)
         self._known: dict[Topic, _Query] = {}
 
     @property
@@ -166,9 +166,14 @@ class FormulaSearch:
             self._known[topic] = _Query(vectors, text)
         return self._known[topic]
 
-    def _open_texts(self, folder: Path) -> TextEncoder | None:
+    def _open_texts(self, folder: Path, width: int) -> TextEncoder | None:
         name = self._config.search.text_model
         absence = explain_absence(name)
+        if absence is None and not width:
+            absence = (
+                f"The index was built without {name}; to have them, delete "
+                f"{str(folder)!r} and run the stage 'indexing'"
+            )
         if absence is not None:
             logger.warning("ssemb: structure alone, no texts. %s", absence)
             return None
