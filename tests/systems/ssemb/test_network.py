@@ -107,3 +107,17 @@ def test_weights_are_read_as_written_and_damage_is_found(tmp_path):
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(DamagedFileError):
         StructureEncoder.load(path, SMALL, len(labels))
+
+
+def test_layers_are_those_of_pyg():
+    """What ``benchmarks/ssemb.py`` compares computes the same."""
+    pytest.importorskip("torch_geometric")
+    from benchmarks.ssemb import PygEncoder
+
+    table, labels = lay_out(
+        [_tree("[U!plus,0[V!x],1[N!2]]"), _tree("[O!SUP,0[V!x],1[V!x]]")]
+    )
+    model = make_model(len(labels))
+    theirs = PygEncoder(model, SMALL).eval()
+    batch = table.take(rows(2))
+    torch.testing.assert_close(model(batch), theirs(batch))
