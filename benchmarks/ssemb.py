@@ -33,8 +33,8 @@ class PygEncoder(StructureEncoder):
 
     def __init__(self, model: StructureEncoder, config: StructureConfig) -> None:
         super().__init__(config, model.embedding.num_embeddings)
-        self.load_state_dict(model.state_dict())
         self._convs = [GINConv(layer.mlp, train_eps=True) for layer in self.layers]
+        self.load_state_dict(model.state_dict())  # PyG draws weights anew
         for conv, layer in zip(self._convs, self.layers, strict=True):
             conv.eps = layer.epsilon
 
