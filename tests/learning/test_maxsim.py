@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 from dataclasses import replace
@@ -13,6 +14,7 @@ import torch.nn.functional as F  # noqa: N812
 
 from benchmarks.padded_maxsim import padded_maxsim
 from mathamr_kedro.learning.maxsim import (
+    align_vectors,
     maxsim,
     take_documents,
 )
@@ -47,6 +49,15 @@ def gradients(scores, queries, documents):
     return torch.autograd.grad(scores, [queries.vectors, documents.vectors], weight)
 
 
+@pytest.fixture(params=["loop", "scatter"])
+def _way(request, monkeypatch):
+    """Run a test as a CPU finds partners, and as a GPU does."""
+    home = "mathamr_kedro.learning.maxsim"
+    found = getattr(importlib.import_module(home), f"_find_by_{request.param}")
+    monkeypatch.setattr(f"{home}._find_by_loop", found)
+
+
+@pytest.mark.usefixtures("_way")
 @pytest.mark.parametrize("spare", [0, 3])
 def test_ragged_equals_loop_and_padded_twin(spare):
     queries, documents = (
@@ -65,6 +76,7 @@ def test_ragged_equals_loop_and_padded_twin(spare):
         mine = maxsim(queries, documents)
 
 
+@pytest.mark.usefixtures("_way")
 def test_small_chunks_change_nothing(monkeypatch):
     queries, documents = draw([3, 1, 5, 2]), draw([4, 1, 20, 2, 3], seed=1)
     whole = maxsim(queries, documents)
@@ -96,6 +108,24 @@ def test_padding_marks_real_vectors():
     assert torch.equal(padded[is_real], posts.vectors)
 
 
+@pytest.mark.usefixtures("_way")
+def test_of_equal_partners_the_first_counts():
+    queries, documents = draw([2, 1]), draw([3, 2], seed=1)
+    twice = torch.cat([documents.vectors[:3], documents.vectors[:2]]).detach()
+    documents = replace(documents, vectors=twice.requires_grad_())
+    best = align_vectors(queries, documents)
+    assert best.shape == (3, 2)
+    products = queries.vectors @ twice.T
+    assert torch.equal(best[:, 1], products[:, 3:].max(1).values)
+    (grad,) = torch.autograd.grad(best.sum(), documents.vectors)
+    partners = {0: 0, 1: 0, 2: 0}
+    for row in products[:, :3].argmax(1).tolist():
+        partners[row] += 1
+    idle = [row for row, count in partners.items() if not count]
+    assert not grad[idle].any()
+
+
+@pytest.mark.usefixtures("_way")
 def test_posts_may_stand_anywhere_among_the_vectors():
     both = draw([3, 1, 5, 2, 4], spare=2)
     queries = replace(both, ptr=both.ptr[:3])

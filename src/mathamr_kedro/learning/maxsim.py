@@ -52,47 +52,81 @@ def maxsim(
         kernels = import_module("mathamr_kedro.learning.triton_maxsim")
         fused: Tensor = kernels.fused_maxsim(*args, precision)
         return fused
-    scores: Tensor = _MaxSim.apply(*args)
-    return scores
+    best = align_vectors(queries, documents)
+    return torch.segment_reduce(
+        best, "mean", lengths=queries.ptr.diff(), axis=0, unsafe=True
+    )
 
 
-class _MaxSim(torch.autograd.Function):
+def align_vectors(queries: RaggedVectors, documents: RaggedVectors) -> Tensor:
+    """(P, C) product of each query vector with its best partner in each document.
+
+    Eq. 3.5 before the sum; spare vectors of queries have no row.
+    """
+    args = (queries.vectors, queries.ptr, documents.vectors, documents.ptr)
+    best: Tensor = _Alignment.apply(*args)
+    return best
+
+
+class _Alignment(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Tensor, q_ptr: Tensor, d: Tensor, d_ptr: Tensor) -> Tensor:
-        bounds = d_ptr.tolist()
-        first, end_of_queries = int(q_ptr[0]), int(q_ptr[-1])
-        mine, lengths = q[first:end_of_queries], q_ptr.diff()
-        best, where = [], []
-        similar, start = q.new_empty(len(mine), 0), bounds[0]
-        for j, (a, b) in enumerate(pairwise(bounds)):
-            if b - start > similar.shape[1]:  # products of as many documents as fit
-                end = _last_that_fits(bounds, j, len(mine))
-                similar, start = mine @ d[a:end].T, a
-            value, index = similar[:, a - start : b - start].max(1)
-            best.append(value)
-            where.append(index + a)
-        scores = torch.segment_reduce(
-            torch.stack(best, 1), "mean", lengths=lengths, unsafe=True
-        )
-        ctx.save_for_backward(q, d, torch.stack(where, 1), lengths)
+        first, end = int(q_ptr[0]), int(q_ptr[-1])
+        find = _find_by_loop if q.device.type == "cpu" else _find_by_scatter
+        best, where = find(q[first:end], d, d_ptr)
+        ctx.save_for_backward(q, d, where)
         ctx.first = first
-        return scores
+        return best
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        q, d, where, lengths = ctx.saved_tensors
+        q, d, where = ctx.saved_tensors
         d_q, d_d = torch.zeros_like(q), torch.zeros_like(d)
-        share = (grad / lengths[:, None]).repeat_interleave(lengths, 0)
         rows = max(1, _CHUNK // len(d))
         for a in range(0, len(where), rows):
             part = slice(a, min(a + rows, len(where)))
             token = slice(ctx.first + part.start, ctx.first + part.stop)
             # Each token has one partner in each document: no position twice.
             spread = q.new_zeros(part.stop - a, len(d))
-            spread.scatter_(1, where[part], share[part])
+            spread.scatter_(1, where[part], grad[part])
             d_q[token] = spread @ d
             d_d += spread.T @ q[token]
         return d_q, None, d_d, None
+
+
+def _find_by_loop(mine: Tensor, d: Tensor, d_ptr: Tensor) -> tuple[Tensor, Tensor]:
+    """(M, C) best products and the rows of ``d`` that give them, by documents."""
+    bounds = d_ptr.tolist()
+    best, where = [], []
+    similar, start = mine.new_empty(len(mine), 0), bounds[0]
+    for j, (a, b) in enumerate(pairwise(bounds)):
+        if b - start > similar.shape[1]:  # products of as many documents as fit
+            end = _last_that_fits(bounds, j, len(mine))
+            similar, start = mine @ d[a:end].T, a
+        value, index = similar[:, a - start : b - start].max(1)
+        best.append(value)
+        where.append(index + a)
+    return torch.stack(best, 1), torch.stack(where, 1)
+
+
+def _find_by_scatter(mine: Tensor, d: Tensor, d_ptr: Tensor) -> tuple[Tensor, Tensor]:
+    """Do the same without a step for each document: a GPU would wait for each."""
+    first, last = int(d_ptr[0]), int(d_ptr[-1])
+    owner = torch.repeat_interleave(d_ptr.diff().long())
+    place = torch.arange(first, last, device=d.device)
+    best, where = [], []
+    for some in mine.split(max(1, _CHUNK // max(1, last - first))):
+        similar = some @ d[first:last].T
+        column = owner.expand_as(similar)
+        shape = (len(some), len(d_ptr) - 1)
+        top = similar.new_full(shape, -torch.inf)
+        top.scatter_reduce_(1, column, similar, "amax")
+        # Of equals the first: the largest and the smallest are so in any order.
+        at = torch.where(similar == top.gather(1, column), place, last)
+        found = at.new_full(shape, last).scatter_reduce_(1, column, at, "amin")
+        best.append(top)
+        where.append(found)
+    return torch.cat(best), torch.cat(where)
 
 
 def _last_that_fits(bounds: list[int], j: int, rows: int) -> int:
