@@ -14,7 +14,7 @@ import torch.nn.functional as F  # noqa: N812
 
 from benchmarks.padded_maxsim import padded_maxsim
 from mathamr_kedro.learning.maxsim import (
-    align_vectors,
+    find_partners,
     maxsim,
     take_documents,
 )
@@ -109,20 +109,17 @@ def test_padding_marks_real_vectors():
 
 
 @pytest.mark.usefixtures("_way")
-def test_of_equal_partners_the_first_counts():
-    queries, documents = draw([2, 1]), draw([3, 2], seed=1)
-    twice = torch.cat([documents.vectors[:3], documents.vectors[:2]]).detach()
-    documents = replace(documents, vectors=twice.requires_grad_())
-    best = align_vectors(queries, documents)
-    assert best.shape == (3, 2)
-    products = queries.vectors @ twice.T
-    assert torch.equal(best[:, 1], products[:, 3:].max(1).values)
-    (grad,) = torch.autograd.grad(best.sum(), documents.vectors)
-    partners = {0: 0, 1: 0, 2: 0}
-    for row in products[:, :3].argmax(1).tolist():
-        partners[row] += 1
-    idle = [row for row, count in partners.items() if not count]
-    assert not grad[idle].any()
+def test_partners_are_the_nearest_and_of_equals_the_first():
+    queries, documents = draw([2, 1], spare=1), draw([3, 2], seed=1)
+    twins = documents.vectors.detach()[[0, 0, 1, 4, 3]]
+    best, where = find_partners(queries, replace(documents, vectors=twins))
+    assert not best.requires_grad
+    for i, vector in enumerate(queries.vectors[:3]):
+        for j, (a, b) in enumerate(((0, 3), (3, 5))):
+            products = [float(vector @ twins[row]) for row in range(a, b)]
+            assert where[i, j] == a + products.index(max(products))
+            assert best[i, j] == pytest.approx(max(products))
+    assert (where != 1).all()
 
 
 @pytest.mark.usefixtures("_way")

@@ -52,50 +52,59 @@ def maxsim(
         kernels = import_module("mathamr_kedro.learning.triton_maxsim")
         fused: Tensor = kernels.fused_maxsim(*args, precision)
         return fused
-    best = align_vectors(queries, documents)
-    return torch.segment_reduce(
-        best, "mean", lengths=queries.ptr.diff(), axis=0, unsafe=True
-    )
+    scores: Tensor = _MaxSim.apply(*args)
+    return scores
 
 
-def align_vectors(queries: RaggedVectors, documents: RaggedVectors) -> Tensor:
-    """(P, C) product of each query vector with its best partner in each document.
+def find_partners(
+    queries: RaggedVectors, documents: RaggedVectors
+) -> tuple[Tensor, Tensor]:
+    """(M, C) best products of each query vector in each document, and their rows.
 
-    Eq. 3.5 before the sum; spare vectors of queries have no row.
+    Eq. 3.5 before the sum, without gradients. Spare vectors of queries are left out;
+    rows are those of ``documents.vectors``, of equals the first.
     """
-    args = (queries.vectors, queries.ptr, documents.vectors, documents.ptr)
-    best: Tensor = _Alignment.apply(*args)
-    return best
+    first, end = int(queries.ptr[0]), int(queries.ptr[-1])
+    mine, theirs = queries.vectors.detach(), documents.vectors.detach()
+    return _find(mine[first:end], theirs, documents.ptr)
 
 
-class _Alignment(torch.autograd.Function):
+class _MaxSim(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Tensor, q_ptr: Tensor, d: Tensor, d_ptr: Tensor) -> Tensor:
-        first, end = int(q_ptr[0]), int(q_ptr[-1])
-        find = _find_by_loop if q.device.type == "cpu" else _find_by_scatter
-        best, where = find(q[first:end], d, d_ptr)
-        ctx.save_for_backward(q, d, where)
+        first, end_of_queries = int(q_ptr[0]), int(q_ptr[-1])
+        mine, lengths = q[first:end_of_queries], q_ptr.diff()
+        best, where = _find(mine, d, d_ptr)
+        scores = torch.segment_reduce(best, "mean", lengths=lengths, unsafe=True)
+        ctx.save_for_backward(q, d, where, lengths)
         ctx.first = first
-        return best
+        return scores
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        q, d, where = ctx.saved_tensors
+        q, d, where, lengths = ctx.saved_tensors
         d_q, d_d = torch.zeros_like(q), torch.zeros_like(d)
+        share = (grad / lengths[:, None]).repeat_interleave(lengths, 0)
         rows = max(1, _CHUNK // len(d))
         for a in range(0, len(where), rows):
             part = slice(a, min(a + rows, len(where)))
             token = slice(ctx.first + part.start, ctx.first + part.stop)
             # Each token has one partner in each document: no position twice.
             spread = q.new_zeros(part.stop - a, len(d))
-            spread.scatter_(1, where[part], grad[part])
+            spread.scatter_(1, where[part], share[part])
             d_q[token] = spread @ d
             d_d += spread.T @ q[token]
         return d_q, None, d_d, None
 
 
+def _find(mine: Tensor, d: Tensor, d_ptr: Tensor) -> tuple[Tensor, Tensor]:
+    """(M, C) best products and the rows of ``d`` that give them."""
+    find = _find_by_loop if mine.device.type == "cpu" else _find_by_scatter
+    return find(mine, d, d_ptr)
+
+
 def _find_by_loop(mine: Tensor, d: Tensor, d_ptr: Tensor) -> tuple[Tensor, Tensor]:
-    """(M, C) best products and the rows of ``d`` that give them, by documents."""
+    """Find them document by document."""
     bounds = d_ptr.tolist()
     best, where = [], []
     similar, start = mine.new_empty(len(mine), 0), bounds[0]
@@ -110,7 +119,7 @@ def _find_by_loop(mine: Tensor, d: Tensor, d_ptr: Tensor) -> tuple[Tensor, Tenso
 
 
 def _find_by_scatter(mine: Tensor, d: Tensor, d_ptr: Tensor) -> tuple[Tensor, Tensor]:
-    """Do the same without a step for each document: a GPU would wait for each."""
+    """Find them without a step for each document: a GPU would wait for each."""
     first, last = int(d_ptr[0]), int(d_ptr[-1])
     owner = torch.repeat_interleave(d_ptr.diff().long())
     place = torch.arange(first, last, device=d.device)

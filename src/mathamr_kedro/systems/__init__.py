@@ -3,6 +3,7 @@
 =============  ==============================================  ==============
 system         what it compares                                finds
 =============  ==============================================  ==============
+formula_rgcn   nodes of layout and operator graphs             formulas
 =============  ==============================================  ==============
 
 Each is a package of its own with the steps of :class:`PaperSystem`; its parameters

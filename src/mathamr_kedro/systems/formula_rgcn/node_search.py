@@ -7,38 +7,28 @@ r"""Formulas found by their nodes: Eq. 4 for each representation, then fused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.records import FormulaInstance, Topic
-from mathamr_kedro.search import EXACT, SearchMode, VectorIndex, VectorStore
+from mathamr_kedro.search import EXACT, SearchMode, Vectors
 from mathamr_kedro.systems.formula_rgcn.config import (
     Config,
     Fusion,
     Kind,
 )
+from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoders
 from mathamr_kedro.systems.formula_rgcn.explanation import NodeMatches
 from mathamr_kedro.systems.formula_rgcn.fusion import fuse_scores
-from mathamr_kedro.systems.formula_rgcn.node_index import (
-    encode_trees,
-    open_nodes,
-    pick_tree,
-    read_formulas,
-)
-from mathamr_kedro.systems.formula_rgcn.trainer import load_encoders
+from mathamr_kedro.systems.formula_rgcn.node_index import NodeIndexes
 from mathamr_kedro.systems.protocol import SystemSources
 from mathamr_kedro.systems.queries import find_query_formula, name_formulas
 from mathamr_kedro.types import FormulaId
-
-if TYPE_CHECKING:
-    from mathamr_kedro.search.post_vectors import Vectors
 
 NAME = "formula_rgcn"
 
@@ -50,18 +40,24 @@ class NodeSearch:
         self, sources: SystemSources, config: Config, model: Path, folder: Path
     ) -> None:
         self.config, self.kinds = config, config.model.kinds
-        self._sources, self._folder = sources, folder
-        self._encoders = load_encoders(config.model, model)
+        self._sources = sources
+        self._encoders = NodeEncoders.load(config.model, model)
+        self._indexes = NodeIndexes(config.search, folder)
 
-    @cached_property
+    def list_rankers(self) -> dict[str, NodeRanker]:
+        """Return the rankers by name; the system's own comes first."""
+        if len(self.kinds) == 1:
+            return {NAME: NodeRanker(self, self.kinds[0])}
+        first, others = self.config.search.fusion, self.config.search.fusions
+        ways: list[Kind | Fusion] = [*self.kinds, *dict.fromkeys(others)]
+        return {NAME: NodeRanker(self, first)} | {
+            f"{NAME}/{way}": NodeRanker(self, way) for way in ways if way != first
+        }
+
+    @property
     def formulas(self) -> dict[FormulaId, FormulaInstance]:
         """What can be found."""
-        return read_formulas(self._folder)
-
-    @cached_property
-    def _opened(self) -> dict[Kind, tuple[VectorStore, VectorIndex]]:
-        search = self.config.search
-        return {kind: open_nodes(search, self._folder, kind) for kind in self.kinds}
+        return self._indexes.formulas
 
     @property
     def _mode(self) -> SearchMode:
@@ -75,30 +71,29 @@ class NodeSearch:
 
         Where ``normalise`` is set, they are divided by the number of query nodes.
         """
-        queries = [self._encode(kind, topic) for topic in topics]
-        asked = [q for q in queries if q is not None]
-        index = self._opened[kind][1]
-        found = iter(index.search_maxsim(asked, depth, self._mode) if asked else [])
-        return [
-            Hits([], np.zeros(0)) if q is None else self._scale(next(found), q)
-            for q in queries
-        ]
+        return self._search(kind, self._encode(kind, topics), depth)
 
     def fuse(self, fusion: Fusion, topics: Sequence[Topic], depth: int) -> list[Hits]:
         """Return what both representations find together."""
         search = self.config.search
         wide = max(depth, search.candidates)
-        lists = [self.rank(kind, topics, wide) for kind in self.kinds]
-        found = []
-        for topic, *hits in zip(topics, *lists, strict=True):
-            scores = [dict(h) for h in hits]
-            if fusion != "rrf":
-                names = list(dict.fromkeys(name for h in hits for name in h.ids))
-                for kind, known in zip(self.kinds, scores, strict=True):
-                    known |= self._complete(kind, topic, names, known)
-            ranked = [h.ids for h in hits]
-            found.append(fuse_scores(scores, ranked, fusion, search.rrf_k).top(depth))
-        return found
+        queries = {kind: self._encode(kind, topics) for kind in self.kinds}
+        lists = [self._search(kind, queries[kind], wide) for kind in self.kinds]
+        scores = [[dict(hits) for hits in found] for found in lists]
+        if fusion != "rrf":
+            united = [
+                list(dict.fromkeys(name for hits in found for name in hits.ids))
+                for found in zip(*lists, strict=True)
+            ]
+            for kind, known in zip(self.kinds, scores, strict=True):
+                self._complete(kind, queries[kind], united, known)
+        ranked = [[hits.ids for hits in found] for found in lists]
+        return [
+            fuse_scores(of_topic, ids, fusion, search.rrf_k).top(depth)
+            for of_topic, ids in zip(
+                zip(*scores, strict=True), zip(*ranked, strict=True), strict=True
+            )
+        ]
 
     def explain(self, topic: Topic, formula_id: FormulaId) -> list[NodeMatches]:
         """Return which node of a query matched which node of a formula.
@@ -116,31 +111,45 @@ class NodeSearch:
         other = self._sources.trees_of(formula)
         found = []
         for kind in self.kinds:
-            mine, theirs = pick_tree(query, kind), pick_tree(other, kind)
+            encoder = self._encoders[kind]
+            mine, theirs = encoder.pick(query), encoder.pick(other)
             if mine is not None and theirs is not None:
-                vectors = encode_trees(self._encoders[kind], [mine, theirs])
-                found.append(NodeMatches.align(kind, mine, theirs, *vectors))
+                vectors = encoder.encode([mine, theirs])
+                found.append(NodeMatches.align(kind, (mine, theirs), vectors))
         return found
 
-    def _encode(self, kind: Kind, topic: Topic) -> Vectors | None:
-        tree = pick_tree(self._sources.trees_of(find_query_formula(topic)), kind)
-        return None if tree is None else encode_trees(self._encoders[kind], [tree])[0]
+    def _encode(self, kind: Kind, topics: Sequence[Topic]) -> list[Vectors | None]:
+        """Return the vectors of queries; ``None``: there is no such tree."""
+        encoder, find = self._encoders[kind], self._sources.trees_of
+        trees = [encoder.pick(find(find_query_formula(topic))) for topic in topics]
+        vectors = iter(encoder.encode([tree for tree in trees if tree is not None]))
+        return [None if tree is None else next(vectors) for tree in trees]
+
+    def _search(
+        self, kind: Kind, queries: Sequence[Vectors | None], depth: int
+    ) -> list[Hits]:
+        asked = [query for query in queries if query is not None]
+        index = self._indexes.open(kind)[1]
+        found = iter(index.search_maxsim(asked, depth, self._mode) if asked else [])
+        return [
+            Hits([], np.zeros(0)) if query is None else self._scale(next(found), query)
+            for query in queries
+        ]
 
     def _complete(
         self,
         kind: Kind,
-        topic: Topic,
-        names: Sequence[FormulaId],
-        known: Mapping[FormulaId, float],
-    ) -> dict[FormulaId, float]:
-        """Return the scores of what the other representation alone has found."""
-        store, index = self._opened[kind]
-        missing = [n for n in names if n not in known and n in store.places]
-        query = self._encode(kind, topic) if missing else None
-        if query is None:
-            return {}
-        (hits,) = index.rerank([query], [missing])
-        return dict(self._scale(hits, query))
+        queries: Sequence[Vectors | None],
+        united: Sequence[Sequence[FormulaId]],
+        known: Sequence[dict[FormulaId, float]],
+    ) -> None:
+        """Add the scores of what the other representation alone has found."""
+        store, index = self._indexes.open(kind)
+        for query, names, scores in zip(queries, united, known, strict=True):
+            missing = [n for n in names if n not in scores and n in store.places]
+            if query is not None and missing:
+                (hits,) = index.rerank([query], [missing])
+                scores.update(self._scale(hits, query))
 
     def _scale(self, hits: Hits, query: Vectors) -> Hits:
         """Return scores as sums; engines return means over the query's vectors."""
@@ -167,20 +176,5 @@ class NodeRanker:
     def explain(self, topic: Topic, formula_id: FormulaId) -> list[NodeMatches]:
         """Return which nodes matched, by representation."""
         found = self.search.explain(topic, formula_id)
-        return [
-            m for m in found if self.way not in ("slg", "opg") or m.kind == self.way
-        ]
-
-
-def open_rankers(
-    sources: SystemSources, config: Config, model: Path, folder: Path
-) -> dict[str, NodeRanker]:
-    """Return the rankers by name; the system's own comes first."""
-    search = NodeSearch(sources, config, model, folder)
-    if len(search.kinds) == 1:
-        return {NAME: NodeRanker(search, search.kinds[0])}
-    first, others = config.search.fusion, config.search.fusions
-    ways: list[Kind | Fusion] = [*search.kinds, *dict.fromkeys((first, *others))]
-    return {NAME: NodeRanker(search, first)} | {
-        f"{NAME}/{way}": NodeRanker(search, way) for way in ways if way != first
-    }
+        alone = self.way in ("slg", "opg")
+        return [matches for matches in found if not alone or matches.kind == self.way]

@@ -33,17 +33,17 @@ class FormulaRgcn:
     ) -> Mapping[str, Any]:
         """Encode the nodes of all formulas, one index for each representation."""
         from mathamr_kedro.systems.formula_rgcn.node_index import (  # noqa: PLC0415
-            build_indexes,
+            NodeIndexes,
         )
 
-        return build_indexes(sources, self.config, model, folder)
+        return NodeIndexes.build(sources, self.config, model, folder)
 
     def open(
         self, sources: SystemSources, model: Path, folder: Path
     ) -> Mapping[int, Mapping[str, Ranker]]:
         """Return rankers of formulas: fused, and by each representation alone."""
         from mathamr_kedro.systems.formula_rgcn.node_search import (  # noqa: PLC0415
-            open_rankers,
+            NodeSearch,
         )
 
-        return {2: open_rankers(sources, self.config, model, folder)}
+        return {2: NodeSearch(sources, self.config, model, folder).list_rankers()}

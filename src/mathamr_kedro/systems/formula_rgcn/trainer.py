@@ -18,33 +18,26 @@ import logging
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.optim import Adam
 
-from mathamr_kedro.errors import (
-    ConfigurationError,
-    MalformedInputError,
-    MissingInputError,
-    TrainingError,
-)
+from mathamr_kedro.errors import ConfigurationError, TrainingError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.model import ComputeConfig
 from mathamr_kedro.ragged import RaggedVectors
-from mathamr_kedro.sealing import check_sealed, replace_sealed
+from mathamr_kedro.sealing import replace_sealed
 from mathamr_kedro.systems.formula_rgcn.config import PAIRINGS, RgcnConfig
-from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoder
+from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoders
 from mathamr_kedro.systems.formula_rgcn.forest import Forest, Numbers
 from mathamr_kedro.systems.formula_rgcn.losses import PairLoss
-from mathamr_kedro.systems.formula_rgcn.vocabulary import Vocabulary
 from mathamr_kedro.systems.protocol import Epochs
 
 logger = logging.getLogger(__name__)
 
-_CHECKPOINT, _WEIGHTS = "checkpoint.pt", "weights.pt"
+_CHECKPOINT = "checkpoint.pt"
 _SECONDS = 60.0
 """Between two checkpoints, at most; the end of an epoch has one of its own."""
 
@@ -90,9 +83,9 @@ class Trainer:
                 f"Expected at least two formulas with trees in {str(prepared)!r} (got "
                 f"{self.count}); others are what a formula is told apart from"
             )
-        self.encoders = make_encoders(
-            config, {k: f.vocabulary for k, f in self.forests.items()}, seed
-        ).to(self._device)
+        vocabularies = {kind: f.vocabulary for kind, f in self.forests.items()}
+        self.encoders = NodeEncoders.make(config, vocabularies, seed)
+        self.encoders.to(self._device)
         self._optimizer = Adam(self.encoders.parameters(), lr=config.learning_rate)
         self._state = self._resume() or _State()
 
@@ -100,10 +93,7 @@ class Trainer:
         """Train to the end; return the history."""
         while self._state.epoch < self.config.num_epochs:
             self._run_epoch()
-        for kind, forest in self.forests.items():
-            forest.vocabulary.write(self._folder, kind)
-        with replace_sealed(self._folder / _WEIGHTS) as part, part.open("wb") as file:
-            torch.save(self._weights(), file)
+        self.encoders.save(self._folder)
         (self._folder / _CHECKPOINT).unlink(missing_ok=True)
         return self._state.history
 
@@ -176,9 +166,6 @@ class Trainer:
         order = random.permutation(self.count)
         return order, random.random((len(self.forests), self.count))
 
-    def _weights(self) -> dict[str, Tensor]:
-        return {name: t.cpu() for name, t in self.encoders.state_dict().items()}
-
     @property
     def _made_from(self) -> str:
         return fingerprint(asdict(self.config), self._seed, self.count)
@@ -187,7 +174,7 @@ class Trainer:
         values = {
             "made_from": self._made_from,
             "state": asdict(self._state),
-            "weights": self._weights(),
+            "weights": self.encoders.copy_weights(),
             "optimizer": self._optimizer.state_dict(),
         }
         path = self._folder / _CHECKPOINT
@@ -198,7 +185,7 @@ class Trainer:
         path = self._folder / _CHECKPOINT
         if not path.is_file():
             return None
-        values = _load(path, "delete it to start anew")
+        values = NodeEncoders.read_file(path, "delete it to start anew")
         if values.get("made_from") != self._made_from:
             raise ConfigurationError(
                 f"Expected the checkpoint in {str(path)!r} to be of the same training; "
@@ -208,43 +195,3 @@ class Trainer:
         self._optimizer.load_state_dict(values["optimizer"])
         logger.info("going on after epoch %d", values["state"]["epoch"])
         return _State(**values["state"])
-
-
-def make_encoders(
-    config: RgcnConfig, vocabularies: dict[str, Vocabulary], seed: int = 0
-) -> nn.ModuleDict:
-    """Return new networks by representation; the same for the same seed."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return nn.ModuleDict(
-            {kind: NodeEncoder(config, vocabularies[kind]) for kind in config.kinds}
-        )
-
-
-def load_encoders(config: RgcnConfig, folder: Path) -> nn.ModuleDict:
-    """Read trained networks to the device that there is.
-
-    Raises:
-        MissingInputError: there are none.
-        DamagedFileError: they are not what was written.
-    """
-    path = folder / _WEIGHTS
-    if not path.is_file():
-        raise MissingInputError(
-            f"Expected {_WEIGHTS} in {str(folder)!r}; run the stage 'training'"
-        )
-    vocabularies = {kind: Vocabulary.read(folder, kind) for kind in config.kinds}
-    encoders = make_encoders(config, vocabularies)
-    encoders.load_state_dict(_load(path, "delete its folder and train again"))
-    return encoders.to(ComputeConfig().choose_device()).eval()
-
-
-def _load(path: Path, remedy: str) -> dict[str, Any]:
-    check_sealed(path, remedy)
-    try:
-        found: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as exc:
-        raise MalformedInputError(
-            f"Expected weights in {str(path)!r} ({exc}); {remedy}"
-        ) from exc
-    return found
