@@ -1,4 +1,4 @@
-"""What all searches for formulas do before and after they rank."""
+"""What formula systems ask for and return: one instance of each visual id."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def choose_instances(
 def name_formulas(
     hits: Hits, formulas: Mapping[FormulaId, FormulaInstance]
 ) -> FormulaHits:
-    """Return formulas that were found by their ids, with visual ids and posts."""
+    """Return hits by formula id with the visual ids and posts of the formulas."""
     found = [formulas[key] for key in hits.ids]
     return FormulaHits(
         hits.ids,

@@ -40,7 +40,7 @@ def test_partners_are_the_nearest_nodes():
 def test_text_shows_both_trees_with_their_matches():
     matches = NodeMatches("opg", OPT, OTHER, (0, 0, 1, 0, 2, 1, 2), (0.5,) * 7)
     text = matches.describe()
-    assert text.startswith("Operator Tree: 3.5000, the sum over 7 query nodes")
+    assert text.startswith("Operator Tree: 0.5000, the mean over 7 query nodes")
     assert "  0.5000  ·2 O!SUP  ~  O!SUP" in text
     assert "U!plus ·1 0.50" in text and "└─1─ N!2 ·5,7" in text
     assert "O!SUP ·1,2,4\n├─0─ V!x ·3,6" in text
@@ -52,8 +52,8 @@ def test_a_picture_shows_all_representations():
     drawn = NodeMatches.draw([layout, operators])
     assert drawn.startswith("<svg") and drawn.count("<svg") == 5
     for part in (
-        "Symbol Layout Tree: 5.0000",
-        "Operator Tree: 1.7500",
+        "Symbol Layout Tree: 1.0000",
+        "Operator Tree: 0.2500",
         "query",
         "found",
     ):

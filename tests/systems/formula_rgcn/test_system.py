@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
+import yaml
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.formula import FormulaTrees
 from mathamr_kedro.systems import SystemFolder, read_system
+from mathamr_kedro.systems.formula_rgcn.config import Config
 from mathamr_kedro.systems.formula_rgcn.node_search import NAME
+from tests.conftest import PROJECT
 from tests.systems.formula_rgcn.conftest import SMALL, make_topic
 
 VALUES = {"model": SMALL}
@@ -79,16 +82,41 @@ def test_rankers_have_the_names_of_the_paper(sample, trained):
 
 
 @pytest.mark.parametrize("way", ["slg", "opg", "avg", "f1"])
-def test_scores_are_sums_over_matched_nodes(sample, trained, way):
+def test_scores_are_means_over_matched_nodes(sample, trained, way):
     """Eq. 4 and its fusions, from the alignment that is explained."""
     _, _, rankers = trained
     topic = sample.topics[3]
     (hits,) = rankers[f"{NAME}/{way}"]([topic], 5)
     for name, score in hits:
-        by = {m.kind: m.score for m in rankers[NAME].explain(topic, name)}
+        by = {m.kind: m.mean for m in rankers[NAME].explain(topic, name)}
         a, b = by["slg"], by["opg"]
         fused = {"slg": a, "opg": b, "avg": (a + b) / 2, "f1": 2 * a * b / (a + b)}
         assert score == pytest.approx(fused[way], rel=5e-3)  # stored in half precision
+
+
+def test_sums_of_the_paper_count_each_query_node(sample, trained):
+    made, _, rankers = trained
+    values = {**VALUES, "search": {"normalise": False}}
+    base = made.folder.parent.parent
+    summed = SystemFolder.create(base, NAME, values, 42, sample.sources)
+    summed.index(sample.sources)
+    topic, way = sample.topics[3], f"{NAME}/opg"
+    (means,) = rankers[way]([topic], 5)
+    (sums,) = summed.open(sample.sources)[2][way]([topic], 5)
+    (_, operators) = rankers[NAME].explain(topic, sums.ids[0])
+    assert sums.ids == means.ids
+    assert sums.scores == pytest.approx(means.scores * len(operators.partners))
+    assert sums.scores[0] == pytest.approx(operators.score, rel=5e-3)
+
+
+def test_a_post_stands_for_its_best_formula(sample, trained):
+    _, _, rankers = trained
+    topic = sample.topics[3]
+    (hits,) = rankers[NAME]([topic], 1)
+    by_post = rankers[NAME].explain(topic, hits.post_ids[0])
+    by_formula = rankers[NAME].explain(topic, hits.ids[0])
+    means = [sum(m.mean for m in found) for found in (by_post, by_formula)]
+    assert means[0] >= means[1]
 
 
 def test_max_takes_the_better_of_both_scores(sample, trained):
@@ -184,6 +212,16 @@ def test_a_formula_that_is_not_indexed_is_refused(sample, trained):
 def test_wrong_parameters_are_refused(values, message):
     with pytest.raises(ConfigurationError, match=message):
         read_system(NAME, values)
+
+
+def test_the_overlay_states_the_defaults():
+    """Every parameter is in the configuration, with a comment, as the code has it."""
+    file = PROJECT / "conf/overlays/formula_rgcn.yml"
+    values = yaml.safe_load(file.read_text())["parameters"]["systems"][NAME]
+    read = read_system(NAME, values).config
+    assert read == Config()
+    for part in ("model", "search"):
+        assert values[part].keys() == asdict(getattr(read, part)).keys()
 
 
 def test_training_needs_torch_and_numpy_alone(sample, tmp_path):

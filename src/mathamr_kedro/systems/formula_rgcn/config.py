@@ -84,10 +84,12 @@ class NodeSearchConfig:
 
     fusion: Fusion = "max"
     """How the system's own name fuses the scores of both representations."""
-    fusions: tuple[Fusion, ...] = ("avg", "f1", "rrf")
-    """Others that are compared, as ``formula_rgcn/avg``."""
-    normalise: bool = False
-    """Divide Eq. 4 by the number of query nodes before scores are fused."""
+    parts: tuple[Kind | Fusion, ...] = ("slg", "opg", "avg", "f1", "rrf")
+    """What is compared beside it, as ``formula_rgcn/slg``: a representation alone, or
+    another fusion."""
+    normalise: bool = True
+    """Divide Eq. 4 by the number of query nodes: the graphs of a formula differ in
+    size, and the larger one would decide ``max``. The paper does not."""
     candidates: int = 1000
     """Formulas of each representation whose scores are fused."""
     rrf_k: int = 60

@@ -54,10 +54,15 @@ class NodeMatches:
         return sum(self.similarities)
 
     @property
+    def mean(self) -> float:
+        """Eq. 4 over the number of query nodes."""
+        return self.score / len(self.partners)
+
+    @property
     def title(self) -> str:
         """Name of the trees, and their score."""
         return (
-            f"{_NAMES[self.kind]}: {self.score:.4f}, the sum over "
+            f"{_NAMES[self.kind]}: {self.mean:.4f}, the mean over "
             f"{len(self.partners)} query nodes"
         )
 

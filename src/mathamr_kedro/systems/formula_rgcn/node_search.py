@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +31,9 @@ from mathamr_kedro.systems.protocol import SystemSources
 from mathamr_kedro.systems.queries import find_query_formula, name_formulas
 from mathamr_kedro.types import FormulaId
 
+if TYPE_CHECKING:
+    from mathamr_kedro.formula import FormulaTrees
+
 NAME = "formula_rgcn"
 
 
@@ -48,10 +52,9 @@ class NodeSearch:
         """Return the rankers by name; the system's own comes first."""
         if len(self.kinds) == 1:
             return {NAME: NodeRanker(self, self.kinds[0])}
-        first, others = self.config.search.fusion, self.config.search.fusions
-        ways: list[Kind | Fusion] = [*self.kinds, *dict.fromkeys(others)]
-        return {NAME: NodeRanker(self, first)} | {
-            f"{NAME}/{way}": NodeRanker(self, way) for way in ways if way != first
+        search = self.config.search
+        return {NAME: NodeRanker(self, search.fusion)} | {
+            f"{NAME}/{way}": NodeRanker(self, way) for way in search.parts
         }
 
     @property
@@ -98,16 +101,29 @@ class NodeSearch:
     def explain(self, topic: Topic, formula_id: FormulaId) -> list[NodeMatches]:
         """Return which node of a query matched which node of a formula.
 
+        Args:
+            topic: asks for a formula.
+            formula_id: of what was found; of a post, the formula of it that is found
+                first is taken.
+
         Raises:
             MissingInputError: there is no such formula.
         """
-        formula = self.formulas.get(formula_id)
-        if formula is None:
+        found = self.formulas.get(formula_id)
+        formulas = [f for f in self.formulas.values() if f.post_id == formula_id]
+        if found is None and not formulas:
             raise MissingInputError(
-                f"Expected formula {formula_id!r} in the index of {NAME}; one instance "
-                "of each visual id stands there: take an id from its results"
+                f"Expected {formula_id!r} to be a formula, or a post with formulas, in "
+                f"the index of {NAME}; one instance of each visual id stands there: "
+                "take an id from its results"
             )
         query = self._sources.trees_of(find_query_formula(topic))
+        compared = [self._compare(query, f) for f in ([found] if found else formulas)]
+        return max(compared, key=lambda every: sum(m.mean for m in every))
+
+    def _compare(
+        self, query: FormulaTrees | None, formula: FormulaInstance
+    ) -> list[NodeMatches]:
         other = self._sources.trees_of(formula)
         found = []
         for kind in self.kinds:

@@ -16,6 +16,7 @@ class FormulaRgcn:
     """Formula graph retrieval of Amador & Zanibbi 2025."""
 
     Config: ClassVar[type] = Config
+    READS: ClassVar[tuple[str, ...]] = ("formulas", "trees_of")
 
     def __init__(self, config: Config) -> None:
         self.config = config
