@@ -17,7 +17,6 @@ from mathamr_kedro.records import Topic
 from mathamr_kedro.systems.formula_rgcn import NodeMatches
 from mathamr_kedro.systems.queries import find_query_formula
 
-
 TOPIC = Topic("B.1", "task2", 0, "", (), "", (), "q", "y^2", None, None, None)
 
 
