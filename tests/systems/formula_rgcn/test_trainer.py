@@ -116,3 +116,23 @@ def test_a_formula_left_over_is_passed_over(prepared, tmp_path):
     config = replace(CONFIG, batch_size=count - 1, num_epochs=1)
     history = Trainer(config, prepared, tmp_path, 7).run()
     assert np.isfinite(history[0]["loss"])
+
+
+@pytest.mark.gpu
+def test_a_gpu_computes_what_the_cpu_does(prepared, tmp_path):
+    """Kernels and search for partners: loss and gradients of a batch of real trees."""
+    found = []
+    config = replace(CONFIG, hidden_dim=128)
+    for device in ("cpu", "cuda"):
+        made = Trainer(config, prepared, tmp_path, 7)
+        made._device = torch.device(device)
+        made.encoders.to(device)
+        order, draws = made._draw(0)
+        loss = made.compare(order[:32], draws[:, order[:32]]).loss
+        loss.backward()
+        grads = [p.grad.cpu() for p in made.encoders.parameters()]
+        found.append((loss.item(), grads))
+    (mine, my_grads), (theirs, their_grads) = found
+    assert mine == pytest.approx(theirs, rel=1e-4)
+    for a, b in zip(my_grads, their_grads, strict=True):
+        assert (a - b).norm() <= 1e-2 * a.norm() + 1e-6

@@ -106,6 +106,12 @@ class NodeEncoder(nn.Module):
 class NodeEncoders(nn.ModuleDict):
     """The networks of the representations that a configuration trains."""
 
+    def __getitem__(self, kind: str) -> NodeEncoder:
+        """Return the network of a representation."""
+        found = super().__getitem__(kind)
+        assert isinstance(found, NodeEncoder)
+        return found
+
     @classmethod
     def make(
         cls, config: RgcnConfig, vocabularies: Mapping[Kind, Vocabulary], seed: int = 0
@@ -134,8 +140,8 @@ class NodeEncoders(nn.ModuleDict):
 
     def save(self, folder: Path) -> None:
         """Write them with their vocabularies."""
-        for kind, encoder in self.items():
-            encoder.vocabulary.write(folder, kind)
+        for kind in self:
+            self[kind].vocabulary.write(folder, kind)
         with replace_sealed(folder / _WEIGHTS) as part, part.open("wb") as file:
             torch.save(self.copy_weights(), file)
 

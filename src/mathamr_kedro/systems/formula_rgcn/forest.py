@@ -66,18 +66,19 @@ class Forest:
     def of(cls, trees: Sequence[FormulaTree], vocabulary: Vocabulary) -> Forest:
         """Lay out trees in memory."""
         rows = [_flatten(tree) for tree in trees]
-        label = [vocabulary.number(label) for tree in trees for label in tree.nodes]
-        edge = [vocabulary.number_edge(e) if e else 0 for r in rows for e in r.edge]
-        counts = np.array([len(row.parent) for row in rows], dtype=np.int64)
-        return cls(
-            vocabulary,
-            *(np.array(column, dtype=np.int32) for column in (label, edge)),
-            *(
-                np.array([n for r in rows for n in getattr(r, name)], dtype=np.int32)
-                for name in ("parent", "size", "largest")
-            ),
-            ptr=np.concatenate([[0], np.cumsum(counts)]),
-        )
+        columns = {
+            "label": [vocabulary.number(n) for tree in trees for n in tree.nodes],
+            "edge": [
+                vocabulary.number_edge(e) if e else 0 for r in rows for e in r.edge
+            ],
+            "parent": [number for row in rows for number in row.parent],
+            "size": [number for row in rows for number in row.size],
+            "largest": [number for row in rows for number in row.largest],
+        }
+        arrays = {name: np.array(c, dtype=_TYPES[name]) for name, c in columns.items()}
+        counts = np.array([tree.size for tree in trees], dtype=np.int64)
+        ptr = np.concatenate([[0], np.cumsum(counts)])
+        return cls(vocabulary, **arrays, ptr=ptr)
 
     @classmethod
     def open(cls, folder: Path, name: str) -> Forest:

@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mathamr_kedro.arrays import TextColumn, read_arrays, write_arrays
+from mathamr_kedro.arrays import Arrays, TextColumn, read_arrays, write_arrays
 from mathamr_kedro.graph import SENTENCE
 from mathamr_kedro.model import ComputeConfig, digest_model
 from mathamr_kedro.progress import report_progress
@@ -133,7 +133,7 @@ def _encode(
 def _write_formulas(
     folder: Path, formulas: Mapping[FormulaId, FormulaInstance]
 ) -> None:
-    arrays = {}
+    arrays: Arrays = {}
     for name in _COLUMNS:
         column = TextColumn.of(getattr(f, name) for f in formulas.values())
         arrays |= {f"{name}.text": column.text, f"{name}.ends": column.ends}

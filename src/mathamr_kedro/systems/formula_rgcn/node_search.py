@@ -184,7 +184,7 @@ class NodeRanker:
     def __call__(self, topics: Sequence[Topic], depth: int) -> list[FormulaHits]:
         """Return the best formulas for each topic."""
         if self.way in ("slg", "opg"):
-            hits = self.search.rank(self.way, topics, depth)  # type: ignore[arg-type]
+            hits = self.search.rank(self.way, topics, depth)
         else:
             hits = self.search.fuse(self.way, topics, depth)  # type: ignore[arg-type]
         return [name_formulas(h, self.search.formulas) for h in hits]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from mathamr_kedro.systems.formula_rgcn.config import Config
+from mathamr_kedro.systems.formula_rgcn.config import Config as Parameters
 from mathamr_kedro.systems.formula_rgcn.preparation import write_forests
 from mathamr_kedro.systems.formula_rgcn.trainer import Trainer
 from mathamr_kedro.systems.protocol import Epochs, Ranker, SystemSources
@@ -15,10 +15,10 @@ from mathamr_kedro.systems.protocol import Epochs, Ranker, SystemSources
 class FormulaRgcn:
     """Formula graph retrieval of Amador & Zanibbi 2025."""
 
-    Config: ClassVar[type] = Config
+    Config: ClassVar[type] = Parameters
     READS: ClassVar[tuple[str, ...]] = ("formulas", "trees_of")
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Parameters) -> None:
         self.config = config
 
     def prepare(self, sources: SystemSources, folder: Path) -> Mapping[str, Any]:
