@@ -3,6 +3,7 @@
 =============  ==============================================  ==============
 system         what it compares                                finds
 =============  ==============================================  ==============
+formula_rgcn   nodes of layout and operator graphs             formulas
 ssemb          shared operator graphs, and the text around     formulas
 =============  ==============================================  ==============
 
