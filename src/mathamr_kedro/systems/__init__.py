@@ -1,9 +1,10 @@
 """Systems of the papers that MathAMR+ grew from and is compared with.
 
-=============  ==============================================  ==============
+=============  ==============================================  ===============
 system         what it compares                                finds
-=============  ==============================================  ==============
-=============  ==============================================  ==============
+=============  ==============================================  ===============
+marf           tokens of texts, fused with those of a formula  posts, formulas
+=============  ==============================================  ===============
 
 Each is a package of its own with the steps of :class:`PaperSystem`; its parameters
 stand below ``systems.NAME``. Whoever adds one names it in :data:`SYSTEMS`.
