@@ -53,9 +53,7 @@ def recall_slowly(least: float) -> tuple[int, float]:
 
 
 def test_recall_of_answers_above_each_threshold_as_its_slow_twin(dominance) -> None:
-    groups = dominance.by_document(
-        Run.from_scores("r", LISTS), Qrels(GRADES), PROTOCOL
-    )
+    groups = dominance.by_document(Run.from_scores("r", LISTS), Qrels(GRADES), PROTOCOL)
     assert [g.value for g in groups] == ["all", ">50 %", ">60 %", ">70 %"]
     for group, least in zip(groups, (-1, 0.5, 0.6, 0.7), strict=True):
         number, mean = recall_slowly(least)

@@ -16,7 +16,8 @@ from rich.table import Table
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.cli._scoring import make_console
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.metrics import Group, MathDominance, evaluate_run, protocol_of
+from mathamr_kedro.metrics import Group, MathDominance, Protocol, evaluate_run
+from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.runs import TopicSet, list_topic_sets
 from mathamr_kedro.text import measure_math_share
@@ -63,6 +64,8 @@ def command(
     _refuse_missing(catalog, where["env"])
     thresholds = tuple(_read_share(part) for part in above.split(",") if part.strip())
     chosen = {name.strip() for name in systems.split(",") if name.strip()}
+    config = EvaluationConfig.read(catalog.load("params:evaluation"))
+    protocol = config.choose_protocol(1).with_measures(_MEASURES)
     sets = [s for s in _list_sets(catalog) if s.qrels.grades]
     if not sets:
         raise MissingInputError(
@@ -76,7 +79,7 @@ def command(
             shares, thresholds,
         )  # fmt: skip
         found[topics.name] = {
-            run.name: _break_down(run, topics, dominance)
+            run.name: _break_down(run, topics, dominance, protocol)
             for run in _list_runs(catalog, topics, chosen, runs)
         }
     if not any(found.values()):
@@ -93,8 +96,9 @@ def command(
             _show(console, f"{title} ({name})", kind, by_system)
 
 
-def _break_down(run: Run, topics: TopicSet, dominance: MathDominance) -> list[Group]:
-    protocol = protocol_of("1").with_measures(_MEASURES)
+def _break_down(
+    run: Run, topics: TopicSet, dominance: MathDominance, protocol: Protocol
+) -> list[Group]:
     lists = {t: h for t, h in run.lists.items() if t in topics.qrels.grades}
     judged = replace(run, lists=lists)
     evaluation = evaluate_run(judged, topics.qrels, protocol)

@@ -80,7 +80,9 @@ class MathDominance:
                 topic: {d: g for d, g in by_id.items() if self._is_above(d, least)}
                 for topic, by_id in qrels.grades.items()
             }
-            relevant = {t: g for t, g in kept.items() if any(x >= level for x in g.values())}
+            relevant = {
+                t: g for t, g in kept.items() if any(x >= level for x in g.values())
+            }
             if not relevant:
                 continue
             lists = {t: h for t, h in run.lists.items() if t in relevant}

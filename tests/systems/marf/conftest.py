@@ -67,9 +67,7 @@ def write_text(words: str, latex: list[str], name: str):
 
 def make_post(key: str, kind: str, words: str, latex: list[str], parent=None) -> Post:
     text, mentions = write_text(words, latex, key)
-    return Post(
-        key, kind, parent or key, parent, None, None, 1, (), "", text, mentions
-    )
+    return Post(key, kind, parent or key, parent, None, None, 1, (), "", text, mentions)
 
 
 def make_topic(key: str, words: str, latex: list[str], formula_id=None) -> Topic:
@@ -105,7 +103,7 @@ def make_sources(threads: int = 24) -> SystemSources:
         formulas=lambda: formulas,
         posts=lambda: (*questions, *answers),
         pairs=lambda: [TrainingPair(f"q{i}", f"a{i}") for i in range(threads)],
-        fingerprint="toy",
+        fingerprints={"posts": "toy"},
     )
 
 

@@ -54,21 +54,31 @@ def run_layer(layer, tokens):
             cut = slice(head * size, (head + 1) * size)
             query = rotate(qkv[place][:width][cut], place)
             logits = [
-                sum(a * b for a, b in zip(query, rotate(o[width : 2 * width][cut], n)))
+                sum(
+                    a * b
+                    for a, b in zip(
+                        query, rotate(o[width : 2 * width][cut], n), strict=True
+                    )
+                )
                 / math.sqrt(size)
                 for n, o in enumerate(qkv)
             ]
             total = sum(math.exp(v) for v in logits)
             values = [o[2 * width :][cut] for o in qkv]
             joined += [
-                sum(math.exp(v) / total * value[d] for v, value in zip(logits, values))
+                sum(
+                    math.exp(v) / total * value[d]
+                    for v, value in zip(logits, values, strict=True)
+                )
                 for d in range(size)
             ]
-        x = [a + b for a, b in zip(x, times(w["out.weight"], joined))]
+        x = [a + b for a, b in zip(x, times(w["out.weight"], joined), strict=True)]
         both = times(w["gate_up.weight"], norm(x, w["mlp_norm.weight"]))
         gate, up = both[: len(both) // 2], both[len(both) // 2 :]
-        hidden = [g / (1 + math.exp(-g)) * u for g, u in zip(gate, up)]
-        out.append([a + b for a, b in zip(x, times(w["down.weight"], hidden))])
+        hidden = [g / (1 + math.exp(-g)) * u for g, u in zip(gate, up, strict=True)]
+        out.append(
+            [a + b for a, b in zip(x, times(w["down.weight"], hidden), strict=True)]
+        )
     return out
 
 

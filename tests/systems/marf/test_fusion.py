@@ -25,7 +25,10 @@ def fusion() -> GatedFusion:
 
 
 def linear(weight, bias, x):
-    return [sum(w * v for w, v in zip(row, x)) + b for row, b in zip(weight, bias)]
+    return [
+        sum(w * v for w, v in zip(row, x, strict=True)) + b
+        for row, b in zip(weight, bias, strict=False)
+    ]
 
 
 def network(module, x):
@@ -39,18 +42,25 @@ def attend(attention, x, formula):
     """Multi-head attention of one token to the tokens of a formula (Eq. 4)."""
     biases = attention.in_proj_bias.tolist()
     q = linear(attention.q_proj_weight.tolist(), biases[:D], x)
-    keys = [linear(attention.k_proj_weight.tolist(), biases[D : 2 * D], f) for f in formula]
-    values = [linear(attention.v_proj_weight.tolist(), biases[2 * D :], f) for f in formula]
+    keys = [
+        linear(attention.k_proj_weight.tolist(), biases[D : 2 * D], f) for f in formula
+    ]
+    values = [
+        linear(attention.v_proj_weight.tolist(), biases[2 * D :], f) for f in formula
+    ]
     size, joined = D // HEADS, []
     for head in range(HEADS):
         cut = slice(head * size, (head + 1) * size)
         logits = [
-            sum(a * b for a, b in zip(q[cut], key[cut])) / math.sqrt(size)
+            sum(a * b for a, b in zip(q[cut], key[cut], strict=True)) / math.sqrt(size)
             for key in keys
         ]
         total = sum(math.exp(v) for v in logits)
         joined += [
-            sum(math.exp(v) / total * value[cut][d] for v, value in zip(logits, values))
+            sum(
+                math.exp(v) / total * value[cut][d]
+                for v, value in zip(logits, values, strict=True)
+            )
             for d in range(size)
         ]
     out = attention.out_proj
@@ -64,7 +74,10 @@ def fuse_slowly(fusion, text, formula):
         if formula:
             h = attend(fusion.attention, x, formula)
             gate = [1 / (1 + math.exp(-g)) for g in network(fusion.gate, h)]
-            x = [g * u + v for g, u, v in zip(gate, network(fusion.update, h), x)]
+            x = [
+                g * u + v
+                for g, u, v in zip(gate, network(fusion.update, h), x, strict=True)
+            ]
         length = math.sqrt(sum(v * v for v in x))
         found.append([v / length for v in x])
     return found
@@ -73,7 +86,9 @@ def fuse_slowly(fusion, text, formula):
 def make_rows(lengths, width, seed):
     rng = np.random.default_rng(seed)
     rows = [rng.normal(size=(n, width)).astype(np.float32) for n in lengths]
-    rows = [r / np.maximum(np.linalg.norm(r, axis=1, keepdims=True), 1e-9) for r in rows]
+    rows = [
+        r / np.maximum(np.linalg.norm(r, axis=1, keepdims=True), 1e-9) for r in rows
+    ]
     return RaggedVectors.of([torch.from_numpy(r) for r in rows]), rows
 
 

@@ -33,14 +33,19 @@ def maxsim_slowly(query, document):
     """Eq. 2 over vectors of length 1, divided by the tokens of the query."""
     total = 0.0
     for q in query:
-        products = [sum(a * b for a, b in zip(unit(q), unit(d))) for d in document]
+        products = [
+            sum(a * b for a, b in zip(unit(q), unit(d), strict=True)) for d in document
+        ]
         total += max(products)
     return total / len(query)
 
 
 def cosine_of_means(query, document):
-    means = [[sum(column) / len(rows) for column in zip(*rows)] for rows in (query, document)]
-    return sum(a * b for a, b in zip(unit(means[0]), unit(means[1])))
+    means = [
+        [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+        for rows in (query, document)
+    ]
+    return sum(a * b for a, b in zip(unit(means[0]), unit(means[1]), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -57,12 +62,15 @@ def test_scores_as_their_slow_twin(scoring, twin) -> None:
 def test_an_item_without_tokens_has_no_direction() -> None:
     items, _ = make_items([2, 0, 1], 0)
     assert pool_tokens(items)[1].abs().sum() == 0
-    torch.testing.assert_close(pool_tokens(items).norm(dim=1), torch.tensor([1.0, 0, 1]))
+    torch.testing.assert_close(
+        pool_tokens(items).norm(dim=1), torch.tensor([1.0, 0, 1])
+    )
 
 
 def loss_slowly(scores, is_negative, temperature, objective):
     total = 0.0
     for i, row in enumerate(scores):
+
         def weigh(s):
             return max(s, 1e-6) if objective == "ratio" else math.exp(s / temperature)
 

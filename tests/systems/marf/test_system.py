@@ -65,7 +65,9 @@ def test_epochs_of_all_parts_are_reported(trained) -> None:
     assert all(r["validation_loss"] > 0 for r in history)
 
 
-def test_what_is_released_is_in_half_precision_and_nothing_else_is_left(trained) -> None:
+def test_what_is_released_is_in_half_precision_and_nothing_else_is_left(
+    trained,
+) -> None:
     weights = read_weights(trained.model)
     assert {v.dtype for v in weights.values()} == {np.dtype(np.float16)}
     context = read_arrays(trained.model / "context" / "model.safetensors")
@@ -119,7 +121,7 @@ def test_shards_change_no_score(trained, sources, text_model, monkeypatch) -> No
     assert dict(hits) == pytest.approx(dict(whole), abs=1e-5)
 
 
-class Killed(Exception):
+class KilledError(Exception):
     """What a kill is to a test."""
 
 
@@ -146,7 +148,7 @@ def test_a_killed_training_ends_with_the_same_weights(
     def die(self: Phase, *arguments: Any) -> float:
         steps[0] += 1
         if steps[0] % 4 == 0:
-            raise Killed
+            raise KilledError
         return take_step(self, *arguments)
 
     monkeypatch.setattr(Phase, "_take_step", die)
@@ -155,7 +157,7 @@ def test_a_killed_training_ends_with_the_same_weights(
         try:
             folder.train()
             break
-        except Killed:
+        except KilledError:
             kills += 1
     assert kills >= 2
     expected, found = read_weights(whole.model), read_weights(folder.model)
@@ -175,12 +177,12 @@ def test_frozen_vectors_of_whole_shards_are_not_computed_again(
     def die(path: Path, arrays: Any) -> int:
         if len(written) == 2:
             written.append("killed")
-            raise Killed
+            raise KilledError
         written.append(path.name)
         return write(path, arrays)
 
     monkeypatch.setattr(f"{module}.write_arrays", die)
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         folder.train()
     assert [r["part"] for r in folder.train()].count("fusion") == 2
     shards = [name for name in written if name != "killed"]
@@ -198,16 +200,16 @@ def test_fine_tuning_changes_the_context_encoder(tmp_path, text_model, sources) 
     assert any((after[name] != before[name]).any() for name in after)
 
 
-def test_a_damaged_checkpoint_is_named(tmp_path, text_model, sources, monkeypatch) -> None:
+def test_a_damaged_checkpoint_is_named(
+    tmp_path, text_model, sources, monkeypatch
+) -> None:
     folder = create(tmp_path, text_model, sources)
 
     def stop(*arguments: Any) -> None:
-        raise Killed
+        raise KilledError
 
-    monkeypatch.setattr(
-        "mathamr_kedro.systems.marf.training.FrozenVectors.write", stop
-    )
-    with pytest.raises(Killed):
+    monkeypatch.setattr("mathamr_kedro.systems.marf.training.FrozenVectors.write", stop)
+    with pytest.raises(KilledError):
         folder.train()
     checkpoint = folder.model / "formula.pt"
     checkpoint.write_bytes(checkpoint.read_bytes()[:-9])
@@ -221,7 +223,9 @@ def test_too_few_pairs_are_named(tmp_path, text_model) -> None:
         folder.train()
 
 
-def test_a_missing_text_model_says_how_to_get_it(tmp_path, sources, monkeypatch) -> None:
+def test_a_missing_text_model_says_how_to_get_it(
+    tmp_path, sources, monkeypatch
+) -> None:
     monkeypatch.setenv("MATHAMR_MODELS", str(tmp_path / "none"))
     with pytest.raises(MissingInputError, match="mathamr models get mpnet"):
         SystemFolder.create(tmp_path, "marf", {}, 7, sources)
@@ -248,7 +252,8 @@ def test_training_runs_on_a_bare_machine(tmp_path, text_model, sources) -> None:
     """Without the packages that read collections and without sentence-transformers."""
     folder = create(tmp_path, text_model, sources).folder
     hidden = ["pyarrow", "penman", "kedro", "pandas", "nltk", "lxml", "bm25s", "scipy",
-              "sentence_transformers", "qdrant_client", "torch_geometric", "filelock_x"]  # fmt: skip
+              "sentence_transformers", "qdrant_client",
+              "torch_geometric"]  # fmt: skip
     script = (
         "import sys\n"
         f"for name in {hidden!r}: sys.modules[name] = None\n"
@@ -274,7 +279,9 @@ def sample(tmp_path_factory) -> SystemSources:
         catalog = session.load_context().catalog
         posts = list(catalog.load("posts").records())
         pairs = list(catalog.load("training_pairs").records())
-    return SystemSources(posts=lambda: posts, pairs=lambda: pairs, fingerprint="sample")
+    return SystemSources(
+        posts=lambda: posts, pairs=lambda: pairs, fingerprints={"posts": "sample"}
+    )
 
 
 def test_training_on_the_sample_ranks_better_than_the_frozen_encoder(
@@ -304,9 +311,7 @@ def test_training_on_the_sample_ranks_better_than_the_frozen_encoder(
 
     def find_mean_rank(name: str) -> float:
         found = rankers[name](topics, len(posts))
-        places = [
-            h.ids.index(p.answer_id) for h, p in zip(found, pairs, strict=True)
-        ]
+        places = [h.ids.index(p.answer_id) for h, p in zip(found, pairs, strict=True)]
         return float(np.mean(1 / (np.array(places) + 1)))
 
     torch.manual_seed(0)

@@ -25,9 +25,11 @@ class Marf:
     """Fusion of a text encoder and a formula encoder (Wang et al. 2026)."""
 
     Config: ClassVar[type] = MarfConfig
+    READS: ClassVar[tuple[str, ...]] = ("posts", "pairs")
 
     def __init__(self, config: MarfConfig) -> None:
         self.config = config
+        self._models: dict[Path, Any] = {}
 
     # What a bare machine for training lacks is loaded in the steps that need it.
 
@@ -83,7 +85,9 @@ class Marf:
         from mathamr_kedro.systems.marf.indexing import ItemIndex  # noqa: PLC0415
         from mathamr_kedro.systems.marf.model import MarfModel  # noqa: PLC0415
 
-        loaded = MarfModel(model, self.config.model)
+        if model not in self._models:
+            self._models[model] = MarfModel(model, self.config.model)
+        loaded = self._models[model]
         return {
             task: ItemIndex(folder / f"task{task}", loaded, self.config.search)
             for task in self.config.search.tasks
