@@ -74,10 +74,10 @@ def command(
     shares = _measure_posts(catalog, sets)
     found: dict[str, dict[str, list[Group]]] = {}
     for topics in sets:
-        dominance = MathDominance(
-            {t.topic_id: measure_math_share(t.text, t.formula_map) for t in topics.topics},
-            shares, thresholds,
-        )  # fmt: skip
+        asked = {
+            t.topic_id: measure_math_share(t.text, t.formula_map) for t in topics.topics
+        }
+        dominance = MathDominance(asked, shares, thresholds)
         found[topics.name] = {
             run.name: _break_down(run, topics, dominance, protocol)
             for run in _list_runs(catalog, topics, chosen, runs)

@@ -86,14 +86,12 @@ def make_sources(threads: int = 24) -> SystemSources:
         make_post(f"q{i}", "question", "how to show", [f"{letters[i]}^2+1", "x"])
         for i in range(threads)
     ]
-    answers = [
-        make_post(
-            f"a{i}", "answer", "see here" + " again" * (i % 3),
-            [] if i == 5 else [rf"\frac{{{letters[i]}}}2", "y", f"{letters[i]}_0"][: 1 + i % 3],
-            f"q{i}",
-        )
-        for i in range(threads)
-    ]  # fmt: skip
+    answers = []
+    for i in range(threads):
+        latex = [rf"\frac{{{letters[i]}}}2", "y", f"{letters[i]}_0"][: 1 + i % 3]
+        words = "see here" + " again" * (i % 3)
+        found = [] if i == 5 else latex
+        answers.append(make_post(f"a{i}", "answer", words, found, f"q{i}"))
     formulas = [
         FormulaInstance(m.formula_id, m.latex, post.post_id, m.latex)
         for post in (*questions, *answers)

@@ -72,12 +72,12 @@ def run_layer(layer, tokens):
                 )
                 for d in range(size)
             ]
-        x = [a + b for a, b in zip(x, times(w["out.weight"], joined), strict=True)]
-        both = times(w["gate_up.weight"], norm(x, w["mlp_norm.weight"]))
+        y = [a + b for a, b in zip(x, times(w["out.weight"], joined), strict=True)]
+        both = times(w["gate_up.weight"], norm(y, w["mlp_norm.weight"]))
         gate, up = both[: len(both) // 2], both[len(both) // 2 :]
         hidden = [g / (1 + math.exp(-g)) * u for g, u in zip(gate, up, strict=True)]
         out.append(
-            [a + b for a, b in zip(x, times(w["down.weight"], hidden), strict=True)]
+            [a + b for a, b in zip(y, times(w["down.weight"], hidden), strict=True)]
         )
     return out
 

@@ -32,7 +32,7 @@ class FormulaEncoder(nn.Module):
 
     def __init__(self, vocabulary: int, width: int, layers: int, heads: int) -> None:
         super().__init__()
-        self.width = width
+        self.width, self._head_width = width, width // heads
         self.embedding = nn.Embedding(vocabulary, width)
         nn.init.normal_(self.embedding.weight, std=width**-0.5)
         self.layers = nn.ModuleList(_Layer(width, heads) for _ in range(layers))
@@ -49,7 +49,7 @@ class FormulaEncoder(nn.Module):
             (B, L, width) vectors; those of filled up places mean nothing.
         """
         x = self.embedding(ids)
-        angles = _find_angles(ids.shape[1], self.layers[0].head_width, ids.device)
+        angles = _find_angles(ids.shape[1], self._head_width, ids.device)
         for layer in self.layers:
             x = layer(x, angles, is_real[:, None, None, :])
         out: Tensor = self.norm(x)

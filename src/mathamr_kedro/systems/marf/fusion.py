@@ -47,9 +47,8 @@ class GatedFusion(nn.Module):
         )  # fmt: skip
         self.gate = _build_network(context_width)
         self.update = _build_network(context_width)
-        last = self.update[-1]
-        nn.init.zeros_(last.weight)
-        nn.init.zeros_(last.bias)
+        for parameter in self.update[-1].parameters():
+            nn.init.zeros_(parameter)
 
     def forward(self, context: Tensor, formula: Tensor, is_real: Tensor) -> Tensor:
         """Fuse texts with one formula each.
