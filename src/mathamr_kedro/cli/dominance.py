@@ -25,8 +25,8 @@ from mathamr_kedro.trec import Run, read_run
 from mathamr_kedro.wording import format_score
 
 _MEASURES = ("nDCG'", "MAP'", "P'@10")
-_TITLES = {"query": "Share of formulas in the question",
-           "answer": "Share of formulas in the relevant answers"}  # fmt: skip
+_TITLES = {"query": "Formulas in questions",
+           "answer": "Formulas in relevant answers"}  # fmt: skip
 _NEEDED = ("posts", "topics", "judgments", "visual_index")
 _EXAMPLES = """\b
 Examples:
