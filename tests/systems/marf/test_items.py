@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.records import FormulaInstance
 from mathamr_kedro.systems.marf.items import Item
-from mathamr_kedro.systems.marf.vocabulary import TokenVocabulary, choose_formulas
+from mathamr_kedro.systems.marf.vocabulary import TokenVocabulary
 from tests.systems.marf.conftest import make_post, make_topic
 
 TOKENS = st.lists(st.lists(st.sampled_from("abc"), max_size=4), max_size=12)
@@ -40,18 +40,18 @@ def test_a_formula_is_its_own_text() -> None:
 def test_chosen_formulas_are_few_and_different_and_the_same_again(
     formulas, number, key
 ) -> None:
-    chosen = choose_formulas(formulas, number, key)
+    chosen = Item.choose_formulas(formulas, number, key)
     different = {tuple(f) for f in formulas} - {()}
     assert len(chosen) == len(set(chosen)) == min(number, len(different))
     assert set(chosen) <= different
-    assert chosen == choose_formulas(formulas, number, key)
+    assert chosen == Item.choose_formulas(formulas, number, key)
     if number == 1 and chosen:
         assert len(chosen[0]) == max(map(len, different))
 
 
 def test_posts_choose_different_formulas() -> None:
     formulas = [[letter] for letter in "abcdefghijklmnop"]
-    assert len({tuple(choose_formulas(formulas, 6, f"q{n}")) for n in range(20)}) > 10
+    assert len({(Item.choose_formulas(formulas, 6, f"q{n}")) for n in range(20)}) > 10
 
 
 def test_the_rarest_tokens_share_a_number(tmp_path) -> None:

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -96,8 +97,8 @@ def test_every_part_ranks_posts_and_formulas(trained, sources) -> None:
     assert len(set(hits.visual_ids)) == len(hits.ids)
 
 
-def test_candidates_change_nothing_where_they_are_all(
-    trained, sources, text_model, monkeypatch
+def test_candidates_have_the_scores_that_they_have_among_all(
+    trained, sources, text_model
 ) -> None:
     topic = make_topic("A.1", "see here", ["a^2+1"])
     (every,) = trained.open(sources)[1]["marf"]([topic], 24)
@@ -142,9 +143,10 @@ def test_a_killed_training_ends_with_the_same_weights(
     whole = create(tmp_path / "whole", text_model, sources, **changes)
     whole.train()
     folder = create(tmp_path / "killed", text_model, sources, **changes)
-    monkeypatch.setattr(
-        Phase.__init__, "__defaults__", (0.0,)
-    )  # a checkpoint after every step
+    monkeypatch.setattr(  # a checkpoint after every step
+        "mathamr_kedro.systems.marf.training.Phase",
+        partial(Phase, checkpoint_seconds=0.0),
+    )
     take_step, steps = Phase._take_step, [0]
 
     def die(self: Phase, *arguments: Any) -> float:

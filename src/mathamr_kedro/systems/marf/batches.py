@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from mathamr_kedro.ragged import RaggedVectors
 
-_AT_ONCE = 32
+_AT_ONCE = 64
 
 
 def encode_rows(
@@ -20,11 +20,26 @@ def encode_rows(
 ) -> RaggedVectors[Tensor]:
     """Return the vectors of all tokens, one row after another.
 
+    Rows of a length are encoded together, some at once. A GPU learns in bfloat16; what
+    is kept is computed in single precision everywhere.
+
     Args:
         encoder: takes (B, L) ids and which of them are real; (B, L, k) vectors come
-            out, in half precision on a GPU.
-        rows: ids of tokens; rows of none have no vectors.
+            out.
+        rows: ids of tokens, at least one row; rows of none have no vectors.
     """
+    order = np.argsort([len(row) for row in rows], kind="stable")
+    parts = [
+        _encode_together(encoder, [rows[i] for i in order[start : start + _AT_ONCE]])
+        for start in range(0, len(rows), _AT_ONCE)
+    ]
+    back = torch.from_numpy(np.argsort(order)).to(parts[0].vectors.device)
+    return RaggedVectors.join(parts).take(back)
+
+
+def _encode_together(
+    encoder: nn.Module, rows: Sequence[NDArray[np.int32]]
+) -> RaggedVectors[Tensor]:
     device = next(encoder.parameters()).device
     lengths = torch.tensor([len(row) for row in rows], device=device)
     ids = np.zeros((len(rows), max(1, *map(len, rows))), dtype=np.int64)
@@ -33,26 +48,7 @@ def encode_rows(
     is_real = torch.arange(ids.shape[1], device=device) < lengths[:, None]
     # a row of none would make every weight of its attention no number
     is_seen = is_real | (lengths == 0)[:, None]
-    on_gpu = device.type == "cuda"
-    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=on_gpu):
+    is_fast = device.type == "cuda" and torch.is_grad_enabled()
+    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=is_fast):
         found = encoder(torch.from_numpy(ids).to(device), is_seen)
     return RaggedVectors(found[is_real].float(), F.pad(lengths.cumsum(0), (1, 0)))
-
-
-@torch.no_grad()
-def encode_frozen(
-    encoder: nn.Module, rows: Sequence[NDArray[np.int32]]
-) -> RaggedVectors[Tensor]:
-    """Do the same without gradients for any number of rows, those of a length together.
-
-    Raises:
-        ValueError: there is no row.
-    """
-    encoder.eval()
-    order = np.argsort([len(row) for row in rows], kind="stable")
-    parts = [
-        encode_rows(encoder, [rows[i] for i in order[start : start + _AT_ONCE]])
-        for start in range(0, len(rows), _AT_ONCE)
-    ]
-    back = torch.from_numpy(np.argsort(order)).to(parts[0].vectors.device)
-    return RaggedVectors.join(parts).take(back)

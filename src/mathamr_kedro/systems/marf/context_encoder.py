@@ -25,10 +25,10 @@ _EXTRA = 'pip install "mathamr-kedro[text]"'
 
 
 class ContextEncoder(nn.Module):
-    """Ids of tokens to vectors.
+    """Texts to ids of tokens, and these to vectors.
 
     Args:
-        folder: of a model of transformers, with its weights.
+        folder: of a model of transformers, with its weights and its tokenizer.
 
     Raises:
         ConfigurationError: the package is missing.
@@ -40,6 +40,7 @@ class ContextEncoder(nn.Module):
         # in single precision, whatever the file has: half is for storage
         self.model = _load("AutoModel", folder, dtype=torch.float32)
         self.width: int = self.model.config.hidden_size
+        self._tokenizer = _load("AutoTokenizer", folder)
 
     def forward(self, ids: Tensor, is_real: Tensor) -> Tensor:
         """(B, L, width) last states of tokens; those filled up mean nothing."""
@@ -48,28 +49,20 @@ class ContextEncoder(nn.Module):
         ).last_hidden_state
         return states
 
-    def save(self, folder: Path, tokenizer: Path) -> None:
-        """Write the model in half precision, with the files of its tokenizer."""
+    def split(
+        self, texts: Sequence[str], max_tokens: int
+    ) -> Iterator[NDArray[np.int32]]:
+        """Yield the ids of each text, with the marks that the model expects."""
+        found = self._tokenizer(list(texts), truncation=True, max_length=max_tokens)
+        for ids in found["input_ids"]:
+            # a model without marks has no token for an empty text, and MaxSim needs one
+            yield np.array(ids or [0], dtype=np.int32)
+
+    def save(self, folder: Path) -> None:
+        """Write the model in half precision, and go on with what was written."""
         self.model.to(torch.float16).save_pretrained(folder)
         self.model.to(torch.float32)
-        _load("AutoTokenizer", tokenizer).save_pretrained(folder)
-
-
-class ContextTokenizer:
-    """Texts to ids of at most some tokens, by the tokenizer in a model's folder."""
-
-    def __init__(self, folder: Path, max_tokens: int) -> None:
-        self._tokenizer, self._max_tokens = _load("AutoTokenizer", folder), max_tokens
-
-    def split(self, texts: Sequence[str]) -> Iterator[NDArray[np.int32]]:
-        """Yield the ids of each text, with the marks of its start and end."""
-        if not texts:
-            return
-        found = self._tokenizer(
-            list(texts), truncation=True, max_length=self._max_tokens
-        )
-        for ids in found["input_ids"]:
-            yield np.array(ids, dtype=np.int32)
+        self._tokenizer.save_pretrained(folder)
 
 
 def _load(kind: str, folder: Path, **options: Any) -> Any:

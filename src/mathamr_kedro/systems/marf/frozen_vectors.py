@@ -20,12 +20,12 @@ from torch import Tensor
 from mathamr_kedro.arrays import Arrays, read_arrays, write_arrays
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.ragged import RaggedVectors
-from mathamr_kedro.systems.marf.batches import encode_frozen
+from mathamr_kedro.systems.marf.batches import encode_rows
 from mathamr_kedro.systems.marf.context_encoder import ContextEncoder
 from mathamr_kedro.systems.marf.formula_encoder import FormulaEncoder
 from mathamr_kedro.systems.marf.post_shards import PostShards
 
-_AT_ONCE = 256
+_AT_ONCE = 128
 
 
 class FrozenVectors:
@@ -40,12 +40,14 @@ class FrozenVectors:
     def __init__(self, shards: PostShards, folder: Path, device: torch.device) -> None:
         self._shards, self._folder, self._device = shards, folder, device
 
+    @torch.no_grad()
     def write(self, context: ContextEncoder, formula: FormulaEncoder) -> None:
         """Compute what is not there yet."""
         self._folder.mkdir(exist_ok=True)
         numbers = range(len(self._shards.paths))
-        left = [n for n in numbers if not self._path(n).is_file()]
-        for number in report_progress(left, "shards encoded", total=len(left)):
+        for number in numbers:
+            if self._path(number).is_file():
+                continue
             arrays = self._shards.shard(number)
             text = _encode(context, arrays["text"], arrays["text_ptr"], scale=True)
             tokens = _encode(formula, arrays["formulas"], arrays["formula_ptr"])
@@ -97,8 +99,14 @@ def _encode(
     """Return the vectors of all rows of a shard, with ``scale`` of length 1."""
     rows = [ids[a:b] for a, b in pairwise(ptr)]
     parts = [np.zeros((0, encoder.width), dtype=np.float16)]
-    for start in range(0, len(rows), _AT_ONCE):
-        found = encode_frozen(encoder, rows[start : start + _AT_ONCE]).vectors
+    starts = range(0, len(rows), _AT_ONCE)
+    for start in report_progress(
+        starts,
+        "texts and formulas of a shard encoded",
+        lambda a: min(_AT_ONCE, len(rows) - a),
+        total=len(rows),
+    ):
+        found = encode_rows(encoder, rows[start : start + _AT_ONCE]).vectors
         found = F.normalize(found, dim=-1) if scale else found
         parts.append(found.half().cpu().numpy())
     return np.concatenate(parts)

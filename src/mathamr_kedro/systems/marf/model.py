@@ -12,14 +12,14 @@ from torch import Tensor
 
 from mathamr_kedro.model import ComputeConfig
 from mathamr_kedro.ragged import RaggedVectors
-from mathamr_kedro.systems.marf.batches import encode_frozen
+from mathamr_kedro.systems.marf.batches import encode_rows
 from mathamr_kedro.systems.marf.config import ModelConfig
-from mathamr_kedro.systems.marf.context_encoder import ContextEncoder, ContextTokenizer
+from mathamr_kedro.systems.marf.context_encoder import ContextEncoder
 from mathamr_kedro.systems.marf.formula_encoder import FormulaEncoder
 from mathamr_kedro.systems.marf.fusion import GatedFusion
 from mathamr_kedro.systems.marf.items import Item
 from mathamr_kedro.systems.marf.losses import pool_tokens
-from mathamr_kedro.systems.marf.training import load_weights
+from mathamr_kedro.systems.marf.training import MarfTraining
 from mathamr_kedro.systems.marf.vocabulary import TokenVocabulary
 
 _TEXTS_FUSED_AT_ONCE = 32
@@ -58,27 +58,28 @@ class MarfModel:
         device = ComputeConfig().choose_device()
         self._config = config
         self._vocabulary = TokenVocabulary.load(folder)
-        self._tokenizer = ContextTokenizer(folder / "context", config.max_tokens)
         self._context = ContextEncoder(folder / "context").to(device).eval()
         self._formula = FormulaEncoder(
             len(self._vocabulary), config.width, config.layers, config.heads
         )
-        load_weights(self._formula, folder / "formula.arrays")
+        MarfTraining.load_weights(self._formula, folder / "formula.arrays")
         self._formula = self._formula.to(device).eval()
         self._fusion = GatedFusion(self._context.width, config.width, config.heads)
-        load_weights(self._fusion, folder / "fusion.arrays")
+        MarfTraining.load_weights(self._fusion, folder / "fusion.arrays")
         self._fusion = self._fusion.to(device).eval()
 
     @torch.no_grad()
     def encode(self, items: Sequence[Item]) -> EncodedItems:
         """Encode some items, at least one."""
-        texts = list(self._tokenizer.split([item.text for item in items]))
-        states = encode_frozen(self._context, texts)
+        texts = list(
+            self._context.split([item.text for item in items], self._config.max_tokens)
+        )
+        states = encode_rows(self._context, texts)
         context = RaggedVectors(F.normalize(states.vectors, dim=-1), states.ptr)
         numbers = [len(item.formulas) for item in items]
         tokens = [self._vocabulary.number(f) for item in items for f in item.formulas]
         # an item without a formula has one of no tokens for the fusion
-        formula = encode_frozen(self._formula, tokens or [self._vocabulary.number([])])
+        formula = encode_rows(self._formula, tokens or [self._vocabulary.number([])])
         return EncodedItems(
             pool_tokens(states),
             context,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import TrainingPair
 from mathamr_kedro.systems.marf.config import ModelConfig
-from mathamr_kedro.systems.marf.context_encoder import ContextEncoder, ContextTokenizer
+from mathamr_kedro.systems.marf.context_encoder import ContextEncoder
 from mathamr_kedro.systems.marf.items import Item
 from mathamr_kedro.systems.marf.post_shards import PostShards
 from mathamr_kedro.systems.marf.vocabulary import TokenVocabulary
@@ -56,11 +56,10 @@ class Preparation:
             formulas, self._config.vocabulary, self._config.max_formula_tokens
         )
         vocabulary.save(self._folder)
-        tokenizer = ContextTokenizer(model, self._config.max_tokens)
-        row_of = self._write_posts(wanted, vocabulary, tokenizer)
-        counts = self._write_pairs(pairs, row_of)
         context = ContextEncoder(model)
-        context.save(self._folder / "context", model)
+        row_of = self._write_posts(wanted, vocabulary, context)
+        counts = self._write_pairs(pairs, row_of)
+        context.save(self._folder / "context")
         return {**counts, "posts": len(row_of), "tokens": len(vocabulary)}
 
     def _choose_pairs(self) -> list[TrainingPair]:
@@ -78,7 +77,7 @@ class Preparation:
         self,
         wanted: set[PostId],
         vocabulary: TokenVocabulary,
-        tokenizer: ContextTokenizer,
+        context: ContextEncoder,
     ) -> dict[PostId, int]:
         """Write the shards; return the row of each post."""
         row_of: dict[PostId, int] = {}
@@ -88,8 +87,9 @@ class Preparation:
             texts = [
                 ids
                 for start in range(0, len(batch), _AT_ONCE)
-                for ids in tokenizer.split(
-                    [item.text for item in batch[start : start + _AT_ONCE]]
+                for ids in context.split(
+                    [item.text for item in batch[start : start + _AT_ONCE]],
+                    self._config.max_tokens,
                 )
             ]
             formulas = [[vocabulary.number(f) for f in i.formulas] for i in batch]

@@ -38,7 +38,7 @@ class TokenIndex:
         device: where scores are computed.
     """
 
-    documents_per_shard = 512
+    documents_per_shard = 256
 
     def __init__(self, folder: Path, kind: str, device: torch.device) -> None:
         self._folder, self._kind, self._device = folder, kind, device

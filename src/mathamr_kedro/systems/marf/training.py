@@ -99,7 +99,7 @@ class MarfTraining:
         target = self._folder / _CONTEXT
         if not target.is_dir():
             with replace_folder(target) as part:
-                encoder.save(part, source)
+                encoder.save(part)
         encoder = ContextEncoder(target).to(self._device)
         return encoder.eval(), history
 
@@ -163,19 +163,19 @@ class MarfTraining:
         counts = [[self._shards.count_formulas(row) for row in pair] for pair in rows]
         return rng.integers(0, np.maximum(counts, 1))
 
-
-def load_weights(module: nn.Module, path: Path) -> None:
-    """Fill a module with weights that were kept in half precision."""
-    found = read_arrays(path)
-    tensors = {name: torch.from_numpy(v).float() for name, v in found.items()}
-    module.load_state_dict(tensors)
+    @staticmethod
+    def load_weights(module: nn.Module, path: Path) -> None:
+        """Fill a module with weights that were kept in half precision."""
+        found = read_arrays(path)
+        tensors = {name: torch.from_numpy(v).float() for name, v in found.items()}
+        module.load_state_dict(tensors)
 
 
 def _round_weights(module: nn.Module, path: Path) -> None:
     """Keep weights in half precision, and go on with what was kept."""
     state = module.state_dict()
     write_arrays(path, {name: v.half().cpu().numpy() for name, v in state.items()})
-    load_weights(module, path)
+    MarfTraining.load_weights(module, path)
 
 
 def _score_pairs(

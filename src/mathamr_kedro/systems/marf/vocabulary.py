@@ -1,9 +1,8 @@
-"""Tokens of LaTeX by number, and which formulas of a post are read."""
+"""Tokens of LaTeX by number."""
 
 from __future__ import annotations
 
 import json
-import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -75,27 +74,3 @@ class TokenVocabulary:
                 f"Expected tokens of LaTeX in {str(path)!r} ({exc}); run the stage "
                 "'training'"
             ) from exc
-
-
-def choose_formulas(
-    formulas: Iterable[Sequence[str]], number: int, key: str
-) -> list[tuple[str, ...]]:
-    """Return the longest formula, or some at random; each once, empty ones never.
-
-    Args:
-        formulas: tokens of the formulas of a post.
-        number: how many; 1: the longest, the first among equals.
-        key: name of the post: the same formulas are chosen again for it.
-
-    >>> choose_formulas([["x"], ["x", "+"], ["x"], ["y", "-"]], 1, "17")
-    [('x', '+')]
-    >>> len(choose_formulas([[letter] for letter in "abcdefgh"], 6, "17"))
-    6
-    """
-    different = list(dict.fromkeys(tuple(formula) for formula in formulas if formula))
-    if len(different) <= number:
-        return different
-    if number == 1:
-        return [max(different, key=len)]
-    chosen = sorted(random.Random(key).sample(range(len(different)), number))
-    return [different[place] for place in chosen]
