@@ -32,7 +32,7 @@ _EXAMPLES = """\b
 Examples:
   mathamr dominance --env demo
   mathamr dominance --env demo --systems bm25,mathamr_plus
-  mathamr dominance run.tsv --env demo --above 0.3,0.5
+  mathamr dominance RUN --env demo --above 0.3,0.5
 """
 
 

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import yaml
 
 from mathamr_kedro.arrays import read_arrays
 from mathamr_kedro.errors import (
@@ -250,6 +251,14 @@ def test_a_missing_text_model_says_how_to_get_it(
 def test_bad_parameters_are_named(values, message) -> None:
     with pytest.raises(ConfigurationError, match=message):
         read_system("marf", values)
+
+
+def test_the_overlay_states_the_defaults() -> None:
+    path = PROJECT / "conf/overlays/marf.yml"
+    stated = yaml.safe_load(path.read_text())["parameters"]["systems"]["marf"]
+    assert read_system("marf", stated).config == read_system("marf", {}).config
+    one = read_system("marf", {"model": {"context_training": {"epochs": 3}}})
+    assert one.config.model.context_training.learning_rate == 2e-5
 
 
 def test_training_runs_on_a_bare_machine(tmp_path, text_model, sources) -> None:

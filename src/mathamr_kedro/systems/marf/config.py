@@ -17,8 +17,8 @@ Selection: TypeAlias = Literal["longest", "several"]
 class PhaseConfig:
     """How one of the three parts is trained."""
 
-    epochs: int
-    learning_rate: float
+    epochs: int = 3
+    learning_rate: float = 1e-4
     batch_size: int = 32
     """Pairs of a step; answers of the others are the negatives."""
     temperature: float = 0.05
@@ -29,6 +29,29 @@ class PhaseConfig:
     def __post_init__(self) -> None:
         _check_least(self, epochs=0, batch_size=2)
         _check_positive(self, "learning_rate", "temperature")
+
+
+@dataclass(frozen=True)
+class _ContextPhase(PhaseConfig):
+    """No epochs: the encoder stays as it came, as Qwen3 does in the paper."""
+
+    epochs: int = 0
+    learning_rate: float = 2e-5
+
+
+@dataclass(frozen=True)
+class _FormulaPhase(PhaseConfig):
+    """From nothing; formulas are short, and many fit into a batch."""
+
+    batch_size: int = 128
+
+
+@dataclass(frozen=True)
+class _FusionPhase(PhaseConfig):
+    """The only part that learns from whole posts with their formulas."""
+
+    epochs: int = 4
+    learning_rate: float = 2e-4
 
 
 @dataclass(frozen=True)
@@ -54,16 +77,9 @@ class ModelConfig:
     """Pairs of question and answer to learn from; 0: all."""
     validation_share: float = 0.1
     """Share of the questions that choose the best epoch."""
-    context_training: PhaseConfig = field(
-        default_factory=lambda: PhaseConfig(epochs=0, learning_rate=2e-5)
-    )
-    """No epochs: the encoder stays as it came, as Qwen3 does in the paper."""
-    formula_training: PhaseConfig = field(
-        default_factory=lambda: PhaseConfig(3, learning_rate=1e-4, batch_size=128)
-    )
-    fusion_training: PhaseConfig = field(
-        default_factory=lambda: PhaseConfig(4, learning_rate=2e-4)
-    )
+    context_training: _ContextPhase = field(default_factory=_ContextPhase)
+    formula_training: _FormulaPhase = field(default_factory=_FormulaPhase)
+    fusion_training: _FusionPhase = field(default_factory=_FusionPhase)
 
     def __post_init__(self) -> None:
         _check_least(
