@@ -3,6 +3,7 @@
 =============  ==============================================  ===============
 system         what it compares                                finds
 =============  ==============================================  ===============
+formula_rgcn   nodes of layout and operator graphs             formulas
 marf           tokens of texts, fused with those of a formula  posts, formulas
 =============  ==============================================  ===============
 
