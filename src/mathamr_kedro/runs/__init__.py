@@ -25,7 +25,7 @@ from mathamr_kedro.runs.baselines import (
 )
 from mathamr_kedro.runs.benchmark_folder import BenchmarkFolder
 from mathamr_kedro.runs.formula_search import FormulaSearch
-from mathamr_kedro.runs.fusion import Fusion, NamedFusion, add_fusions, fuse_runs
+from mathamr_kedro.runs.fusion import NamedFusion, add_fusions
 from mathamr_kedro.runs.mixtures import Questions, find_questions, search_posts
 from mathamr_kedro.runs.named_strategies import NamedStrategy
 from mathamr_kedro.runs.post_search import PostSearch
@@ -36,6 +36,7 @@ from mathamr_kedro.runs.query_checks import (
 )
 from mathamr_kedro.runs.topic_search import Queries, run_search
 from mathamr_kedro.runs.topic_sets import TASKS, TopicSet, list_topic_sets
+from mathamr_kedro.search.fusion import Fusion, fuse_runs
 
 __all__ = [
     "FORMULA_SYSTEMS",
