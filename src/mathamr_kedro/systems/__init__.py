@@ -3,6 +3,7 @@
 =============  ==============================================  ==============
 system         what it compares                                finds
 =============  ==============================================  ==============
+mathamr        sentences of formulas: AMR, operator trees     formulas
 =============  ==============================================  ==============
 
 Each is a package of its own with the steps of :class:`PaperSystem`; its parameters

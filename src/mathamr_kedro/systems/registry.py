@@ -10,7 +10,9 @@ from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.systems.protocol import PaperSystem
 
-SYSTEMS: Mapping[str, str] = {}
+SYSTEMS: Mapping[str, str] = {
+    "mathamr": "mathamr.system:MathAMR",
+}
 """Class of each system, below this package: ``"formula_rgcn.system:FormulaRgcn"``."""
 
 
