@@ -5,7 +5,8 @@ topic_search   topics by vectors: batches, time             ──┐
 mixtures       posts by MaxSim and more, with their questions │
 baselines      BM25 and sentence encoders as systems          ├─► Run (trec)
 query_checks   queries that show nothing, or find themselves │
-fusion         several runs fused into one                  ──┘     │
+fusion         several runs fused into one, with given or    ──┘     │
+  fold_weights   cross-validated weights                             │
 post_search, formula_search   the same systems for one question     │
 topic_sets     topics with their judgments, edition by edition ─────┴─► metrics
 benchmark_folder  all of it in the form of BEIR, for other people's tools
@@ -24,8 +25,9 @@ from mathamr_kedro.runs.baselines import (
     name_text_model,
 )
 from mathamr_kedro.runs.benchmark_folder import BenchmarkFolder
+from mathamr_kedro.runs.fold_weights import fuse_by_folds
 from mathamr_kedro.runs.formula_search import FormulaSearch
-from mathamr_kedro.runs.fusion import NamedFusion, add_fusions
+from mathamr_kedro.runs.fusion import NamedFusion, add_fusions, fuse_as_given
 from mathamr_kedro.runs.mixtures import Questions, find_questions, search_posts
 from mathamr_kedro.runs.named_strategies import NamedStrategy
 from mathamr_kedro.runs.post_search import PostSearch
@@ -60,6 +62,8 @@ __all__ = [
     "build_post_ranker",
     "find_blank_queries",
     "find_questions",
+    "fuse_as_given",
+    "fuse_by_folds",
     "fuse_runs",
     "leave_out_queries",
     "list_topic_sets",

@@ -19,7 +19,7 @@ from mathamr_kedro.systems import SystemSources
 from mathamr_kedro.systems.mathamr import Representation
 from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.contexts import Contexts
-from tests.systems.mathamr.world import draw_graph, find_trees, make_post
+from tests.systems.mathamr.world import draw_graph, find_trees, make_post, make_topic
 
 SOURCES = SystemSources(trees_of=find_trees)
 TEXT = "Note this. Find FORMULA_0 for FORMULA_1. Then FORMULA_2 holds."
@@ -60,7 +60,19 @@ def test_a_formula_alone_is_its_tree():
     contexts = Contexts(ModelConfig(representation="opt"), SOURCES)
     assert contexts.write_alone(FormulaInstance("1", "v", "7", "x^2")) == "SUP 𝑥 2"
     assert list(contexts.of_posts()) == []
-    assert contexts.of_topics([]) == {}
+    topic = make_topic("B.1", "Find FORMULA_0.", "x^2")
+    assert contexts.write_query(topic) == "SUP 𝑥 2"
+
+
+def test_a_query_stands_in_its_sentence_or_alone():
+    topic = make_topic("B.1", "Note this. Find FORMULA_0.", "x^2")
+    sources = replace(SOURCES, topic_graphs=lambda: [draw_graph(topic)])
+    contexts = Contexts(ModelConfig(), sources)
+    assert contexts.write_query(topic) == "find-01 SUP 𝑥 2 imperative"
+    typed = topic._replace(topic_id="query")
+    assert contexts.write_query(typed) == "SUP 𝑥 2"
+    texts = Contexts(ModelConfig(representation="text_latex"), sources)
+    assert texts.write_query(typed) == "Find $x^2$."
 
 
 def test_a_formula_without_tree_is_its_latex():

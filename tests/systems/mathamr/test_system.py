@@ -16,11 +16,12 @@ from safetensors.numpy import load_file
 from mathamr_kedro.errors import MalformedInputError, MissingInputError, TrainingError
 from mathamr_kedro.systems import SystemFolder
 from mathamr_kedro.systems.__main__ import main
-from mathamr_kedro.systems.mathamr.triples import ALL, TripleFile
+from mathamr_kedro.systems.folds import ALL
+from mathamr_kedro.systems.mathamr.triples import TripleFile
 from tests.systems.mathamr.world import make_sources, make_text_model
 
 MODEL = {
-    "epochs": 12, "folds": 3, "learning_rate": 0.002, "batch_size": 16,
+    "epochs": 6, "folds": 2, "learning_rate": 0.01, "batch_size": 16,
     "max_length": 64,
 }  # fmt: skip
 
@@ -48,6 +49,7 @@ def trained(tmp_path_factory, text_model):
 def measure(folder: SystemFolder, system: str) -> float:
     """Mean precision of the first four: each topic has four formulas of its subject."""
     sources = make_sources()
+    folder.train()
     folder.index(sources)
     topics = sources.topics()
     lists = folder.open(sources)[2][system](topics, 16)
@@ -68,9 +70,9 @@ def test_training_helps_on_topics_that_it_has_not_seen(tmp_path, text_model, tra
     after = measure(trained, "mathamr/cosine")
     assert after > before + 0.15
     history = trained.train()
-    assert {record["model"] for record in history} == {"0", "1", "2", ALL}
-    assert history[11]["validation_loss"] < history[0]["validation_loss"]
-    assert history[11]["spearman"] > history[0]["spearman"]
+    assert {record["model"] for record in history} == {"0", "1", ALL}
+    assert history[5]["validation_loss"] < history[0]["validation_loss"]
+    assert history[5]["spearman"] > history[0]["spearman"]
     assert trained.counts["triples"] == 192
     assert trained.counts["topics"] == 12
 
@@ -112,14 +114,13 @@ def test_reranking_and_fusion_are_what_they_are_said_to_be(trained):
         expected = dict.fromkeys(first.visual_ids, 0.0)
         for hits in (first, again):
             low, high = hits.scores.min(), hits.scores.max()
-            for rank, (visual, score) in enumerate(
-                zip(hits.visual_ids, hits.scores, strict=True), start=1
-            ):
+            # as trec_eval ranks: by score, then by id, the last first
+            pairs = zip(hits.scores.tolist(), hits.visual_ids, strict=True)
+            for rank, (score, visual) in enumerate(sorted(pairs, reverse=True), 1):
                 scaled = (score - low) / (high - low) if high > low else 1.0
                 expected[visual] += scaled / (60 + rank)
         found = dict(zip(fused.visual_ids, fused.scores.tolist(), strict=True))
-        ties = len({*first.scores}) < len(first) or len({*again.scores}) < len(again)
-        assert ties or found == pytest.approx(expected, abs=1e-8)
+        assert found == pytest.approx(expected, abs=1e-8)
 
 
 def test_runs_of_others_are_reranked(tmp_path, trained, text_model):
@@ -146,7 +147,7 @@ def test_runs_of_others_are_reranked(tmp_path, trained, text_model):
     run.write_text(f"{topic.topic_id} Q0 other 4 1 x\n")
     with pytest.raises(MalformedInputError, match="formulas of this collection"):
         folder.open(sources)
-    assert values.folds == 3
+    assert values.folds == 2
 
 
 def write_weights(folder: Path) -> dict[str, dict[str, np.ndarray]]:

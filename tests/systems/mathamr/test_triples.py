@@ -13,16 +13,15 @@ from scipy.stats import spearmanr
 from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.records import FormulaInstance, Judgment
 from mathamr_kedro.systems import SystemSources
+from mathamr_kedro.systems.folds import ALL, deal_topics
 from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.judged import list_triples
 from mathamr_kedro.systems.mathamr.triples import (
-    ALL,
     Triple,
     TripleFile,
     choose_triples,
     correlate_ranks,
     cut_batches,
-    deal_topics,
     split_triples,
 )
 from tests.systems.mathamr.world import find_trees, make_topic

@@ -24,7 +24,7 @@ SUBJECTS = {
 def mention(text: str, number: int, formula_id: str, latex: str) -> FormulaMention:
     name = f"FORMULA_{number}"
     start = text.index(name)
-    visual = f"v{latex}"
+    visual = f"v{latex}".replace(" ", "")
     return FormulaMention(name, formula_id, visual, latex, start, start + len(name))
 
 
@@ -95,21 +95,21 @@ def make_sources() -> SystemSources:
         lambda: topics,
         lambda: topic_graphs,
         lambda: judgments,
-        fingerprint="world",
     )
 
 
-def make_text_model(folder: Path, width: int = 32) -> Path:
-    """A transformer with random weights over letters."""
+def make_text_model(folder: Path, width: int = 16) -> Path:
+    """A transformer with random weights that knows a few words."""
     import torch
-    from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    letters = [chr(n) for n in range(33, 127)] + ["𝑥", "𝑛"]
-    vocabulary = {token: n for n, token in enumerate(special + letters)}
+    known = "sum root SUP SUB divide series prime equation ratio plus eq minus 1 2"
+    words = [*known.split(), *(chr(n) for n in range(97, 123)), "𝑥", "𝑛", "find-01"]
+    vocabulary = {token: n for n, token in enumerate(special + words)}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, "[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(r"\S"), "isolated")
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer.post_processor = processors.TemplateProcessing(
         "[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )

@@ -70,7 +70,12 @@ def _search() -> list[Node]:
         ),
         node(
             searches.fuse_systems,
-            inputs=["vector_runs", "baseline_runs", "paper_runs", _PARAMETERS],
+            inputs={
+                **_JUDGED,
+                "vector_runs": "vector_runs",
+                "baseline_runs": "baseline_runs",
+                "paper_runs": "paper_runs",
+            },
             outputs="system_runs",
             name="fuse_systems",
         ),

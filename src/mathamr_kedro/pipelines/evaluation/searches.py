@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import (
     IndexPlaces,
     PenmanShards,
@@ -27,6 +28,7 @@ from mathamr_kedro.runs import (
     FORMULA_SYSTEMS,
     POST_SYSTEMS,
     TASKS,
+    NamedFusion,
     PostSources,
     Queries,
     add_fusions,
@@ -34,7 +36,10 @@ from mathamr_kedro.runs import (
     build_post_ranker,
     find_blank_queries,
     find_questions,
+    fuse_as_given,
+    fuse_by_folds,
     leave_out_queries,
+    list_topic_sets,
     run_search,
     search_posts,
 )
@@ -157,12 +162,31 @@ def fuse_systems(
     vector_runs: Sequence[Run],
     baseline_runs: Sequence[Run],
     paper_runs: Sequence[Run],
+    topics: ShardedTable,
+    judgments: ShardedTable,
+    visual_index: VisualIndex,
     parameters: Values,
 ) -> list[Run]:
     """Fuse ranked lists of vectors, baselines and other papers; return all systems."""
     config = EvaluationConfig.read(parameters)
     runs = [*vector_runs, *paper_runs, *baseline_runs]
-    return add_fusions(runs, config.list_fusions())
+    fusions = config.list_fusions()
+    if not any(fusion.folds for fusion in fusions):
+        return add_fusions(runs, fusions)
+    sets = list_topic_sets(
+        topics.records(), judgments.records(), config.topic_sets, visual_index
+    )
+
+    def fuse(parts: Sequence[Run], fusion: NamedFusion) -> Run:
+        if not fusion.folds:
+            return fuse_as_given(parts, fusion)
+        task = parts[0].task
+        judged = [s.qrels.grades for s in sets if s.task == task]
+        grades = {topic: by_id for found in judged for topic, by_id in found.items()}
+        measure = config.choose_protocol(task).measures[0]
+        return fuse_by_folds(parts, fusion, grades, measure)
+
+    return add_fusions(runs, fusions, fuse)
 
 
 def _search(

@@ -15,7 +15,7 @@ alone.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mathamr_kedro.amr import PLACEHOLDER, split_chunks
 from mathamr_kedro.errors import GraphError
@@ -25,6 +25,7 @@ from mathamr_kedro.records import FormulaInstance, FormulaMention, Post, Topic
 from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.linearisation import LinearGraph
 from mathamr_kedro.systems.protocol import SystemSources
+from mathamr_kedro.systems.queries import find_query_formula
 from mathamr_kedro.types import FormulaId, TopicId
 
 logger = logging.getLogger(__name__)
@@ -42,6 +43,7 @@ class Contexts:
         self._words, _, self._formula = config.representation.rpartition("_")
         self._whole = config.context == "post"
         self._sources = sources
+        self._topics: dict[TopicId, dict[FormulaId, str]] | None = None
 
     def of_posts(self) -> Iterator[dict[FormulaId, str]]:
         """Yield the texts of the formulas of each post; none where they stand alone."""
@@ -52,18 +54,21 @@ class Contexts:
             for record in self._sources.graphs():
                 yield self.read_graph(record)
 
-    def of_topics(self, topics: Iterable[Topic]) -> dict[TopicId, dict[FormulaId, str]]:
-        """Return the texts of the formulas of topics."""
+    def write_query(self, topic: Topic) -> str:
+        """Return the text of the formula that a topic asks for.
+
+        Where it has no context, as a query that a person typed, it stands alone.
+        """
+        query = find_query_formula(topic)
+        found: Mapping[FormulaId, str] = {}
         if self._words == "text":
-            return {topic.topic_id: self.read_text(topic) for topic in topics}
-        if self._words == "amr":
-            wanted = {topic.topic_id for topic in topics}
-            return {
-                record.graph_id: self.read_graph(record)
-                for record in self._sources.topic_graphs()
-                if record.graph_id in wanted
-            }
-        return {}
+            found = self.read_text(topic)
+        elif self._words == "amr":
+            if self._topics is None:
+                graphs = self._sources.topic_graphs()
+                self._topics = {r.graph_id: self.read_graph(r) for r in graphs}
+            found = self._topics.get(topic.topic_id, {})
+        return found.get(query.formula_id) or self.write_alone(query)
 
     def read_graph(self, record: GraphRecord) -> dict[FormulaId, str]:
         """Return the texts of the formulas of a math graph."""

@@ -12,7 +12,7 @@ from mathamr_kedro.metrics import sort_as_trec_eval
 from mathamr_kedro.records import FormulaInstance, Topic
 from mathamr_kedro.systems.mathamr.config import SearchConfig
 from mathamr_kedro.systems.mathamr.reranking import FirstStage
-from mathamr_kedro.systems.protocol import SystemSources
+from mathamr_kedro.systems.protocol import SystemSources, TermSystem
 from mathamr_kedro.systems.queries import build_term_ranker, choose_instances
 from mathamr_kedro.trec import Run, read_run
 from mathamr_kedro.types import VisualId
@@ -28,14 +28,11 @@ def open_first_stages(
             formula of the collection.
     """
     stages: dict[str, FirstStage] = {}
-    if config.first_stage == "none" and not config.runs:
-        return stages
-    chosen = choose_instances(sources.formulas())
     if config.first_stage != "none":
-        stages[config.first_stage] = build_term_ranker(
-            config.first_stage, chosen, sources.trees_of
-        )
-    by_visual = {f.visual_id: f for f in chosen.values()}
+        stages[config.first_stage] = _TermStage(config.first_stage, sources)
+    if not config.runs:
+        return stages
+    by_visual = {f.visual_id: f for f in choose_instances(sources.formulas()).values()}
     for name, path in config.runs.items():
         run = read_run(path)
         visual_of = {visual: visual for visual in by_visual}
@@ -43,6 +40,21 @@ def open_first_stages(
             visual_of = {f.formula_id: f.visual_id for f in sources.formulas()}
         stages[name] = _FileStage(run, by_visual, visual_of, path)
     return stages
+
+
+class _TermStage:
+    """BM25; the collection is read when it is first asked."""
+
+    def __init__(self, system: TermSystem, sources: SystemSources) -> None:
+        self._system, self._sources = system, sources
+        self._rank: FirstStage | None = None
+
+    def __call__(self, topics: Sequence[Topic], depth: int) -> Sequence[Hits]:
+        if self._rank is None:
+            chosen = choose_instances(self._sources.formulas())
+            trees_of = self._sources.trees_of
+            self._rank = build_term_ranker(self._system, chosen, trees_of)
+        return self._rank(topics, depth)
 
 
 class _FileStage:

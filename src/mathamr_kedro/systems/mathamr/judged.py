@@ -9,7 +9,7 @@ from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.contexts import Contexts
 from mathamr_kedro.systems.mathamr.triples import Triple
 from mathamr_kedro.systems.protocol import SystemSources
-from mathamr_kedro.systems.queries import choose_instances, find_query_formula
+from mathamr_kedro.systems.queries import choose_instances
 from mathamr_kedro.types import TopicId
 
 _BY_VISUAL, _BY_FORMULA = "task2", "task2_formulas"
@@ -32,20 +32,13 @@ def list_triples(config: ModelConfig, sources: SystemSources) -> list[Triple]:
         for key, text in found.items()
         if key in formulas
     }
-    asked = contexts.of_topics(topics.values())
+    asked: dict[TopicId, str] = {}
     triples: list[Triple] = []
     for (topic_id, formula), grade in pairs.items():
-        query = find_query_formula(topics[topic_id])
-        question = asked.get(topic_id, {}).get(query.formula_id)
-        candidate = texts.get(formula.formula_id)
-        triples.append(
-            Triple(
-                topic_id,
-                question or contexts.write_alone(query),
-                candidate or contexts.write_alone(formula),
-                grade,
-            )
-        )
+        if topic_id not in asked:
+            asked[topic_id] = contexts.write_query(topics[topic_id])
+        candidate = texts.get(formula.formula_id) or contexts.write_alone(formula)
+        triples.append(Triple(topic_id, asked[topic_id], candidate, grade))
     return triples
 
 

@@ -24,12 +24,11 @@ from numpy.typing import NDArray
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.records import Topic
 from mathamr_kedro.search.fusion import Fusion, fuse_runs
+from mathamr_kedro.systems.folds import ALL
 from mathamr_kedro.systems.mathamr.contexts import Contexts
 from mathamr_kedro.systems.mathamr.encoder import TextEncoder
 from mathamr_kedro.systems.mathamr.formula_vectors import FormulaVectors
-from mathamr_kedro.systems.mathamr.triples import ALL
 from mathamr_kedro.systems.protocol import Ranker
-from mathamr_kedro.systems.queries import find_query_formula
 from mathamr_kedro.trec import Run
 from mathamr_kedro.types import TopicId
 
@@ -61,7 +60,6 @@ class ContextSearch:
         self._vectors, self._contexts, self._fold_of = vectors, contexts, fold_of
         self._models, self._max_length = models, max_length
         self._encoders: dict[str, TextEncoder] = {}
-        self._texts: dict[TopicId, str] = {}
 
     def rank(self, topics: Sequence[Topic], depth: int) -> list[FormulaHits]:
         """Return the best formulas for topics."""
@@ -103,7 +101,7 @@ class ContextSearch:
         ]
 
     def _score(self, topics: Sequence[Topic]) -> dict[TopicId, _Scores]:
-        texts = self._write(topics)
+        texts = {t.topic_id: self._contexts.write_query(t) for t in topics}
         by_model: dict[str, list[TopicId]] = {}
         for topic in texts:
             by_model.setdefault(self._fold_of.get(topic, ALL), []).append(topic)
@@ -113,17 +111,6 @@ class ContextSearch:
             scores = self._vectors.score(model, queries)
             found.update(zip(names, scores, strict=True))
         return found
-
-    def _write(self, topics: Sequence[Topic]) -> dict[TopicId, str]:
-        """Return the texts of query formulas; those without context stand alone."""
-        new = [topic for topic in topics if topic.topic_id not in self._texts]
-        if new:
-            known = self._contexts.of_topics(new)
-            for topic in new:
-                query = find_query_formula(topic)
-                text = known.get(topic.topic_id, {}).get(query.formula_id)
-                self._texts[topic.topic_id] = text or self._contexts.write_alone(query)
-        return {topic.topic_id: self._texts[topic.topic_id] for topic in topics}
 
     def _open(self, model: str) -> TextEncoder:
         if model not in self._encoders:

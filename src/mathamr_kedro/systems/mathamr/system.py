@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mathamr_kedro.files import write_text
+from mathamr_kedro.systems.folds import deal_topics
 from mathamr_kedro.systems.mathamr.config import MathAMRConfig
 from mathamr_kedro.systems.protocol import Epochs, Ranker, SystemSources
 
@@ -21,6 +22,10 @@ class MathAMR:
     """
 
     Config: ClassVar[type] = MathAMRConfig
+    READS: ClassVar[tuple[str, ...]] = (
+        "formulas", "trees_of", "posts", "graphs", "topics", "topic_graphs",
+        "judgments",
+    )  # fmt: skip
 
     def __init__(self, config: MathAMRConfig) -> None:
         self.config = config
@@ -34,10 +39,7 @@ class MathAMR:
         from mathamr_kedro.systems.mathamr.judged import (  # noqa: PLC0415
             list_triples,
         )
-        from mathamr_kedro.systems.mathamr.triples import (  # noqa: PLC0415
-            TripleFile,
-            deal_topics,
-        )
+        from mathamr_kedro.systems.mathamr.triples import TripleFile  # noqa: PLC0415
         from mathamr_kedro.text import find_text_model  # noqa: PLC0415
 
         model = self.config.model

@@ -31,6 +31,7 @@ from torch import Tensor
 from mathamr_kedro.errors import MissingInputError, TrainingError
 from mathamr_kedro.files import fingerprint, replace_folder, write_text
 from mathamr_kedro.sealing import check_sealed, replace_sealed
+from mathamr_kedro.systems.folds import ALL
 from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.encoder import TextEncoder
 from mathamr_kedro.systems.mathamr.losses import (
@@ -38,7 +39,6 @@ from mathamr_kedro.systems.mathamr.losses import (
     multiple_negatives_loss,
 )
 from mathamr_kedro.systems.mathamr.triples import (
-    ALL,
     Triple,
     TripleFile,
     choose_triples,

@@ -1,12 +1,5 @@
 """Judged triples (query, candidate, score), and who may learn from which.
 
-::
-
-    topics    B.1  B.2  B.3  B.4  B.5  B.6        judged ones, in the order of their ids
-    fold      0    1    2    0    1    2
-    model 0   .    B.2  B.3  .    B.5  B.6        searches for B.1 and B.4
-    model all B.1  B.2  B.3  B.4  B.5  B.6        searches for topics that nobody judged
-
 A grade of 3 or 2 is a score of 1, 1 one of 0.5, 0 one of 0 (MathAMR, section 4).
 """
 
@@ -23,9 +16,6 @@ from numpy.typing import NDArray
 from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.files import replace_file
 from mathamr_kedro.types import TopicId
-
-ALL = "all"
-"""The model that learned from all judged topics."""
 
 _SCORES = {0: 0.0, 1: 0.5, 2: 1.0, 3: 1.0}
 
@@ -70,16 +60,6 @@ class TripleFile:
                         f"Expected a triple in line {number} of {str(self.path)!r} "
                         f"(got {line[:80]!r}); run the stage 'training' again"
                     ) from exc
-
-
-def deal_topics(topics: Iterable[TopicId], folds: int) -> dict[TopicId, str]:
-    """Return the fold of each topic, and so the model that searches for it.
-
-    >>> deal_topics(["B.10", "B.9", "B.11"], 2)
-    {'B.9': '0', 'B.10': '1', 'B.11': '0'}
-    """
-    ordered = sorted(set(topics), key=lambda topic: (len(topic), topic))
-    return {topic: str(n % folds) for n, topic in enumerate(ordered)}
 
 
 def choose_triples(
