@@ -68,7 +68,7 @@ def test_a_query_stands_in_its_sentence_or_alone():
     topic = make_topic("B.1", "Note this. Find FORMULA_0.", "x^2")
     sources = replace(SOURCES, topic_graphs=lambda: [draw_graph(topic)])
     contexts = Contexts(ModelConfig(), sources)
-    assert contexts.write_query(topic) == "find-01 SUP 𝑥 2 imperative"
+    assert contexts.write_query(topic) == "find-01 you SUP 𝑥 2 imperative"
     typed = topic._replace(topic_id="query")
     assert contexts.write_query(typed) == "SUP 𝑥 2"
     texts = Contexts(ModelConfig(representation="text_latex"), sources)
