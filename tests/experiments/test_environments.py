@@ -20,7 +20,7 @@ TABLES = {
     "retrieval_strategies": ["4.15", "4.16"],
     "auxiliary_loss": ["4.17"],
 }
-BEYOND = ["edges"]
+BEYOND = ["edges", "mathamr_contexts", "mathamr_reranking"]
 ONE_SEED = {"experiment": {"seeds": [7]}}
 
 

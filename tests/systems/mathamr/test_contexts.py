@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import replace
 from typing import get_args
 
@@ -38,7 +39,7 @@ def write(representation, post=POST, context="sentence"):
     ("representation", "expected"),
     [
         ("text_latex", "Find $x^2$ for $n$."),
-        ("text_opt", "Find SUP 𝑥 2 for 𝑛."),
+        ("text_opt", "Find SUP x 2 for n."),
     ],
 )
 def test_words_keep_their_place(representation, expected):
@@ -49,7 +50,7 @@ def test_words_keep_their_place(representation, expected):
 
 def test_meanings_carry_the_trees_or_the_latex():
     with_trees, with_latex = write("amr_opt"), write("amr_latex")
-    assert "SUP 𝑥 2" in with_trees["70"]
+    assert "SUP x 2" in with_trees["70"]
     assert "x^2" in with_latex["70"].split()
     for texts in (with_trees, with_latex):
         assert "find-01" in texts["70"].split()
@@ -58,19 +59,19 @@ def test_meanings_carry_the_trees_or_the_latex():
 
 def test_a_formula_alone_is_its_tree():
     contexts = Contexts(ModelConfig(representation="opt"), SOURCES)
-    assert contexts.write_alone(FormulaInstance("1", "v", "7", "x^2")) == "SUP 𝑥 2"
+    assert contexts.write_alone(FormulaInstance("1", "v", "7", "x^2")) == "SUP x 2"
     assert list(contexts.of_posts()) == []
     topic = make_topic("B.1", "Find FORMULA_0.", "x^2")
-    assert contexts.write_query(topic) == "SUP 𝑥 2"
+    assert contexts.write_query(topic) == "SUP x 2"
 
 
 def test_a_query_stands_in_its_sentence_or_alone():
     topic = make_topic("B.1", "Note this. Find FORMULA_0.", "x^2")
     sources = replace(SOURCES, topic_graphs=lambda: [draw_graph(topic)])
     contexts = Contexts(ModelConfig(), sources)
-    assert contexts.write_query(topic) == "find-01 you SUP 𝑥 2 imperative"
+    assert contexts.write_query(topic) == "find-01 you SUP x 2 imperative"
     typed = topic._replace(topic_id="query")
-    assert contexts.write_query(typed) == "SUP 𝑥 2"
+    assert contexts.write_query(typed) == "SUP x 2"
     texts = Contexts(ModelConfig(representation="text_latex"), sources)
     assert texts.write_query(typed) == "Find $x^2$."
 
@@ -129,7 +130,8 @@ def test_every_formula_has_the_text_of_its_sentence(made):
                 instance = FormulaInstance("", "", "", latex[int(name)])
                 spelt = instance.latex
                 if representation.endswith("opt"):
-                    spelt = linearise(find_trees(instance).opt)
+                    tree = linearise(find_trees(instance).opt)
+                    spelt = unicodedata.normalize("NFKC", tree)
                 assert spelt in text
 
 

@@ -150,3 +150,12 @@ def test_formulas_of_a_sentence_share_its_text():
 def test_names_keep_their_quotes_and_escapes_are_undone():
     graph = read_math_graph('(n / name :op1 "Taylor" :op2 (q / a%2Fb))')
     assert LinearGraph(graph).write() == 'name "taylor" a/b'
+
+
+def test_a_sentence_that_shares_a_node_keeps_its_formulas():
+    """The second sentence stands in the brackets of the first, upside down."""
+    amr = """(m / multi-sentence
+      :snt1 (f / find-01 :ARG1 (p / person :mod-of (g / FORMULA_0 :domain (t / true))))
+      :snt2 t)"""
+    texts = LinearGraph(fuse(amr, "x")).write_sentences()
+    assert texts == {0: "true 𝑥 person"}

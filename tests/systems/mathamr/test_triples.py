@@ -116,6 +116,6 @@ def test_judged_instances_stand_for_themselves_and_the_first_for_what_looks_alik
     )
     found = list_triples(ModelConfig(representation="opt"), sources)
     assert found == [
-        Triple("B.1", "plus 𝑏 𝑎", "𝑥", 2),
-        Triple("B.1", "plus 𝑏 𝑎", "𝑦", 1),
+        Triple("B.1", "plus b a", "x", 2),
+        Triple("B.1", "plus b a", "y", 1),
     ]

@@ -17,11 +17,11 @@ Representation: TypeAlias = Literal[
 ==============  ==================  ====================================
 value           in the paper        "Find FORMULA_0" of ``x^2``
 ==============  ==================  ====================================
-``amr_opt``     AMRText w. OPTText  ``find-01 SUP 𝑥 2 imperative``
+``amr_opt``     AMRText w. OPTText  ``find-01 you SUP x 2 imperative``
 ``amr_latex``   AMRText w. LaTeX    ``find-01 you x^2 imperative``
-``text_opt``    RawText w. OPTText  ``Find SUP 𝑥 2``
+``text_opt``    RawText w. OPTText  ``Find SUP x 2``
 ``text_latex``  RawText w. LaTeX    ``Find $x^2$``
-``opt``         OPTText             ``SUP 𝑥 2``
+``opt``         OPTText             ``SUP x 2``
 ==============  ==================  ====================================
 """
 

@@ -4,17 +4,19 @@
 
     post     Note this. Find FORMULA_0 for FORMULA_1.          x^2,  n
     sentence             Find FORMULA_0 for FORMULA_1.
-    amr_opt              find-01 𝑛 SUP 𝑥 2 imperative          of both formulas
+    amr_opt              find-01 you SUP x 2 n imperative      of both formulas
 
 Formulas of a sentence share its text (MathAMR, section 5). Clean texts have the
 punctuation of a formula behind it already, so a full stop in ``$x^2.$`` ends a
 sentence. A formula without a context, as in a comment that was not parsed, stands
-alone.
+alone. Letters of mathematical alphabets (``𝑥``) are written as letters: the
+vocabularies of most encoders do not have them.
 """
 
 from __future__ import annotations
 
 import logging
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mathamr_kedro.amr import PLACEHOLDER, split_chunks
@@ -86,7 +88,7 @@ class Contexts:
             logger.warning("formulas of %s stand alone: %s", record.graph_id, problem)
             return {}
         return {
-            mention.formula_id: texts[number]
+            mention.formula_id: _write_plainly(texts[number])
             for number, mention in named.items()
             if texts.get(number)
         }
@@ -107,7 +109,7 @@ class Contexts:
             names = [n for n in PLACEHOLDER.findall(sentence) if n in mentions]
             new = [n for n in names if mentions[n].formula_id not in found]
             if new:
-                text = _replace(sentence, spell)
+                text = _write_plainly(_replace(sentence, spell))
                 found.update((mentions[name].formula_id, text) for name in new)
         return found
 
@@ -116,7 +118,7 @@ class Contexts:
         if self._formula != "latex":
             trees = self._sources.trees_of(formula)
             if trees is not None and trees.opt is not None:
-                return linearise(trees.opt)
+                return _write_plainly(linearise(trees.opt))
         return f"${formula.latex}$" if dollars else formula.latex
 
     def _split(self, text: str) -> Sequence[str]:
@@ -127,6 +129,15 @@ class Contexts:
 
 def _instance_of(mention: FormulaMention, owner: str) -> FormulaInstance:
     return FormulaInstance(mention.formula_id, mention.visual_id, owner, mention.latex)
+
+
+def _write_plainly(text: str) -> str:
+    """Write letters of mathematical alphabets as letters.
+
+    >>> _write_plainly("SUP 𝑥 2")
+    'SUP x 2'
+    """
+    return unicodedata.normalize("NFKC", text)
 
 
 def _replace(sentence: str, spell: Callable[[str], str]) -> str:

@@ -19,7 +19,7 @@ a re-entrancy. The order is that of the strings that the authors published
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Container, Mapping, Sequence
 from functools import partial
 
 from mathamr_kedro.formula.graphs import read_concept
@@ -27,7 +27,6 @@ from mathamr_kedro.graph.math_graph import (
     MATH_ROLE,
     OPT_ROLE,
     SLT_ROLE,
-    FormulaPart,
     MathGraph,
 )
 from mathamr_kedro.graph.penman_graph import read_label
@@ -52,43 +51,22 @@ class LinearGraph:
         self._trees = {node for part in graph.formulas for node in part.opt}
         layouts = {node for part in graph.formulas for node in part.slt}
         self._lines: list[list[tuple[str, int]]] = [[] for _ in graph.atoms]
+        self._holders: dict[int, list[int]] = {}
         for holder, role, target in graph.lines:
             if target not in layouts:
                 self._lines[holder].append((role, target))
+            if holder and target not in self._trees:
+                self._holders.setdefault(target, []).append(holder)
 
-    def write(self, root: int = 0, lost: Collection[int] = ()) -> str:
-        """Return the nodes that are defined in the brackets of ``root``.
-
-        Of nodes that the brackets name and others define, the node alone is written,
-        with its formula if it is one.
-
-        Args:
-            root: of a sentence; 0 for the whole graph.
-            lost: nodes of formulas that the AMR lost; they hang from ``root``.
-        """
-        inside = range(root, self._graph.ends[root])
-        words: list[str] = []
-        written: set[int] = set()
-        waiting = [root]
-        while waiting:
-            node = waiting.pop()
-            if node in written:
-                continue
-            written.add(node)
-            words += self._spell(node)
-            lines = self._choose_lines(node, inside)
-            if node == root:
-                lines += [(MATH_ROLE, other) for other in lost if other not in inside]
-            # A stack is taken from its end: falling roles, equal ones as they stand.
-            lines.sort(key=partial(self._order, node), reverse=True)
-            waiting += [target for _, target in lines]
-        return " ".join(words)
+    def write(self) -> str:
+        """Return the whole graph."""
+        return " ".join(self._walk(0, range(self._graph.num_nodes)))
 
     def write_sentences(self) -> dict[int, str]:
         """Return the sentence of each formula, by number.
 
         A formula that two sentences name belongs to the first; one that the AMR lost
-        to the sentence of the formula before it.
+        to the sentence of the formula before it, whose root it hangs from.
         """
         sentences = Sentences.of(self._graph)
         formulas = self._graph.formulas
@@ -103,11 +81,54 @@ class LinearGraph:
         for place, part in enumerate(formulas):
             if part.is_lost:
                 lost.setdefault(home[place], []).append(part.node)
-        texts = {
-            sentence: self.write(sentences.roots[sentence], lost.get(sentence, ()))
-            for sentence in set(home.values())
-        }
+        texts: dict[int, str] = {}
+        for sentence in set(home.values()):
+            members = frozenset(sentences.members[sentence])
+            root, own = sentences.roots[sentence], lost.get(sentence, [])
+            texts[sentence] = " ".join(self._walk(root, members, own))
         return {formulas[place].number: texts[s] for place, s in home.items()}
+
+    def _walk(
+        self, root: int, members: Container[int], lost: Sequence[int] = ()
+    ) -> list[str]:
+        """Return the words of some nodes and of the trees of their formulas.
+
+        Where sentences share nodes, some of a sentence may hang from no other node of
+        it, but hold one: those follow behind.
+        """
+        words: list[str] = []
+        written: dict[int, None] = {}  # in order
+        waiting = [root]
+        while waiting:
+            node = waiting.pop()
+            if node in written:
+                continue
+            written[node] = None
+            words += self._spell(node)
+            lines = [line for line in self._lines[node] if self._leads(line, members)]
+            if node == root:
+                lines += [(MATH_ROLE, other) for other in lost]
+            # A stack is taken from its end: falling roles, equal ones as they stand.
+            lines.sort(key=partial(self._order, node), reverse=True)
+            waiting += [target for _, target in lines]
+            if not waiting:
+                waiting = self._find_holder(written, members)
+        return words
+
+    def _leads(self, line: tuple[str, int], members: Container[int]) -> bool:
+        if line[1] in self._trees:
+            return self._latex is None
+        return line[1] in members
+
+    def _find_holder(
+        self, written: Mapping[int, None], members: Container[int]
+    ) -> list[int]:
+        """Return the first node that is left and holds a line to one that is not."""
+        for node in written:
+            for holder in self._holders.get(node, ()):
+                if holder in members and holder not in written:
+                    return [holder]
+        return []
 
     def _spell(self, node: int) -> list[str]:
         atom = self._graph.atoms[node]
@@ -120,22 +141,6 @@ class LinearGraph:
         if self._latex is not None:
             return [self._latex[part.number]] if self._latex.get(part.number) else []
         return []
-
-    def _choose_lines(self, node: int, inside: range) -> list[tuple[str, int]]:
-        lines = self._lines[node]
-        part = self._parts.get(node)
-        if node in self._trees:
-            return list(lines)
-        if part is not None:
-            return [
-                line for line in lines if self._leads_on(part, line, node in inside)
-            ]
-        return list(lines) if node in inside else []
-
-    def _leads_on(self, part: FormulaPart, line: tuple[str, int], inside: bool) -> bool:
-        if line[1] in part.opt:
-            return self._latex is None
-        return inside
 
     def _order(self, node: int, line: tuple[str, int]) -> tuple[int, str]:
         role = line[0]
