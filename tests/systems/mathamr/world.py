@@ -98,16 +98,19 @@ def make_sources() -> SystemSources:
     )
 
 
-def make_text_model(folder: Path, width: int = 16) -> Path:
-    """A transformer with random weights that knows a few words."""
+WORDS = "sum root SUP SUB divide series prime equation ratio plus eq minus 1 2 find-01"
+
+
+def make_text_model(folder: Path, words: str = WORDS, width: int = 16) -> Path:
+    """A transformer with random weights that knows a few words, and letters."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    known = "sum root SUP SUB divide series prime equation ratio plus eq minus 1 2"
-    words = [*known.split(), *(chr(n) for n in range(97, 123)), "𝑥", "𝑛", "find-01"]
-    vocabulary = {token: n for n, token in enumerate(special + words)}
+    letters = [chr(n) for n in range(97, 123)]
+    known = dict.fromkeys([*special, *letters, *words.split()])
+    vocabulary = {token: n for n, token in enumerate(known)}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, "[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer.post_processor = processors.TemplateProcessing(
