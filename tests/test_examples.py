@@ -48,6 +48,7 @@ SKIPPED = {
     r"^kedro run --pipelines [\w,]+$": (
         "base and demo share a folder: other settings would undo the demo"
     ),
+    r"\bformula_rgcn\b": "trains for minutes; tests/systems/formula_rgcn trains too",
     r"^mathamr (evaluate|compare) (run|base|baseline)\.": "names files of the reader",
     r"^mathamr search --queries|--output (FOLDER|RUN)\b|--env beir ": (
         "names files of the reader; tests/pipelines/evaluation/test_beir.py runs it"

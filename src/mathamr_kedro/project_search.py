@@ -29,6 +29,7 @@ from mathamr_kedro.errors import (
 from mathamr_kedro.graph import (
     FORMULA,
     PreparedGraphs,
+    PreprocessingConfig,
     RecordArrays,
     StoredTrees,
     read_placeholder,
@@ -53,7 +54,9 @@ from mathamr_kedro.search import (
     open_index,
 )
 from mathamr_kedro.search.explanation import caption_nodes
+from mathamr_kedro.search.queries import EncodeWords
 from mathamr_kedro.statement_search import StatementSearch
+from mathamr_kedro.text import SentenceEncoder, find_text_model
 from mathamr_kedro.texts_beside import TextsBeside
 from mathamr_kedro.types import PostId
 
@@ -233,12 +236,25 @@ class _Project:
         tokens = self.parsing.max_chunk_tokens
         parse = ParseTexts(self.parsing.parser_settings, tokens)
         parse.prepare()
+        model = load_model(self._model_folder, self.indexing.encoding.compute)
         return QueryEncoder(
             parse,
             RecordArrays(self._graphs, trees, fusion.mode),
-            load_model(self._model_folder, self.indexing.encoding.compute),
+            model,
             tokens,
+            self._load_text_model() if model.config.text_dim else None,
         )
+
+    def _load_text_model(self) -> EncodeWords:
+        """Load the sentence encoder whose vectors the encoder reads."""
+        values = self.catalog.load("params:preprocessing")
+        name = PreprocessingConfig.read(values).text_model
+        if name is None:
+            raise ConfigurationError(
+                "Expected preprocessing.text_model, the sentence encoder that this "
+                "encoder was trained with (got none)"
+            )
+        return SentenceEncoder(find_text_model(name)).encode
 
 
 def _choose_formula(entry: PostEntry, topic: Topic) -> PostEntry:

@@ -20,7 +20,9 @@ TABLES = {
     "retrieval_strategies": ["4.15", "4.16"],
     "auxiliary_loss": ["4.17"],
 }
-BEYOND = ["edges", "mathamr_contexts", "mathamr_reranking"]
+BEYOND = [
+    "edges", "formula_rgcn_pairings", "mathamr_contexts", "mathamr_reranking",
+]  # fmt: skip
 ONE_SEED = {"experiment": {"seeds": [7]}}
 
 

@@ -37,12 +37,11 @@ from mathamr_kedro.records import FormulaInstance, Post, Topic
 from mathamr_kedro.runs.sentence_index import SentenceIndex
 from mathamr_kedro.systems.protocol import TermSystem, TreeLookup
 from mathamr_kedro.systems.queries import (
-    FormulaRanker,
-    build_term_ranker,
     choose_instances,
     find_query_formula,
     name_formulas,
 )
+from mathamr_kedro.systems.term_rankers import FormulaRanker, build_term_ranker
 from mathamr_kedro.text import (
     TEXT_MODELS,
     TermIndex,

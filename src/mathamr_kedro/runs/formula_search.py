@@ -23,7 +23,7 @@ from mathamr_kedro.search import (
 )
 from mathamr_kedro.search.finders import FindInstances
 from mathamr_kedro.systems.protocol import TreeLookup
-from mathamr_kedro.systems.queries import FormulaRanker
+from mathamr_kedro.systems.term_rankers import FormulaRanker
 from mathamr_kedro.types import PostId
 
 

@@ -20,6 +20,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from mathamr_kedro import formula
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS, ParsedText, ParseFailure
@@ -43,6 +44,7 @@ from mathamr_kedro.types import PostId
 _QUERY = "query"
 """Key of a typed query."""
 
+EncodeWords: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
 ParseTexts: TypeAlias = Callable[[Sequence[str]], Sequence[ParsedText | ParseFailure]]
 
 
@@ -67,6 +69,8 @@ class QueryEncoder:
         arrays: AMR records to arrays with the vocabulary of the prepared graphs.
         model: the encoder of the index.
         max_tokens: limit of a chunk of ``parse``.
+        encode_words: texts to vectors of a sentence encoder, for a model that reads
+            them.
     """
 
     def __init__(
@@ -75,9 +79,10 @@ class QueryEncoder:
         arrays: RecordArrays,
         model: MathAMRPlus,
         max_tokens: int = MAX_CHUNK_TOKENS,
+        encode_words: EncodeWords | None = None,
     ) -> None:
         self._parse, self._arrays, self._model = parse, arrays, model
-        self._max_tokens = max_tokens
+        self._max_tokens, self._encode_words = max_tokens, encode_words
 
     def encode_text(self, text: str) -> EncodedQuery:
         """Encode words with formulas between dollars.
@@ -143,7 +148,7 @@ class QueryEncoder:
         entry = PostEntry(
             key,
             kind,
-            self._compute(graph),
+            self._compute(graph, clean),
             kinds,
             numbers,
             [m.formula_id for m in known],
@@ -153,10 +158,12 @@ class QueryEncoder:
         problems = _find_problems(clean, parsed)
         return EncodedQuery(entry, captions, problems, clean, fused)
 
-    def _compute(self, graph: GraphArrays) -> Vectors:
-        model = self._model
+    def _compute(self, graph: GraphArrays, clean: CleanText) -> Vectors:
+        model, text = self._model, None
+        if self._encode_words is not None:
+            text = self._encode_words([clean.with_latex()])[0]
         device = model.head.inner.weight.device
-        batch = GraphBatch.of_graph(graph, self._arrays.schema).to(device)
+        batch = GraphBatch.of_graph(graph, self._arrays.schema, text).to(device)
         with torch.no_grad():
             vectors = model.encode(batch, model.prepare(batch))
         return scale_to_length_one(vectors.float().cpu().numpy()).astype(np.float32)

@@ -3,7 +3,8 @@
 =============  ==============================================  ==============
 system         what it compares                                finds
 =============  ==============================================  ==============
-mathamr        sentences of formulas: AMR, operator trees     formulas
+formula_rgcn   nodes of layout and operator graphs             formulas
+mathamr        sentences of formulas: AMR, operator trees      formulas
 =============  ==============================================  ==============
 
 Each is a package of its own with the steps of :class:`PaperSystem`; its parameters

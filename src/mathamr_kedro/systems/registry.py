@@ -11,6 +11,7 @@ from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.systems.protocol import PaperSystem
 
 SYSTEMS: Mapping[str, str] = {
+    "formula_rgcn": "formula_rgcn.system:FormulaRgcn",
     "mathamr": "mathamr.system:MathAMR",
 }
 """Class of each system, below this package: ``"formula_rgcn.system:FormulaRgcn"``."""

@@ -13,7 +13,8 @@ from mathamr_kedro.records import FormulaInstance, Topic
 from mathamr_kedro.systems.mathamr.config import SearchConfig
 from mathamr_kedro.systems.mathamr.reranking import FirstStage
 from mathamr_kedro.systems.protocol import SystemSources, TermSystem
-from mathamr_kedro.systems.queries import build_term_ranker, choose_instances
+from mathamr_kedro.systems.queries import choose_instances
+from mathamr_kedro.systems.term_rankers import build_term_ranker
 from mathamr_kedro.trec import Run, read_run
 from mathamr_kedro.types import VisualId
 
