@@ -14,6 +14,7 @@ SYSTEMS: Mapping[str, str] = {
     "formula_rgcn": "formula_rgcn.system:FormulaRgcn",
     "ssemb": "ssemb.system:SSEmb",
     "marf": "marf.system:Marf",
+    "mathamr": "mathamr.system:MathAMR",
 }
 """Class of each system, below this package: ``"formula_rgcn.system:FormulaRgcn"``."""
 
