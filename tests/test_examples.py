@@ -60,6 +60,7 @@ SKIPPED = {
     r"^mathamr trees --reader latexml": "needs the program latexml",
     r"^mathamr graphs import": "tests/cli/test_graphs.py imports what was exported",
     r"^mathamr release": "writes into the sources",
+    r"--env demo\+ssemb": "trains for minutes; tests/systems/ssemb does on a part",
     r"path/to|/data/|~/": "names a folder of the reader",
 }
 """Patterns of commands that are not run here, and why."""

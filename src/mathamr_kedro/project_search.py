@@ -42,6 +42,7 @@ from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project import LastRun, open_catalog
 from mathamr_kedro.project_systems import Finds, ProjectSystems
 from mathamr_kedro.records import CleanText, Post, Topic
+from mathamr_kedro.runs import TASK_OF
 from mathamr_kedro.search import (
     AddedPosts,
     EncodedQuery,
@@ -216,7 +217,7 @@ class _Project:
                 f"{', '.join(known[:1]) or 'none'} to {', '.join(known[-1:]) or 'none'}"
             )
         (entry,) = store.read([text]).entries()
-        if topic.task == "task2":
+        if TASK_OF.get(topic.task) == 2:
             entry = _choose_formula(entry, topic)
         tokens = self.parsing.max_chunk_tokens
         captions = caption_nodes(topic.text, topic.formula_map, entry.kinds, tokens)

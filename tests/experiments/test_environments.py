@@ -21,8 +21,13 @@ TABLES = {
     "auxiliary_loss": ["4.17"],
 }
 BEYOND = [
-    "edges", "formula_rgcn_pairings", "mathamr_contexts", "mathamr_reranking",
-]  # fmt: skip
+    "edges",
+    "formula_rgcn_pairings",
+    "marf_context",
+    "marf_scoring",
+    "mathamr_contexts",
+    "mathamr_reranking",
+]
 ONE_SEED = {"experiment": {"seeds": [7]}}
 
 

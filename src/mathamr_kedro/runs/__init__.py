@@ -5,8 +5,9 @@ topic_search   topics by vectors: batches, time             ──┐
 mixtures       posts by MaxSim and more, with their questions │
 baselines      BM25 and sentence encoders as systems          ├─► Run (trec)
 query_checks   queries that show nothing, or find themselves │
-fusion         several runs fused into one, with given or    ──┘     │
-  fold_weights   cross-validated weights                             │
+fusion         several runs fused into one, with given or      │     │
+  fold_weights   cross-validated weights                      │     │
+given_runs     run files of others; names of NTCIR-12       ──┘     │
 post_search, formula_search   the same systems for one question     │
 topic_sets     topics with their judgments, edition by edition ─────┴─► metrics
 benchmark_folder  all of it in the form of BEIR, for other people's tools
@@ -28,6 +29,7 @@ from mathamr_kedro.runs.benchmark_folder import BenchmarkFolder
 from mathamr_kedro.runs.fold_weights import fuse_by_folds
 from mathamr_kedro.runs.formula_search import FormulaSearch
 from mathamr_kedro.runs.fusion import NamedFusion, add_fusions, fuse_as_given
+from mathamr_kedro.runs.given_runs import name_judged_formulas, read_given_runs
 from mathamr_kedro.runs.mixtures import Questions, find_questions, search_posts
 from mathamr_kedro.runs.named_strategies import NamedStrategy
 from mathamr_kedro.runs.post_search import PostSearch
@@ -37,7 +39,7 @@ from mathamr_kedro.runs.query_checks import (
     list_unsearched,
 )
 from mathamr_kedro.runs.topic_search import Queries, run_search
-from mathamr_kedro.runs.topic_sets import TASKS, TopicSet, list_topic_sets
+from mathamr_kedro.runs.topic_sets import TASK_OF, TASKS, TopicSet, list_topic_sets
 from mathamr_kedro.search.fusion import Fusion, fuse_runs
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "POST_SYSTEMS",
     "TASKS",
     "TASK_1_TYPES",
+    "TASK_OF",
     "BenchmarkFolder",
     "FormulaSearch",
     "FormulaSystem",
@@ -68,7 +71,9 @@ __all__ = [
     "leave_out_queries",
     "list_topic_sets",
     "list_unsearched",
+    "name_judged_formulas",
     "name_text_model",
+    "read_given_runs",
     "run_search",
     "search_posts",
 ]

@@ -58,6 +58,8 @@ class EncodedQuery(NamedTuple):
     """Its words, for systems that compare words."""
     graph: GraphRecord | None = None
     """Its math graph; ``None`` for posts and topics, whose graphs are stored."""
+    pattern: formula.QueryPattern | None = None
+    """What formulas are to be instances of, where it has query variables."""
 
 
 class QueryEncoder:
@@ -94,16 +96,25 @@ class QueryEncoder:
         return self._encode(clean, text)
 
     def encode_formula(self, latex: str) -> EncodedQuery:
-        """Encode one formula.
+        """Encode one formula; it may have query variables, as in ``?a^2 + ?b^2``.
 
         Raises:
             MalformedInputError: it is empty.
+            FormulaError: there is nothing but query variables, or too many.
         """
+        pattern = formula.QueryPattern.read(latex)
         marks = FormulaMarks()
-        clean = marks.place(marks.mark(latex), _QUERY)
+        read = latex if pattern is None else pattern.stand_in
+        clean = marks.place(marks.mark(read), _QUERY)
         if not clean.formula_map:
             raise MalformedInputError(f"Expected LaTeX to search for (got {latex!r})")
-        return self._encode(clean, latex)
+        found = self._encode(clean, latex)
+        if pattern is None:
+            return found
+        shown = [m._replace(latex=latex) for m in clean.formula_map]
+        kinds, tokens = found.entry.kinds, self._max_tokens
+        captions = caption_nodes(clean.text, shown, kinds, tokens)
+        return found._replace(captions=captions, pattern=pattern)
 
     def encode_part(self, query: EncodedQuery, part: QueryPart) -> PostEntry:
         """Encode the words or the formulas of a query alone.

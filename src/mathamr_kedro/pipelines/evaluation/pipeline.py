@@ -75,6 +75,7 @@ def _search() -> list[Node]:
                 "vector_runs": "vector_runs",
                 "baseline_runs": "baseline_runs",
                 "paper_runs": "paper_runs",
+                "returnable_formulas": "returnable_formulas",
             },
             outputs="system_runs",
             name="fuse_systems",

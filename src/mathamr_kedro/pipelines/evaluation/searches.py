@@ -27,6 +27,7 @@ from mathamr_kedro.records import FormulaInstance, Topic
 from mathamr_kedro.runs import (
     FORMULA_SYSTEMS,
     POST_SYSTEMS,
+    TASK_OF,
     TASKS,
     NamedFusion,
     PostSources,
@@ -40,6 +41,8 @@ from mathamr_kedro.runs import (
     fuse_by_folds,
     leave_out_queries,
     list_topic_sets,
+    name_judged_formulas,
+    read_given_runs,
     run_search,
     search_posts,
 )
@@ -164,18 +167,22 @@ def fuse_systems(
     paper_runs: Sequence[Run],
     topics: ShardedTable,
     judgments: ShardedTable,
+    returnable_formulas: ShardedTable,
     visual_index: VisualIndex,
     parameters: Values,
 ) -> list[Run]:
-    """Fuse ranked lists of vectors, baselines and other papers; return all systems."""
+    """Fuse ranked lists of vectors, papers, baselines and files; return all systems."""
     config = EvaluationConfig.read(parameters)
-    runs = [*vector_runs, *paper_runs, *baseline_runs]
+    asked: list[Topic] = list(topics.records())
+    read, depth = returnable_formulas.tables, config.depth
+    own = [*vector_runs, *paper_runs, *baseline_runs]
+    runs = name_judged_formulas(own, asked, read, depth)
+    if config.run_files:
+        runs += read_given_runs(config.run_files, asked, visual_index, read, depth)
     fusions = config.list_fusions()
     if not any(fusion.folds for fusion in fusions):
         return add_fusions(runs, fusions)
-    sets = list_topic_sets(
-        topics.records(), judgments.records(), config.topic_sets, visual_index
-    )
+    sets = list_topic_sets(asked, judgments.records(), config.topic_sets, visual_index)
 
     def fuse(parts: Sequence[Run], fusion: NamedFusion) -> Run:
         if not fusion.folds:
@@ -226,7 +233,7 @@ def _list_topics(
     for topic_id, reason in blank.items():
         logger.warning("topic %s is not searched and counts as 0: %s", topic_id, reason)
     found = [topic for topic in found if topic.topic_id not in blank]
-    return {task: [t for t in found if t.task == name] for task, name in TASKS.items()}
+    return {task: [t for t in found if TASK_OF.get(t.task) == task] for task in TASKS}
 
 
 def _find_trees(trees: TreeStore, formula: FormulaInstance) -> FormulaTrees | None:
