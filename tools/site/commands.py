@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import escape
 
 import click
 
@@ -11,8 +12,9 @@ from mathamr_kedro.cli import group
 
 _HEAD = """# Commands
 
-`mathamr --help` lists the commands, `mathamr COMMAND --help` says what is below. Shell completion:
-`eval "$(_MATHAMR_COMPLETE=bash_source mathamr)"` (or `zsh_source`, `fish_source`). The stages are run by `kedro run`.
+The stages are run by `kedro run`. `mathamr --help` lists the commands below, and
+`mathamr COMMAND --help` says what stands here. Shells complete them after
+`eval "$(_MATHAMR_COMPLETE=bash_source mathamr)"` (or `zsh_source`, `fish_source`).
 """
 
 
@@ -53,7 +55,7 @@ def _describe(
 
 
 def _write_help(text: str) -> str:
-    """Return a help text; what stands below a ``\\b`` is an example."""
+    r"""Return a help text; what stands below a ``\b`` is an example."""
     parts = []
     for paragraph in re.split(r"\n\s*\n", text.replace(r"\b", "\b").strip()):
         head, mark, example = paragraph.partition("\b")
@@ -73,7 +75,8 @@ def _write_row(option: click.Option, context: click.Context) -> str:
 def _escape(text: str) -> str:
     """Keep Markdown away from what is meant as it stands, code between ticks apart."""
     pieces = re.split(r"(`[^`]*`)", text)
-    return "".join(
-        piece if piece[:1] == "`" else re.sub(r"([\\*_<>|\[\]$])", r"\\\1", piece)
-        for piece in pieces
-    )
+    return "".join(p if p[:1] == "`" else _escape_words(p) for p in pieces)
+
+
+def _escape_words(text: str) -> str:
+    return re.sub(r"([\\*_|\[\]$])", r"\\\1", escape(text, quote=False))

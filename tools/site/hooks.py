@@ -6,11 +6,13 @@
     on_files           the made pages, and the font of formulas
     on_page_markdown   links between docs/ and the rest of the repository
     on_page_content    formulas as MathML
+    on_post_page       refuses pages that would fetch something
 """
 
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -38,6 +40,11 @@ COPIES = {
     "released_encoder.md": "src/mathamr_kedro/encoders/mathamr_plus/README.md",
 }
 """Pages whose text stands elsewhere in the repository."""
+OUTSIDE = re.compile(
+    r"<(?:script|link|img|source|iframe)\b[^>]*?\b(?:src|href|srcset)="
+    r'"((?:https?:)?//[^"]*)"'
+)
+"""What a browser would ask another machine for."""
 ASSETS = {"assets/math.woff2": "src/mathamr_kedro/serve/static/math.woff2"}
 
 
@@ -55,7 +62,9 @@ def list_homes() -> dict[Path, str]:
 def make_pages() -> dict[str, str]:
     """Return the text of every page that is not a file of docs/."""
     pages = {
-        page: adapt((PROJECT / source).read_text("utf-8"), PROJECT / source, page, list_homes())
+        page: adapt(
+            (PROJECT / source).read_text("utf-8"), PROJECT / source, page, list_homes()
+        )
         for page, source in COPIES.items()
     }
     for path, page in list_homes().items():
@@ -78,7 +87,9 @@ def _list_decisions(folder: Path) -> str:
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Put the pages of whole folders into the navigation."""
     docs = Path(config.docs_dir)
-    known = {str(path.relative_to(docs)) for path in docs.rglob("*.md")} | set(make_pages())
+    known = {str(path.relative_to(docs)) for path in docs.rglob("*.md")} | set(
+        make_pages()
+    )
     config.nav = _expand(config.nav, known)
     return config
 
@@ -86,7 +97,9 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def _expand(entries: list[Any], known: set[str]) -> list[Any]:
     found: list[Any] = []
     for entry in entries:
-        ((title, value),) = entry.items() if isinstance(entry, dict) else ((None, entry),)
+        ((title, value),) = (
+            entry.items() if isinstance(entry, dict) else ((None, entry),)
+        )
         pages = _list_folder(value, known)
         if isinstance(value, list):
             found.append({title: _expand(value, known)})
@@ -132,3 +145,10 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     for latex in failed:
         logger.warning("%s: cannot draw the formula %r", page.file.src_uri, latex)
     return drawn
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Name what a page would fetch from elsewhere; it fails the build."""
+    for address in OUTSIDE.findall(output):
+        logger.warning("%s: would fetch %s", page.file.src_uri, address)
+    return output

@@ -1,4 +1,4 @@
-"""Pages as GitHub shows them, adapted to the site: links, and blank lines before lists."""
+"""Pages as GitHub shows them, adapted to the site: links, blank lines before lists."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _find_docs(source: Path) -> Path:
 
 
 def _space_lists(lines: list[str]) -> Iterator[tuple[str, bool]]:
-    """Yield lines and whether they are code; put what Python-Markdown wants before lists."""
+    """Yield lines and whether they are code; Python-Markdown wants lists set apart."""
     fence, before = "", ""
     for line in lines:
         mark = _FENCE.match(line)

@@ -32,7 +32,7 @@ _NOTE = "*Outputs are shown where the site was built after `make demo`.*\n"
 
 
 def write_notebook(path: Path, run: Path) -> str:
-    """Return a notebook as Markdown, with the outputs of its run copy if there is one."""
+    """Return a notebook as Markdown, with the outputs of its run copy if there is."""
     notebook = nbformat.read(run if run.is_file() else path, as_version=4)
     parts: list[str] = []
     for cell in notebook.cells:
@@ -94,7 +94,9 @@ def main() -> None:
             continue
         logger.info("running %s", path.name)
         notebook = nbformat.read(path, as_version=4)
-        client = NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(PROJECT)}})
+        client = NotebookClient(
+            notebook, timeout=300, resources={"metadata": {"path": str(PROJECT)}}
+        )
         asyncio.run(client.async_execute())
         nbformat.write(notebook, target)
 
