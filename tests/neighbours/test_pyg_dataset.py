@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.graph import read_math_graph
+from mathamr_kedro.graph import read_label, read_math_graph
 from mathamr_kedro.neighbours import MathGraphDataset
 from mathamr_kedro.project import open_catalog
 
@@ -30,7 +30,7 @@ def test_graphs_have_names_of_types_and_relations(dataset, demo, monkeypatch):
     monkeypatch.chdir(demo)
     record = open_catalog("demo").load("math_graphs")
     (graph,) = [r for r in record.records() if r.graph_id == data.key]
-    written = {str(node) for node in read_math_graph(graph.graph).labels}
+    written = {read_label(atom) for atom in read_math_graph(graph.graph).atoms}
     content = {n for n, v in zip(data.node_names, data.virtual, strict=True) if not v}
     assert len(content & written) > len(content) / 2  # rare ones have no type of theirs
     assert data.node_names[-1] == "document"
