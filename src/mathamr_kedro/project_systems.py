@@ -6,11 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
+from mathamr_kedro.experiments.grid import SYSTEM
 from mathamr_kedro.formula import find_trees
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.pipelines.evaluation.parameters import SYSTEM, EvaluationConfig
+from mathamr_kedro.hits import Hits
+from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
-from mathamr_kedro.records import FormulaInstance
+from mathamr_kedro.records import FormulaInstance, Topic
 from mathamr_kedro.runs import (
     FormulaSearch,
     NamedFusion,
@@ -19,6 +21,7 @@ from mathamr_kedro.runs import (
     find_questions,
 )
 from mathamr_kedro.search import AddedPosts, QueryEncoder, VectorIndex, VectorStore
+from mathamr_kedro.systems import Ranker
 from mathamr_kedro.types import FormulaId, PostId
 
 Finds: TypeAlias = Literal["posts", "formulas"]
@@ -46,6 +49,7 @@ class ProjectSystems:
     ) -> None:
         self._catalog, self._config = catalog, config
         self._finds, self._system, self._fuse_with = finds, system, fuse_with
+        self._papers: dict[str, Mapping[int, Mapping[str, Ranker]]] = {}
         self._evaluation = EvaluationConfig.read(catalog.load("params:evaluation"))
 
     def _choose(
@@ -89,7 +93,7 @@ class ProjectSystems:
 
         return PostSearch(
             index, store, strategies, fusions, sources, self._find_graph, find_parents,
-            system, evaluation.depth, encoder.encode_part,
+            system, evaluation.depth, encoder.encode_part, self._open_papers(1),
         )  # fmt: skip
 
     def open_formulas(self, index: VectorIndex, store: VectorStore) -> FormulaSearch:
@@ -107,8 +111,25 @@ class ProjectSystems:
             index, store, SYSTEM, fusions,
             lambda: added.join_formulas(formulas.records()), self._find_instances,
             lambda formula: find_trees(trees, formula.visual_id, formula.latex),
-            system, evaluation.depth, evaluation.text_model,
+            system, evaluation.depth, evaluation.text_model, self._open_papers(2),
         )  # fmt: skip
+
+    def _open_papers(self, task: int) -> dict[str, Ranker]:
+        """Return the systems of other papers that the last run trained and indexed."""
+        trained = self._catalog.load("trained_systems")
+        return {
+            name: partial(self._rank_by_paper, trained[system]["folder"], task, name)
+            for system, found in self._catalog.load("indexed_systems").items()
+            for name in found["rankers"].get(str(task), ())
+        }
+
+    def _rank_by_paper(
+        self, folder: str, task: int, name: str, topics: Sequence[Topic], depth: int
+    ) -> Sequence[Hits]:
+        if folder not in self._papers:  # opened when it is first asked
+            opened = self._catalog.load("systems").open(folder)
+            self._papers[folder] = opened.open(self._catalog.load("system_sources"))
+        return self._papers[folder][task][name](topics, depth)
 
     def _find_instances(
         self, ids: Collection[FormulaId]

@@ -9,7 +9,9 @@ from typing import Any
 
 from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.experiments import GROUP, read_experiment
+from mathamr_kedro.experiments.grid import SYSTEM, SYSTEMS
 from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.systems.registry import read_system
 
 STAGES = (
     "ingestion",
@@ -47,7 +49,7 @@ def check_stage_parameters(
     Returns:
         The dataclass of each stage, filled.
     """
-    known = (*STAGES, GROUP, *SETTINGS)
+    known = (*STAGES, SYSTEMS, GROUP, *SETTINGS)
     configs: dict[str, Any] = {}
     for key, values in parameters.items():
         if key not in known:
@@ -60,6 +62,8 @@ def check_stage_parameters(
         if key in STAGES and find_spec(module) is not None:
             declared = import_module(module).PARAMETERS
             configs[key] = read_parameters(declared, values, where=key)
+    for name, values in (parameters.get(SYSTEMS) or {}).items():
+        read_system(name, values or {})
     if "preprocessing" in running:
         _check_graphs(configs)
     if "evaluation" in running:
@@ -104,6 +108,8 @@ def _check_experiment(experiment: Any, configs: Mapping[str, Any]) -> None:
         return
     evaluation = configs["evaluation"]
     strategies = [strategy.name for strategy in evaluation.strategies]
+    if experiment.system != SYSTEM:  # its parts are known when it was searched by
+        strategies = list(experiment.strategies)
     for key, wanted, known in (
         ("measures", experiment.measures, evaluation.measures),
         ("strategies", experiment.strategies, strategies),

@@ -36,6 +36,7 @@ class Toy:
     """Counts how often each step is taken."""
 
     Config: ClassVar[type] = ToyConfig
+    READS: ClassVar[tuple[str, ...]] = ("formulas",)
     steps: ClassVar[list[str]] = []
 
     def __init__(self, config: ToyConfig) -> None:
@@ -80,7 +81,7 @@ def test_an_unknown_system_is_told_the_known_ones() -> None:
 
 
 def test_a_training_is_prepared_trained_and_indexed_once(tmp_path: Path) -> None:
-    sources = SystemSources(fingerprint="d1")
+    sources = SystemSources(fingerprints={"formulas": "d1"})
 
     def create(seed: int = 1, **values: Any) -> SystemFolder:
         return SystemFolder.create(tmp_path, "toy", values, seed, sources)
@@ -93,7 +94,7 @@ def test_a_training_is_prepared_trained_and_indexed_once(tmp_path: Path) -> None
     assert found.train() == [{"epoch": 1, "loss": 0.5, "seconds": 0.1}]
     with pytest.raises(MissingInputError, match="stage 'indexing'"):
         found.open(sources)
-    assert found.index(sources) == {"bytes": 3}
+    assert found.index(sources) == {"bytes": 3, "rankers": {"1": ["toy"]}}
     again = create()
     assert (again.folder, again.train()) == (found.folder, found.train())
     (hits,) = again.open(sources)[1]["toy"]([], 5)
@@ -102,10 +103,10 @@ def test_a_training_is_prepared_trained_and_indexed_once(tmp_path: Path) -> None
 
 
 def test_what_decides_the_weights_has_a_folder_of_its_own(tmp_path: Path) -> None:
-    sources = SystemSources(fingerprint="d1")
+    sources = SystemSources(fingerprints={"formulas": "d1", "topics": "t1"})
 
     def create(seed: int, values: Any, data: str = "d1") -> SystemFolder:
-        given = SystemSources(fingerprint=data)
+        given = SystemSources(fingerprints={"formulas": data})
         return SystemFolder.create(tmp_path, "toy", values, seed, given)
 
     first = create(1, {})

@@ -15,6 +15,8 @@ dataset                    loads                  holds
 ``GraphBlocksDataset``     ``GraphBlocks``        graphs as arrays, by variant
 ``PreparedGraphsDataset``  ``PreparedStore``      what training reads
 ``EncodersDataset``        ``EncoderStore``       trained encoders
+``SystemSourcesDataset``   ``SystemSources``      what systems of other papers read
+``SystemsDataset``         ``SystemStore``        trained systems of other papers
 ``VectorStoresDataset``    ``VectorStores``       vectors of posts or topics
 ``IndexesDataset``         ``IndexPlaces``        where vector indexes are
 ``RunFolderDataset``       ``RunFolder``          run files of systems
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from mathamr_kedro.datasets.penman_shards import PenmanShards
     from mathamr_kedro.datasets.run_folder import RunEntry, RunFolder
     from mathamr_kedro.datasets.sharded_table import RowFinder, ShardedTable
+    from mathamr_kedro.datasets.systems import SystemStore
     from mathamr_kedro.datasets.vector_stores import IndexPlaces, VectorStores
 
 __all__ = [
@@ -53,6 +56,7 @@ __all__ = [
     "RunFolder",
     "ShardedTable",
     "StartOfTrees",
+    "SystemStore",
     "VariantShard",
     "VectorStores",
 ]
@@ -67,6 +71,7 @@ _HOME = {
     "RunFolder": "run_folder",
     "ShardedTable": "sharded_table",
     "StartOfTrees": "formula_trees",
+    "SystemStore": "systems",
     "VariantShard": "graph_blocks",
     "VectorStores": "vector_stores",
 }

@@ -33,6 +33,7 @@ from mathamr_kedro.experiments.costs import Costs
 from mathamr_kedro.experiments.grid import (
     CELL_STAGES,
     SHARED_STAGES,
+    SYSTEMS,
     describe_key,
 )
 from mathamr_kedro.files import fingerprint, replace_folder
@@ -125,7 +126,7 @@ class CellRecord:
             seed=int(parameters["training"].get("seed", 0)),
             parameters={
                 stage: parameters[stage]
-                for stage in (*SHARED_STAGES, *CELL_STAGES)
+                for stage in (*SHARED_STAGES, *CELL_STAGES, SYSTEMS)
                 if stage in parameters
             },
             encoder=dict(encoder),

@@ -25,6 +25,7 @@ class Costs:
     def __init__(self, record: Mapping[str, Any], task: int) -> None:
         self._training = record.get("training", {})
         self._index = record.get("index", {})
+        self._systems: Mapping[str, Any] = record.get("systems", {})
         self._part = self._index.get("tasks", {}).get(str(task), {})
         self._searches = {
             str(row["system"]): row
@@ -44,6 +45,9 @@ class Costs:
 
     def figures(self, system: str | None = None) -> dict[str, float]:
         """Return the figures of efficiency tables by the names of their columns."""
+        name = (system or "").partition("/")[0]
+        if name in self._systems:
+            return self._describe_system(name, system or name)
         training, part = self._training, self._part
         seconds = training.get("seconds_per_epoch")
         raw = {
@@ -58,6 +62,19 @@ class Costs:
             "QPS": self._searches.get(system or "", {}).get("queries_per_second"),
         }
         return {name: float(value) for name, value in raw.items() if value is not None}
+
+    def _describe_system(self, name: str, system: str) -> dict[str, float]:
+        """Return the figures of a system of another paper."""
+        found = self._systems[name]
+        seconds = found["training_seconds"] / max(found["epochs"], 1)
+        raw = {
+            "seconds_per_epoch": seconds,
+            "minutes_per_epoch": seconds / 60,
+            "index_megabytes": _scale(found["index_bytes"], 1e-6),
+            "index_gigabytes": _scale(found["index_bytes"], 1e-9),
+            "QPS": self._searches.get(system, {}).get("queries_per_second"),
+        }
+        return {key: float(value) for key, value in raw.items() if value is not None}
 
     def machines(self, system: str | None = None) -> dict[str, Machine]:
         """Return where figures were measured that depend on it."""

@@ -20,6 +20,13 @@ Values = Mapping[str, Any]
 CELL_STAGES = ("preprocessing", "training", "indexing", "evaluation")
 """Stages whose parameters a condition may change; what stands before is shared."""
 
+SYSTEM = "mathamr_plus"
+"""Name of our vectors in tables and run files; with several strategies,
+``mathamr_plus/<strategy>``."""
+
+SYSTEMS = "systems"
+"""Parameters of systems of other papers, which a condition may change too."""
+
 SHARED_STAGES = ("ingestion", "amr_parsing", "graph_fusion")
 """Stages before those of a cell, which all cells of a collection share."""
 
@@ -64,6 +71,9 @@ class Experiment:
     strategies: tuple[str, ...] = ()
     """Names of the retrieval strategies (``evaluation.strategies``) that the tables
     show; empty: every cell has one."""
+    system: str = SYSTEM
+    """Whose results are compared: our vectors, or a system of another paper; the
+    strategies of such a one are its parts."""
     task: int = 1
     measures: tuple[str, ...] = ("nDCG'", "MAP'", "P'@10", "Bpref")
     """Measures that are tested and shown; the first one chooses the best seed. Where
@@ -81,7 +91,11 @@ class Experiment:
         _expect(self.baseline, self.row_names, "baseline")
         for condition, changes in self.conditions.items():
             for stage in changes:
-                _expect(stage, CELL_STAGES, f"a stage in condition {condition!r}")
+                _expect(
+                    stage,
+                    (*CELL_STAGES, SYSTEMS),
+                    f"a stage in condition {condition!r}",
+                )
         for number in self.tables:
             _expect(number, _list_tables(), "a table of the thesis")
 
@@ -149,7 +163,8 @@ class Cell:
         >>> Cell.list_settings({"evaluation": {"fusions": [{"name": "both", "k": 60}]}})
         {'evaluation.fusions[both].name': 'both', 'evaluation.fusions[both].k': 60}
         """
-        known = [s for s in (*SHARED_STAGES, *CELL_STAGES) if s in parameters]
+        groups = (*SHARED_STAGES, *CELL_STAGES, SYSTEMS)
+        known = [group for group in groups if parameters.get(group)]
         leaves = dict(_list_leaves(_select(parameters, known), ""))
         leaves.pop("training.seed", None)
         return leaves
@@ -177,7 +192,9 @@ def list_cells(
 
 def describe_key(parameters: Values) -> str:
     """Return the hash of the parameters that decide the result of a cell."""
-    return fingerprint(_select(parameters, CELL_STAGES))
+    # Without other systems the name is what it was before there were any.
+    groups = (*CELL_STAGES, SYSTEMS) if parameters.get(SYSTEMS) else CELL_STAGES
+    return fingerprint(_select(parameters, groups))
 
 
 def _list_leaves(value: Any, place: str) -> Iterator[tuple[str, Any]]:
@@ -199,7 +216,8 @@ def _make_cell(condition: str, changes: Values, seed: int, parameters: Values) -
             f"Expected parameters of the stages {', '.join(CELL_STAGES)} "
             f"(no {missing[0]!r}) (conf/base/parameters/{missing[0]}.yml)"
         )
-    whole = merge_parameters({stage: parameters[stage] for stage in CELL_STAGES}, own)
+    groups = [*CELL_STAGES, *([SYSTEMS] if SYSTEMS in parameters else [])]
+    whole = merge_parameters({group: parameters[group] for group in groups}, own)
     return Cell(condition, seed, own, whole)
 
 

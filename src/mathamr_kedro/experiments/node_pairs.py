@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.experiments.examples import ExampleTexts, NodePair
-from mathamr_kedro.experiments.results import SYSTEM, ShownRun, strategy_of
+from mathamr_kedro.experiments.grid import SYSTEM
+from mathamr_kedro.experiments.results import ShownRun, strategy_of
 from mathamr_kedro.records import Topic
 from mathamr_kedro.search import Explanation, VectorStore, explain
 from mathamr_kedro.search.explanation import caption_nodes

@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import Any
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.experiments.grid import Cell
+from mathamr_kedro.experiments.grid import SYSTEMS, Cell
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph import PreprocessingConfig, ReleasedEncoder
@@ -141,6 +141,8 @@ def refuse_shared_trainings(cells: Sequence[Cell], command: str) -> None:
     """
     seen: dict[str, Cell] = {}
     for cell in cells:
+        if cell.parameters.get(SYSTEMS):  # those are trained, with each seed
+            continue
         settings = ReleasedSettings(cell.parameters)
         first = seen.setdefault(settings.key, cell)
         if first.training == cell.training:

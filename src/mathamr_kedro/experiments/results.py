@@ -9,12 +9,9 @@ from typing import Any, NamedTuple
 from mathamr_kedro.errors import InputError, MissingInputError
 from mathamr_kedro.experiments.cells import CellStore, FinishedCell, TopicScores
 from mathamr_kedro.experiments.costs import Costs
-from mathamr_kedro.experiments.grid import Cell, Experiment, list_cells
+from mathamr_kedro.experiments.grid import SYSTEM, Cell, Experiment, list_cells
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.stats import QUERY_SECONDS, FloatArray, SeedResult
-
-SYSTEM = "mathamr_plus"
-"""The trained system; with several strategies, ``mathamr_plus/<strategy>``."""
 
 
 class ShownRun(NamedTuple):
@@ -124,14 +121,14 @@ def choose_topic_set(names: Sequence[str], wanted: str | None) -> str:
     return wanted or (official or list(names))[-1]
 
 
-def strategy_of(system: str) -> str | None:
+def strategy_of(system: str, of: str = SYSTEM) -> str | None:
     """Return the strategy of a trained system; ``None`` for another system.
 
     >>> strategy_of("mathamr_plus/maxsim_hnsw"), strategy_of("bm25")
     ('maxsim_hnsw', None)
     """
     name, _, strategy = system.partition("/")
-    return strategy if name == SYSTEM else None
+    return strategy if name == of else None
 
 
 def _read_rows(
@@ -188,15 +185,17 @@ def _name_strategies(
     cell: Cell, scored: Mapping[str, TopicScores], experiment: Experiment
 ) -> dict[str, str]:
     """Return the system of each strategy by its name in the tables."""
-    own = {strategy_of(system): system for system in scored}
+    own = {strategy_of(system, experiment.system): system for system in scored}
     own.pop(None, None)
     if not own:
         raise InputError(
-            f"{cell.name}: expected scores of the system {SYSTEM!r} (got "
+            f"{cell.name}: expected scores of the system {experiment.system!r} (got "
             f"{', '.join(scored) or 'none'})"
         )
     if not experiment.strategies:
-        return {strategy or SYSTEM: system for strategy, system in own.items()}
+        return {
+            strategy or experiment.system: system for strategy, system in own.items()
+        }
     absent = [name for name in experiment.strategies if name not in own]
     if absent:
         raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from mathamr_kedro.hits import FormulaHits
@@ -16,7 +16,7 @@ from mathamr_kedro.runs.baselines import (
     build_formula_ranker,
 )
 from mathamr_kedro.runs.fusion import NamedFusion
-from mathamr_kedro.runs.system_search import PostTypes, SystemSearch
+from mathamr_kedro.runs.system_search import PaperRankers, PostTypes, SystemSearch
 from mathamr_kedro.search import (
     EncodedQuery,
     VectorIndex,
@@ -52,6 +52,7 @@ class FormulaSearch(SystemSearch):
     system: str
     depth: int = 1000
     text_model: str | None = None
+    papers: PaperRankers = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._rankers: dict[str, FormulaRanker] = {}
@@ -76,7 +77,9 @@ class FormulaSearch(SystemSearch):
         return hits.take(list(first.values())[:top])
 
     def _list_systems(self) -> dict[str, str]:
-        return {self.vectors: "strategy", **dict.fromkeys(FORMULA_SYSTEMS, "baseline")}
+        others = dict.fromkeys(self.papers, "system")
+        baselines: dict[str, str] = dict.fromkeys(FORMULA_SYSTEMS, "baseline")
+        return {self.vectors: "strategy", **others, **baselines}
 
     def _ask(
         self, system: str, query: EncodedQuery, types: PostTypes, depth: int | None
@@ -86,11 +89,15 @@ class FormulaSearch(SystemSearch):
             vector = query.entry.formula(asked)
             (hits,) = find_formulas(self.index, [vector], self.depth)
             return hits
+        topic = self._make_topic(query)._replace(task="task2", formula_id=asked)
+        if system in self.papers:
+            (found,) = self.papers[system]([topic], self.depth)
+            assert isinstance(found, FormulaHits)
+            return found
         if system not in self._rankers:
             known = cast(FormulaSystem, system)
             self._rankers[system] = build_formula_ranker(
                 known, self.read_formulas(), self.trees_of, self.text_model
             )
-        topic = self._make_topic(query)._replace(task="task2", formula_id=asked)
         (hits,) = self._rankers[system]([topic], self.depth)
         return hits

@@ -3,6 +3,7 @@
 ::
 
     with_question            strategy of our vectors     search_posts
+    marf ...                 system of another paper     PaperSystem.open
     bm25, minilm_title ...   baseline of posts           build_post_ranker
     mathamr_plus             vectors of formulas         find_formulas
     bm25_slt, bm25_opt ...   baseline of formulas        build_formula_ranker
@@ -14,7 +15,7 @@ The ranking is that of the run which evaluation writes for the same query.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -30,7 +31,12 @@ from mathamr_kedro.runs.baselines import (
 from mathamr_kedro.runs.fusion import NamedFusion
 from mathamr_kedro.runs.mixtures import search_posts
 from mathamr_kedro.runs.named_strategies import NamedStrategy
-from mathamr_kedro.runs.system_search import PostTypes, SystemSearch, Terms
+from mathamr_kedro.runs.system_search import (
+    PaperRankers,
+    PostTypes,
+    SystemSearch,
+    Terms,
+)
 from mathamr_kedro.search import (
     EncodedQuery,
     PostEntry,
@@ -70,6 +76,7 @@ class PostSearch(SystemSearch):
     """Results of a baseline that is fused."""
     encode_part: EncodePart | None = None
     """Encodes one part of a query, for strategies that ask for its words alone."""
+    papers: PaperRankers = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._rankers: dict[tuple[str, PostTypes], PostRanker] = {}
@@ -108,7 +115,8 @@ class PostSearch(SystemSearch):
 
     def _list_systems(self) -> dict[str, str]:
         ours = dict.fromkeys(self.strategies, "strategy")
-        return {**ours, **dict.fromkeys(POST_SYSTEMS, "baseline")}
+        others = dict.fromkeys(self.papers, "system")
+        return {**ours, **others, **dict.fromkeys(POST_SYSTEMS, "baseline")}
 
     def _list_terms(self, system: str, query: EncodedQuery, key: str) -> Terms:
         if system not in self.strategies:
@@ -120,6 +128,9 @@ class PostSearch(SystemSearch):
     def _ask(
         self, system: str, query: EncodedQuery, types: PostTypes, depth: int | None
     ) -> Hits:
+        if system in self.papers:
+            (hits,) = self.papers[system]([self._make_topic(query)], self.depth)
+            return hits
         if system not in self.strategies:
             return self._rank(system, query, types)
         strategy = self.strategies[system]

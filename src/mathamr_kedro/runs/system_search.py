@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from mathamr_kedro.errors import ConfigurationError, suggest
@@ -15,9 +15,12 @@ from mathamr_kedro.search import (
     ScorePart,
     Term,
 )
+from mathamr_kedro.systems import Ranker
 from mathamr_kedro.trec import Run
 
 PostTypes: TypeAlias = tuple[str, ...] | None
+PaperRankers: TypeAlias = Mapping[str, Ranker]
+"""Systems of other papers that were trained, by name."""
 Terms: TypeAlias = tuple[Term, ...]
 
 
@@ -29,7 +32,7 @@ class SystemSearch:
     """The one to ask where none is named."""
     fusions: Sequence[NamedFusion]
     systems: dict[str, str]
-    """All that can be asked, and what they are: strategy, baseline, fusion."""
+    """All that can be asked, and what they are: strategy, system, baseline, fusion."""
 
     def __post_init__(self) -> None:
         self._last: tuple[EncodedQuery, PostTypes, dict[str, Run]] | None = None

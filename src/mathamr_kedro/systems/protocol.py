@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.records import (
     FormulaInstance,
@@ -63,8 +64,13 @@ class SystemSources:
     judgments: Callable[[], Iterable[Judgment]] = tuple
     pairs: Callable[[], Iterable[TrainingPair]] = tuple
     """Questions with their answers."""
-    fingerprint: str = field(default="", compare=False)
-    """Of the data; models made from others are not found."""
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
+    """What stands for the rows of each of them, e.g. ``{"formulas": "3f0c"}``: a model
+    that was trained on others is not found."""
+
+    def fingerprint(self, names: Iterable[str]) -> str:
+        """Return what stands for some of them together."""
+        return fingerprint({name: self.fingerprints.get(name, "") for name in names})
 
 
 class PaperSystem(Protocol):
@@ -75,6 +81,8 @@ class PaperSystem(Protocol):
     """
 
     Config: ClassVar[type]
+    READS: ClassVar[tuple[str, ...]]
+    """Sources that the training depends on, e.g. ``("formulas", "trees_of")``."""
     config: Any
 
     def __init__(self, config: Any) -> None:

@@ -31,6 +31,8 @@ from mathamr_kedro.systems.registry import read_system
 
 _SYSTEM, _PREPARED, _HISTORY = "system.json", "prepared.json", "history.json"
 _COUNTS = "counts.json"
+_SEARCHED = ("formulas", "trees_of", "posts", "graphs")
+"""Sources that an index depends on."""
 
 
 class SystemFolder:
@@ -64,7 +66,8 @@ class SystemFolder:
         """
         system = read_system(name, values)
         model = asdict(system.config)["model"]
-        folder = base / name / fingerprint(model, seed, sources.fingerprint)
+        data = sources.fingerprint(system.READS)
+        folder = base / name / fingerprint(model, seed, data)
         folder.mkdir(parents=True, exist_ok=True)
         stated = {"system": name, "seed": seed, "parameters": dict(values)}
         write_text(folder / _SYSTEM, json.dumps(stated, indent=2))
@@ -104,13 +107,19 @@ class SystemFolder:
         return found
 
     def index(self, sources: SystemSources) -> Mapping[str, Any]:
-        """Build the index, or find one that is built; return its counts."""
+        """Build the index, or find one that is built; return its counts.
+
+        ``rankers`` are the names of what :meth:`open` returns, by task.
+        """
         self._read(_HISTORY)
-        folder = self._index_folder
+        folder = self._find_index(sources)
         if not (folder / _COUNTS).is_file():
             folder.parent.mkdir(exist_ok=True)
             with replace_folder(folder) as part:
-                counts = self.system.index(sources, self.model, part)
+                system = self.system
+                counts = dict(system.index(sources, self.model, part))
+                opened = system.open(sources, self.model, part)  # it can be searched
+                counts["rankers"] = {t: list(named) for t, named in opened.items()}
                 write_text(part / _COUNTS, json.dumps(counts, indent=2))
         found: Mapping[str, Any] = json.loads((folder / _COUNTS).read_text("utf-8"))
         return found
@@ -121,17 +130,17 @@ class SystemFolder:
         Raises:
             MissingInputError: there is no index.
         """
-        folder = self._index_folder
+        folder = self._find_index(sources)
         if not (folder / _COUNTS).is_file():
             raise MissingInputError(
                 f"No index of {self.name} in {str(folder)!r}; run the stage 'indexing'"
             )
         return self.system.open(sources, self.model, folder)
 
-    @property
-    def _index_folder(self) -> Path:
+    def _find_index(self, sources: SystemSources) -> Path:
         search = asdict(self.system.config)["search"]
-        return self.folder / "indexes" / fingerprint(search)
+        data = sources.fingerprint(_SEARCHED)
+        return self.folder / "indexes" / fingerprint(search, data)
 
     def _read(self, file: str) -> Any:
         path = self.folder / file

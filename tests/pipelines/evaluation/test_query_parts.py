@@ -9,7 +9,7 @@ import pytest
 
 from mathamr_kedro.corpus import name_part
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.pipelines.evaluation.nodes import search_by_vectors
+from mathamr_kedro.pipelines.evaluation.searches import search_by_vectors
 from mathamr_kedro.project_search import open_searcher
 from tests.pipelines.graph_world import open_session
 from tests.pipelines.search_world import TEXTS, TITLES, build_index

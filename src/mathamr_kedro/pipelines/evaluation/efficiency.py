@@ -107,3 +107,16 @@ def describe_searches(runs: Sequence[Run], batch_size: int) -> list[dict[str, An
         }
         for run in runs
     ]
+
+
+def describe_systems(trained: Values, indexed: Values) -> dict[str, dict[str, Any]]:
+    """Return what training and index of each system of another paper cost."""
+    return {
+        name: {
+            "epochs": len(trained[name]["history"]),
+            "training_seconds": sum(e["seconds"] for e in trained[name]["history"]),
+            "index_bytes": found.get("bytes"),
+            "index_seconds": found["seconds"],
+        }
+        for name, found in indexed.items()
+    }

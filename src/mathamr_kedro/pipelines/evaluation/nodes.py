@@ -1,155 +1,42 @@
-"""Nodes of the evaluation stage: systems to runs, runs to scores, all to a report."""
+"""Nodes of the evaluation stage behind the searches: runs to scores and a report."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence, Set
-from functools import partial
-from operator import attrgetter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import (
     EncoderStore,
-    IndexPlaces,
-    PenmanShards,
     RunFolder,
     ShardedTable,
-    VectorStores,
 )
-from mathamr_kedro.formula import FormulaTrees, TreeStore, find_trees
-from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.formula import TreeStore, find_trees
 from mathamr_kedro.pipelines.evaluation.efficiency import (
     describe_index,
     describe_searches,
+    describe_systems,
     describe_training,
 )
-from mathamr_kedro.pipelines.evaluation.parameters import SYSTEM, EvaluationConfig
+from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.pipelines.evaluation.report import Scoreboard
 from mathamr_kedro.pipelines.evaluation.scoring import score_folder
-from mathamr_kedro.records import FormulaInstance, Topic
+from mathamr_kedro.records import Topic
 from mathamr_kedro.runs import (
-    FORMULA_SYSTEMS,
-    POST_SYSTEMS,
-    TASKS,
-    PostSources,
-    Queries,
     TopicSet,
-    add_fusions,
-    build_formula_ranker,
-    build_post_ranker,
     find_blank_queries,
-    find_questions,
-    leave_out_queries,
     list_topic_sets,
     list_unsearched,
-    run_search,
-    search_posts,
 )
-from mathamr_kedro.search import EngineConfig, Strategy, find_formulas, open_index
 from mathamr_kedro.trec import Run
-from mathamr_kedro.types import PostId
 
 logger = logging.getLogger(__name__)
 
 Values = Mapping[str, Any]
-
-
-def search_by_vectors(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
-    topics: ShardedTable,
-    posts: ShardedTable,
-    index: Values,
-    post_vectors: VectorStores,
-    topic_vectors: VectorStores,
-    indexes: IndexPlaces,
-    formula_trees: TreeStore,
-    indexing: Values,
-    parameters: Values,
-) -> list[Run]:
-    """Search the index for all topics: posts by each strategy, formulas by one."""
-    config = EvaluationConfig.read(parameters)
-    encoder, store = str(index["encoder"]), post_vectors.read(str(index["encoder"]))
-    strategies = config.list_strategies(
-        read_parameters(Strategy, indexing["strategy"], where="indexing.strategy")
-    )
-    engine = read_parameters(EngineConfig, indexing["engine"], where="indexing.engine")
-    folder, connect = indexes.folder(encoder), indexes.connect
-    opened = open_index(engine, store, folder, connect, verify=True)
-    by_task = _list_topics(topics, formula_trees)
-    topic_store = topic_vectors.read(encoder)
-    read = partial(Queries.read, by_task[1], topic_store)
-    asked = {p: read(p) for p in sorted({s.query_parts for s in strategies.values()})}
-    asks_questions = any(s.with_question for s in strategies.values())
-    parents = posts.tables(["post_id", "parent_id"]) if asks_questions else ()
-    question_of = find_questions(parents, store.places)
-    batch = config.queries_per_batch, engine.searches_on
-    documents = _find_documents(by_task[1], posts, config)
-    runs = []
-    for name, chosen in strategies.items():
-        search = leave_out_queries(
-            partial(search_posts, opened, store, chosen, question_of),
-            attrgetter("key"),
-            documents,
-        )
-        queries = asked[chosen.query_parts]
-        if queries.topics:
-            runs.append(run_search(1, name, *queries, search, chosen.depth, *batch))
-    names, vectors = Queries.read(by_task[2], topic_store).formulas(by_task[2])
-    if names:
-        find = partial(find_formulas, opened)
-        runs.append(run_search(2, SYSTEM, names, vectors, find, config.depth, *batch))
-    opened.close()
-    return runs
-
-
-def search_by_baselines(
-    topics: ShardedTable,
-    posts: ShardedTable,
-    returnable_formulas: ShardedTable,
-    formula_trees: TreeStore,
-    math_graphs: PenmanShards,
-    topic_math_graphs: PenmanShards,
-    parameters: Values,
-) -> list[Run]:
-    """Search the collection for all topics by each baseline that is asked for."""
-    config = EvaluationConfig.read(parameters)
-    by_task = _list_topics(topics, formula_trees)
-    sources = PostSources(
-        posts.records,
-        math_graphs.records,
-        topic_math_graphs.records,
-        text_model=config.text_model,
-        count=partial(posts.count, "post_type"),
-    )
-    trees_of = partial(_find_trees, formula_trees)
-    documents = _find_documents(by_task[1], posts, config)
-    runs = []
-    for system in config.list_baselines():
-        if system in POST_SYSTEMS and by_task[1]:
-            build: Any = partial(build_post_ranker, system, sources)
-            runs.append(_search(1, system, by_task[1], build, config, documents))
-        if system in FORMULA_SYSTEMS and by_task[2]:
-            found = returnable_formulas.records()
-            build = partial(
-                build_formula_ranker, system, found, trees_of, config.text_model
-            )
-            runs.append(_search(2, system, by_task[2], build, config))
-    return sorted(runs, key=lambda run: run.task)
-
-
-def fuse_systems(
-    vector_runs: Sequence[Run],
-    baseline_runs: Sequence[Run],
-    parameters: Values,
-) -> list[Run]:
-    """Fuse ranked lists of our vectors and of baselines; return all systems."""
-    config = EvaluationConfig.read(parameters)
-    return add_fusions([*vector_runs, *baseline_runs], config.list_fusions())
 
 
 def split_runs(
@@ -190,6 +77,8 @@ def measure_efficiency(
     training_history: Sequence[Values],
     index: Values,
     system_runs: Sequence[Run],
+    trained_systems: Values,
+    indexed_systems: Values,
     parameters: Values,
 ) -> dict[str, Any]:
     """Measure time, memory and size of training, index and search."""
@@ -200,6 +89,7 @@ def measure_efficiency(
         "training": describe_training(training_history, counts),
         "index": describe_index(index),
         "search": describe_searches(system_runs, config.queries_per_batch),
+        "systems": describe_systems(trained_systems, indexed_systems),
     }
 
 
@@ -213,54 +103,13 @@ def report_evaluation(
 ) -> tuple[str, go.Figure]:
     """Write the report and draw the figure; name the topics that were not searched."""
     asked: list[Topic] = list(topics.records())
-    blank = find_blank_queries(asked, partial(_find_trees, formula_trees))
+    blank = find_blank_queries(
+        asked,
+        lambda formula: find_trees(formula_trees, formula.visual_id, formula.latex),
+    )
     unsearched = list_unsearched(system_runs, asked, blank)
     report = scored_runs.write_report(efficiency, amr_parser, unsearched)
     return report, scored_runs.draw()
-
-
-def _search(
-    task: int,
-    system: str,
-    topics: Sequence[Topic],
-    build_ranker: Callable[[], Any],
-    config: EvaluationConfig,
-    documents: Set[PostId] = frozenset(),
-) -> Run:
-    names = [topic.topic_id for topic in topics]
-    search = leave_out_queries(build_ranker(), attrgetter("topic_id"), documents)
-    size = config.queries_per_batch
-    return run_search(task, system, names, topics, search, config.depth, size)
-
-
-def _find_documents(
-    topics: Sequence[Topic], posts: ShardedTable, config: EvaluationConfig
-) -> set[PostId]:
-    """Return the topics that are documents, where they are not to be found."""
-    names = pa.array([t.topic_id for t in topics], pa.string())
-    found: set[PostId] = set()
-    for table in posts.tables(["post_id"]) if config.leave_out_query else ():
-        ids = table["post_id"]
-        found.update(ids.filter(pc.is_in(ids, value_set=names)).to_pylist())
-    if found:
-        logger.info("%s topics are documents: left out", f"{len(found):,}")
-    return found
-
-
-def _find_trees(trees: TreeStore, formula: FormulaInstance) -> FormulaTrees | None:
-    return find_trees(trees, formula.visual_id, formula.latex)
-
-
-def _list_topics(
-    topics: ShardedTable, formula_trees: TreeStore
-) -> dict[int, list[Topic]]:
-    """List the topics by task, without queries that show nothing."""
-    found: list[Topic] = list(topics.records())
-    blank = find_blank_queries(found, partial(_find_trees, formula_trees))
-    for topic_id, reason in blank.items():
-        logger.warning("topic %s is not searched and counts as 0: %s", topic_id, reason)
-    found = [topic for topic in found if topic.topic_id not in blank]
-    return {task: [t for t in found if t.task == name] for task, name in TASKS.items()}
 
 
 def _list_sets(

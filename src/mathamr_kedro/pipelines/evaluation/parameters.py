@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from mathamr_kedro.errors import ConfigurationError, suggest
+from mathamr_kedro.experiments.grid import SYSTEM
 from mathamr_kedro.metrics import Averaging, Protocol, protocol_of
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.runs import (
@@ -20,12 +21,10 @@ from mathamr_kedro.runs import (
     name_text_model,
 )
 from mathamr_kedro.search import Strategy
+from mathamr_kedro.systems import SYSTEMS
 from mathamr_kedro.text import explain_absence
 
 logger = logging.getLogger(__name__)
-
-SYSTEM = "mathamr_plus"
-"""Name of our vectors in tables and run files."""
 
 Baseline = Literal[PostSystem, FormulaSystem]
 
@@ -90,6 +89,14 @@ class EvaluationConfig:
             {*strategies, *(baselines & {*POST_SYSTEMS})},
             {SYSTEM, *(baselines & {*FORMULA_SYSTEMS})},
         )
+        papers = {
+            part
+            for fusion in self.fusions
+            for part in fusion.of
+            if part.partition("/")[0] in SYSTEMS
+        }
+        # Which task a system serves, and by which parts, is known when it is opened.
+        tasks = (tasks[0] | papers, tasks[1] | papers)
         for fusion in self.fusions:
             if any(fusion.name in systems for systems in tasks):
                 raise ConfigurationError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kedro.pipeline import Node, Pipeline, node
 
 from mathamr_kedro.experiments import COLLECTION
-from mathamr_kedro.pipelines.evaluation import nodes, recording
+from mathamr_kedro.pipelines.evaluation import nodes, recording, searches
 
 _PARAMETERS = "params:evaluation"
 _TOPICS = {"topics": "topics", "parameters": _PARAMETERS}
@@ -25,7 +25,7 @@ def _search() -> list[Node]:
     """From topics to ranked lists of all systems."""
     return [
         node(
-            nodes.search_by_vectors,
+            searches.search_by_vectors,
             inputs={
                 **_TOPICS,
                 "posts": "posts",
@@ -41,7 +41,7 @@ def _search() -> list[Node]:
             tags="gpu",
         ),
         node(
-            nodes.search_by_baselines,
+            searches.search_by_baselines,
             inputs={
                 **_TOPICS,
                 "posts": "posts",
@@ -54,8 +54,23 @@ def _search() -> list[Node]:
             name="search_by_baselines",
         ),
         node(
-            nodes.fuse_systems,
-            inputs=["vector_runs", "baseline_runs", _PARAMETERS],
+            searches.search_by_systems,
+            inputs={
+                **_TOPICS,
+                "posts": "posts",
+                "formula_trees": "formula_trees",
+                "systems": "systems",
+                "system_sources": "system_sources",
+                "trained_systems": "trained_systems",
+                "indexed_systems": "indexed_systems",
+            },
+            outputs="paper_runs",
+            name="search_by_systems",
+            tags="gpu",
+        ),
+        node(
+            searches.fuse_systems,
+            inputs=["vector_runs", "baseline_runs", "paper_runs", _PARAMETERS],
             outputs="system_runs",
             name="fuse_systems",
         ),
@@ -90,6 +105,8 @@ def _score() -> list[Node]:
                 "training_history": "training_history",
                 "index": "index",
                 "system_runs": "system_runs",
+                "trained_systems": "trained_systems",
+                "indexed_systems": "indexed_systems",
                 "parameters": _PARAMETERS,
             },
             outputs="efficiency",

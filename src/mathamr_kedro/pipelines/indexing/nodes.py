@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.datasets import EncoderStore, IndexPlaces, VectorStores
+from mathamr_kedro.datasets import EncoderStore, IndexPlaces, SystemStore, VectorStores
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.graph import (
     FORMULA_TYPE,
@@ -35,6 +35,7 @@ from mathamr_kedro.search import (
     fingerprint_encoder,
     open_index,
 )
+from mathamr_kedro.systems import SystemSources
 
 logger = logging.getLogger(__name__)
 
@@ -120,6 +121,21 @@ def build_index(
         "seconds": round(seconds, 3),
         "machine": asdict(Machine.find()),
     }
+
+
+def index_systems(
+    systems: SystemStore,
+    system_sources: SystemSources,
+    trained_systems: Mapping[str, Any],
+) -> dict[str, dict[str, Any]]:
+    """Build the indexes of systems of other papers; return their sizes."""
+    sizes: dict[str, dict[str, Any]] = {}
+    for name, trained in trained_systems.items():
+        started = time.perf_counter()
+        counts = systems.open(trained["folder"]).index(system_sources)
+        seconds = time.perf_counter() - started
+        sizes[name] = {"seconds": seconds, **counts}
+    return sizes
 
 
 def _describe_size(store: VectorStore, size: IndexSize) -> dict[str, Any]:

@@ -46,6 +46,13 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 outputs="index",
                 name="build_index",
             ),
+            node(
+                nodes.index_systems,
+                inputs=["systems", "system_sources", "trained_systems"],
+                outputs="indexed_systems",
+                name="index_systems",
+                tags="gpu",
+            ),
         ],
         namespace="indexing",
         prefix_datasets_with_namespace=False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kedro.pipeline import Pipeline, node
 
-from mathamr_kedro.pipelines.training import nodes
+from mathamr_kedro.pipelines.training import nodes, systems
 
 _INPUTS = {
     "prepared_graphs": "prepared_graphs",
@@ -15,7 +15,7 @@ _TABLES = {"posts": "posts_if_there", "post_links": "post_links_if_there"}
 
 
 def create_pipeline(**kwargs: object) -> Pipeline:
-    """Return the stage: prepared graphs in, the best encoder out."""
+    """Return the stage: prepared graphs in, the best encoder and other systems out."""
     return Pipeline(
         [
             node(
@@ -53,6 +53,24 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                     "training_figure",
                 ],
                 name="train_encoder",
+                tags="gpu",
+            ),
+            node(
+                systems.prepare_systems,
+                inputs=[
+                    "systems",
+                    "system_sources",
+                    "params:systems",
+                    "params:training",
+                ],
+                outputs="prepared_systems",
+                name="prepare_systems",
+            ),
+            node(
+                systems.train_systems,
+                inputs=["systems", "prepared_systems"],
+                outputs="trained_systems",
+                name="train_systems",
                 tags="gpu",
             ),
         ],

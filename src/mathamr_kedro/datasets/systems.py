@@ -1,0 +1,160 @@
+"""Systems of other papers as datasets: what they read, and the folder of all models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from kedro.io import AbstractDataset
+
+from mathamr_kedro.datasets.formula_trees import FormulaTreesDataset
+from mathamr_kedro.datasets.penman_shards import PenmanShardsDataset
+from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.formula import find_trees
+from mathamr_kedro.systems import SystemFolder, SystemSources
+from mathamr_kedro.wording import count_nouns
+
+_RECORDS = {
+    "formulas": "FormulaInstance",
+    "posts": "Post",
+    "topics": "Topic",
+    "judgments": "Judgment",
+    "pairs": "TrainingPair",
+}
+_GRAPHS = ("graphs", "topic_graphs")
+_TREES = "trees_of"
+
+
+class SystemSourcesDataset(AbstractDataset[None, SystemSources]):
+    """All that systems read of a collection; nothing is opened before it is asked for.
+
+    Example of a catalog entry::
+
+        system_sources:
+          type: mathamr_kedro.datasets.systems.SystemSourcesDataset
+          folders: {posts: data/02_intermediate/posts, ...}
+
+    Args:
+        folders: where the parts of :class:`~mathamr_kedro.systems.SystemSources` lie.
+        metadata: for Kedro-Viz.
+    """
+
+    def __init__(
+        self, *, folders: Mapping[str, str], metadata: dict[str, Any] | None = None
+    ) -> None:
+        known = {*_RECORDS, *_GRAPHS, _TREES}
+        if {*folders} != known:
+            raise ConfigurationError(
+                f"Expected the folders of {', '.join(sorted(known))} (got "
+                f"{', '.join(sorted(folders))}) (conf/<env>/catalog)"
+            )
+        self._folders = dict(folders)
+        self.metadata = metadata
+
+    def load(self) -> SystemSources:
+        """Return the parts, unread."""
+        opened: dict[str, AbstractDataset[Any, Any]] = {
+            **{
+                part: ShardedTableDataset(filepath=self._folders[part], record=record)
+                for part, record in _RECORDS.items()
+            },
+            **{
+                part: PenmanShardsDataset(filepath=self._folders[part])
+                for part in _GRAPHS
+            },
+            _TREES: FormulaTreesDataset(filepath=self._folders[_TREES]),
+        }
+        marks = {part: _identify(dataset) for part, dataset in opened.items()}
+        readers: dict[str, Callable[[], Any]] = {
+            part: _read(dataset) for part, dataset in opened.items() if part != _TREES
+        }
+        topics = readers.pop("topics")
+        return SystemSources(
+            **readers,
+            topics=lambda: list(topics()),
+            trees_of=_find_trees(opened[_TREES]),
+            fingerprints=marks,
+        )
+
+    def save(self, data: None) -> None:
+        """Never called: the stages before write the parts."""
+        raise ConfigurationError("the sources of systems are written by other stages")
+
+    def _exists(self) -> bool:
+        return True
+
+    def _describe(self) -> dict[str, Any]:
+        return {"folders": self._folders}
+
+
+def _identify(dataset: AbstractDataset[Any, Any]) -> str:
+    """Return what stands for the rows; empty where they are not there."""
+    if not dataset.exists():
+        return ""
+    loaded = dataset.load()
+    found = getattr(loaded, "fingerprint", None)
+    return str(loaded.made_from if found is None else found)
+
+
+def _read(dataset: AbstractDataset[Any, Any]) -> Callable[[], Any]:
+    return lambda: dataset.load().records()
+
+
+def _find_trees(dataset: AbstractDataset[Any, Any]) -> Callable[[Any], Any]:
+    opened: list[Any] = []
+
+    def find(formula: Any) -> Any:
+        if not opened:
+            opened.append(dataset.load())
+        return find_trees(opened[0], formula.visual_id, formula.latex)
+
+    return find
+
+
+class SystemStore:
+    """All trainings of systems below one folder."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = Path(base)
+
+    def __repr__(self) -> str:
+        trained = len(list(self.base.glob("*/*/history.json")))
+        what = count_nouns(trained, "trained system")
+        return f"<{type(self).__name__}: {what}, in {self.base}>"
+
+    def prepare(
+        self, name: str, values: Mapping[str, Any], seed: int, sources: SystemSources
+    ) -> str:
+        """Prepare a training, or find one that is; return the name of its folder."""
+        made = SystemFolder.create(self.base, name, values, seed, sources)
+        return made.folder.relative_to(self.base).as_posix()
+
+    def open(self, folder: str) -> SystemFolder:
+        """Return a training that was prepared."""
+        return SystemFolder(self.base / folder)
+
+
+class SystemsDataset(AbstractDataset[None, SystemStore]):
+    """The folder of all trained systems; trainings write below it themselves."""
+
+    def __init__(
+        self, *, filepath: str, metadata: dict[str, Any] | None = None
+    ) -> None:
+        self._store = SystemStore(Path(filepath))
+        self.metadata = metadata
+
+    def load(self) -> SystemStore:
+        """Return the store."""
+        return self._store
+
+    def save(self, data: None) -> None:
+        """Never called: a training writes its own folder."""
+        raise ConfigurationError(f"{str(self._store.base)!r} is written by trainings")
+
+    def _exists(self) -> bool:
+        return True
+
+    def _describe(self) -> dict[str, Any]:
+        return {"filepath": str(self._store.base)}
