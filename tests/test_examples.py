@@ -59,6 +59,7 @@ SKIPPED = {
     r"^mathamr trees --reader latexml": "needs the program latexml",
     r"^mathamr graphs import": "tests/cli/test_graphs.py imports what was exported",
     r"^mathamr release": "writes into the sources",
+    r"^mathamr demo": "runs all stages; tests/cli/test_demo.py",
     r"path/to|/data/|~/": "names a folder of the reader",
 }
 """Patterns of commands that are not run here, and why."""
