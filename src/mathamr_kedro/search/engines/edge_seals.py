@@ -26,14 +26,15 @@ _REMEDY = (
     "run `kedro run --pipelines indexing` with the --env of your run: it builds the "
     "index again from the vectors"
 )
-_JOURNAL = "tracker_journal.dat"
-"""Comes and goes."""
+_PASSING = ("tracker_journal.dat", "wal/tmp-*")
+"""Files that come and go: a journal, and logs that the engine still prepares."""
 _REWRITTEN = ("*.json", "*.versions", "wal/*")
 
 
 def seal_build(folder: Path) -> Seals:
     """Read all files of a build and seal them."""
-    files = sorted(f for f in folder.rglob("*") if f.is_file() and f.name != _JOURNAL)
+    found = (f for f in folder.rglob("*") if not any(map(f.match, _PASSING)))
+    files = sorted(file for file in found if file.is_file())
     return {
         file.relative_to(folder).as_posix(): None
         if any(map(file.match, _REWRITTEN))
