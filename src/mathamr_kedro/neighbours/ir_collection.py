@@ -19,7 +19,7 @@ import ir_datasets
 from ir_datasets.formats.base import BaseDocs, BaseQrels, BaseQueries, GenericQrel
 from ir_datasets.indices import PickleLz4FullStore
 
-from mathamr_kedro.corpus import Collection, clean_text
+from mathamr_kedro.corpus import Collection, Part, clean_text
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.records import Failure
 from mathamr_kedro.text import restore_latex
@@ -87,10 +87,10 @@ class _Query(NamedTuple):
         return self.text
 
 
-class _Docs(BaseDocs):  # type: ignore[misc]
+class _Docs(BaseDocs):
     """Documents of a collection, read from its files whenever they are asked for."""
 
-    part = "posts"
+    part: Part = "posts"
 
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
@@ -137,7 +137,7 @@ class _Posts(_Docs):
 
 
 class _Formulas(_Docs):
-    part = "formulas"
+    part: Part = "formulas"
 
     def docs_iter(self) -> Iterator[_Formula]:
         seen: set[str] = set()
@@ -152,7 +152,7 @@ class _Formulas(_Docs):
         return _Formula
 
 
-class _Queries(BaseQueries):  # type: ignore[misc]
+class _Queries(BaseQueries):
     def __init__(self, collection: Collection, task: str, year: int | None) -> None:
         self._collection, self.task, self._year = collection, task, year
 
@@ -180,7 +180,7 @@ class _Queries(BaseQueries):  # type: ignore[misc]
         return "en"
 
 
-class _Qrels(BaseQrels):  # type: ignore[misc]
+class _Qrels(BaseQrels):
     def __init__(self, collection: Collection, queries: _Queries) -> None:
         self._collection, self._queries = collection, queries
 
@@ -193,7 +193,7 @@ class _Qrels(BaseQrels):  # type: ignore[misc]
                 yield GenericQrel(found.topic_id, found.doc_id, found.grade)
 
     def qrels_cls(self) -> type:
-        return GenericQrel  # type: ignore[no-any-return]
+        return GenericQrel
 
     def qrels_defs(self) -> dict[int, str]:
         return _GRADES

@@ -18,7 +18,7 @@ from mathamr_kedro.graph import (
 _PREPARED = "05_model_input/prepared_graphs"
 
 
-class MathGraphDataset(Dataset):  # type: ignore[misc]
+class MathGraphDataset(Dataset):
     """The fused graphs of posts or topics, read from the disk one by one.
 
     ``dataset[0]`` is a ``Data`` with node types in ``x``, relations in ``edge_type``,

@@ -11,7 +11,8 @@ Java is not needed: PyTerrier starts it for Terrier's own index alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import pyterrier as pt
@@ -21,7 +22,7 @@ from mathamr_kedro.search import Searcher
 _COLUMNS = ["docno", "score", "rank"]
 
 
-class MathAmrRetriever(pt.Transformer):  # type: ignore[misc]
+class MathAmrRetriever(pt.Transformer):
     """Finds posts for the column ``query``: words, with formulas between dollars.
 
     Args:
@@ -48,7 +49,7 @@ class MathAmrRetriever(pt.Transformer):  # type: ignore[misc]
             return pd.DataFrame(columns=[*queries.columns, *_COLUMNS])
         return pd.concat(parts, ignore_index=True)
 
-    def _rank(self, row: dict[str, str]) -> pd.DataFrame:
+    def _rank(self, row: Mapping[Any, Any]) -> pd.DataFrame:
         hits, _ = self._searcher.rank(row["query"], self._top, self._types)
         found = pd.DataFrame(
             {
