@@ -92,9 +92,14 @@ def test_damaged_export_is_refused(exported, tmp_path):
         PortableEncoder(broken)
 
 
-def test_folder_that_is_there_is_kept(encoder, tmp_path):
+def test_only_an_earlier_export_is_replaced(encoder, tmp_path):
+    (tmp_path / "thesis.tex").touch()
     with pytest.raises(ConfigurationError, match="Expected a new folder"):
         encoder.export(tmp_path)
+    assert (tmp_path / "thesis.tex").exists()
+    for _ in range(2):
+        encoder.export(tmp_path / "mine")
+    assert not (tmp_path / "mine/thesis.tex").exists()
 
 
 def test_a_text_instead_of_a_list_is_refused(encoder):

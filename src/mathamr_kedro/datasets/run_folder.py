@@ -127,7 +127,7 @@ class RunFolderDataset(AbstractVersionedDataset[Sequence[Run], RunFolder]):
 
     def preview(self) -> TablePreview:
         """Return the runs, a row each."""
-        entries = [asdict(entry) for entry in self.load.__wrapped__(self).entries]
+        entries = [asdict(entry) for entry in self.load().entries]
         shown = ["task", "topic_set", "system", "topics", "results", "trec"]
         return TablePreview(
             {

@@ -23,6 +23,7 @@ from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.files import replace_folder
 from mathamr_kedro.graph import RecordArrays, ReleasedEncoder, StoredTrees
 from mathamr_kedro.model import ComputeConfig, load_model, save_model
+from mathamr_kedro.model.weights import SAFE_WEIGHTS
 from mathamr_kedro.sealing import seal_folder
 from mathamr_kedro.search import QueryEncoder
 from mathamr_kedro.search.post_vectors import PostEntry
@@ -84,11 +85,12 @@ class PortableEncoder:
         """Write a folder with ``weights.safetensors``; it appears whole.
 
         Raises:
-            ConfigurationError: the folder is there.
+            ConfigurationError: there is a folder that is no earlier export.
         """
-        if folder.exists():
+        if folder.exists() and not (folder / SAFE_WEIGHTS).is_file():
             raise ConfigurationError(
-                f"Expected a new folder (there is {str(folder)!r}); name another one"
+                f"Expected a new folder, or one of an earlier export (there is no "
+                f"{SAFE_WEIGHTS} in {str(folder)!r}); name another one"
             )
         with replace_folder(folder) as part:
             save_model(part, self.model, half=True, safe=True)
