@@ -48,6 +48,7 @@ SKIPPED = {
     r"^kedro run --pipelines [\w,]+$": (
         "base and demo share a folder: other settings would undo the demo"
     ),
+    r"\bformula_rgcn\b": "trains for minutes; tests/systems/formula_rgcn trains too",
     r"^mathamr (evaluate|compare) (run|base|baseline)\.": "names files of the reader",
     r"^mathamr search --queries|--output (FOLDER|RUN)\b|--env beir ": (
         "names files of the reader; tests/pipelines/evaluation/test_beir.py runs it"
@@ -60,6 +61,7 @@ SKIPPED = {
     r"^mathamr graphs import": "tests/cli/test_graphs.py imports what was exported",
     r"^mathamr release": "writes into the sources",
     r"^mathamr demo": "runs all stages; tests/cli/test_demo.py",
+    r"--env demo\+ssemb": "trains for minutes; tests/systems/ssemb does on a part",
     r"path/to|/data/|~/": "names a folder of the reader",
 }
 """Patterns of commands that are not run here, and why."""

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from mathamr_kedro.systems import SYSTEMS
 from tests.conftest import PROJECT
 from tests.house import ROOT, find_home, find_reached, read_modules
 
@@ -60,6 +61,7 @@ def test_everything_is_reached_from_a_command_a_pipeline_or_the_catalog():
     }
     starts |= {n for n in MODULES if n.endswith((".__main__", ".pipeline"))}
     starts |= {n for n in MODULES if n.startswith(f"{ROOT}.cli")}
+    starts |= {f"{ROOT}.systems.{home.split(':')[0]}" for home in SYSTEMS.values()}
     for file in (PROJECT / "conf").rglob("*.yml"):
         for name in re.findall(rf"{ROOT}(?:\.\w+)+", file.read_text(encoding="utf-8")):
             module, _, item = name.rpartition(".")

@@ -29,6 +29,7 @@ from mathamr_kedro.errors import (
 from mathamr_kedro.graph import (
     FORMULA,
     PreparedGraphs,
+    PreprocessingConfig,
     RecordArrays,
     StoredTrees,
     read_placeholder,
@@ -41,6 +42,7 @@ from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project import LastRun, open_catalog
 from mathamr_kedro.project_systems import Finds, ProjectSystems
 from mathamr_kedro.records import CleanText, Post, Topic
+from mathamr_kedro.runs import TASK_OF
 from mathamr_kedro.search import (
     AddedPosts,
     EncodedQuery,
@@ -53,7 +55,9 @@ from mathamr_kedro.search import (
     open_index,
 )
 from mathamr_kedro.search.explanation import caption_nodes
+from mathamr_kedro.search.queries import EncodeWords
 from mathamr_kedro.statement_search import StatementSearch
+from mathamr_kedro.text import SentenceEncoder, find_text_model
 from mathamr_kedro.texts_beside import TextsBeside
 from mathamr_kedro.types import PostId
 
@@ -213,7 +217,7 @@ class _Project:
                 f"{', '.join(known[:1]) or 'none'} to {', '.join(known[-1:]) or 'none'}"
             )
         (entry,) = store.read([text]).entries()
-        if topic.task == "task2":
+        if TASK_OF.get(topic.task) == 2:
             entry = _choose_formula(entry, topic)
         tokens = self.parsing.max_chunk_tokens
         captions = caption_nodes(topic.text, topic.formula_map, entry.kinds, tokens)
@@ -233,12 +237,25 @@ class _Project:
         tokens = self.parsing.max_chunk_tokens
         parse = ParseTexts(self.parsing.parser_settings, tokens)
         parse.prepare()
+        model = load_model(self._model_folder, self.indexing.encoding.compute)
         return QueryEncoder(
             parse,
             RecordArrays(self._graphs, trees, fusion.mode),
-            load_model(self._model_folder, self.indexing.encoding.compute),
+            model,
             tokens,
+            self._load_text_model() if model.config.text_dim else None,
         )
+
+    def _load_text_model(self) -> EncodeWords:
+        """Load the sentence encoder whose vectors the encoder reads."""
+        values = self.catalog.load("params:preprocessing")
+        name = PreprocessingConfig.read(values).text_model
+        if name is None:
+            raise ConfigurationError(
+                "Expected preprocessing.text_model, the sentence encoder that this "
+                "encoder was trained with (got none)"
+            )
+        return SentenceEncoder(find_text_model(name)).encode
 
 
 def _choose_formula(entry: PostEntry, topic: Topic) -> PostEntry:

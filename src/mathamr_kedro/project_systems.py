@@ -6,12 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
+from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.experiments.grid import SYSTEM
 from mathamr_kedro.formula import find_trees
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
+from mathamr_kedro.project import open_catalog
 from mathamr_kedro.records import FormulaInstance, Topic
 from mathamr_kedro.runs import (
     FormulaSearch,
@@ -26,6 +28,55 @@ from mathamr_kedro.types import FormulaId, PostId
 
 Finds: TypeAlias = Literal["posts", "formulas"]
 """What a system is asked for."""
+
+
+def explain_formula(
+    text: str,
+    found: FormulaId,
+    system: str,
+    env: str | None = None,
+    data_root: str | None = None,
+) -> Sequence[Any]:
+    """Ask a system of another paper what it matched.
+
+    Args:
+        text: LaTeX, or the id of a topic of Task 2.
+        found: id of a formula, or of its post.
+        system: as evaluation names it, e.g. ``formula_rgcn/slg``.
+        env: an environment of ``conf/``; ``None`` for the default one.
+        data_root: another folder for what the stages wrote.
+
+    Returns:
+        What the system's ``explain`` returns, e.g.
+        :class:`~mathamr_kedro.systems.formula_rgcn.NodeMatches`.
+
+    Raises:
+        ConfigurationError: there is no such system, or it cannot tell.
+    """
+    catalog: Any = open_catalog(env, data_root)
+    indexed, trained = catalog.load("indexed_systems"), catalog.load("trained_systems")
+    known = [n for i in indexed.values() for n in i["rankers"].get("2", ())]
+    if system not in known:
+        raise ConfigurationError(
+            f"No system of another paper for formulas is named {system!r}"
+            f"{suggest(system, known) or '.'} The last run indexed: "
+            f"{', '.join(known) or 'none'} (conf/<env>/parameters/systems.yml)"
+        )
+    folder = trained[system.partition("/")[0]]["folder"]
+    opened = catalog.load("systems").open(folder).open(catalog.load("system_sources"))
+    explain = getattr(opened[2][system], "explain", None)
+    if explain is None:
+        raise ConfigurationError(
+            f"Expected a system that compares parts of formulas (got {system!r}, which "
+            "compares them whole)"
+        )
+    topic = catalog.load("topics").find("topic_id", text)
+    matches: Sequence[Any] = explain(topic or _ask_for(text), found)
+    return matches
+
+
+def _ask_for(latex: str) -> Topic:
+    return Topic("query", "task2", 0, "", (), "", (), "q", latex, None, None, None)
 
 
 class ProjectSystems:

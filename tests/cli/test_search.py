@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from mathamr_kedro.cli import explain, search
 from mathamr_kedro.errors import (
     ConfigurationError,
+    FormulaError,
     MalformedInputError,
     MissingInputError,
 )
@@ -99,6 +100,45 @@ def test_types_of_the_strategy_hold_unless_others_are_asked_for(searcher) -> Non
     assert kinds == {"answer"}  # conf/base/parameters/indexing.yml
     found = searcher.search("Are there primes?", post_types=("question",)).results
     assert {r.post_id for r in found} == set(TITLES)
+
+
+def test_query_variables_stand_for_operands(searcher) -> None:
+    answer = searcher.search_formula("?m^2 = ?{times} ?n^2", top=6)
+    first, *others = answer.results
+    assert first.post_id == "2"
+    assert "a^2 = 2b^2" in first.matches[0].post
+    assert answer.warnings == ()
+    assert first.pattern is not None and first.pattern.is_whole
+    assert first.pattern.bindings == {"?m": "a", "?times": "2", "?n": "b"}
+    assert "?m^2 = ?{times} ?n^2" in first.matches[0].query
+    assert all(result.pattern is None for result in others)
+
+
+def test_a_part_that_matches_comes_before_what_does_not(searcher) -> None:
+    (first, *_) = searcher.search_formula("(?a - 1) e^?b", top=6).results
+    assert (first.post_id, first.pattern.is_whole) == ("4", False)
+    assert first.pattern.bindings == {"?a": "x", "?b": "x"}
+
+
+def test_no_match_is_told_and_the_nearest_are_shown(searcher) -> None:
+    answer = searcher.search_formula("?a^2 = ?a^3", top=2)
+    assert len(answer.results) == 2
+    (warning,) = answer.warnings
+    assert "is an instance of ?a^2 = ?a^3; these are the most similar" in warning
+
+
+def test_nothing_but_variables_is_refused(searcher) -> None:
+    with pytest.raises(FormulaError, match="around the query variables"):
+        searcher.search_formula("?a")
+
+
+def test_bindings_are_shown(data: Path) -> None:
+    shown = run(search.command, data, "--formula", "?m^2 = 2 ?n^2", "--top", "1")
+    assert "an instance, with ?m = a, ?n = b" in shown.output
+    listed = run(search.command, data, "--formula", "?m^2 = 2 ?n^2", "--json")
+    first, *others = json.loads(listed.stdout)
+    assert first["pattern"] == {"bindings": {"?m": "a", "?n": "b"}, "is_whole": True}
+    assert all("pattern" not in other for other in others)
 
 
 def test_a_formula_finds_the_posts_that_have_it(searcher) -> None:

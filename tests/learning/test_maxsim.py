@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 from dataclasses import replace
@@ -13,6 +14,7 @@ import torch.nn.functional as F  # noqa: N812
 
 from benchmarks.padded_maxsim import padded_maxsim
 from mathamr_kedro.learning.maxsim import (
+    find_partners,
     maxsim,
     take_documents,
 )
@@ -47,6 +49,15 @@ def gradients(scores, queries, documents):
     return torch.autograd.grad(scores, [queries.vectors, documents.vectors], weight)
 
 
+@pytest.fixture(params=["loop", "scatter"])
+def _way(request, monkeypatch):
+    """Run a test as a CPU finds partners, and as a GPU does."""
+    home = "mathamr_kedro.learning.maxsim"
+    found = getattr(importlib.import_module(home), f"_find_by_{request.param}")
+    monkeypatch.setattr(f"{home}._find_by_loop", found)
+
+
+@pytest.mark.usefixtures("_way")
 @pytest.mark.parametrize("spare", [0, 3])
 def test_ragged_equals_loop_and_padded_twin(spare):
     queries, documents = (
@@ -65,6 +76,7 @@ def test_ragged_equals_loop_and_padded_twin(spare):
         mine = maxsim(queries, documents)
 
 
+@pytest.mark.usefixtures("_way")
 def test_small_chunks_change_nothing(monkeypatch):
     queries, documents = draw([3, 1, 5, 2]), draw([4, 1, 20, 2, 3], seed=1)
     whole = maxsim(queries, documents)
@@ -96,6 +108,21 @@ def test_padding_marks_real_vectors():
     assert torch.equal(padded[is_real], posts.vectors)
 
 
+@pytest.mark.usefixtures("_way")
+def test_partners_are_the_nearest_and_of_equals_the_first():
+    queries, documents = draw([2, 1], spare=1), draw([3, 2], seed=1)
+    twins = documents.vectors.detach()[[0, 0, 1, 4, 3]]
+    best, where = find_partners(queries, replace(documents, vectors=twins))
+    assert not best.requires_grad
+    for i, vector in enumerate(queries.vectors[:3]):
+        for j, (a, b) in enumerate(((0, 3), (3, 5))):
+            products = [float(vector @ twins[row]) for row in range(a, b)]
+            assert where[i, j] == a + products.index(max(products))
+            assert best[i, j] == pytest.approx(max(products))
+    assert (where != 1).all()
+
+
+@pytest.mark.usefixtures("_way")
 def test_posts_may_stand_anywhere_among_the_vectors():
     both = draw([3, 1, 5, 2, 4], spare=2)
     queries = replace(both, ptr=both.ptr[:3])

@@ -74,7 +74,9 @@ def symbols(shards):
     kinds[::3], kinds[1::5] = schema.num_node_types, schema.num_node_types + 1
     is_layout = np.ones(schema.num_forward, dtype=np.bool_)
     is_layout[0] = False
-    return FormulaSymbols(kinds, is_layout)
+    is_operator = np.ones(schema.num_forward, dtype=np.bool_)
+    is_operator[1:4] = False
+    return FormulaSymbols(kinds, is_layout, is_operator)
 
 
 @pytest.fixture
@@ -308,3 +310,22 @@ def test_formulas_without_trees_and_empty_shards_are_no_obstacle(tmp_path, shard
     vectors = PatternTeacher(empty, DistillationConfig(1.0), CPU).vectors
     assert vectors.shape == (1, 256)
     assert not vectors.any()
+
+
+def test_both_trees_teach_in_equal_parts(shards, symbols):
+    """The similarity of two formulas is the mean of those by either tree."""
+    layout, operator, both = (
+        PatternTeacher(
+            shards, DistillationConfig(1.0, trees=trees), CPU, symbols
+        ).vectors.float()
+        for trees in ("layout", "operator", "both")
+    )
+    has_both = (layout.norm(dim=1) > 0) & (operator.norm(dim=1) > 0)
+    assert has_both.sum() > 3
+    assert not torch.allclose(layout, operator, atol=0.1)
+    one, two, three = (v[has_both] for v in (layout, operator, both))
+    mean = (one @ one.T + two @ two.T) / 2
+    assert torch.allclose(three @ three.T, mean, atol=5e-3)
+    only = (layout.norm(dim=1) > 0) & (operator.norm(dim=1) == 0)
+    alike = both[only] @ both[only].T
+    assert torch.allclose(alike, layout[only] @ layout[only].T, atol=5e-3)

@@ -114,6 +114,19 @@ def test_formula_search_marks_the_formula(client: TestClient) -> None:
     assert first["matches"][0]["similarity"] > 0.8
 
 
+def test_query_variables_are_bound(client: TestClient) -> None:
+    asked = {"latex": r"\sum_{?i=1}^n ?d_?i"}
+    first = client.get("/api/formula", params=asked).json()["results"][0]
+    bindings = first["pattern"]["bindings"]
+    assert {name: f["latex"] for name, f in bindings.items()} == {"?i": "i", "?d": "d"}
+    assert "<math" in bindings["?i"]["mathml"]
+    plain = client.get("/api/formula", params={"latex": "x"}).json()["results"][0]
+    assert plain["pattern"] is None
+    wrong = client.get("/api/formula", params={"latex": "?a"})
+    assert wrong.status_code == 422
+    assert "around the query variables" in wrong.json()["detail"]
+
+
 def test_explanation_has_all_pairs_and_both_graphs(client: TestClient) -> None:
     asked = {"q": QUESTION, "post_id": "33703", "graphs": True}
     found = client.get("/api/explain", params=asked).json()

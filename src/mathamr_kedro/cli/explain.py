@@ -20,9 +20,17 @@ _LINES = 20
 @click.argument("text", type=QUERY)
 @click.argument("post_id")
 @click.option(
+    "--formula",
+    "is_formula",
+    is_flag=True,
+    help="TEXT is LaTeX or a topic of Task 2, POST_ID a formula or its post: draw the "
+    "nodes that a --system of formulas matched on the trees of both.",
+)
+@click.option(
     "--output",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="Write the heatmap here: a name that ends in .html or .png.",
+    help="Write the heatmap here: a name that ends in .html or .png; with --formula "
+    "the trees: .svg.",
 )
 @click.option(
     "--system",
@@ -38,7 +46,9 @@ _LINES = 20
 )
 @ENV
 @DATA_ROOT
-def command(text: str, post_id: str, output: Path | None, **where: Any) -> None:
+def command(
+    text: str, post_id: str, is_formula: bool, output: Path | None, **where: Any
+) -> None:
     r"""Show which node of TEXT matched which node of POST_ID, and what its score is.
 
     TEXT is a question, the id of a topic of the collection, or - for the input.
@@ -47,11 +57,16 @@ def command(text: str, post_id: str, output: Path | None, **where: Any) -> None:
       mathamr explain 'is $\sqrt p$ irrational for a prime $p$?' 33703
       mathamr explain 'is $\sqrt p$ irrational for a prime $p$?' 33703 --output why.html
       mathamr explain A.301 591846 --env arqmath
+      mathamr explain --formula '\sqrt{p}' 33703 --system formula_rgcn --output why.svg
     """
-    if output is not None and output.suffix not in (".html", ".png"):
+    suffixes = (".svg",) if is_formula else (".html", ".png")
+    if output is not None and output.suffix not in suffixes:
         raise click.UsageError(
-            f"Expected a name in .html or .png (got {output.name!r})"
+            f"Expected a name in {' or '.join(suffixes)} (got {output.name!r})"
         )
+    if is_formula:
+        _explain_formula(text, post_id, output, **where)
+        return
     # Loaded here: wrong options are refused at once.
     from mathamr_kedro.project_search import open_searcher  # noqa: PLC0415
     from mathamr_kedro.search.heatmap import save_heatmap, write_html  # noqa: PLC0415
@@ -70,6 +85,30 @@ def command(text: str, post_id: str, output: Path | None, **where: Any) -> None:
     else:
         output.write_text(write_html(found), encoding="utf-8")
     click.echo(f"Wrote {output}")
+
+
+def _explain_formula(
+    text: str,
+    found: str,
+    output: Path | None,
+    system: str | None,
+    fuse_with: tuple[str, ...],
+    **where: Any,
+) -> None:
+    if system is None or fuse_with:
+        raise click.UsageError(
+            "--formula needs --system, one of another paper such as formula_rgcn, and "
+            "takes no --with"
+        )
+    # Loaded here: wrong options are refused at once.
+    from mathamr_kedro.project_systems import explain_formula  # noqa: PLC0415
+
+    matches = explain_formula(text, found, system, **where)
+    click.echo("\n\n".join(every.describe() for every in matches))
+    if output is not None and matches:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(type(matches[0]).draw(matches), encoding="utf-8")
+        click.echo(f"Wrote {output}")
 
 
 def _show(found: Explanation) -> None:

@@ -27,7 +27,10 @@ _WARNINGS, _PARTS = 5, 12
 @click.command(name="search")
 @click.argument("text", required=False, type=QUERY)
 @click.option(
-    "--formula", metavar="LATEX", type=QUERY, help="Search for a formula instead."
+    "--formula",
+    metavar="LATEX",
+    type=QUERY,
+    help="Search for a formula instead; ?a, ?{name} in it stand for any operand.",
 )
 @click.option(
     "--like",
@@ -91,6 +94,7 @@ def command(
       mathamr search 'is $\sqrt p$ irrational for a prime $p$?'
       mathamr search --formula '\zeta(s) = \sum n^{-s}' --top 5
       mathamr search --formula '\sqrt{2}' --system mathamr_plus --with bm25_opt
+      mathamr search --formula '?a^2 + ?b^2 = ?c^2'
       mathamr search --like 33701 --json
       mathamr search 'is $\sqrt p$ irrational for a prime $p$?' --with bm25
       mathamr search --queries queries.jsonl --output mine.run
@@ -165,8 +169,10 @@ def _to_dict(result: Result) -> dict[str, object]:
             for p in result.parts
         ],
     }
-    if result.statement is None:
-        del found["statement"]
+    found["pattern"] = result.pattern._asdict() if result.pattern else None
+    for name in ("statement", "pattern"):
+        if found[name] is None:
+            del found[name]
     return found
 
 
@@ -180,6 +186,8 @@ def _format(result: Result) -> str:
     lines = [f"{head}  {result.score:.4f}  {what}".rstrip()]
     if result.snippet:
         lines.append(f"     {result.snippet}")
+    if result.pattern is not None:
+        lines.append(f"     {result.pattern.describe()}")
     found = ScorePart.describe(result.parts, result.matches, _PARTS)
     return "\n".join([*lines, *(f"     {line}" for line in found)]) + "\n"
 

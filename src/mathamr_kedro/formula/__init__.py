@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         slt_from_mathml,
     )
     from mathamr_kedro.formula.node import SLT_EDGES, find_kind
+    from mathamr_kedro.formula.query_variables import PatternMatch, QueryPattern
     from mathamr_kedro.formula.rendered_text import MATH_STYLE, render_text
     from mathamr_kedro.formula.svg_drawing import draw_svg
     from mathamr_kedro.formula.text_drawing import draw_text
@@ -51,6 +52,8 @@ _HOME = {
     "LatexmlConfig": "latexml",
     "LatexmlConverter": "latexml",
     "MATH_STYLE": "rendered_text",
+    "PatternMatch": "query_variables",
+    "QueryPattern": "query_variables",
     "SLT_EDGES": "node",
     "TreeBatch": "tree_rows",
     "TreeError": "mathml",
@@ -76,6 +79,8 @@ __all__ = [
     "FormulaTrees",
     "LatexmlConfig",
     "LatexmlConverter",
+    "PatternMatch",
+    "QueryPattern",
     "TreeBatch",
     "TreeError",
     "TreeRow",

@@ -65,15 +65,19 @@ class _Block:
         ]
 
 
-def draw_svg(drawn: FormulaTree | FormulaTrees, title: str = "") -> _SvgDrawing:
-    """Return a tree, or both trees of a formula under their names, as SVG text.
+def draw_svg(
+    drawn: FormulaTree | FormulaTrees | Sequence[tuple[str, FormulaTree]],
+    title: str = "",
+) -> _SvgDrawing:
+    """Return a tree, or several under their names, as SVG text.
 
     >>> draw_svg(FormulaTree.from_string("[V!x,a[N!2]]"))[:4]
     '<svg'
 
     Args:
-        drawn: a missing tree of a formula is skipped.
-        title: stands before the names of both trees, e.g. the LaTeX.
+        drawn: a tree, both trees of a formula (a missing one is skipped), or any
+            trees with their names.
+        title: stands before the names, e.g. the LaTeX.
 
     Returns:
         Text that notebooks show as a picture.
@@ -83,7 +87,11 @@ def draw_svg(drawn: FormulaTree | FormulaTrees, title: str = "") -> _SvgDrawing:
     """
     if isinstance(drawn, FormulaTree):
         return _draw_tree(drawn)
-    named = (("Symbol Layout Tree", drawn.slt), ("Operator Tree", drawn.opt))
+    named: Sequence[tuple[str, FormulaTree | None]]
+    if isinstance(drawn, FormulaTrees):
+        named = (("Symbol Layout Tree", drawn.slt), ("Operator Tree", drawn.opt))
+    else:
+        named = drawn
     lead = f"{title}: " if title else ""
     return _join_drawings(
         [(lead + name, _draw_tree(tree)) for name, tree in named if tree is not None]

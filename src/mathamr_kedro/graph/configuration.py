@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 from mathamr_kedro.errors import ConfigurationError
@@ -26,6 +27,9 @@ class PreprocessingConfig:
     graph: GraphVariant = field(default_factory=GraphVariant)
     vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
     pairs: SplitConfig = field(default_factory=SplitConfig)
+    text_model: str | None = None
+    """Sentence encoder whose vectors document nodes read (``training.model.text_dim``):
+    a known name or a folder; ``None``: they read none."""
     workers: WorkerConfig = field(default_factory=WorkerConfig)
     """How the stage runs; never changes what it makes."""
 
@@ -54,11 +58,15 @@ class PreprocessingConfig:
 
     def describe(self) -> dict[str, Any]:
         """Return what the prepared graphs depend on, as plain values."""
-        return {
+        found: dict[str, Any] = {
             "graph": asdict(self.graph),
             "vocabulary": asdict(self.vocabulary),
             "pairs": asdict(self.pairs),
         }
+        if self.text_model is not None:
+            # A folder is known by its name, wherever it lies.
+            found["text_model"] = PurePath(self.text_model).name
+        return found
 
     @property
     def variant_key(self) -> str:

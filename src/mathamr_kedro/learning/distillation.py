@@ -8,13 +8,14 @@ has vectors :math:`t_i` of the same posts or formulas:
         \text{softmax}_j(t_i^\top t_j / \tau_t) \,\|\,
         \text{softmax}_j(z_i^\top z_j / \tau)\right)
 
-Formulas learn from the patterns of their layout trees (:mod:`.pattern_teacher`), posts
+Formulas learn from the patterns of their trees (:mod:`.pattern_teacher`), posts
 from a sentence encoder (:class:`TextTeacher`, with what :mod:`.teacher_vectors` wrote).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -32,6 +33,8 @@ class DistillationConfig:
 
     weight: float = 0.0
     """Of the loss of formulas beside the contrastive ones; 0: no distillation."""
+    trees: Literal["layout", "operator", "both"] = "layout"
+    """Whose patterns formulas learn from; ``both``: in equal parts."""
     temperature: float = 0.1
     """Of the teacher of formulas: lower ones look at the nearest formulas alone."""
     path_length: int = 3

@@ -1,4 +1,4 @@
-"""What node types and relations mean inside formulas: kinds, and layout trees."""
+"""What node types and relations mean inside formulas: kinds, and the two trees."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.formula import SLT_EDGES, find_kind
 from mathamr_kedro.graph import RARE_NUMBERS, GraphSchema, PreparedGraphs
+from mathamr_kedro.graph.math_graph import MATH_ROLE, OPT_ROLE, SLT_ROLE
 
-_ROOT = "slt"
 _KINDS = ("V!", "N!")
+_ARGUMENTS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""Edges of operator trees, by the number of the argument; further ones are rare, and
+named as edges of layout trees are."""
 
 
 class FormulaSymbols(NamedTuple):
@@ -22,13 +25,14 @@ class FormulaSymbols(NamedTuple):
     """(T,) the type itself; T for all variables and T + 1 for all numbers."""
     is_layout: NDArray[np.bool_]
     """(F,) forward relations of layout trees, the one to their root among them."""
+    is_operator: NDArray[np.bool_]
+    """(F,) the same of operator trees."""
 
     @classmethod
     def of_schema(cls, schema: GraphSchema) -> FormulaSymbols:
-        """Take all types for different and all edges for layout: no names known."""
-        return cls(
-            np.arange(schema.num_node_types), np.ones(schema.num_forward, np.bool_)
-        )
+        """Take all types for different, all edges for those of both: no names known."""
+        every = np.ones(schema.num_forward, np.bool_)
+        return cls(np.arange(schema.num_node_types), every, every)
 
     @classmethod
     def of_names(cls, types: Sequence[str], roles: Sequence[str]) -> FormulaSymbols:
@@ -36,17 +40,25 @@ class FormulaSymbols(NamedTuple):
 
         Graphs without layout trees (``formula_mode: opt``) lend those of operators.
 
-        >>> found = FormulaSymbols.of_names(["[UNK]", "V!x", "+", "N!2"], ["n", "slt"])
+        >>> roles = ["n", "slt", "0", "opt", "ARG1"]
+        >>> found = FormulaSymbols.of_names(["[UNK]", "V!x", "+", "N!2"], roles)
         >>> found.kind_of.tolist(), found.is_layout.tolist()
-        ([0, 4, 2, 5], [True, True])
+        ([0, 4, 2, 5], [True, True, False, False, False])
+        >>> found.is_operator.tolist()
+        [False, False, True, True, False]
         """
         names = ["N!" if t in RARE_NUMBERS.values() else find_kind(t) for t in types]
         number = {kind: len(types) + i for i, kind in enumerate(_KINDS)}
         kinds = [number.get(name, i) for i, name in enumerate(names)]
-        layout = [role == _ROOT or role in SLT_EDGES for role in roles]
-        if _ROOT not in roles:
+        layout = [role == SLT_ROLE or role in SLT_EDGES for role in roles]
+        operator = [role in (OPT_ROLE, MATH_ROLE, *_ARGUMENTS) for role in roles]
+        if SLT_ROLE not in roles:
             layout = [True] * len(roles)
-        return cls(np.array(kinds), np.array(layout))
+        return cls(np.array(kinds), np.array(layout), np.array(operator))
+
+    def turn_to_operators(self) -> FormulaSymbols:
+        """Return them with operator trees where layout trees stand."""
+        return self._replace(is_layout=self.is_operator)
 
     @classmethod
     def of_graphs(cls, graphs: PreparedGraphs) -> FormulaSymbols:

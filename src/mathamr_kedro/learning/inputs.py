@@ -62,6 +62,9 @@ class TrainingInputs:
         columns = [pairs.queries, pairs.documents, pairs.negatives, pairs.validation]
         digests = [fingerprint(None if c is None else c.tolist()) for c in columns]
         totals = sizes.sum(0, dtype=np.int64).tolist()
+        if self.config.model.text_dim and self.shards.texts is not None:
+            texts = np.ascontiguousarray(self.shards.texts)
+            digests.append(hashlib.blake2b(texts.data).hexdigest())
         settings, path = self._settings, self.config.pretrained_nodes
         if path is not None:  # what it holds counts, not where it is
             vectors = _read_vectors(path, "pretrained_nodes").numpy()
@@ -96,6 +99,7 @@ class TrainingInputs:
         Fresh weights come from the seed: the same on every device and in every process.
         """
         config = self.config
+        self._check_texts()
         teachers = self._make_teachers(device)
         _seed_everything(config.seed)
         # Drawn on the CPU, so a seed gives the same start everywhere.
@@ -111,6 +115,17 @@ class TrainingInputs:
         if self.start is not None:
             step.model.load_state_dict(load_model(self.start).state_dict())
         return step
+
+    def _check_texts(self) -> None:
+        """Refuse graphs without the vectors of texts that the encoder is to read."""
+        wanted, texts = self.config.model.text_dim, self.shards.texts
+        width = 0 if texts is None else texts.shape[1]
+        if wanted not in (0, width):
+            raise ConfigurationError(
+                f"Expected model.text_dim {width or 0}, the width of the vectors in "
+                f"{str(self.shards.folder)!r} (got {wanted!r}); "
+                "preprocessing.text_model chooses the sentence encoder"
+            )
 
     @property
     def _num_posts(self) -> int:

@@ -56,25 +56,27 @@ def maxsim(
     return scores
 
 
+def find_partners(
+    queries: RaggedVectors, documents: RaggedVectors
+) -> tuple[Tensor, Tensor]:
+    """(M, C) best products of each query vector in each document, and their rows.
+
+    Eq. 3.5 before the sum, without gradients. Spare vectors of queries are left out;
+    rows are those of ``documents.vectors``, of equals the first.
+    """
+    first, end = int(queries.ptr[0]), int(queries.ptr[-1])
+    mine, theirs = queries.vectors.detach(), documents.vectors.detach()
+    return _find(mine[first:end], theirs, documents.ptr)
+
+
 class _MaxSim(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Tensor, q_ptr: Tensor, d: Tensor, d_ptr: Tensor) -> Tensor:
-        bounds = d_ptr.tolist()
         first, end_of_queries = int(q_ptr[0]), int(q_ptr[-1])
         mine, lengths = q[first:end_of_queries], q_ptr.diff()
-        best, where = [], []
-        similar, start = q.new_empty(len(mine), 0), bounds[0]
-        for j, (a, b) in enumerate(pairwise(bounds)):
-            if b - start > similar.shape[1]:  # products of as many documents as fit
-                end = _last_that_fits(bounds, j, len(mine))
-                similar, start = mine @ d[a:end].T, a
-            value, index = similar[:, a - start : b - start].max(1)
-            best.append(value)
-            where.append(index + a)
-        scores = torch.segment_reduce(
-            torch.stack(best, 1), "mean", lengths=lengths, unsafe=True
-        )
-        ctx.save_for_backward(q, d, torch.stack(where, 1), lengths)
+        best, where = _find(mine, d, d_ptr)
+        scores = torch.segment_reduce(best, "mean", lengths=lengths, unsafe=True)
+        ctx.save_for_backward(q, d, where, lengths)
         ctx.first = first
         return scores
 
@@ -93,6 +95,47 @@ class _MaxSim(torch.autograd.Function):
             d_q[token] = spread @ d
             d_d += spread.T @ q[token]
         return d_q, None, d_d, None
+
+
+def _find(mine: Tensor, d: Tensor, d_ptr: Tensor) -> tuple[Tensor, Tensor]:
+    """(M, C) best products and the rows of ``d`` that give them."""
+    find = _find_by_loop if mine.device.type == "cpu" else _find_by_scatter
+    return find(mine, d, d_ptr)
+
+
+def _find_by_loop(mine: Tensor, d: Tensor, d_ptr: Tensor) -> tuple[Tensor, Tensor]:
+    """Find them document by document."""
+    bounds = d_ptr.tolist()
+    best, where = [], []
+    similar, start = mine.new_empty(len(mine), 0), bounds[0]
+    for j, (a, b) in enumerate(pairwise(bounds)):
+        if b - start > similar.shape[1]:  # products of as many documents as fit
+            end = _last_that_fits(bounds, j, len(mine))
+            similar, start = mine @ d[a:end].T, a
+        value, index = similar[:, a - start : b - start].max(1)
+        best.append(value)
+        where.append(index + a)
+    return torch.stack(best, 1), torch.stack(where, 1)
+
+
+def _find_by_scatter(mine: Tensor, d: Tensor, d_ptr: Tensor) -> tuple[Tensor, Tensor]:
+    """Find them without a step for each document: a GPU would wait for each."""
+    first, last = int(d_ptr[0]), int(d_ptr[-1])
+    owner = torch.repeat_interleave(d_ptr.diff().long())
+    place = torch.arange(first, last, device=d.device)
+    best, where = [], []
+    for some in mine.split(max(1, _CHUNK // max(1, last - first))):
+        similar = some @ d[first:last].T
+        column = owner.expand_as(similar)
+        shape = (len(some), len(d_ptr) - 1)
+        top = similar.new_full(shape, -torch.inf)
+        top.scatter_reduce_(1, column, similar, "amax")
+        # Of equals the first: the largest and the smallest are so in any order.
+        at = torch.where(similar == top.gather(1, column), place, last)
+        found = at.new_full(shape, last).scatter_reduce_(1, column, at, "amin")
+        best.append(top)
+        where.append(found)
+    return torch.cat(best), torch.cat(where)
 
 
 def _last_that_fits(bounds: list[int], j: int, rows: int) -> int:

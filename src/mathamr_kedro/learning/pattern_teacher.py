@@ -1,4 +1,4 @@
-r"""A teacher for formula vectors: the patterns of layout trees.
+r"""A teacher for formula vectors: the patterns of their trees.
 
 A formula of the tree store is a set of patterns: the symbols of its layout tree, two
 symbols with the edges down from the first to the second, and the same with variables
@@ -13,7 +13,8 @@ Patterns are sound judges of similarity (BM25 over them is the baseline to beat)
 need an index of terms and know nothing of the text around. Sets of patterns become
 vectors: weights are :math:`\sqrt{\text{idf}}`, hashed into 2,048 dimensions with signs,
 of which the principal ones remain. Formula vectors learn from them by
-:mod:`.distillation`.
+:mod:`.distillation`. Operator trees have patterns of the same kind; with ``both``, the
+similarity of two formulas is the mean of those by either tree.
 """
 
 from __future__ import annotations
@@ -57,11 +58,26 @@ class PatternTeacher:
         symbols: FormulaSymbols | None = None,
     ) -> None:
         self.weight, self.config = config.weight, config
-        self._symbols = symbols or FormulaSymbols.of_schema(shards.schema)
+        known = symbols or FormulaSymbols.of_schema(shards.schema)
+        chosen = {"layout": [known], "operator": [known.turn_to_operators()]}
+        chosen["both"] = chosen["layout"] + chosen["operator"]
+        parts = [
+            self._describe(shards, device, names) for names in chosen[config.trees]
+        ]
+        self.vectors = parts[0]
+        if len(parts) > 1:  # of length 1 together: the mean of both similarities
+            both = torch.cat(parts, 1).float()
+            self.vectors = F.normalize(both, dim=1).half()
+
+    def _describe(
+        self, shards: GraphShards, device: torch.device, symbols: FormulaSymbols
+    ) -> Tensor:
+        """(rows + 1, width) vectors of formulas by one of their trees."""
+        self._symbols = symbols
         rows = int(shards.offsets["representative"][-1])
-        width = min(config.dimension, _WIDTH)
+        width = min(self.config.dimension, _WIDTH)
         # One row more, of zeros, for formulas that stand in no shard.
-        self.vectors = torch.zeros(rows + 1, width, dtype=torch.float16, device=device)
+        found = torch.zeros(rows + 1, width, dtype=torch.float16, device=device)
         idf = self._weigh_terms(shards, device)
         principal = self._find_principal(shards, device, idf, width)
         for batch in _read(shards, device):
@@ -70,8 +86,9 @@ class PatternTeacher:
             row_of[batch.representative.long()] = batch.representative_row.long()
             rows_of = row_of[batch.virtual_node.long()[formulas]]
             vectors = F.normalize(sets @ principal, dim=1)
-            self.vectors[rows_of] = vectors.half()  # -1: the spare row
-        self.vectors[-1] = 0
+            found[rows_of] = vectors.half()  # -1: the spare row
+        found[-1] = 0
+        return found
 
     def _weigh_terms(self, shards: GraphShards, device: torch.device) -> Tensor:
         """Weights of terms by the number of formulas that have them."""

@@ -44,6 +44,9 @@ class ModelConfig:
     readout_dim: int = 0
     """Features of members that virtual nodes pool at the end; 0: none, as in the
     thesis."""
+    text_dim: int = 0
+    """Width of the sentence encoder's vectors that document nodes read; 0: none, as in
+    the thesis."""
 
     def __post_init__(self) -> None:
         for name in ("hidden_dim", "projection_dim", "num_layers", "num_bases"):
@@ -51,10 +54,11 @@ class ModelConfig:
                 raise ConfigurationError(
                     f"Expected {name} of at least 1 (got {getattr(self, name)!r})"
                 )
-        if self.readout_dim < 0:
-            raise ConfigurationError(
-                f"Expected readout_dim of at least 0 (got {self.readout_dim!r})"
-            )
+        for name in ("readout_dim", "text_dim"):
+            if getattr(self, name) < 0:
+                raise ConfigurationError(
+                    f"Expected {name} of at least 0 (got {getattr(self, name)!r})"
+                )
         if self.decomposition == "block" and self.hidden_dim % self.num_bases:
             raise ConfigurationError(
                 f"Expected num_bases to divide hidden_dim {self.hidden_dim} into "

@@ -4,7 +4,8 @@
 
     node types ─ NodeEmbedding ─> h0 ─ RelationalEncoder ─> hL ─ representatives
                                                               └─ ProjectionHead ─> z
-                                                     members ─ MemberReadout ─┘
+                                                     members ─ MemberReadout ─┤
+    vector of the text ─ TextInput ─> (added to h0 of documents) ─────────────┘
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from mathamr_kedro.model.member_pooling import gather_rows
 from mathamr_kedro.model.node_embedding import NodeEmbedding
 from mathamr_kedro.model.projection import ProjectionHead
 from mathamr_kedro.model.readout import MemberReadout
+from mathamr_kedro.model.text_input import TextInput
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +44,7 @@ class MathAMRPlus(nn.Module):
         self.encoder = RelationalEncoder(config, schema)
         self.head = ProjectionHead(config.hidden_dim, config.projection_dim)
         self.readout = MemberReadout(config) if config.readout_dim else None
+        self.text = TextInput(config) if config.text_dim else None
         self.compute = ComputeConfig()
         self._backend: Backend | None = None
 
@@ -80,8 +83,14 @@ class MathAMRPlus(nn.Module):
 
     def encode(self, batch: GraphBatch, graph: Any) -> Tensor:
         """Encode a batch that was prepared."""
-        h = self.encoder(self.nodes(batch), batch, graph, self.backend)
+        start = self.nodes(batch)
+        if self.text is not None:
+            start = start + self.text.begin(batch)
+        h = self.encoder(start, batch, graph, self.backend)
         read = None if self.readout is None else self.readout(h, batch)
+        if self.text is not None:
+            said = self.text.finish(batch)
+            read = said if read is None else read + said
         vectors: Tensor = self.head(gather_rows(h, batch.representative), read)
         return vectors
 
@@ -98,6 +107,7 @@ class MathAMRPlus(nn.Module):
             "edge attributes": [encoder.edge_attributes],
             "projection head": list(self.head.parameters()),
             "readout": [] if self.readout is None else list(self.readout.parameters()),
+            "texts": [] if self.text is None else list(self.text.parameters()),
         }
         counts = {
             name: sum(p.numel() for p in group if p is not None)

@@ -25,7 +25,7 @@ instance of each visual id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
@@ -34,8 +34,13 @@ from mathamr_kedro.formula import FormulaTrees
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import FormulaInstance, FormulaMention, Post, Topic
+from mathamr_kedro.records import FormulaInstance, Post, Topic
 from mathamr_kedro.runs.sentence_index import SentenceIndex
+from mathamr_kedro.systems.queries import (
+    choose_instances,
+    find_query_formula,
+    name_formulas,
+)
 from mathamr_kedro.text import (
     TEXT_MODELS,
     TermIndex,
@@ -47,7 +52,7 @@ from mathamr_kedro.text import (
     split_latex,
     split_text,
 )
-from mathamr_kedro.types import FormulaId, PostId, TopicId, VisualId
+from mathamr_kedro.types import PostId, TopicId
 
 PostSystem: TypeAlias = Literal[
     "bm25", "bm25_question", "bm25_graph",
@@ -132,13 +137,13 @@ def build_formula_ranker(
         trees_of: finds trees, for the systems that compare them.
         text_model: folder of the model of ``text``.
     """
-    chosen = _choose_instances(formulas)
+    chosen = choose_instances(formulas)
     model = name_text_model(system, text_model)
     if model is not None:
         texts = ((key, formula.latex) for key, formula in chosen.items())
         rank = SentenceIndex(model, texts, total=len(chosen)).search
         return lambda topics, depth: [
-            _name_formulas(hits, chosen)
+            name_formulas(hits, chosen)
             for hits in rank([find_query_formula(t).latex for t in topics], depth)
         ]
     terms = _formula_terms(system, trees_of)
@@ -147,29 +152,9 @@ def build_formula_ranker(
     )
     index = TermIndex((key, terms(formula)) for key, formula in found)
     return lambda topics, depth: [
-        _name_formulas(index.search(terms(find_query_formula(topic)), depth), chosen)
+        name_formulas(index.search(terms(find_query_formula(topic)), depth), chosen)
         for topic in topics
     ]
-
-
-def find_query_formula(topic: Topic) -> FormulaInstance:
-    """Return the formula that a topic of Task 2 asks for.
-
-    Raises:
-        ConfigurationError: it asks for none.
-    """
-    mentions: Mapping[FormulaId, FormulaMention] = {
-        m.formula_id: m for m in topic.formula_map
-    }
-    if topic.formula_id is None:
-        raise ConfigurationError(
-            f"Expected a query formula in topic {topic.topic_id!r} (got none); topics "
-            "of Task 1 ask for posts"
-        )
-    mention = mentions.get(topic.formula_id)
-    visual = mention.visual_id if mention is not None else ""
-    latex = topic.latex or (mention.latex if mention is not None else "")
-    return FormulaInstance(topic.formula_id, visual, topic.topic_id, latex)
 
 
 def name_text_model(system: str, text_model: str | None) -> str | None:
@@ -251,22 +236,6 @@ def _rank_sentences_of_posts(system: PostSystem, sources: PostSources) -> PostRa
     return lambda topics, depth: rank([_restore(t) for t in topics], depth)
 
 
-def _choose_instances(
-    formulas: Iterable[FormulaInstance],
-) -> dict[FormulaId, FormulaInstance]:
-    """Keep the instance of each visual id that has the first formula id."""
-    first: dict[VisualId, FormulaInstance] = {}
-    for formula in formulas:
-        known = first.setdefault(formula.visual_id, formula)
-        if _order(formula) < _order(known):
-            first[formula.visual_id] = formula
-    return {f.formula_id: f for f in first.values()}
-
-
-def _order(formula: FormulaInstance) -> tuple[int, str]:
-    return len(formula.formula_id), formula.formula_id
-
-
 def _formula_terms(
     system: FormulaSystem, trees_of: TreeLookup
 ) -> Callable[[FormulaInstance], list[str]]:
@@ -286,15 +255,3 @@ def _formula_terms(
         return list_tuples(trees)
 
     return read
-
-
-def _name_formulas(
-    hits: Hits, formulas: Mapping[FormulaId, FormulaInstance]
-) -> FormulaHits:
-    found = [formulas[key] for key in hits.ids]
-    return FormulaHits(
-        hits.ids,
-        hits.scores,
-        [f.visual_id for f in found],
-        [f.post_id for f in found],
-    )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+from mathamr_kedro.formula import PatternMatch
 from mathamr_kedro.hits import FormulaHits
 from mathamr_kedro.records import FormulaInstance
 from mathamr_kedro.runs.baselines import (
@@ -70,11 +71,34 @@ class FormulaSearch(SystemSearch):
         runs = self._search(query, None, system=chosen)
         hits = runs[chosen].lists[query.entry.key]
         assert isinstance(hits, FormulaHits)
+        if query.pattern is not None:
+            hits = self._put_first(query, hits)
         first: dict[PostId, int] = {}
         for place, post in enumerate(hits.post_ids):
             if post in self.store.places:
                 first.setdefault(post, place)
         return hits.take(list(first.values())[:top])
+
+    def match(
+        self, query: EncodedQuery, formula: FormulaInstance
+    ) -> PatternMatch | None:
+        """Return how a formula is an instance of a query with variables.
+
+        ``None``: it is not, or the query has no variables.
+        """
+        if query.pattern is None:
+            return None
+        trees = self.trees_of(formula)
+        return query.pattern.match(trees.opt) if trees is not None else None
+
+    def _put_first(self, query: EncodedQuery, hits: FormulaHits) -> FormulaHits:
+        """Put instances of the query first, then formulas that hold one."""
+        found = self.find_instances(hits.ids)
+        matches = [
+            self.match(query, found[key]) if key in found else None for key in hits.ids
+        ]
+        ranks = [2 if m is None else 0 if m.is_whole else 1 for m in matches]
+        return hits.take(sorted(range(len(hits)), key=ranks.__getitem__))
 
     def _list_systems(self) -> dict[str, str]:
         others = dict.fromkeys(self.papers, "system")

@@ -11,9 +11,10 @@ from typing import TypeVar
 
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.records import Topic
-from mathamr_kedro.runs.baselines import TreeLookup, find_query_formula
+from mathamr_kedro.runs.baselines import TreeLookup
 from mathamr_kedro.runs.topic_search import Search
-from mathamr_kedro.runs.topic_sets import TASKS
+from mathamr_kedro.runs.topic_sets import TASK_OF
+from mathamr_kedro.systems.queries import find_query_formula
 from mathamr_kedro.trec import Run
 from mathamr_kedro.types import PostId, TopicId
 
@@ -34,7 +35,7 @@ def find_blank_queries(
     """
     problems: dict[TopicId, str] = {}
     for topic in topics:
-        if topic.task != TASKS[2]:
+        if TASK_OF.get(topic.task) != 2:
             continue
         query = find_query_formula(topic)
         trees = trees_of(query)
@@ -52,7 +53,7 @@ def list_unsearched(
     """Return topics that systems did not search: topic, systems, reason."""
     found = []
     for topic in topics:
-        systems = [r for r in runs if TASKS.get(r.task) == topic.task]
+        systems = [r for r in runs if r.task == TASK_OF.get(topic.task)]
         missing = [r.name for r in systems if topic.topic_id not in r.lists]
         if missing or topic.topic_id in blank:
             who = "all systems" if len(missing) == len(systems) else ", ".join(missing)

@@ -2,8 +2,8 @@
 
 ::
 
-    topics      A.1 ... A.100   A.201 ... A.300   A.9001
-    topic set   ARQMath-1       ARQMath-2         own
+    topics      A.1 ... A.100   A.201 ... A.300   NTCIR12-MathWiki-1   A.9001
+    topic set   ARQMath-1       ARQMath-2         NTCIR-12             own
 """
 
 from __future__ import annotations
@@ -27,11 +27,20 @@ OWN = "own"
 
 TASKS = {1: "task1", 2: "task2"}
 
+NTCIR12 = "ntcir12"
+"""Task of topics of NTCIR-12: formulas as in Task 2, judged by formula."""
+
+TASK_OF = {"task1": 1, "task2": 2, NTCIR12: 2}
+"""Which of our tasks searches for the topics of each."""
+
+_NTCIR12_TITLE, _NTCIR12_TOPIC = "NTCIR-12", "NTCIR12-"
+
 Grades = dict[TopicId, dict[str, Grade]]
 Patterns = Mapping[str, Sequence[str]]
 """Name of a topic set to patterns of topic ids, e.g. ``{"odd": ["B.*[13579]"]}``."""
 
-_ReadTables = Callable[[Sequence[str]], Iterable[pa.Table]]
+ReadTables = Callable[[Sequence[str]], Iterable[pa.Table]]
+"""Yields tables with the columns that are asked for."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,7 @@ class TopicSet:
         )
 
     def find_candidates(
-        self, read_posts: _ReadTables, read_formulas: _ReadTables
+        self, read_posts: ReadTables, read_formulas: ReadTables
     ) -> tuple[frozenset[str], int]:
         """Return the judged documents that could be returned, and how many could.
 
@@ -87,8 +96,10 @@ class TopicSet:
                 found.update(asked["post_id"].filter(kept).to_pylist())
             return frozenset(found), number
         visuals: set[str] = set()
-        for table in read_formulas(["visual_id"]):
-            visuals.update(table["visual_id"].unique().to_pylist())
+        by_formula = any(topic.task == NTCIR12 for topic in self.topics)
+        column = "formula_id" if by_formula else "visual_id"
+        for table in read_formulas([column]):
+            visuals.update(table[column].unique().to_pylist())
         return frozenset(visuals.intersection(judged.to_pylist())), len(visuals)
 
 
@@ -118,9 +129,8 @@ def list_topic_sets(
         patterns = {patterns: ("*",)}
     by_task: dict[int, list[Topic]] = {task: [] for task in TASKS}
     for topic in topics:
-        for task, name in TASKS.items():
-            if topic.task == name:
-                by_task[task].append(topic)
+        if topic.task in TASK_OF:
+            by_task[TASK_OF[topic.task]].append(topic)
     grades = _read_grades(judgments, visual_id_of)
     sets = [
         TopicSet(task, name, members, Qrels(_choose(grades[task], name, patterns)))
@@ -137,6 +147,8 @@ def list_topic_sets(
 
 
 def _names_of(topic_id: TopicId, patterns: Patterns) -> list[str]:
+    if not patterns and topic_id.startswith(_NTCIR12_TOPIC):
+        return [_NTCIR12_TITLE]
     if not patterns:
         return [EDITIONS.get(year_of_topic(topic_id), OWN)]
     return [
@@ -184,7 +196,8 @@ def _read_grades(
     }
     # Judgments of visual ids are the official ones; those of formulas fill the gaps.
     by_formula = Qrels(instances).judge_visual_ids(visuals)[0].grades
+    of_formulas = {t: dict(g) for t, g in by_formula.items()}
     return {
         1: found.get("task1", {}),
-        2: {t: dict(g) for t, g in by_formula.items()} | found.get("task2", {}),
+        2: of_formulas | found.get("task2", {}) | found.get(NTCIR12, {}),
     }

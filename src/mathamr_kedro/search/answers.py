@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
+from mathamr_kedro.formula import PatternMatch
 from mathamr_kedro.records import Post
 from mathamr_kedro.search.explanation import Match, ScorePart, restore_formulas
 from mathamr_kedro.search.finders import FindTexts
@@ -37,6 +38,8 @@ class Result(NamedTuple):
     """What each system gave to the score; one, where nothing was fused."""
     statement: Mapping[str, object] | None = None
     """Kind, number, name, section and uses, where statements were read."""
+    pattern: PatternMatch | None = None
+    """What the query variables stand for in the formula that was found."""
 
 
 class Answer(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
+from mathamr_kedro.formula import PatternMatch
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.records import FormulaInstance, Post
@@ -71,3 +72,8 @@ class FindFormulas(_Systems, Protocol):
         self, query: EncodedQuery, top: int, system: str | None = None
     ) -> FormulaHits:
         """Return the best formulas, the first of each post."""
+
+    def match(
+        self, query: EncodedQuery, formula: FormulaInstance
+    ) -> PatternMatch | None:
+        """Return how a formula is an instance of a query with variables."""

@@ -20,6 +20,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from mathamr_kedro import formula
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS, ParsedText, ParseFailure
@@ -43,6 +44,7 @@ from mathamr_kedro.types import PostId
 _QUERY = "query"
 """Key of a typed query."""
 
+EncodeWords: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
 ParseTexts: TypeAlias = Callable[[Sequence[str]], Sequence[ParsedText | ParseFailure]]
 
 
@@ -56,6 +58,8 @@ class EncodedQuery(NamedTuple):
     """Its words, for systems that compare words."""
     graph: GraphRecord | None = None
     """Its math graph; ``None`` for posts and topics, whose graphs are stored."""
+    pattern: formula.QueryPattern | None = None
+    """What formulas are to be instances of, where it has query variables."""
 
 
 class QueryEncoder:
@@ -67,6 +71,8 @@ class QueryEncoder:
         arrays: AMR records to arrays with the vocabulary of the prepared graphs.
         model: the encoder of the index.
         max_tokens: limit of a chunk of ``parse``.
+        encode_words: texts to vectors of a sentence encoder, for a model that reads
+            them.
     """
 
     def __init__(
@@ -75,9 +81,10 @@ class QueryEncoder:
         arrays: RecordArrays,
         model: MathAMRPlus,
         max_tokens: int = MAX_CHUNK_TOKENS,
+        encode_words: EncodeWords | None = None,
     ) -> None:
         self._parse, self._arrays, self._model = parse, arrays, model
-        self._max_tokens = max_tokens
+        self._max_tokens, self._encode_words = max_tokens, encode_words
 
     def encode_text(self, text: str) -> EncodedQuery:
         """Encode words with formulas between dollars.
@@ -89,16 +96,25 @@ class QueryEncoder:
         return self._encode(clean, text)
 
     def encode_formula(self, latex: str) -> EncodedQuery:
-        """Encode one formula.
+        """Encode one formula; it may have query variables, as in ``?a^2 + ?b^2``.
 
         Raises:
             MalformedInputError: it is empty.
+            FormulaError: there is nothing but query variables, or too many.
         """
+        pattern = formula.QueryPattern.read(latex)
         marks = FormulaMarks()
-        clean = marks.place(marks.mark(latex), _QUERY)
+        read = latex if pattern is None else pattern.stand_in
+        clean = marks.place(marks.mark(read), _QUERY)
         if not clean.formula_map:
             raise MalformedInputError(f"Expected LaTeX to search for (got {latex!r})")
-        return self._encode(clean, latex)
+        found = self._encode(clean, latex)
+        if pattern is None:
+            return found
+        shown = [m._replace(latex=latex) for m in clean.formula_map]
+        kinds, tokens = found.entry.kinds, self._max_tokens
+        captions = caption_nodes(clean.text, shown, kinds, tokens)
+        return found._replace(captions=captions, pattern=pattern)
 
     def encode_part(self, query: EncodedQuery, part: QueryPart) -> PostEntry:
         """Encode the words or the formulas of a query alone.
@@ -143,7 +159,7 @@ class QueryEncoder:
         entry = PostEntry(
             key,
             kind,
-            self._compute(graph),
+            self._compute(graph, clean),
             kinds,
             numbers,
             [m.formula_id for m in known],
@@ -153,10 +169,12 @@ class QueryEncoder:
         problems = _find_problems(clean, parsed)
         return EncodedQuery(entry, captions, problems, clean, fused)
 
-    def _compute(self, graph: GraphArrays) -> Vectors:
-        model = self._model
+    def _compute(self, graph: GraphArrays, clean: CleanText) -> Vectors:
+        model, text = self._model, None
+        if self._encode_words is not None:
+            text = self._encode_words([clean.with_latex()])[0]
         device = model.head.inner.weight.device
-        batch = GraphBatch.of_graph(graph, self._arrays.schema).to(device)
+        batch = GraphBatch.of_graph(graph, self._arrays.schema, text).to(device)
         with torch.no_grad():
             vectors = model.encode(batch, model.prepare(batch))
         return scale_to_length_one(vectors.float().cpu().numpy()).astype(np.float32)

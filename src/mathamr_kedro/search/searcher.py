@@ -192,6 +192,7 @@ class Searcher:
             number = read_placeholder(mention.placeholder) if mention else 0
             name = f"F{number} " if mention or kind else ""  # alone, it is the first
             match = Match(label, f"{name}{latex}", score, 1.0)
+            pattern = self.find_formulas.match(query, instance) if instance else None
             results.append(
                 Result(
                     rank,
@@ -202,9 +203,11 @@ class Searcher:
                     texts.give_snippet(key) or latex,
                     (match,),
                     self.find_formulas.explain(query, visual, None, system),
+                    pattern=pattern,
                 )
             )
-        return Answer(tuple(results), query.warnings, query, texts, tuple(keys))
+        warnings = (*query.warnings, *_tell_unmatched(query, results))
+        return Answer(tuple(results), warnings, query, texts, tuple(keys))
 
     def _read(self, keys: Sequence[PostId]) -> list[PostEntry]:
         return list(self.store.read(keys).entries())
@@ -282,4 +285,14 @@ def _name_texts(
     return [
         name_entry(post_id, comment) if comment else post_id
         for post_id, comment in zip(hits.post_ids, comments, strict=True)
+    ]
+
+
+def _tell_unmatched(query: EncodedQuery, results: Sequence[Result]) -> list[str]:
+    """Say so where no formula is an instance of a query with variables."""
+    if query.pattern is None or any(result.pattern for result in results):
+        return []
+    return [
+        f"no formula that was compared is an instance of {query.pattern.latex}; these "
+        "are the most similar ones"
     ]

@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mathamr_kedro.amr import split_chunks
-from mathamr_kedro.formula import mathml_from_latex
+from mathamr_kedro.formula import PatternMatch, mathml_from_latex
 from mathamr_kedro.graph import read_placeholder
 from mathamr_kedro.records import FormulaMention, Post
 from mathamr_kedro.search import Answer, Explanation, Result, ScorePart
@@ -148,6 +148,7 @@ class AnswerView:
             "title": TextView.show_words(result.title),
             "matches": matches,
             "parts": [_show_part(part) for part in result.parts],
+            "pattern": _show_pattern(result.pattern),
         }
         if post is None:
             return {**shown, "tags": [], "date": None, "votes": None, "sentences": []}
@@ -256,3 +257,13 @@ def _holds(sentence: Mapping[str, Any], keys: Collection[str]) -> bool:
     return sentence["key"] in keys or any(
         part.get("key") in keys for part in sentence["parts"]
     )
+
+
+def _show_pattern(found: PatternMatch | None) -> dict[str, Any] | None:
+    """Return what query variables stand for; ``None`` where there are none."""
+    if found is None:
+        return None
+    shown = {
+        name: TextView.show_formula(latex) for name, latex in found.bindings.items()
+    }
+    return {"whole": found.is_whole, "bindings": shown}

@@ -3,6 +3,8 @@
 =============  ==============================================  ==============
 system         what it compares                                finds
 =============  ==============================================  ==============
+formula_rgcn   nodes of layout and operator graphs             formulas
+ssemb          shared operator graphs, and the text around     formulas
 =============  ==============================================  ==============
 
 Each is a package of its own with the steps of :class:`PaperSystem`; its parameters

@@ -10,7 +10,10 @@ from mathamr_kedro.errors import ConfigurationError, suggest
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.systems.protocol import PaperSystem
 
-SYSTEMS: Mapping[str, str] = {}
+SYSTEMS: Mapping[str, str] = {
+    "formula_rgcn": "formula_rgcn.system:FormulaRgcn",
+    "ssemb": "ssemb.system:SSEmb",
+}
 """Class of each system, below this package: ``"formula_rgcn.system:FormulaRgcn"``."""
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from mathamr_kedro.graph.arrays import GraphArrays, GraphSchema
@@ -43,10 +44,23 @@ class GraphBatch:
     """(P,) where each stands in the files of the shards; -1 for graphs in no shard."""
     representative_ptr: Tensor
     """(G + 1,)"""
+    text: Tensor | None = None
+    """(G, width) vectors of a sentence encoder, where the graphs have them; floats."""
 
     @classmethod
-    def of_graph(cls, graph: GraphArrays, schema: GraphSchema) -> GraphBatch:
-        """Make a batch of one graph that stands in no shard, such as a query."""
+    def of_graph(
+        cls,
+        graph: GraphArrays,
+        schema: GraphSchema,
+        text: NDArray[np.floating] | None = None,
+    ) -> GraphBatch:
+        """Make a batch of one graph that stands in no shard, such as a query.
+
+        Args:
+            graph: its arrays.
+            schema: meaning of the numbers.
+            text: (width,) vector of its text by a sentence encoder.
+        """
         num_virtual = len(graph.member_count)
         arrays = {
             "node_type": graph.node_type,
@@ -64,7 +78,8 @@ class GraphBatch:
             "representative_ptr": np.array([0, len(graph.representative)]),
         }
         tensors = {k: torch.from_numpy(v.astype(np.int32)) for k, v in arrays.items()}
-        return cls(schema=schema, **tensors)
+        texts = None if text is None else torch.from_numpy(text[None]).float()
+        return cls(schema=schema, **tensors, text=texts)
 
     @property
     def num_graphs(self) -> int:
@@ -112,6 +127,6 @@ class GraphBatch:
         moved = {
             f.name: getattr(self, f.name).to(device, non_blocking=True)
             for f in fields(self)
-            if f.name != "schema"
+            if f.name != "schema" and getattr(self, f.name) is not None
         }
         return replace(self, **moved)

@@ -42,6 +42,9 @@ class DeviceShards:
         names = [name for names in GROUPS.values() for name in names]
         names.remove("representative_number")  # the encoder has no use for it
         self._arrays = {name: _copy(shards.whole(name), device) for name in names}
+        self._texts: Tensor | None = None
+        if shards.texts is not None:
+            self._texts = torch.from_numpy(shards.texts.copy()).to(device)
         self._offsets = {
             group: torch.from_numpy(offsets).to(device)
             for group, offsets in shards.offsets.items()
@@ -52,6 +55,7 @@ class DeviceShards:
         """Memory that the copy of these shards would take."""
         names = [name for names in GROUPS.values() for name in names]
         arrays = sum(shards.whole(name).nbytes for name in names)
+        arrays += 0 if shards.texts is None else shards.texts.nbytes
         return arrays + sum(offsets.nbytes for offsets in shards.offsets.values())
 
     def assemble(self, positions: Tensor, size: BatchSize) -> GraphBatch:
@@ -93,6 +97,7 @@ class DeviceShards:
             ),
             representative_row=representative.pick(representative.element, 0),
             representative_ptr=representative.ptr,
+            text=None if self._texts is None else self._texts[positions].float(),
         )
 
     def _spread(self, group: str, positions: Tensor, room: int) -> _Spread:

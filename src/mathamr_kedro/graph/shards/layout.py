@@ -16,6 +16,8 @@
       member.npy
       representative*.npy        node, kind, number, label
       edge.high.npy ...          upper halves of node numbers, only of wide graphs
+      texts.npy                  a vector of a sentence encoder per graph, in half
+                                 precision; only where an encoder reads them
 
 Node numbers count from 0 in each graph and take two bytes. A graph of 65,536 nodes or
 more is *wide*: the upper two bytes of its node numbers stand in the ``.high`` files, so
@@ -40,6 +42,8 @@ VERSION = 2
 
 WIDE = 1 << 16
 """Number of nodes from which a graph is wide."""
+
+TEXTS = "texts.npy"
 
 NODE_NUMBERS = ("edge", "member", "representative")
 """Files that hold node numbers, and so have ``.high`` files beside them."""

@@ -19,6 +19,7 @@ from mathamr_kedro.graph.shards.layout import (
     FORMULA_NAMES,
     GROUPS,
     NODE_NUMBERS,
+    TEXTS,
     WIDE,
     ShardMeta,
 )
@@ -75,12 +76,25 @@ class GraphShards:
                         f"Expected {self.offsets[group][-1]} values in {name}.npy of "
                         f"{str(folder)!r} (got {len(self.arrays[name])})"
                     )
+        self.texts = self._open_texts()
         self.wide = np.flatnonzero(sizes[:, 0] >= WIDE)
         # Where each wide graph starts in the .high files, by group.
         self._high = {
             group: _offsets(sizes[self.wide, column])
             for column, group in enumerate(GROUPS)
         }
+
+    def _open_texts(self) -> NDArray[np.float16] | None:
+        path = self.folder / TEXTS
+        if not path.is_file():
+            return None
+        texts = np.load(path, mmap_mode="r").view(np.ndarray)
+        if texts.ndim != 2 or len(texts) != len(self):
+            raise MalformedInputError(
+                f"Expected a vector for each of {len(self)} graphs in {str(path)!r} "
+                f"(got shape {texts.shape}); {_REMEDY}"
+            )
+        return texts
 
     def check(self) -> None:
         """Refuse files whose bytes were changed; they are read once in a process.
@@ -207,6 +221,9 @@ class GraphShards:
         for name in ("representative_kind", "representative_label"):
             arrays[name] = picked.take(name, "representative").astype(np.int32)
         tensors = {name: torch.from_numpy(values) for name, values in arrays.items()}
+        if self.texts is not None:
+            texts = self.texts[np.asarray(positions, dtype=np.int64)]
+            tensors["text"] = torch.from_numpy(texts.astype(np.float32))
         return GraphBatch(schema=self.schema, **tensors)
 
     def measure(self, batches: NDArray[Any]) -> NDArray[np.int64]:

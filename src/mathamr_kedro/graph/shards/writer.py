@@ -24,6 +24,7 @@ from mathamr_kedro.graph.shards.layout import (
     FormulaName,
     ShardMeta,
 )
+from mathamr_kedro.graph.shards.texts import join_texts
 from mathamr_kedro.sealing import seal_folder
 
 _FLUSH = 1024
@@ -201,5 +202,7 @@ class ShardWriter:
                     for start in range(0, len(values), _COPY):
                         out.append(values[start : start + _COPY])
                 out.close()
+            counts = [meta.num_graphs for meta in metas]
+            join_texts(zip(folders, counts, strict=True), part)
             joined.write(part)
             seal_folder(part)

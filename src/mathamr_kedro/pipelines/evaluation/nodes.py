@@ -49,7 +49,9 @@ def split_runs(
     """Split the ranked lists by topic set: one run for each system and set."""
     config = EvaluationConfig.read(parameters)
     sets = _list_sets(topics, judgments, visual_index, config)
-    return [s.choose(run) for run in system_runs for s in sets if s.task == run.task]
+    chosen = [s.choose(run) for run in system_runs for s in sets if s.task == run.task]
+    # A file of others may be about other topics of the collection alone.
+    return [run for run in chosen if run.lists or not run.source]
 
 
 def score_runs(

@@ -38,12 +38,15 @@ class EvaluationConfig:
     baselines: tuple[Baseline, ...] = ()
     optional_baselines: tuple[Baseline, ...] = ()
     """Skipped with a warning where their package is missing, as are their fusions."""
+    run_files: Mapping[str, str] = field(default_factory=dict)
+    """Systems of others: a name to a run file, in TREC's or ARQMath's form."""
     fusions: tuple[NamedFusion, ...] = ()
     depth: int = 1000
     """Results per topic; the lab allows 1000."""
     measures: tuple[str, ...] = ("nDCG'", "MAP'", "P'@10", "Bpref")
-    protocol: Literal["arqmath", "trec"] = "arqmath"
-    """``trec``: relevant from grade 1, unjudged documents are not relevant."""
+    protocol: Literal["arqmath", "trec", "ntcir"] = "arqmath"
+    """``trec``: relevant from grade 1, unjudged documents are not relevant; ``ntcir``:
+    formula browsing of NTCIR-12, relevant from grade 3 (full) or 1 (partial)."""
     average: Averaging = "judged"
     """Over all judged topics (official), or those with a ``relevant`` document."""
     topic_sets: Mapping[str, tuple[str, ...]] | str = field(default_factory=dict)
@@ -95,7 +98,8 @@ class EvaluationConfig:
             for part in fusion.of
             if part.partition("/")[0] in SYSTEMS
         }
-        # Which task a system serves, and by which parts, is known when it is opened.
+        # Which task they serve, and by which parts, is known when they are opened.
+        papers |= {*self.run_files}
         tasks = (tasks[0] | papers, tasks[1] | papers)
         for fusion in self.fusions:
             if any(fusion.name in systems for systems in tasks):
@@ -111,8 +115,8 @@ class EvaluationConfig:
 
     def choose_protocol(self, task: int) -> Protocol:
         """Return how runs of a task are scored."""
-        chosen = protocol_of("trec" if self.protocol == "trec" else str(task))
-        if task == 2:  # ranks visual ids, whatever counts as relevant
+        chosen = protocol_of(str(task) if self.protocol == "arqmath" else self.protocol)
+        if task == 2 and self.protocol != "ntcir":  # visual ids, whatever is relevant
             chosen = replace(chosen, task="2")
         chosen = chosen.with_measures(self.measures)
         return replace(chosen, average=self.average, depth=self.depth)

@@ -70,7 +70,15 @@ def _search() -> list[Node]:
         ),
         node(
             searches.fuse_systems,
-            inputs=["vector_runs", "baseline_runs", "paper_runs", _PARAMETERS],
+            inputs={
+                "vector_runs": "vector_runs",
+                "baseline_runs": "baseline_runs",
+                "paper_runs": "paper_runs",
+                "topics": "topics",
+                "returnable_formulas": "returnable_formulas",
+                "visual_index": "visual_index",
+                "parameters": _PARAMETERS,
+            },
             outputs="system_runs",
             name="fuse_systems",
         ),

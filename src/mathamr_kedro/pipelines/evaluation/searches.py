@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import (
     IndexPlaces,
     PenmanShards,
@@ -26,6 +27,7 @@ from mathamr_kedro.records import FormulaInstance, Topic
 from mathamr_kedro.runs import (
     FORMULA_SYSTEMS,
     POST_SYSTEMS,
+    TASK_OF,
     TASKS,
     PostSources,
     Queries,
@@ -35,6 +37,8 @@ from mathamr_kedro.runs import (
     find_blank_queries,
     find_questions,
     leave_out_queries,
+    name_judged_formulas,
+    read_given_runs,
     run_search,
     search_posts,
 )
@@ -157,11 +161,19 @@ def fuse_systems(
     vector_runs: Sequence[Run],
     baseline_runs: Sequence[Run],
     paper_runs: Sequence[Run],
+    topics: ShardedTable,
+    returnable_formulas: ShardedTable,
+    visual_index: VisualIndex,
     parameters: Values,
 ) -> list[Run]:
-    """Fuse ranked lists of vectors, baselines and other papers; return all systems."""
+    """Fuse ranked lists of vectors, papers, baselines and files; return all systems."""
     config = EvaluationConfig.read(parameters)
-    runs = [*vector_runs, *paper_runs, *baseline_runs]
+    asked: list[Topic] = list(topics.records())
+    read, depth = returnable_formulas.tables, config.depth
+    own = [*vector_runs, *paper_runs, *baseline_runs]
+    runs = name_judged_formulas(own, asked, read, depth)
+    if config.run_files:
+        runs += read_given_runs(config.run_files, asked, visual_index, read, depth)
     return add_fusions(runs, config.list_fusions())
 
 
@@ -202,7 +214,7 @@ def _list_topics(
     for topic_id, reason in blank.items():
         logger.warning("topic %s is not searched and counts as 0: %s", topic_id, reason)
     found = [topic for topic in found if topic.topic_id not in blank]
-    return {task: [t for t in found if t.task == name] for task, name in TASKS.items()}
+    return {task: [t for t in found if TASK_OF.get(t.task) == task] for task in TASKS}
 
 
 def _find_trees(trees: TreeStore, formula: FormulaInstance) -> FormulaTrees | None:

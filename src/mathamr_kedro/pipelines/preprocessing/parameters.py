@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
-from mathamr_kedro.graph import PreprocessingConfig
+from dataclasses import dataclass
 
-__all__ = ["PreprocessingConfig"]
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.graph import PreprocessingConfig
+from mathamr_kedro.text import explain_absence
+
+__all__ = ["PreprocessingConfig", "PreprocessingStageConfig"]
+
+
+@dataclass(frozen=True)
+class PreprocessingStageConfig(PreprocessingConfig):
+    """The same, and what the stage itself needs of the machine."""
+
+    def check_machine(self) -> None:
+        """Refuse a released encoder or a sentence encoder that is not here."""
+        super().check_machine()
+        reason = None if self.text_model is None else explain_absence(self.text_model)
+        if reason is not None:
+            raise ConfigurationError(f"preprocessing.text_model: {reason}")

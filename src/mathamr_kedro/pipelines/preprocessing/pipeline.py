@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kedro.pipeline import Pipeline, node
 
-from mathamr_kedro.pipelines.preprocessing import nodes
+from mathamr_kedro.pipelines.preprocessing import nodes, texts
 
 _PARAMETERS = "params:preprocessing"
 _REPORTS = ["preprocessing_statistics", "preprocessing_report", "preprocessing_figure"]
@@ -72,6 +72,18 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 },
                 outputs="prepared_graphs",
                 name="number_graphs",
+            ),
+            node(
+                texts.encode_texts,
+                inputs=[
+                    "prepared_graphs",
+                    "posts_if_there",
+                    "topics_if_there",
+                    _PARAMETERS,
+                ],
+                outputs="prepared_texts",
+                name="encode_texts",
+                tags="gpu",
             ),
             node(
                 nodes.describe_prepared_graphs,

@@ -345,6 +345,12 @@ function findPartners(result) {
   return new Map(sorted.map((match) => [match.post, match]));
 }
 
+// What the variables of the query, ?a, stand for in the formula that was found.
+function showBindings(pattern) {
+  const found = Object.entries(pattern.bindings).flatMap(([name, formula]) => [` ${name} = `, ...showParts([formula], { plain: true })]);
+  return make("p", { class: "meta" }, pattern.whole ? "An instance of your formula:" : "Holds an instance of your formula:", ...found);
+}
+
 function showCard(result, best) {
   const context = { partners: findPartners(result), post: result.post_id, excerpt: true };
   const open = () => openPost(result.post_id);
@@ -359,6 +365,7 @@ function showCard(result, best) {
       make("span", { class: "kind" }, result.type), score,
       result.votes === null ? null : make("span", {}, `${result.votes} ${result.votes === 1 ? "vote" : "votes"}`),
       result.date ? make("span", {}, result.date.slice(0, 4)) : null),
+    result.pattern ? showBindings(result.pattern) : null,
     showSentences(result.sentences, context),
     make("div", { class: "actions" },
       make("button", { type: "button", class: "first", onclick: why, "aria-label": `Why was result ${result.rank} found` }, "Why this post"),

@@ -1,0 +1,221 @@
+r"""Formulas with query variables, matched against trees by unification.
+
+::
+
+    ?a^2 + ?b^2 = ?c^2        z^2 = (x-1)^2 + y^2        ?a = x-1, ?b = y, ?c = z
+
+    U!eq ── U!plus ── O!SUP ── ?a        a variable stands for one operand, the same
+      │        │        └──── N!2        wherever it is repeated; operands of an
+      │        └──── O!SUP ── ?b         unordered operator may stand in any order
+      └── O!SUP ── ?c
+
+A variable is a question mark before a letter, ``?a``, or before a name in braces,
+``?{left}``. Before LaTeX is read, each becomes a letter that the formula does not use;
+so readers, patterns and encoders see a formula like any other, in which it is one
+variable among variables. Labels are compared by what they show: ``V!𝑥`` is ``V!x``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+from mathamr_kedro.errors import FormulaError
+from mathamr_kedro.formula.latex import trees_from_latex
+from mathamr_kedro.formula.terms import Term
+from mathamr_kedro.formula.tree import FormulaTree
+
+_VARIABLE = re.compile(r"(?<!\\)\?(?:([A-Za-z])|\{\s*([^{}\s][^{}]*?)\s*\})")
+_STAND_INS = tuple(
+    rf"\{name} "
+    for name in "xi chi zeta eta nu kappa tau upsilon psi omega rho iota mu".split()
+)
+"""What the reader sees instead of variables: letters that stand for themselves."""
+_MAX_STEPS = 20_000
+"""After which a comparison of two trees is given up."""
+
+Bindings: TypeAlias = Mapping[str, str]
+"""Variables to the LaTeX of what they stand for, e.g. ``{"?a": "x-1"}``."""
+
+
+class PatternMatch(NamedTuple):
+    """How a formula is an instance of a pattern."""
+
+    bindings: Bindings
+    is_whole: bool
+    """Whether the whole formula is; else a part of it."""
+
+    def describe(self) -> str:
+        """Say it in a line.
+
+        >>> PatternMatch({"?a": "x-1"}, is_whole=False).describe()
+        'a part of it, with ?a = x-1'
+        """
+        what = "an instance" if self.is_whole else "a part of it"
+        found = ", ".join(f"{name} = {latex}" for name, latex in self.bindings.items())
+        return f"{what}, with {found}"
+
+
+@dataclass(frozen=True)
+class QueryPattern:
+    r"""A formula with variables.
+
+    >>> pattern = QueryPattern.read("?a^2 + ?b")
+    >>> tree = trees_from_latex(r"\frac{p}{q} + x^2").opt
+    >>> pattern.match(tree)
+    PatternMatch(bindings={'?a': 'x', '?b': '\\frac{p}{q}'}, is_whole=True)
+    """
+
+    latex: str
+    """As it was written."""
+    stand_in: str
+    """The same without variables, for whatever reads LaTeX."""
+    variables: Mapping[str, str]
+    """Labels of operator trees to the variables that they stand for."""
+
+    @classmethod
+    def read(cls, latex: str) -> QueryPattern | None:
+        """Return the pattern of a formula; ``None`` where it has no variables.
+
+        Raises:
+            FormulaError: there is nothing but a variable, or there are too many.
+        """
+        names = [first or name for first, name in _VARIABLE.findall(latex)]
+        if not names:
+            return None
+        if not _VARIABLE.sub("", latex).strip(" $"):
+            raise FormulaError(
+                f"Expected a formula around the query variables (got {latex!r}): "
+                "anything would match"
+            )
+        free = [letter for letter in _STAND_INS if letter.strip() not in latex]
+        different = list(dict.fromkeys(names))
+        if len(different) > len(free):
+            raise FormulaError(
+                f"Expected at most {len(free)} different query variables in {latex!r} "
+                f"(got {len(different)})"
+            )
+        letters = dict(zip(different, free, strict=False))
+        stand_in = _VARIABLE.sub(lambda m: letters[m[1] or m[2]], latex)
+        labels = {_read_label(letter): f"?{name}" for name, letter in letters.items()}
+        return cls(latex, stand_in, labels)
+
+    @cached_property
+    def _asked(self) -> Term | None:
+        tree = trees_from_latex(self.stand_in).opt
+        return None if tree is None else Term.list_subtrees(tree, self.variables)[0]
+
+    def match(self, tree: FormulaTree | None) -> PatternMatch | None:
+        """Return how an operator tree is an instance; the whole of it, or a part.
+
+        Of several ways the first is returned; the largest part comes first. ``None``:
+        it is no instance, or comparing took too long.
+        """
+        asked, steps = self._asked, _Steps()
+        if tree is None or asked is None:
+            return None
+        for number, term in enumerate(Term.list_subtrees(tree)):
+            if term.size < asked.size:
+                continue
+            try:
+                found = next(_unify([(asked, term)], {}, steps), None)
+            except _TooManyStepsError:
+                return None
+            if found is not None:
+                names = self.variables.values()
+                bindings = {name: found[name].latex for name in names if name in found}
+                return PatternMatch(bindings, number == 0)
+        return None
+
+
+_Found: TypeAlias = Mapping[str, Term]
+
+
+class _TooManyStepsError(Exception):
+    pass
+
+
+class _Steps:
+    def __init__(self) -> None:
+        self._left = _MAX_STEPS
+
+    def take(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise _TooManyStepsError
+
+
+def _read_label(letter: str) -> str:
+    tree = trees_from_latex(letter).opt
+    assert tree is not None  # they are letters
+    return Term.list_subtrees(tree)[0].label
+
+
+def _unify(
+    pairs: Sequence[tuple[Term, Term]], found: _Found, steps: _Steps
+) -> Iterator[_Found]:
+    """Yield what variables stand for so that all pairs are equal."""
+    steps.take()
+    if not pairs:
+        yield found
+        return
+    (asked, term), *others = pairs
+    if asked.variable is not None:
+        known = found.get(asked.variable)
+        if known is None:
+            yield from _unify(others, {**found, asked.variable: term}, steps)
+        elif known.key == term.key:
+            yield from _unify(others, found, steps)
+    elif not asked.has_variables:
+        if asked.key == term.key:
+            yield from _unify(others, found, steps)
+    elif asked.label == term.label and len(asked.children) == len(term.children):
+        if asked.is_unordered:
+            yield from _unify_unordered(asked, term, others, found, steps)
+        else:
+            inner = list(zip(asked.children, term.children, strict=True))
+            yield from _unify([*inner, *others], found, steps)
+
+
+def _unify_unordered(
+    asked: Term,
+    term: Term,
+    others: Sequence[tuple[Term, Term]],
+    found: _Found,
+    steps: _Steps,
+) -> Iterator[_Found]:
+    """Try the operands of a sum, a product, ... in every order that differs.
+
+    Operands without variables have but one partner; then come those with the most
+    symbols around their variables.
+    """
+    ground = Counter(c.key for c in asked.children if not c.has_variables)
+    left: list[Term] = []
+    for child in term.children:
+        if ground[child.key] > 0:
+            ground[child.key] -= 1
+        else:
+            left.append(child)
+    if any(ground.values()):
+        return
+    open_ones = [c for c in asked.children if c.has_variables]
+    open_ones.sort(key=lambda c: -c.size)
+
+    def assign(place: int, rest: list[Term], known: _Found) -> Iterator[_Found]:
+        if place == len(open_ones):
+            yield from _unify(others, known, steps)
+            return
+        tried: set[str] = set()
+        for number, child in enumerate(rest):
+            if child.key in tried:
+                continue
+            tried.add(child.key)
+            remaining = rest[:number] + rest[number + 1 :]
+            for inner in _unify([(open_ones[place], child)], known, steps):
+                yield from assign(place + 1, remaining, inner)
+
+    yield from assign(0, left, found)

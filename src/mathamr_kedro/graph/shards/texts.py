@@ -1,0 +1,107 @@
+"""Vectors of a sentence encoder beside the graphs that they belong to.
+
+Encoding takes long, so it goes on where it was stopped::
+
+    folder/
+      .texts.part    rows that are encoded, in half precision
+      .texts.json    how many texts are done, width of the vectors
+      texts.npy      the whole: written last
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr_kedro.files import write_text
+from mathamr_kedro.graph.shards.layout import TEXTS
+from mathamr_kedro.progress import report_progress
+from mathamr_kedro.sealing import replace_sealed
+
+_AT_ONCE = 256
+"""Texts that are encoded, and written, together."""
+_PART, _STATE = ".texts.part", ".texts.json"
+
+
+def write_texts(
+    folder: Path,
+    rows: int,
+    texts: Iterable[tuple[int, str]],
+    encode: Callable[[Sequence[str]], NDArray[Any]],
+    total: int | None = None,
+    width: int = 0,
+) -> int:
+    """Encode the texts of graphs, or go on; nothing happens where it is done.
+
+    Args:
+        folder: shards of the graphs.
+        rows: number of graphs; those without a text get zeros.
+        texts: row and text of each graph that has one, always in the same order.
+        encode: gives a vector to each text.
+        total: number of texts, where it is known; for the lines of progress.
+        width: of the zeros, where there are no texts.
+
+    Returns:
+        Width of the vectors.
+    """
+    path, part = folder / TEXTS, folder / _PART
+    if path.is_file():
+        return int(np.load(path, mmap_mode="r").shape[1])
+    done, width = _read_state(folder) or (0, width)
+    table = np.memmap(part, np.float16, "r+", shape=(rows, width)) if done else None
+    rest = islice(iter(texts), done, None)
+    batches = iter(lambda: list(islice(rest, _AT_ONCE)), [])
+    counted = report_progress(
+        batches, "texts encoded", len, total=None if total is None else total - done
+    )
+    for batch in counted:
+        vectors = encode([text for _, text in batch])
+        if table is None:
+            width = vectors.shape[1]
+            table = np.memmap(part, np.float16, "w+", shape=(rows, width))
+        table[[row for row, _ in batch]] = vectors
+        table.flush()
+        done += len(batch)
+        write_text(folder / _STATE, json.dumps({"done": done, "width": width}))
+    with replace_sealed(path) as written, written.open("wb") as file:
+        np.save(file, np.zeros((rows, width), np.float16) if table is None else table)
+    for name in (_PART, _STATE):
+        (folder / name).unlink(missing_ok=True)
+    return width
+
+
+def join_texts(parts: Iterable[tuple[Path, int]], folder: Path) -> None:
+    """Write the vectors of joined folders, zeros for those without any.
+
+    Args:
+        parts: folders and their numbers of graphs, in order.
+        folder: of all graphs together; not sealed yet.
+    """
+    found = [
+        (np.load(p / TEXTS, mmap_mode="r") if (p / TEXTS).is_file() else None, count)
+        for p, count in parts
+    ]
+    widths = [table.shape[1] for table, _ in found if table is not None]
+    if not widths:
+        return
+    shape = (sum(count for _, count in found), widths[0])
+    out = np.lib.format.open_memmap(folder / TEXTS, "w+", np.float16, shape)
+    start = 0
+    for table, count in found:
+        if table is not None:
+            out[start : start + count] = table
+        start += count
+    out.flush()
+
+
+def _read_state(folder: Path) -> tuple[int, int] | None:
+    if not (folder / _STATE).is_file() or not (folder / _PART).is_file():
+        return None
+    state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
+    return int(state["done"]), int(state["width"])

@@ -1,0 +1,79 @@
+"""Vectors of a sentence encoder for graphs whose encoder reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mathamr_kedro.corpus import name_part, take_part
+from mathamr_kedro.datasets import ShardedTable
+from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.graph import PreparedGraphs, PreparedStore
+from mathamr_kedro.graph.shards.texts import write_texts
+from mathamr_kedro.pipelines.preprocessing.parameters import PreprocessingConfig
+from mathamr_kedro.records import CleanText
+from mathamr_kedro.text import SentenceEncoder, find_text_model
+
+
+def encode_texts(
+    prepared_graphs: PreparedStore,
+    posts: ShardedTable | None,
+    topics: ShardedTable | None,
+    parameters: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Encode the texts of posts and topics, where an encoder is to read them."""
+    config = PreprocessingConfig.read(parameters)
+    if config.text_model is None:
+        return {}
+    if posts is None or topics is None:
+        raise MissingInputError(
+            "Expected the posts and topics of the collection for "
+            "preprocessing.text_model; run the stage 'ingestion'"
+        )
+    graphs = prepared_graphs.open(config)
+    encoder = SentenceEncoder(find_text_model(config.text_model), _choose_device())
+    known = graphs.posts
+    width = write_texts(
+        known.folder, len(known), _read_posts(graphs, posts), encoder.encode, len(known)
+    )
+    asked = graphs.topics
+    write_texts(
+        asked.folder, len(asked), _read_topics(graphs, topics), encoder.encode,
+        len(asked), width,
+    )  # fmt: skip
+    # Formulas that stand alone say nothing in words.
+    alone = graphs.formulas
+    write_texts(alone.folder, len(alone), (), encoder.encode, 0, width)
+    return {"text_model": config.text_model, "width": width, "posts": len(known)}
+
+
+def _choose_device() -> str:
+    import torch  # noqa: PLC0415 - slow to load, and only needed here
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def _read_posts(
+    graphs: PreparedGraphs, posts: ShardedTable
+) -> Iterator[tuple[int, str]]:
+    places = {key: place for place, key in enumerate(graphs.posts.keys)}
+    for post in posts.records():
+        if post.post_id in places:
+            text = CleanText(post.text, post.formula_map).with_latex()
+            yield places[post.post_id], text
+
+
+def _read_topics(
+    graphs: PreparedGraphs, topics: ShardedTable
+) -> Iterator[tuple[int, str]]:
+    places = {key: place for place, key in enumerate(graphs.topics.keys)}
+    for topic in topics.records():
+        clean = CleanText(topic.text, topic.formula_map)
+        parts = {
+            topic.topic_id: clean,
+            name_part(topic.topic_id, "words"): take_part(clean, "words"),
+            name_part(topic.topic_id, "formulas"): take_part(clean, "formulas"),
+        }
+        for key, part in parts.items():
+            if key in places:
+                yield places[key], part.with_latex()

@@ -1,0 +1,201 @@
+"""Run files of others as systems, and formulas named as NTCIR-12 judges them.
+
+::
+
+    our systems     one formula of each visual id       Prime_zeta_function:28
+    NTCIR-12        every formula of every article      Prime_zeta_function:28
+                                                        Prime_number:3   (the same)
+
+Topics of NTCIR-12 are judged by formulas, not by visual ids: what looks the same stands
+in a list as often as it stands in articles, with one score. Files of others are in
+TREC's or ARQMath's form; they may hold formulas that this collection does not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.metrics import sort_as_trec_eval
+from mathamr_kedro.records import Topic
+from mathamr_kedro.runs.topic_sets import NTCIR12, TASK_OF, ReadTables
+from mathamr_kedro.trec import Run, read_run
+from mathamr_kedro.types import FormulaId, PostId, TopicId, VisualId
+
+_NO_POST = "-"
+"""Post of a formula that the collection does not have."""
+
+
+class FormulaNames:
+    """Formulas of a collection by what they look like.
+
+    Args:
+        read_tables: yields the formulas that may be returned.
+        visual_ids: those that are asked for.
+    """
+
+    def __init__(
+        self, read_tables: ReadTables, visual_ids: Collection[VisualId]
+    ) -> None:
+        self._of: dict[VisualId, list[tuple[FormulaId, PostId]]] = {}
+        wanted = pa.array(sorted(visual_ids), pa.string())
+        for table in read_tables(["visual_id", "formula_id", "post_id"]):
+            kept = table.filter(pc.is_in(table["visual_id"], value_set=wanted))
+            for row in kept.to_pylist():
+                found = self._of.setdefault(row["visual_id"], [])
+                found.append((row["formula_id"], row["post_id"]))
+        for found in self._of.values():
+            found.sort(key=lambda names: (len(names[0]), names[0]))
+
+    def expand(self, hits: FormulaHits, depth: int) -> FormulaHits:
+        """Return every formula that looks like one of a list; formulas are judged."""
+        named = [
+            (formula, score, post)
+            for visual, score in zip(hits.visual_ids, hits.scores, strict=True)
+            for formula, post in self._of.get(visual, ())
+        ][:depth]
+        ids = [formula for formula, _, _ in named]
+        scores = np.array([score for _, score, _ in named])
+        return FormulaHits(ids, scores, ids, [post for _, _, post in named])
+
+    def name(self, hits: Hits) -> FormulaHits:
+        """Name a formula of each visual id; one that is not here has no post."""
+        first = [self._of.get(v, [(v, _NO_POST)])[0] for v in hits.ids]
+        formulas, posts = [f for f, _ in first], [p for _, p in first]
+        return FormulaHits(formulas, hits.scores, hits.ids, posts)
+
+
+def name_judged_formulas(
+    runs: Iterable[Run], topics: Iterable[Topic], read_tables: ReadTables, depth: int
+) -> list[Run]:
+    """Return runs whose lists for topics of NTCIR-12 name all formulas.
+
+    Args:
+        runs: one formula of each visual id.
+        topics: of all tasks.
+        read_tables: yields the formulas that may be returned.
+        depth: results of a topic.
+    """
+    asked = {t.topic_id for t in topics if t.task == NTCIR12}
+    given = list(runs)
+    lists = [
+        hits
+        for run in given
+        for topic, hits in run.lists.items()
+        if topic in asked and isinstance(hits, FormulaHits)
+    ]
+    if not lists:
+        return given
+    names = FormulaNames(read_tables, {v for hits in lists for v in hits.visual_ids})
+    return [
+        replace(
+            run,
+            lists={
+                topic: names.expand(hits, depth)
+                if topic in asked and isinstance(hits, FormulaHits)
+                else hits
+                for topic, hits in run.lists.items()
+            },
+        )
+        for run in given
+    ]
+
+
+def read_given_runs(
+    files: Mapping[str, str],
+    topics: Sequence[Topic],
+    visual_id_of: Callable[[FormulaId], VisualId | None],
+    read_tables: ReadTables,
+    depth: int,
+) -> list[Run]:
+    """Read run files of others; each becomes a system for the topics that it knows.
+
+    Args:
+        files: names of systems to files.
+        topics: of all tasks.
+        visual_id_of: turns formulas into visual ids, where a file of Task 2 names them.
+        read_tables: yields the formulas that may be returned.
+        depth: results of a topic.
+
+    Raises:
+        MissingInputError: a file is not there.
+        ConfigurationError: it has none of the topics.
+    """
+    kinds = {topic.topic_id: topic.task for topic in topics}
+    found: list[Run] = []
+    for name, file in files.items():
+        run = read_run(Path(file).expanduser(), bad_lines="as_trec_eval")
+        known = [topic for topic in run.lists if kinds.get(topic) in TASK_OF]
+        if not known:
+            raise ConfigurationError(
+                f"Expected topics of the collection in {file!r} (got "
+                f"{', '.join(list(run.lists)[:3]) or 'none'}) "
+                f"(evaluation.run_files.{name})"
+            )
+        for task in sorted({TASK_OF[kinds[topic]] for topic in known}):
+            lists = {
+                topic: _read_list(run, topic, kinds[topic], visual_id_of).top(depth)
+                for topic in known
+                if TASK_OF[kinds[topic]] == task
+            }
+            found.append(replace(run, name=name, lists=lists, task=task, ranks={}))
+    return _name_formulas(found, kinds, read_tables)
+
+
+def _read_list(
+    run: Run,
+    topic: TopicId,
+    kind: str,
+    visual_id_of: Callable[[FormulaId], VisualId | None],
+) -> Hits:
+    """Return a list of what is judged in the order of trec_eval, each once."""
+    hits = sort_as_trec_eval(run.documents(topic))
+    ids = hits.ids
+    if run.holds_instances:
+        # An unknown formula keeps its place, under a name that is never judged.
+        ids = [visual_id_of(i) or f"unknown-formula-{i}" for i in ids]
+    first: dict[str, float] = {}
+    for document, score in zip(ids, hits.scores.tolist(), strict=True):
+        first.setdefault(document, score)
+    names, scores = list(first), np.array(list(first.values()))
+    if kind != NTCIR12:
+        return Hits(names, scores)
+    articles = [name.rpartition(":")[0] or _NO_POST for name in names]
+    return FormulaHits(names, scores, names, articles)
+
+
+def _name_formulas(
+    runs: Sequence[Run], kinds: Mapping[TopicId, str], read_tables: ReadTables
+) -> list[Run]:
+    """Name formulas in lists of visual ids, as our own systems do."""
+    task2 = [r for r in runs if r.task == 2]
+    visuals = {
+        i
+        for run in task2
+        for topic, hits in run.lists.items()
+        if kinds[topic] != NTCIR12
+        for i in hits.ids
+    }
+    if not visuals:
+        return list(runs)
+    names = FormulaNames(read_tables, visuals)
+    return [
+        replace(
+            run,
+            holds_instances=False,
+            lists={
+                topic: hits if isinstance(hits, FormulaHits) else names.name(hits)
+                for topic, hits in run.lists.items()
+            },
+        )
+        if run.task == 2
+        else run
+        for run in runs
+    ]

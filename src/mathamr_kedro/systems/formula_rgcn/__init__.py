@@ -1,0 +1,28 @@
+"""Formulas found by the nodes of their graphs (Amador & Zanibbi 2025).
+
+::
+
+    prepare   preparation ──> forest (flat arrays), vocabulary
+    train     trainer ──> encoder (Eq. 1), losses (Eq. 2, 3)
+    index     node_index: vectors of all nodes, by representation
+    search    node_search (Eq. 4) ──> fusion; explanation: what matched what
+
+``config`` has the parameters, ``system`` the four steps.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mathamr_kedro.faces import load_lazily
+
+if TYPE_CHECKING:
+    from mathamr_kedro.systems.formula_rgcn.config import Config
+    from mathamr_kedro.systems.formula_rgcn.explanation import NodeMatches
+    from mathamr_kedro.systems.formula_rgcn.system import FormulaRgcn
+
+__all__ = ["Config", "FormulaRgcn", "NodeMatches"]
+
+_HOME = {"Config": "config", "FormulaRgcn": "system", "NodeMatches": "explanation"}
+
+__getattr__, __dir__ = load_lazily(__name__, _HOME)

@@ -1,0 +1,50 @@
+"""The steps of the system; what needs more than torch and numpy is loaded inside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from mathamr_kedro.systems.formula_rgcn.config import Config as Parameters
+from mathamr_kedro.systems.formula_rgcn.preparation import write_forests
+from mathamr_kedro.systems.formula_rgcn.trainer import Trainer
+from mathamr_kedro.systems.protocol import Epochs, Ranker, SystemSources
+
+
+class FormulaRgcn:
+    """Formula graph retrieval of Amador & Zanibbi 2025."""
+
+    Config: ClassVar[type] = Parameters
+    READS: ClassVar[tuple[str, ...]] = ("formulas", "trees_of")
+
+    def __init__(self, config: Parameters) -> None:
+        self.config = config
+
+    def prepare(self, sources: SystemSources, folder: Path) -> Mapping[str, Any]:
+        """Write both trees of each visually distinct formula as flat arrays."""
+        return write_forests(sources, self.config.model, folder)
+
+    def train(self, prepared: Path, folder: Path, seed: int) -> Epochs:
+        """Train both networks together; needs torch and numpy alone."""
+        return Trainer(self.config.model, prepared, folder, seed).run()
+
+    def index(
+        self, sources: SystemSources, model: Path, folder: Path
+    ) -> Mapping[str, Any]:
+        """Encode the nodes of all formulas, one index for each representation."""
+        from mathamr_kedro.systems.formula_rgcn.node_index import (  # noqa: PLC0415
+            NodeIndexes,
+        )
+
+        return NodeIndexes.build(sources, self.config, model, folder)
+
+    def open(
+        self, sources: SystemSources, model: Path, folder: Path
+    ) -> Mapping[int, Mapping[str, Ranker]]:
+        """Return rankers of formulas: fused, and by each representation alone."""
+        from mathamr_kedro.systems.formula_rgcn.node_search import (  # noqa: PLC0415
+            NodeSearch,
+        )
+
+        return {2: NodeSearch(sources, self.config, model, folder).list_rankers()}

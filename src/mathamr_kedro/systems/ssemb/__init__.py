@@ -1,0 +1,35 @@
+"""SSEmb (Li & Chen 2025): formulas by structure and by the text around them.
+
+::
+
+    formula ─► shared operator graph ─► GIN ─► f        cos(f_q, f_c)  ─┐
+                                                                        ├─ λ ─► ranking
+    post    ─► 1,024 characters ─► sentence encoder ─► t  cos(t_q, t_c) ┘
+
+What is inside::
+
+    system     the steps of a paper's system       config    its parameters
+    graphs     graphs as numbers, labels           views     augmentations
+    network    GIN, head, InfoNCE                  training  epochs, checkpoints
+    contexts   texts around formulas               encoding  trees, texts to vectors
+    index      files of vectors and instances      ranking   two stages, fusion
+    search     index and rankers
+
+Names are imported when they are first used: training needs torch and numpy alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mathamr_kedro.faces import load_lazily
+
+if TYPE_CHECKING:
+    from mathamr_kedro.systems.ssemb.config import SSEmbConfig
+    from mathamr_kedro.systems.ssemb.system import SSEmb
+
+_HOME = {"SSEmb": "system", "SSEmbConfig": "config"}
+
+__all__ = ["SSEmb", "SSEmbConfig"]
+
+__getattr__, __dir__ = load_lazily(__name__, _HOME)

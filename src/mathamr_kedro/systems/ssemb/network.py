@@ -1,0 +1,166 @@
+r"""StructEmb: a graph isomorphism network over shared operator graphs, and InfoNCE.
+
+::
+
+    labels ─► embedding ─► GIN ─► GIN ─► head ─► z      (training alone)
+                            │      │
+                            └──────┴── sums over the nodes, side by side ─► h
+
+One layer (Xu et al. 2019) is
+
+.. math::
+    h_v^{(k)} = \text{MLP}^{(k)}\Big((1 + \epsilon^{(k)})\, h_v^{(k-1)}
+        + \sum_{u \in \mathcal{N}(v)} h_u^{(k-1)}\Big)
+
+where neighbours are those along edges in both directions, and the loss of N pairs of
+views :math:`z_i, z'_i` is
+
+.. math::
+    L = -\frac{1}{2N} \sum_{i=1}^{N} \Big(
+        \log \frac{\exp(\cos(z_i, z'_i) / \tau)}{\sum_j \exp(\cos(z_i, z'_j) / \tau)} +
+        \log \frac{\exp(\cos(z_i, z'_i) / \tau)}{\sum_j \exp(\cos(z_j, z'_i) / \tau)}
+        \Big)
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor, nn
+
+from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.sealing import check_sealed, replace_sealed
+from mathamr_kedro.systems.ssemb.config import StructureConfig
+from mathamr_kedro.systems.ssemb.graphs import GraphBatch
+
+
+class StructureEncoder(nn.Module):
+    """Formulas to vectors.
+
+    Args:
+        config: its shape.
+        num_labels: of the vocabulary.
+    """
+
+    def __init__(self, config: StructureConfig, num_labels: int) -> None:
+        super().__init__()
+        width = config.dimension // config.num_layers
+        self.embedding = nn.Embedding(num_labels, width)
+        self.layers = nn.ModuleList(_Layer(width) for _ in range(config.num_layers))
+        self.head = nn.Sequential(
+            nn.Linear(config.dimension, config.dimension),
+            nn.BatchNorm1d(config.dimension),
+            nn.ReLU(),
+            nn.Linear(config.dimension, config.dimension),
+        )
+
+    def forward(self, batch: GraphBatch) -> Tensor:
+        """(G, k) vectors h of the graphs."""
+        neighbours = _Neighbours(batch)
+        x, sums = self.embedding(batch.labels), []  # (N, k / layers)
+        for layer in self.layers:
+            x = layer(x, neighbours)
+            sums.append(_SumNodes.apply(x, batch.ptr, batch.graph_of))
+        return torch.cat(sums, dim=1)
+
+    def save(self, path: Path) -> None:
+        """Write the weights."""
+        state = {name: value.cpu() for name, value in self.state_dict().items()}
+        with replace_sealed(path) as part, part.open("wb") as file:
+            torch.save(state, file)
+
+    @classmethod
+    def load(
+        cls, path: Path, config: StructureConfig, num_labels: int
+    ) -> StructureEncoder:
+        """Read what :meth:`save` wrote, ready to encode.
+
+        Raises:
+            MissingInputError: there are no weights.
+            DamagedFileError: they are not what was written.
+        """
+        if not path.is_file():
+            raise MissingInputError(
+                f"Expected the weights of ssemb in {str(path)!r}; run the stage "
+                "'training'"
+            )
+        check_sealed(path, f"delete {str(path.parents[1])!r} and train again")
+        model = cls(config, num_labels)
+        state = torch.load(path, map_location="cpu", weights_only=True)
+        model.load_state_dict(state)
+        return model.eval()
+
+
+def info_nce(first: Tensor, second: Tensor, temperature: float) -> Tensor:
+    """Compute the loss of (N, k) views; row i of both is the same formula."""
+    left, right = F.normalize(first, dim=1), F.normalize(second, dim=1)
+    scores = left @ right.T / temperature
+    target = torch.arange(len(scores), device=scores.device)
+    there, back = F.cross_entropy(scores, target), F.cross_entropy(scores.T, target)
+    return (there + back) / 2
+
+
+class _Layer(nn.Module):
+    """One layer, with the batch norm and the activation that GraphCL puts behind."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.epsilon = nn.Parameter(torch.zeros(()))
+        self.mlp = nn.Sequential(
+            nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width)
+        )
+        self.norm = nn.BatchNorm1d(width)
+
+    def forward(self, x: Tensor, neighbours: _Neighbours) -> Tensor:
+        message: Tensor = _SumNeighbours.apply(x, neighbours)
+        x = self.mlp((1 + self.epsilon) * x + message)
+        normed: Tensor = self.norm(torch.relu(x))
+        return normed
+
+
+class _Neighbours:
+    """Neighbours of each node, along edges and against them, sorted by node."""
+
+    def __init__(self, batch: GraphBatch) -> None:
+        ends = torch.cat([batch.edges, batch.edges.flip(0)], dim=1)
+        node, order = ends[0].sort(stable=True)
+        self.index = ends[1][order]
+        count = torch.bincount(node, minlength=len(batch.labels))
+        self.ptr = F.pad(count.cumsum(0), (1, 0))
+
+    def sum(self, x: Tensor) -> Tensor:
+        """(N, k) sum over the neighbours."""
+        return F.embedding_bag(
+            self.index, x, self.ptr, mode="sum", include_last_offset=True
+        )
+
+
+class _SumNeighbours(torch.autograd.Function):
+    """Neighbourhood is mutual: the gradient is the same sum, in a fixed order."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, neighbours: _Neighbours) -> Tensor:
+        ctx.neighbours = neighbours
+        return neighbours.sum(x)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        return ctx.neighbours.sum(grad.contiguous()), None
+
+
+class _SumNodes(torch.autograd.Function):
+    """(G, k) sums over the nodes of each graph."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, ptr: Tensor, graph_of: Tensor) -> Tensor:
+        ctx.save_for_backward(graph_of)
+        nodes = torch.arange(len(x), device=x.device)
+        return F.embedding_bag(nodes, x, ptr, mode="sum", include_last_offset=True)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
+        (graph_of,) = ctx.saved_tensors
+        return grad.index_select(0, graph_of), None, None

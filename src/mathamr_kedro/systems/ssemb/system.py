@@ -1,0 +1,94 @@
+"""SSEmb as a system: prepared, trained, indexed, asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, ClassVar
+
+from mathamr_kedro.progress import report_progress
+from mathamr_kedro.systems.protocol import Epochs, Ranker, SystemSources
+from mathamr_kedro.systems.ssemb.config import SSEmbConfig
+from mathamr_kedro.systems.ssemb.graphs import GraphTableBuilder, LabelVocabulary
+from mathamr_kedro.systems.ssemb.training import GRAPHS, LABELS, StructureTraining
+
+
+class SSEmb:
+    """Structure by a graph network, text by a sentence encoder (Li & Chen 2025)."""
+
+    Config: ClassVar[type] = SSEmbConfig
+    READS: ClassVar[tuple[str, ...]] = ("formulas", "trees_of")
+
+    def __init__(self, config: SSEmbConfig) -> None:
+        self.config = config
+
+    def prepare(self, sources: SystemSources, folder: Path) -> Mapping[str, Any]:
+        """Write each different operator graph once, and the labels."""
+        from mathamr_kedro.formula.graphs import (  # noqa: PLC0415 - training needs none
+            build_shared_graph,
+        )
+
+        config, builder = self.config.model, GraphTableBuilder()
+        formulas = 0
+        visuals: set[str] = set()
+        trees: set[bytes] = set()
+        for formula in report_progress(sources.formulas(), "formulas read for ssemb"):
+            formulas += 1
+            if formula.visual_id in visuals:
+                continue
+            visuals.add(formula.visual_id)
+            found = sources.trees_of(formula)
+            tree = found.opt if found is not None else None
+            if tree is None or tree.is_blank:
+                continue
+            digest = blake2b(tree.to_string().encode(), digest_size=8).digest()
+            if digest in trees:
+                continue
+            trees.add(digest)
+            graph = build_shared_graph(tree)
+            if len(graph.nodes) >= config.min_nodes:
+                builder.add(graph)
+        wildcards = config.augmentation.wildcards
+        least = config.min_label_count
+        vocabulary = LabelVocabulary.count(builder.counts, least, wildcards)
+        vocabulary.save(folder / LABELS)
+        table = builder.finish(vocabulary)
+        table.save(folder / GRAPHS)
+        return {
+            "formulas": formulas,
+            "visual_ids": len(visuals),
+            "graphs": len(table),
+            "nodes": len(table.labels),
+            "labels": len(vocabulary),
+        }
+
+    def train(self, prepared: Path, folder: Path, seed: int) -> Epochs:
+        """Train, or go on."""
+        return StructureTraining(self.config.model, prepared, seed).run(folder)
+
+    def index(
+        self, sources: SystemSources, model: Path, folder: Path
+    ) -> Mapping[str, Any]:
+        """Encode a tree of each visual id and, where a text model is, all contexts."""
+        from mathamr_kedro.systems.ssemb.search import (  # noqa: PLC0415 - as above
+            build_index,
+        )
+
+        return build_index(self.config, sources, model, folder)
+
+    def open(
+        self, sources: SystemSources, model: Path, folder: Path
+    ) -> Mapping[int, Mapping[str, Ranker]]:
+        """Return rankers of formulas: both halves together, each alone, the curve."""
+        from mathamr_kedro.systems.ssemb.search import (  # noqa: PLC0415 - as above
+            FormulaSearch,
+        )
+
+        asked = FormulaSearch(self.config, sources, model, folder)
+        weights = {"ssemb": self.config.search.structure_weight}
+        if asked.has_texts:
+            weights |= {"ssemb/structure": 1.0, "ssemb/text": 0.0}
+            weights |= {f"ssemb/lambda_{w:g}": w for w in self.config.search.curve}
+        return {2: {name: partial(asked.rank, weight=w) for name, w in weights.items()}}

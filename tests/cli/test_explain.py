@@ -1,0 +1,102 @@
+r"""``mathamr explain --formula``: what systems of other papers matched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from mathamr_kedro import project_systems
+from mathamr_kedro.cli.explain import command
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.formula import trees_from_latex
+from mathamr_kedro.records import Topic
+from mathamr_kedro.systems.formula_rgcn import NodeMatches
+from mathamr_kedro.systems.queries import find_query_formula
+
+TOPIC = Topic("B.1", "task2", 0, "", (), "", (), "q", "y^2", None, None, None)
+
+
+class Asked:
+    """Matches the query with itself; notes what it was asked."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str]] = []
+
+    def __call__(self, topics: Any, depth: int) -> Any:
+        raise AssertionError("nothing is searched")
+
+    def explain(self, topic: Any, found: str) -> list[NodeMatches]:
+        latex = find_query_formula(topic).latex
+        self.calls.append((latex, found))
+        tree = trees_from_latex(latex).opt
+        assert tree is not None
+        places = tuple(range(tree.size))
+        return [NodeMatches("opg", tree, tree, places, (1.0,) * tree.size)]
+
+
+@pytest.fixture
+def ranker(monkeypatch: pytest.MonkeyPatch) -> Asked:
+    asked = Asked()
+    rankers = {2: {"formula_rgcn": asked, "other": lambda topics, depth: []}}
+    opened = SimpleNamespace(open=lambda sources: rankers)
+    topics = {"B.1": TOPIC}
+    parts = {
+        "indexed_systems": {
+            "formula_rgcn": {"rankers": {"2": ["formula_rgcn"]}},
+            "other": {"rankers": {"2": ["other"]}},
+        },
+        "trained_systems": {"formula_rgcn": {"folder": "a"}, "other": {"folder": "b"}},
+        "systems": SimpleNamespace(open=lambda folder: opened),
+        "system_sources": None,
+        "topics": SimpleNamespace(find=lambda column, key: topics.get(key)),
+    }
+    catalog = SimpleNamespace(load=parts.__getitem__)
+    monkeypatch.setattr(project_systems, "open_catalog", lambda env, root: catalog)
+    return asked
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(command, [*arguments], catch_exceptions=False)
+
+
+def test_matched_nodes_are_drawn_on_both_trees(ranker: Asked, tmp_path: Path) -> None:
+    file = tmp_path / "new" / "why.svg"
+    done = run(
+        "--formula", "x^2", "17", "--system", "formula_rgcn", "--output", str(file)
+    )
+    assert done.exit_code == 0, done.output
+    assert ranker.calls == [("x^2", "17")]
+    assert "Operator Tree: 1.0000, the mean over 3 query nodes" in done.output
+    assert "O!SUP ·1 1.00" in done.output and "query:" in done.output
+    assert file.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_a_topic_is_named_by_its_id(ranker: Asked) -> None:
+    assert run("--formula", "B.1", "9", "--system", "formula_rgcn").exit_code == 0
+    assert ranker.calls == [("y^2", "9")]
+
+
+@pytest.mark.usefixtures("ranker")
+def test_a_system_that_cannot_tell_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"'formula_rgm'; did you mean"):
+        run("--formula", "x", "9", "--system", "formula_rgm")
+    with pytest.raises(ConfigurationError, match="compares them whole"):
+        run("--formula", "x", "9", "--system", "other")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "needs --system"),
+        (["--system", "formula_rgcn", "--with", "bm25"], "takes no --with"),
+        (["--system", "formula_rgcn", "--output", "a.png"], ".svg"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(options: list[str], message: str) -> None:
+    done = run("--formula", "x", "9", *options)
+    assert done.exit_code == 2
+    assert message in done.output

@@ -1,0 +1,121 @@
+"""The R-GCN against Eq. 1 written as loops, and against PyG's layer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch_geometric.nn import RGCNConv
+
+from mathamr_kedro.errors import DamagedFileError, MissingInputError
+from mathamr_kedro.formula.graphs import build_backward_graph
+from mathamr_kedro.formula.graphs.backward_graph import BACK
+from mathamr_kedro.systems.formula_rgcn.config import RgcnConfig
+from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoder, NodeEncoders
+from mathamr_kedro.systems.formula_rgcn.forest import Forest
+from mathamr_kedro.systems.formula_rgcn.vocabulary import Vocabulary
+from tests.systems.formula_rgcn.trees import LABELS, OPT, SLT, draw_trees
+
+VOCABULARY = Vocabulary(
+    ("?", "V!?", "V!x", *LABELS[2:]), ("?", *"nabouwe", *"0123456789")
+)
+
+
+def make_encoder(**changes):
+    torch.manual_seed(3)
+    config = RgcnConfig(**{"hidden_dim": 8, "num_layers": 3, **changes})
+    encoder = NodeEncoder(config, "opg", VOCABULARY)
+    torch.nn.init.normal_(encoder.bias)
+    return encoder.double()
+
+
+def slow_forward(encoder, tree):
+    """Eq. 1, one node, relation and neighbour at a time."""
+    vocabulary, graph = encoder.vocabulary, build_backward_graph(tree)
+    weights, forward = encoder.weights().detach(), vocabulary.schema.num_forward
+    numbers = [vocabulary.number(label) for label in graph.nodes]
+    states = [
+        encoder.label_vectors[n] + encoder.type_vectors[vocabulary.types[n]]
+        for n in numbers
+    ]
+    for layer in range(len(weights)):
+        updated = []
+        for i in range(len(states)):
+            total = encoder.root[layer].T @ states[i] + encoder.bias[layer]
+            incoming: dict[int, list[int]] = {}
+            for j, label, target in graph.edges:
+                if target == i:
+                    back = label.endswith(BACK)
+                    number = vocabulary.number_edge(label.removesuffix(BACK))
+                    incoming.setdefault(number + forward * back, []).append(j)
+            for relation, neighbours in incoming.items():
+                for j in neighbours:
+                    message = weights[layer, relation].T @ states[j]
+                    total = total + message / len(neighbours)
+            is_last = layer == len(weights) - 1
+            updated.append(total if is_last else torch.relu(total))
+        states = updated
+    return torch.stack([state / state.norm() for state in states]).detach()
+
+
+@settings(max_examples=25)
+@given(draw_trees("opt"), st.sampled_from(["none", "basis"]))
+def test_vectors_are_those_of_the_equation(tree, decomposition):
+    encoder = make_encoder(decomposition=decomposition, num_bases=2)
+    (vectors,) = encoder.encode([tree])
+    assert np.allclose(vectors, slow_forward(encoder, tree), atol=1e-5)
+
+
+def test_a_layer_is_that_of_pyg():
+    encoder = make_encoder(num_layers=1)
+    batch = Forest.of([SLT, OPT], VOCABULARY).assemble(np.arange(2))
+    layer = RGCNConv(8, 8, VOCABULARY.schema.num_relations, aggr="mean").double()
+    layer.weight.data = encoder.weights()[0].detach()
+    layer.root.data, layer.bias.data = encoder.root[0].data, encoder.bias[0].data
+    number = batch.node_type.long()
+    states = encoder.label_vectors[number]
+    states = states + encoder.type_vectors[encoder.types.long()[number]]
+    source, target, relation = batch.list_edges()
+    theirs = layer(states, torch.stack([source, target]), relation)
+    expected = torch.nn.functional.normalize(theirs, dim=1)
+    assert torch.allclose(encoder(batch), expected)
+
+
+def test_graphs_do_not_see_each_other(monkeypatch):
+    encoder = make_encoder()
+    alone = [encoder.encode([tree])[0] for tree in (SLT, OPT, SLT)]
+    for room in (1 << 15, 6):
+        monkeypatch.setattr("mathamr_kedro.systems.formula_rgcn.encoder._NODES", room)
+        beside = encoder.encode([SLT, OPT, SLT])
+        assert all(
+            np.allclose(a, b, atol=1e-6) for a, b in zip(alone, beside, strict=True)
+        )
+    assert encoder.encode([]) == []
+
+
+def test_unknown_labels_are_told_by_their_type():
+    encoder = make_encoder()
+    one, other, number = (
+        encoder.encode([type(SLT).from_string(f"[{label}]", "opt")])[0]
+        for label in ("V!ξ", "V!ψ", "N!77")
+    )
+    assert np.array_equal(one, other)
+    assert not np.allclose(one, number)
+
+
+def test_networks_come_back_from_their_folder(tmp_path):
+    config = RgcnConfig(hidden_dim=8)
+    with pytest.raises(MissingInputError, match=r"weights\.pt"):
+        NodeEncoders.load(config, tmp_path)
+    made = NodeEncoders.make(config, {"slg": VOCABULARY, "opg": VOCABULARY}, seed=5)
+    made.save(tmp_path)
+    again = NodeEncoders.load(config, tmp_path)
+    for kind, tree in (("slg", SLT), ("opg", OPT)):
+        mine, theirs = (e[kind].encode([tree])[0] for e in (made.eval(), again))
+        assert np.allclose(mine, theirs, atol=1e-5)
+    path = tmp_path / "weights.pt"
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(DamagedFileError):
+        NodeEncoders.load(config, tmp_path)

@@ -1,0 +1,130 @@
+"""Augmentations of batches against those of one graph after another."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.formula.graphs import substitute_substructures
+from mathamr_kedro.formula.graphs.formula_graph import FormulaGraph
+from mathamr_kedro.systems.ssemb.config import AugmentationConfig
+from mathamr_kedro.systems.ssemb.views import Draws, make_view
+from tests.systems.ssemb.slow import (
+    chance,
+    draw_trees,
+    lay_out,
+    list_levels,
+    rows,
+    split_batch,
+    to_lists,
+    view_one,
+)
+
+RATES = st.sampled_from([0.0, 0.2, 0.5, 1.0])
+
+
+@st.composite
+def draw_settings(draw):
+    return AugmentationConfig(
+        substitution=tuple(draw(st.lists(RATES, min_size=1, max_size=4))),
+        wildcards=draw(st.integers(1, 5)),
+        attribute_masking=draw(RATES),
+        node_dropping=draw(RATES),
+        edge_perturbation=draw(RATES),
+    )
+
+
+def list_ranges(table, count):
+    batch = table.take(rows(count))
+    sizes = batch.ptr.tolist()
+    edges = [0]
+    for _, own in split_batch(batch):
+        edges.append(edges[-1] + len(own))
+    spans = [(sizes[i], sizes[i + 1]) for i in range(count)]
+    return batch, spans, [(edges[i], edges[i + 1]) for i in range(count)]
+
+
+@given(st.lists(draw_trees(), min_size=1, max_size=4), draw_settings(), st.integers())
+def test_views_are_those_of_each_graph_alone(trees, config, seed):
+    table, labels = lay_out(trees, wildcards=config.wildcards)
+    batch, spans, edge_spans = list_ranges(table, len(trees))
+    draws = Draws.draw(batch, len(config.substitution), chance(seed % 2**31))
+    found = split_batch(make_view(batch, config, labels.wildcards, draws))
+    whole = split_batch(batch)
+    for number, view in enumerate(found):
+        own = to_lists(draws, spans[number], edge_spans[number])
+        expected = view_one(*whole[number], config, labels.wildcards, own)
+        assert view == expected
+        assert view[0], "no graph loses all of its nodes"
+
+
+class Replay:
+    """Chance that answers as drawn: orders one after another, then wildcards."""
+
+    def __init__(self, uniform, wildcards):
+        self._uniform, self._wildcards = iter(uniform), iter(wildcards)
+
+    def random(self):
+        return next(self._uniform)
+
+    def randrange(self, _):
+        return next(self._wildcards)
+
+
+@given(draw_trees(), st.integers(0, 10**6))
+def test_substitution_is_that_of_the_command(tree, seed):
+    """``mathamr trees --form substitution`` shows what the training sees."""
+    table, labels = lay_out([tree])
+    batch = table.take(rows(1))
+    config = AugmentationConfig((0.5, 0.3, 0.2), wildcards=3, attribute_masking=0)
+    draws = Draws.draw(batch, 3, chance(seed))
+    ((nodes, edges),) = split_batch(batch)
+    levels = list_levels(nodes, edges, 3)
+    drawn = draws.substitution.tolist()
+    uniform = [drawn[k][n] for k, level in enumerate(levels) for n in level]
+    chosen = sorted(
+        {
+            n
+            for k, level in enumerate(levels)
+            for n in level
+            if drawn[k][n] < config.substitution[k]
+        }
+    )
+    wildcards = [int(draws.wildcard[n] * 3) for n in chosen]
+    graph = FormulaGraph(tuple(map(str, nodes)), tuple((a, "0", b) for a, b in edges))
+    slow = substitute_substructures(
+        graph, Replay(uniform, wildcards), config.substitution, 3
+    )
+    ((labels_of, edges_of),) = split_batch(
+        make_view(batch, config, labels.wildcards, draws)
+    )
+    names = {n: f"?{n - labels.wildcards.start}" for n in labels.wildcards}
+    assert tuple(names.get(n, str(n)) for n in labels_of) == slow.nodes
+    assert [(a, b) for a, _, b in slow.edges] == edges_of
+
+
+def test_the_published_rates_change_about_a_third_of_the_leaves():
+    table, labels = lay_out([t for t in [_tree()] for _ in range(500)])
+    batch = table.take(rows(500))
+    config = AugmentationConfig(wildcards=3)
+    view = make_view(batch, config, labels.wildcards, Draws.draw(batch, 3, chance(1)))
+    changed = sum(n in labels.wildcards for n in view.labels.tolist())
+    leaves = 500 * 3
+    assert 0.25 < changed / leaves < 0.35
+
+
+def _tree():
+    from mathamr_kedro.formula import FormulaTree
+
+    return FormulaTree.from_string("[U!plus,0[V!x],1[U!times,0[N!2],1[V!y]]]", "opt")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"substitution": (1.5,)}, {"attribute_masking": -1}, {"wildcards": 0}],
+)
+def test_impossible_rates_are_refused(values):
+    with pytest.raises(ConfigurationError, match=next(iter(values))):
+        AugmentationConfig(**values)
