@@ -80,5 +80,8 @@ REACHED_OTHERWISE = {
     "amr.transition.scatter": "stands in for torch_scatter in the parser's environment",
     "amr.transition.worker": "run by the Python of the parser's environment",
     "graph.pyg_data": "for users of PyTorch Geometric",
+    "neighbours.ir_collection": "for users of ir_datasets",
+    "neighbours.pyg_dataset": "for users of PyTorch Geometric",
+    "neighbours.terrier": "for users of PyTerrier",
     "workers.child": "run by the pool of processes",
 }
