@@ -116,7 +116,9 @@ def test_formula_search_marks_the_formula(client: TestClient) -> None:
 
 def test_query_variables_are_bound(client: TestClient) -> None:
     asked = {"latex": r"\sum_{?i=1}^n ?d_?i"}
-    first = client.get("/api/formula", params=asked).json()["results"][0]
+    found = client.get("/api/formula", params=asked).json()
+    assert found["query"][0]["parts"][0]["latex"] == asked["latex"]
+    first = found["results"][0]
     bindings = first["pattern"]["bindings"]
     assert {name: f["latex"] for name, f in bindings.items()} == {"?i": "i", "?d": "d"}
     assert "<math" in bindings["?i"]["mathml"]

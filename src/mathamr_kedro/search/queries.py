@@ -61,6 +61,15 @@ class EncodedQuery(NamedTuple):
     pattern: formula.QueryPattern | None = None
     """What formulas are to be instances of, where it has query variables."""
 
+    @property
+    def written(self) -> CleanText:
+        """Its words as they were written, with query variables."""
+        if self.pattern is None:
+            return self.clean
+        latex, mentions = self.pattern.latex, self.clean.formula_map
+        shown = tuple(mention._replace(latex=latex) for mention in mentions)
+        return self.clean._replace(formula_map=shown)
+
 
 class QueryEncoder:
     """Encodes queries, and new posts, as the posts of an index were encoded.
@@ -108,13 +117,11 @@ class QueryEncoder:
         clean = marks.place(marks.mark(read), _QUERY)
         if not clean.formula_map:
             raise MalformedInputError(f"Expected LaTeX to search for (got {latex!r})")
-        found = self._encode(clean, latex)
+        found = self._encode(clean, latex)._replace(pattern=pattern)
         if pattern is None:
             return found
-        shown = [m._replace(latex=latex) for m in clean.formula_map]
         kinds, tokens = found.entry.kinds, self._max_tokens
-        captions = caption_nodes(clean.text, shown, kinds, tokens)
-        return found._replace(captions=captions, pattern=pattern)
+        return found._replace(captions=caption_nodes(*found.written, kinds, tokens))
 
     def encode_part(self, query: EncodedQuery, part: QueryPart) -> PostEntry:
         """Encode the words or the formulas of a query alone.

@@ -118,7 +118,7 @@ class AnswerView:
             answer: what was found.
             compared: what was found by its text, with the query; by key.
         """
-        clean = answer.query.clean if answer.query is not None else None
+        clean = answer.query.written if answer.query is not None else None
         query = TextView(*clean, self._max_tokens).sentences if clean else []
         return {
             "query": query,
