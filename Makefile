@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 export OMP_NUM_THREADS ?= 1
 export DO_NOT_TRACK := 1
 
-.PHONY: help setup demo test check lint types contracts unit fuzz mutants viz clean
+.PHONY: help setup demo test check lint types contracts unit docs fuzz mutants viz clean
 .DEFAULT_GOAL := help
 
 help:  ## Show the commands.
@@ -31,7 +31,7 @@ demo: $(STAMP)  ## Set up and run the main job on the embedded sample.
 	$(BIN)/mathamr search 'is $$\sqrt p$$ irrational for a prime $$p$$?' --env demo --top 3
 	@echo "Now open the search page: $(BIN)/mathamr serve --env demo"
 
-test: check unit  ## Set up and run all checks and tests (what CI runs).
+test: check docs unit  ## Set up and run all checks and tests (what CI runs).
 
 check: lint contracts types  ## Lint, import contracts, types.
 
@@ -47,6 +47,11 @@ types: $(STAMP)
 
 unit: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+docs: $(STAMP)  ## Build the documentation to build/site; broken links fail.
+	@$(BIN)/python -m tools.site.notebooks
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build  # --quiet would not count warnings
+	@echo "Open build/site/index.html, or with its search: $(BIN)/python -m http.server -d build/site"
 
 fuzz: $(STAMP)  ## Run the property tests on many examples drawn anew (long).
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n 2 -m "not shared" --timeout=3600 $$(grep -rlE "from hypothesis" tests)

@@ -85,15 +85,31 @@ def test_a_figure_without_data_is_an_empty_picture(figure):
     assert write_png(figure).startswith(b"\x89PNG")
 
 
-def test_the_grid_is_light_in_every_panel():
-    figure = style_figure(make_subplots(rows=2, cols=1))
-    for axis in (figure.layout.yaxis, figure.layout.yaxis2):
-        assert (axis.showgrid, axis.gridcolor) == (True, "#e6e6e6")
-    assert not figure.layout.xaxis2.showgrid
-
-
 def test_lines_across_are_seen():
     figure = go.Figure(go.Bar(x=["a"], y=[1]))
     figure.add_hline(y=0.5)
     (line,) = style_figure(figure).layout.shapes  # simple_white gives them no width
     assert (line.opacity, line.line.width) == (1, 1.5)
+
+
+def test_line_is_seen_over_a_bar_of_its_colour():
+    colour = "#3b6ea8"
+    figure = go.Figure(go.Bar(x=["a"], y=[1.0], marker_color=colour))
+    figure.add_hline(y=0.5, line={"color": colour, "dash": "dot"})
+    picture = read(style_figure(figure))
+    bar = np.argwhere((picture == [0x3B, 0x6E, 0xA8]).all(axis=-1))
+    middle = picture[bar[:, 0].min() : bar[:, 0].max(), int(np.median(bar[:, 1]))]
+    assert (middle.min(axis=-1) > 200).any()
+
+
+def test_axes_of_all_panels_are_seen_on_white_and_on_black():
+    """Kedro-Viz changes the colours of the first panel alone."""
+    figure = make_subplots(rows=2, cols=1)
+    for row in (1, 2):
+        figure.add_bar(x=["a"], y=[1], row=row, col=1)
+    layout = style_figure(figure).to_plotly_json()["layout"]
+    for name in ("yaxis", "yaxis2", "xaxis", "xaxis2"):
+        assert layout[name]["linecolor"] == layout[name]["tickcolor"] == "#888888"
+    for name in ("yaxis", "yaxis2"):
+        assert layout[name]["showgrid"]
+        assert layout[name]["gridcolor"] == "rgba(128, 128, 128, 0.25)"

@@ -25,6 +25,11 @@ KEDRO_SIDE = {
 }  # fmt: skip
 """The only modules that may know Kedro; all others are the domain."""
 
+OPTIONAL = {
+    "triton": "triton", "terrier": "pyterrier", "ir_collection": "ir_datasets",
+}  # fmt: skip
+"""Parts of names of modules, and the package that these are about."""
+
 BARE_GPU = ("model", "learning")
 BARE_NEEDS = ("torch", "torch_geometric", "numpy")
 
@@ -56,12 +61,13 @@ print(json.dumps(failed))
 def _list_modules(*names: str) -> list[str]:
     """Names of modules and packages of ours, and of all modules inside.
 
-    Modules of Triton kernels are exempt where triton is missing.
+    Modules that are about an optional package are exempt where it is missing.
     """
     files = [file for n in names for file in (ROOT / n).rglob("*.py")]
     files += [ROOT / f"{n}.py" for n in names if (ROOT / f"{n}.py").is_file()]
-    if find_spec("triton") is None:
-        files = [file for file in files if "triton" not in file.name]
+    for part, package in OPTIONAL.items():
+        if find_spec(package) is None:
+            files = [file for file in files if part not in file.name]
     paths = [f.relative_to(ROOT.parent).with_suffix("") for f in files]
     return sorted(".".join(path.parts).removesuffix(".__init__") for path in paths)
 

@@ -1,3 +1,3 @@
 """Mathematical search with MathAMR+ graphs, as a Kedro project."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _GRID = "#e6e6e6"
+_FAINT, _MIDDLE = "rgba(128, 128, 128, 0.25)", "#888888"
+"""Of grids and axes in Plotly: they are seen on white and on black. Kedro-Viz turns
+the background dark, and the colours of the first panel's axes alone."""
 _COLOURS = ("#3b6ea8", "#e0a458", "#5a9a5a", "#c8553d", "#7d6aa8", "#888888")
 _DASHES = {"dot": ":", "dash": "--", "dashdot": "-."}
 _PANEL_INCHES = (9.0, 3.4)
@@ -28,10 +31,11 @@ _BARS = 0.8
 
 
 def style_figure(figure: go.Figure) -> go.Figure:
-    """Give a finished figure the look of all: white, with a light grid across."""
+    """Give a finished figure the look of all: plain, with a faint grid across."""
     figure.update_layout(template="simple_white", colorway=_COLOURS)
-    figure.update_yaxes(showgrid=True, gridcolor=_GRID, griddash="solid")
-    figure.update_xaxes(showgrid=False)
+    axes = {"linecolor": _MIDDLE, "tickcolor": _MIDDLE, "zeroline": False}
+    figure.update_yaxes(showgrid=True, gridcolor=_FAINT, griddash="solid", **axes)
+    figure.update_xaxes(showgrid=False, **axes)
     # The template draws shapes without their lines.
     return figure.update_shapes(opacity=1, line_width=1.5)
 
@@ -181,13 +185,18 @@ class _Panel:
 
     def _draw_lines(self) -> None:
         """Draw lines across the panel, each label at its end and outside."""
+        # Loaded here, as all of matplotlib.
+        from matplotlib.patheffects import withStroke  # noqa: PLC0415
+
         here = (f"x{self._number}", f"y{self._number}")
+        # Over a bar of its own colour, a line is seen by its white seam.
+        seam = [withStroke(linewidth=3, foreground="white")]
         for shape in self._layout.get("shapes", ()):
             line = shape.get("line", {})
             look = {"color": line.get("color"), "linewidth": 1.2,
                     "linestyle": _DASHES.get(line.get("dash", ""), "-")}  # fmt: skip
             if shape.get("yref") == here[1] and shape["y0"] == shape["y1"]:
-                self._axes.axhline(shape["y0"], **look)
+                self._axes.axhline(shape["y0"], **look, path_effects=seam)
             elif shape.get("xref") == here[0] and shape["x0"] == shape["x1"]:
                 self._axes.axvline(shape["x0"], **look)
         for note in self._layout.get("annotations", ()):

@@ -11,8 +11,10 @@ from kedro.io import DatasetError, Version
 
 from mathamr_kedro.datasets.report_figures import FigureDataset
 from mathamr_kedro.datasets.reports import (
+    FactsDataset,
     MetricsDataset,
     ReportDataset,
+    ResultDataset,
 )
 
 
@@ -69,8 +71,25 @@ def test_metrics_are_shown_as_a_table(tmp_path):
 @pytest.mark.parametrize(
     ("dataset", "kind"),
     [(ReportDataset, "HTMLPreview"), (MetricsDataset, "TablePreview"),
-     (FigureDataset, "PlotlyPreview")],
+     (FigureDataset, "PlotlyPreview"), (FactsDataset, "TablePreview"),
+     (ResultDataset, "HTMLPreview")],
 )  # fmt: skip
 def test_kedro_viz_knows_the_kind_of_preview(dataset, kind):
     found = inspect.signature(dataset.preview).return_annotation
     assert getattr(found, "__name__", found) == kind
+
+
+def test_facts_are_rows_by_their_path(tmp_path):
+    facts = FactsDataset(filepath=str(tmp_path / "facts.json"))
+    facts.save({"posts": 3, "index": {"bytes": 7, "from": ["a", "b"]}, "none": {}})
+    assert facts.preview()["columns"] == ["fact", "value"]
+    assert facts.preview()["data"] == [
+        ["posts", 3], ["index.bytes", 7], ["index.from", "a, b"], ["none", {}]
+    ]  # fmt: skip
+    assert len(facts.preview(nrows=2)["data"]) == 2
+
+
+def test_results_are_shown_as_their_tables(tmp_path):
+    result = ResultDataset(filepath=str(tmp_path / "result.json"))
+    result.save({"tables": {"4.6": "| a |\n|---|\n| <b>1</b> |\n"}, "rows": {}})
+    assert "<td>&lt;b&gt;1&lt;/b&gt;</td>" in result.preview()

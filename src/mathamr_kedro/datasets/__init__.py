@@ -24,6 +24,8 @@ dataset                    loads                  holds
 ``ReportDataset``          a text                 a Markdown page
 ``FigureDataset``          a Plotly figure        a figure, with a picture of it
 ``MetricsDataset``         a list of mappings     records, shown as a table
+``FactsDataset``           a mapping              facts of a stage, shown as a table
+``ResultDataset``          a mapping              a result, shown by its tables
 =========================  =====================  ================================
 
 Names are imported when they are first used: some need torch, and a catalog that reads

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -24,9 +26,7 @@ class ReportDataset(TextDataset):
     def preview(self) -> HTMLPreview:
         """Return the page as HTML that needs no other file."""
         text = self.load.__wrapped__(self)
-        # Reports quote names of files and records: no HTML of theirs is taken over.
-        page = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
-        return HTMLPreview(_PICTURE.sub(self._embed, page))
+        return HTMLPreview(_PICTURE.sub(self._embed, _render(text)))
 
     def _embed(self, image: re.Match[str]) -> str:
         path = str(PurePosixPath(self._get_load_path()).parent / image[2])
@@ -47,3 +47,48 @@ class MetricsDataset(JSONDataset):
         return TablePreview(
             {"index": list(range(len(rows))), "columns": columns, "data": cells}
         )
+
+
+class FactsDataset(JSONDataset):
+    """Facts of a stage in JSON; Kedro-Viz shows a row for each."""
+
+    def preview(self, nrows: int = 200) -> TablePreview:
+        """Return the first facts, those inside of others by their path."""
+        rows = list(islice(_flatten("", self.load.__wrapped__(self)), nrows))
+        return TablePreview(
+            {
+                "index": list(range(len(rows))),
+                "columns": ["fact", "value"],
+                "data": [list(row) for row in rows],
+            }
+        )
+
+
+class ResultDataset(JSONDataset):
+    """The result of an experiment in JSON; Kedro-Viz shows its tables."""
+
+    def preview(self) -> HTMLPreview:
+        """Return the tables as HTML."""
+        tables = self.load.__wrapped__(self).get("tables", {})
+        return HTMLPreview(_render("\n\n".join(tables.values())))
+
+
+def _render(markdown: str) -> str:
+    """Return a page as HTML.
+
+    Reports quote names of files and records: no HTML of theirs is taken over.
+    """
+    page: str = (
+        MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
+    )
+    return page
+
+
+def _flatten(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping) and value:
+        for key, inner in value.items():
+            yield from _flatten(f"{path}.{key}" if path else str(key), inner)
+    elif isinstance(value, list):
+        yield path, ", ".join(map(str, value))
+    else:
+        yield path, value

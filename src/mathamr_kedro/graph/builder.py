@@ -34,6 +34,7 @@ from mathamr_kedro.graph.vocabulary import AUXILIARY_ROLE
 
 if TYPE_CHECKING:
     from mathamr_kedro.graph.prepared import PreparedGraphs
+    from mathamr_kedro.graph.released import ReleasedEncoder
 
 _LARGEST_LABEL = 2**31 - 1  # batches hold labels as int32; 0 and below mean none
 
@@ -238,7 +239,8 @@ class RecordArrays:
     """Turns AMR records into arrays as prepared graphs have them.
 
     Args:
-        prepared: their variant and vocabularies are used.
+        prepared: variant and vocabularies of these, or of a released encoder's graphs,
+            are used.
         find_trees: trees of formulas, e.g.
             :class:`~mathamr_kedro.graph.tree_lookup.StoredTrees`.
         mode: of fusion.
@@ -246,13 +248,12 @@ class RecordArrays:
 
     def __init__(
         self,
-        prepared: PreparedGraphs,
+        prepared: PreparedGraphs | ReleasedEncoder,
         find_trees: TreeLookup,
         mode: FusionMode = "mathamr_plus",
     ) -> None:
         numbering = VocabularyNumbering(prepared.types, prepared.relations)
-        variant = GraphVariant.of_record(prepared.configuration["graph"])
-        self._builder = ArrayBuilder(numbering, variant)
+        self._builder = ArrayBuilder(numbering, prepared.variant)
         self._find_trees, self._mode = find_trees, mode
 
     @property

@@ -36,6 +36,7 @@ from mathamr_kedro.files import fingerprint, replace_folder
 from mathamr_kedro.graph.configuration import PreprocessingConfig
 from mathamr_kedro.graph.preparation import CONFIGURATION, Preparation, name_flags
 from mathamr_kedro.graph.shards.layout import GROUPS, VERSION
+from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import (
     NodeVocabulary,
     RelationVocabulary,
@@ -93,6 +94,11 @@ class PreparedGraphs:
         nodes = int(sizes[:, list(GROUPS).index("node")].sum(dtype=np.int64))
         what = f"{count_nouns(len(sizes), 'post')}, {count_nouns(nodes, 'node')}"
         return f"<{type(self).__name__}: {what}, in {self.folder}>"
+
+    @property
+    def variant(self) -> GraphVariant:
+        """What the encoder sees of the graphs."""
+        return GraphVariant.of_record(self.configuration["graph"])
 
     @cached_property
     def types(self) -> NodeVocabulary:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,16 +64,30 @@ class ReleasedEncoder:
         Raises:
             ConfigurationError: it was trained on graphs of another variant.
         """
-        values = json.loads((self.folder / VARIANT).read_text(encoding="utf-8"))
-        trained = GraphVariant.of_record(values)
-        if trained != variant:
+        if self.variant != variant:
             raise ConfigurationError(
                 f"Expected the graphs that the encoder {self.name!r} was trained on: "
-                f"{asdict(trained)} (got {asdict(variant)}); change preprocessing.graph"
+                f"{asdict(self.variant)} (got {asdict(variant)}); change "
+                "preprocessing.graph"
             )
         check_folder(self.folder, REMEDY, whole=True)
-        types = NodeVocabulary.load(self.folder / TYPES)
-        return types, RelationVocabulary.load(self.folder / RELATIONS)
+        return self.types, self.relations
+
+    @cached_property
+    def variant(self) -> GraphVariant:
+        """What it saw of the graphs that it was trained on."""
+        values = json.loads((self.folder / VARIANT).read_text(encoding="utf-8"))
+        return GraphVariant.of_record(values)
+
+    @cached_property
+    def types(self) -> NodeVocabulary:
+        """Node types of these graphs."""
+        return NodeVocabulary.load(self.folder / TYPES)
+
+    @cached_property
+    def relations(self) -> RelationVocabulary:
+        """Forward relations of these graphs."""
+        return RelationVocabulary.load(self.folder / RELATIONS)
 
     def check(self, graphs: PreparedGraphs) -> None:
         """Refuse graphs whose numbers mean something else to the encoder.
@@ -80,8 +95,7 @@ class ReleasedEncoder:
         Raises:
             ConfigurationError: variant, node types or relations differ.
         """
-        variant = GraphVariant.of_record(graphs.configuration["graph"])
-        types, relations = self.load_vocabularies(variant)
+        types, relations = self.load_vocabularies(graphs.variant)
         expected = (types.types, relations.roles)
         if expected != (graphs.types.types, graphs.relations.roles):
             raise ConfigurationError(

@@ -4,7 +4,7 @@
 
     folder/
       model.json    version, model configuration, graph schema
-      weights.pt    state dict, loaded with ``weights_only``
+      weights.pt    state dict, loaded with ``weights_only``; or weights.safetensors
       seals.json    size and digest of both
 
 Weights of a released encoder are stored in half precision; computed is in float32.
@@ -16,11 +16,17 @@ import hashlib
 import json
 import shutil
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.errors import (
+    ConfigurationError,
+    MalformedInputError,
+    MissingInputError,
+)
 from mathamr_kedro.graph import GraphSchema
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
@@ -30,15 +36,23 @@ from mathamr_kedro.sealing import check_folder, replace_sealed
 VERSION = 1
 CONFIG = "model.json"
 WEIGHTS = "weights.pt"
+SAFE_WEIGHTS = "weights.safetensors"
+"""The same without pickle, for others; read where there is no ``weights.pt``."""
 
 
-def save_model(folder: Path, model: MathAMRPlus, half: bool = False) -> None:
+def save_model(
+    folder: Path, model: MathAMRPlus, half: bool = False, safe: bool = False
+) -> None:
     """Write a model to a folder; each file is replaced whole.
 
     Args:
         folder: gets the two files.
         model: what to write.
         half: store float16: half the bytes, vectors equal to about three digits.
+        safe: write safetensors, which hold no code.
+
+    Raises:
+        ConfigurationError: the package safetensors is not installed.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -51,8 +65,12 @@ def save_model(folder: Path, model: MathAMRPlus, half: bool = False) -> None:
     state = {name: value.cpu() for name, value in model.state_dict().items()}
     if half:
         state = {n: v.half() if v.is_floating_point() else v for n, v in state.items()}
-    with replace_sealed(folder / WEIGHTS) as part, part.open("wb") as file:
-        torch.save(state, file)  # a path would leave its name in the bytes
+    if safe:
+        with replace_sealed(folder / SAFE_WEIGHTS) as part:
+            part.write_bytes(_import_safetensors().save(state))
+    else:
+        with replace_sealed(folder / WEIGHTS) as part, part.open("wb") as file:
+            torch.save(state, file)  # a path would leave its name in the bytes
     with replace_sealed(folder / CONFIG) as part:
         part.write_text(text, encoding="utf-8")
 
@@ -68,8 +86,7 @@ def load_model(folder: Path, compute: ComputeConfig | None = None) -> MathAMRPlu
     config, schema = read_shape(folder)
     check_folder(folder, _name_remedy(folder), whole=True)
     model = MathAMRPlus(config, schema).to(compute.choose_device())
-    state = torch.load(folder / WEIGHTS, map_location="cpu", weights_only=True)
-    model.load_state_dict(state)  # halves become float32
+    model.load_state_dict(_read_state(find_weights(folder)))  # halves: to float32
     return model.computed_by(compute).eval()
 
 
@@ -96,15 +113,42 @@ def copy_model(source: Path, folder: Path) -> None:
     """Copy the files of a model; each is replaced whole, ``model.json`` last."""
     folder.mkdir(parents=True, exist_ok=True)
     check_folder(source, _name_remedy(source), whole=True)
-    for name in (WEIGHTS, CONFIG):
+    for name in (find_weights(source).name, CONFIG):
         with replace_sealed(folder / name) as part:
             shutil.copyfile(source / name, part)
 
 
 def digest_model(folder: Path) -> str:
     """Digest of the weights of a model folder."""
-    content = (Path(folder) / WEIGHTS).read_bytes()
+    content = find_weights(Path(folder)).read_bytes()
     return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def find_weights(folder: Path) -> Path:
+    """Return the file of the weights of a model folder."""
+    safe = folder / SAFE_WEIGHTS
+    is_safe = safe.is_file() and not (folder / WEIGHTS).is_file()
+    return safe if is_safe else folder / WEIGHTS
+
+
+def _read_state(file: Path) -> dict[str, torch.Tensor]:
+    if file.name == SAFE_WEIGHTS:
+        safe: dict[str, torch.Tensor] = _import_safetensors().load(file.read_bytes())
+        return safe
+    state: dict[str, torch.Tensor] = torch.load(
+        file, map_location="cpu", weights_only=True
+    )
+    return state
+
+
+def _import_safetensors() -> Any:
+    try:
+        return import_module("safetensors.torch")
+    except ImportError as exc:
+        raise ConfigurationError(
+            f"Expected the package safetensors for {SAFE_WEIGHTS}; run `pip install "
+            "safetensors`"
+        ) from exc
 
 
 def _name_remedy(folder: Path) -> str:

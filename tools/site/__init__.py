@@ -1,0 +1,1 @@
+"""The documentation site: pages that are made while it builds (``make docs``)."""
