@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.systems.mathamr.encoder import TextEncoder, copy_text_model
+from mathamr_kedro.systems.mathamr.encoder import TextEncoder
 from mathamr_kedro.text import SentenceEncoder
 from tests.systems.mathamr.world import make_text_model
 
@@ -62,7 +62,7 @@ def test_dropout_is_off_while_texts_are_encoded(folder):
 
 def test_a_copy_is_all_that_another_machine_needs(folder, tmp_path):
     (folder / "pytorch_model.bin").write_bytes(b"the same once more")
-    copy_text_model(folder, tmp_path / "copy")
+    TextEncoder.copy(folder, tmp_path / "copy")
     assert not (tmp_path / "copy" / "pytorch_model.bin").exists()
     found = TextEncoder(tmp_path / "copy", 16).encode(TEXTS)
     assert np.array_equal(found, TextEncoder(folder, 16).encode(TEXTS))

@@ -111,6 +111,14 @@ class TextEncoder(nn.Module):
         self.train(was_training)
         return vectors
 
+    @staticmethod
+    def copy(source: Path, folder: Path) -> None:
+        """Copy what an encoder reads, so that another machine can train it."""
+        _check_pooling(source)
+        has_tensors = any(source.glob("*.safetensors"))
+        skipped = _OTHER_WEIGHTS if has_tensors else _OTHER_WEIGHTS[1:]
+        shutil.copytree(source, folder, ignore=shutil.ignore_patterns(*skipped))
+
     def save(self, folder: Path) -> None:
         """Write the model in half precision, for this class and for other tools."""
         state = {
@@ -120,14 +128,6 @@ class TextEncoder(nn.Module):
         with replace_folder(folder) as part:
             self._model.save_pretrained(part, state_dict=state)
             self._tokenizer.save_pretrained(part)
-
-
-def copy_text_model(source: Path, folder: Path) -> None:
-    """Copy what :class:`TextEncoder` reads, so that another machine can train it."""
-    _check_pooling(source)
-    has_tensors = any(source.glob("*.safetensors"))
-    skipped = _OTHER_WEIGHTS if has_tensors else _OTHER_WEIGHTS[1:]
-    shutil.copytree(source, folder, ignore=shutil.ignore_patterns(*skipped))
 
 
 def _check_pooling(folder: Path) -> None:

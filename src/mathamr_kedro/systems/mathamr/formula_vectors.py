@@ -34,19 +34,6 @@ _BLOCK = 65536
 """Texts that are compared at once."""
 
 
-def choose_formulas(
-    formulas: Iterable[FormulaInstance], instances: int
-) -> dict[FormulaId, FormulaInstance]:
-    """Keep those with the first ids of each visual id; all if ``instances`` is 0."""
-    kept: dict[VisualId, list[FormulaInstance]] = {}
-    for formula in formulas:
-        found = kept.setdefault(formula.visual_id, [])
-        found.append(formula)
-        if instances and len(found) > instances:
-            found.remove(max(found, key=_order))
-    return {f.formula_id: f for found in kept.values() for f in found}
-
-
 def _order(formula: FormulaInstance) -> tuple[int, str]:
     return len(formula.formula_id), formula.formula_id
 
@@ -58,6 +45,19 @@ class FormulaTexts(NamedTuple):
     rows: list[int]
     """Of the text of each formula."""
     texts: list[str]
+
+    @staticmethod
+    def choose(
+        formulas: Iterable[FormulaInstance], instances: int
+    ) -> dict[FormulaId, FormulaInstance]:
+        """Keep those with the first ids of each visual id; 0 keeps all."""
+        kept: dict[VisualId, list[FormulaInstance]] = {}
+        for formula in formulas:
+            found = kept.setdefault(formula.visual_id, [])
+            found.append(formula)
+            if instances and len(found) > instances:
+                found.remove(max(found, key=_order))
+        return {f.formula_id: f for found in kept.values() for f in found}
 
     @classmethod
     def collect(
@@ -101,31 +101,6 @@ class FormulaTexts(NamedTuple):
         )
 
 
-def write_vectors(
-    folder: Path, model: str, encoder: TextEncoder, batch_size: int
-) -> int:
-    """Encode the texts of a folder by a model; return the bytes."""
-    arrays = read_arrays(folder / _TEXTS)
-    texts = TextColumn(arrays["text"], arrays["ends"])
-    path = folder / f"{model}.npy"
-    vectors = np.lib.format.open_memmap(
-        path, "w+", dtype=np.float16, shape=(len(texts), encoder.width)
-    )
-    starts: Iterator[int] = report_progress(
-        range(0, len(texts), _AT_ONCE),
-        f"texts encoded by model {model}",
-        lambda start: min(_AT_ONCE, len(texts) - start),
-        total=len(texts),
-    )
-    for start in starts:
-        places = range(start, min(start + _AT_ONCE, len(texts)))
-        vectors[start : places.stop] = encoder.encode(
-            [texts[n] for n in places], batch_size
-        )
-    vectors.flush()
-    return path.stat().st_size
-
-
 class FormulaVectors:
     """An index that was built, searched exhaustively.
 
@@ -146,6 +121,29 @@ class FormulaVectors:
         self._rows, self._visual_of = arrays["rows"], arrays["visuals"]
         self._number_of: dict[VisualId, int] | None = None
         self._vectors: dict[str, NDArray[np.float16]] = {}
+
+    @staticmethod
+    def write(folder: Path, model: str, encoder: TextEncoder, batch_size: int) -> int:
+        """Encode the texts of a folder by a model; return the bytes."""
+        arrays = read_arrays(folder / _TEXTS)
+        texts = TextColumn(arrays["text"], arrays["ends"])
+        path = folder / f"{model}.npy"
+        vectors = np.lib.format.open_memmap(
+            path, "w+", dtype=np.float16, shape=(len(texts), encoder.width)
+        )
+        starts: Iterator[int] = report_progress(
+            range(0, len(texts), _AT_ONCE),
+            f"texts encoded by model {model}",
+            lambda start: min(_AT_ONCE, len(texts) - start),
+            total=len(texts),
+        )
+        for start in starts:
+            places = range(start, min(start + _AT_ONCE, len(texts)))
+            vectors[start : places.stop] = encoder.encode(
+                [texts[n] for n in places], batch_size
+            )
+        vectors.flush()
+        return path.stat().st_size
 
     def score(self, model: str, queries: NDArray[np.float32]) -> NDArray[np.float64]:
         """(queries, formulas) cosines."""

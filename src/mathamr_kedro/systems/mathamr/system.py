@@ -33,9 +33,7 @@ class MathAMR:
     def prepare(self, sources: SystemSources, folder: Path) -> Mapping[str, Any]:
         """Write judged triples, the folds of their topics, and the text model."""
         from mathamr_kedro.systems.mathamr import trainer  # noqa: PLC0415
-        from mathamr_kedro.systems.mathamr.encoder import (  # noqa: PLC0415
-            copy_text_model,
-        )
+        from mathamr_kedro.systems.mathamr.encoder import TextEncoder  # noqa: PLC0415
         from mathamr_kedro.systems.mathamr.judged import (  # noqa: PLC0415
             list_triples,
         )
@@ -44,7 +42,7 @@ class MathAMR:
 
         model = self.config.model
         source = find_text_model(model.text_model)
-        copy_text_model(source, folder / trainer.BASE)
+        TextEncoder.copy(source, folder / trainer.BASE)
         triples = list_triples(model, sources) if model.epochs else []
         counts = TripleFile(folder / trainer.TRIPLES).write(triples)
         fold_of = deal_topics((t.topic_id for t in triples), model.folds)
@@ -63,13 +61,16 @@ class MathAMR:
         self, sources: SystemSources, model: Path, folder: Path
     ) -> Mapping[str, Any]:
         """Write the contexts of formulas, and encode them by each model."""
-        from mathamr_kedro.systems.mathamr import formula_vectors  # noqa: PLC0415
         from mathamr_kedro.systems.mathamr.contexts import Contexts  # noqa: PLC0415
         from mathamr_kedro.systems.mathamr.encoder import TextEncoder  # noqa: PLC0415
+        from mathamr_kedro.systems.mathamr.formula_vectors import (  # noqa: PLC0415
+            FormulaTexts,
+            FormulaVectors,
+        )
 
         search = self.config.search
         contexts = Contexts(self.config.model, sources)
-        chosen = formula_vectors.choose_formulas(sources.formulas(), search.instances)
+        chosen = FormulaTexts.choose(sources.formulas(), search.instances)
 
         def list_texts() -> Iterator[tuple[str, str]]:
             for found in contexts.of_posts():
@@ -77,14 +78,12 @@ class MathAMR:
             for key, formula in chosen.items():  # those that have no context
                 yield key, contexts.write_alone(formula)
 
-        texts = formula_vectors.FormulaTexts.collect(chosen, list_texts())
+        texts = FormulaTexts.collect(chosen, list_texts())
         size = texts.save(folder)
         names = sorted(path.parent.name for path in model.glob("*/config.json"))
         for name in names:
             encoder = TextEncoder(model / name, self.config.model.max_length)
-            size += formula_vectors.write_vectors(
-                folder, name, encoder, search.batch_size
-            )
+            size += FormulaVectors.write(folder, name, encoder, search.batch_size)
         return {
             "formulas": len(texts.formulas),
             "texts": len(texts.texts),

@@ -90,7 +90,7 @@ def train_models(
         chosen = choose_triples(triples, fold_of, model)
         done = folder / f"{model}.json"
         if not done.is_file():
-            training = FoldTraining(config, model, chosen, prepared / BASE, folder)
+            training = _FoldTraining(config, model, chosen, prepared / BASE, folder)
             history = training.run(seed)
             write_text(done, json.dumps(history, indent=2))
             (folder / _CHECKPOINT).unlink(missing_ok=True)
@@ -99,7 +99,7 @@ def train_models(
     return epochs
 
 
-class FoldTraining:
+class _FoldTraining:
     """Training of one model.
 
     Args:
