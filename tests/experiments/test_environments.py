@@ -20,7 +20,14 @@ TABLES = {
     "retrieval_strategies": ["4.15", "4.16"],
     "auxiliary_loss": ["4.17"],
 }
-BEYOND = ["edges"]
+BEYOND = [
+    "edges",
+    "formula_rgcn_pairings",
+    "marf_context",
+    "marf_scoring",
+    "mathamr_contexts",
+    "mathamr_reranking",
+]
 ONE_SEED = {"experiment": {"seeds": [7]}}
 
 

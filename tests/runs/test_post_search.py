@@ -244,6 +244,8 @@ def test_formulas_rank_as_in_the_run(store):
         assert open_by("bm25")(query, 9, system).ids == hits.top(9).ids
     with pytest.raises(ConfigurationError, match=r"No system for formulas.* 'plain'"):
         open_by("plain")
+    with pytest.raises(ConfigurationError, match=r"`kedro run --env demo\+marf` does"):
+        open_by("marf/context")
 
 
 @pytest.mark.parametrize("system", ["plain", "bm25", "both", "three"])

@@ -185,21 +185,23 @@ def _name_strategies(
     cell: Cell, scored: Mapping[str, TopicScores], experiment: Experiment
 ) -> dict[str, str]:
     """Return the system of each strategy by its name in the tables."""
-    own = {strategy_of(system, experiment.system): system for system in scored}
-    own.pop(None, None)
+    parts = {system: strategy_of(system, experiment.system) for system in scored}
+    own = {
+        part or experiment.system: system  # which stands for its best form
+        for system, part in parts.items()
+        if part is not None
+    }
     if not own:
         raise InputError(
             f"{cell.name}: expected scores of the system {experiment.system!r} (got "
             f"{', '.join(scored) or 'none'})"
         )
     if not experiment.strategies:
-        return {
-            strategy or experiment.system: system for strategy, system in own.items()
-        }
+        return own
     absent = [name for name in experiment.strategies if name not in own]
     if absent:
         raise InputError(
             f"{cell.name}: expected scores of the strategy {absent[0]!r} (got "
-            f"{', '.join(map(str, own))})"
+            f"{', '.join(own)})"
         )
     return {name: own[name] for name in experiment.strategies}

@@ -6,6 +6,7 @@ trec ──► Run, Qrels, VisualIds
           evaluation ──► Evaluation (scores, floor, ceiling, findings)
               ├─ protocols     what a task prescribes: grades, measures, depth
               ├─ rankings      ties, repeats, depth, visual ids
+              ├─ dominance     scores where formulas outweigh words
               ├─ measures      nDCG', MAP', P'@k, Bpref, ...
               └─ diagnostics   ties, unknown ids, wrong id space, ...
 ```
@@ -18,6 +19,7 @@ trec ──► Run, Qrels, VisualIds
 0.3155
 """
 
+from mathamr_kedro.metrics.dominance import MathDominance
 from mathamr_kedro.metrics.evaluation import Evaluation, Group, Summary, evaluate_run
 from mathamr_kedro.metrics.findings import Finding
 from mathamr_kedro.metrics.measures import Measure, parse_measure
@@ -29,6 +31,7 @@ __all__ = [
     "Evaluation",
     "Finding",
     "Group",
+    "MathDominance",
     "Measure",
     "Protocol",
     "Summary",

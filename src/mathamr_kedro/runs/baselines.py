@@ -27,29 +27,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, cast, get_args
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.formula import FormulaTrees
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.hits import Hits
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.records import FormulaInstance, Post, Topic
 from mathamr_kedro.runs.sentence_index import SentenceIndex
+from mathamr_kedro.systems.protocol import TermSystem, TreeLookup
 from mathamr_kedro.systems.queries import (
     choose_instances,
     find_query_formula,
     name_formulas,
 )
+from mathamr_kedro.systems.term_rankers import FormulaRanker, build_term_ranker
 from mathamr_kedro.text import (
     TEXT_MODELS,
     TermIndex,
     list_graph_terms,
-    list_ngrams,
-    list_patterns,
-    list_tuples,
     restore_latex,
-    split_latex,
     split_text,
 )
 from mathamr_kedro.types import PostId, TopicId
@@ -58,10 +55,7 @@ PostSystem: TypeAlias = Literal[
     "bm25", "bm25_question", "bm25_graph",
     "minilm", "minilm_title", "mpnet", "mpnet_title", "text", "text_title",
 ]  # fmt: skip
-FormulaSystem: TypeAlias = Literal[
-    "bm25", "bm25_tuples", "bm25_slt", "bm25_opt", "bm25_ngrams",
-    "minilm", "mpnet", "text",
-]  # fmt: skip
+FormulaSystem: TypeAlias = Literal[TermSystem, "minilm", "mpnet", "text"]
 POST_SYSTEMS: tuple[PostSystem, ...] = get_args(PostSystem)
 FORMULA_SYSTEMS: tuple[FormulaSystem, ...] = get_args(FormulaSystem)
 
@@ -69,14 +63,8 @@ TASK_1_TYPES = ("answer", "document")
 """Types of post that Task 1 may return."""
 
 
-TreeLookup: TypeAlias = Callable[[FormulaInstance], FormulaTrees | None]
-"""Finds the trees of a formula, e.g. in the formula-tree store; ``None``: there are
-none."""
-
 PostRanker: TypeAlias = Callable[[Sequence[Topic], int], list[Hits]]
 """Ranks posts for topics, to a depth."""
-FormulaRanker: TypeAlias = Callable[[Sequence[Topic], int], list[FormulaHits]]
-"""Ranks formulas for topics, each visual id once, to a depth."""
 
 
 @dataclass(frozen=True)
@@ -146,15 +134,7 @@ def build_formula_ranker(
             name_formulas(hits, chosen)
             for hits in rank([find_query_formula(t).latex for t in topics], depth)
         ]
-    terms = _formula_terms(system, trees_of)
-    found = report_progress(
-        chosen.items(), f"formulas read for {system}", total=len(chosen)
-    )
-    index = TermIndex((key, terms(formula)) for key, formula in found)
-    return lambda topics, depth: [
-        name_formulas(index.search(terms(find_query_formula(topic)), depth), chosen)
-        for topic in topics
-    ]
+    return build_term_ranker(cast(TermSystem, system), chosen, trees_of)
 
 
 def name_text_model(system: str, text_model: str | None) -> str | None:
@@ -234,24 +214,3 @@ def _rank_sentences_of_posts(system: PostSystem, sources: PostSources) -> PostRa
     total = sources.count(sources.post_types)
     rank = SentenceIndex(model, texts, titles, total).search
     return lambda topics, depth: rank([_restore(t) for t in topics], depth)
-
-
-def _formula_terms(
-    system: FormulaSystem, trees_of: TreeLookup
-) -> Callable[[FormulaInstance], list[str]]:
-    if system == "bm25":
-        return lambda formula: split_latex(formula.latex)
-    if system == "bm25_ngrams":
-        return lambda formula: list_ngrams(formula.latex)
-
-    def read(formula: FormulaInstance) -> list[str]:
-        trees = trees_of(formula)
-        if trees is None:
-            return []
-        if system == "bm25_slt":
-            return list_patterns(trees.slt)
-        if system == "bm25_opt":
-            return list_patterns(trees.opt, window=2)
-        return list_tuples(trees)
-
-    return read

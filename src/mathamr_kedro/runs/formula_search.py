@@ -11,9 +11,7 @@ from mathamr_kedro.hits import FormulaHits
 from mathamr_kedro.records import FormulaInstance
 from mathamr_kedro.runs.baselines import (
     FORMULA_SYSTEMS,
-    FormulaRanker,
     FormulaSystem,
-    TreeLookup,
     build_formula_ranker,
 )
 from mathamr_kedro.runs.fusion import NamedFusion
@@ -25,6 +23,8 @@ from mathamr_kedro.search import (
     find_formulas,
 )
 from mathamr_kedro.search.finders import FindInstances
+from mathamr_kedro.systems.protocol import TreeLookup
+from mathamr_kedro.systems.term_rankers import FormulaRanker
 from mathamr_kedro.types import PostId
 
 

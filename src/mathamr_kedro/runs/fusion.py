@@ -1,85 +1,14 @@
-r"""Several runs fused into one.
-
-Two runs for a topic, and what each fusion makes of them (scores scaled to 0 ... 1)::
-
-    run A         run B          rrf (k = 60)        mean          f1
-    17  1.0       4   1.0        4   1/62 + 1/61     4   0.75      4   0.667
-    4   0.5       90  0.0        90  1/63 + 1/62     17  0.5       17  0
-    90  0.0                      17  1/61            90  0         90  0
-
-- ``rrf`` reciprocal rank fusion :math:`\sum_r w_r / (k + \text{rank}_r)` (Cormack et
-  al. 2009); scores do not matter, ranks do;
-- ``weighted`` :math:`\sum_r w_r s_r / \sum_r w_r`; ``mean`` with equal weights;
-- ``max`` the best score; ``f1`` the harmonic mean
-  :math:`n / \sum_r 1 / s_r`, the F1 of two scores (Amador & Zanibbi 2025).
-
-Scores of a topic are scaled to 0 ... 1 by its best and worst (``scale`` ``"minmax"``),
-so that cosines and BM25 go together; what a run did not return counts 0 there. Without
-scaling (``"none"``) it counts as much as the last that the run did return.
-"""
+"""Systems made of others: fusions of runs that have a name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TypeAlias
 
 from mathamr_kedro.errors import ConfigurationError, suggest
-from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.metrics import sort_as_trec_eval
+from mathamr_kedro.search.fusion import WEIGHTED, Fusion, fuse_runs
 from mathamr_kedro.trec import Run
-from mathamr_kedro.types import FormulaId, PostId, TopicId
-
-FusionMethod: TypeAlias = Literal["rrf", "weighted", "mean", "max", "f1"]
-Scores: TypeAlias = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Fusion:
-    """How runs are fused."""
-
-    method: FusionMethod = "rrf"
-    weights: tuple[float, ...] = ()
-    """One for each run, for ``rrf`` and ``weighted``; equal if empty."""
-    k: int = 60
-    """Constant of ``rrf``; 60 in its paper."""
-    scale: Literal["minmax", "none"] = "minmax"
-    depth: int = 1000
-
-    def __post_init__(self) -> None:
-        if self.weights and self.method not in ("rrf", "weighted"):
-            raise ConfigurationError(
-                f"Expected no weights for the fusion {self.method!r} (got "
-                f"{self.weights!r}); use 'weighted' or 'rrf'"
-            )
-        if any(w < 0 for w in self.weights) or (self.weights and not any(self.weights)):
-            raise ConfigurationError(
-                f"Expected weights of at least 0, not all 0 (got {self.weights!r})"
-            )
-        if self.k < 0 or self.depth < 1:
-            raise ConfigurationError(
-                f"Expected k of at least 0 and a positive depth (got {self.k!r}, "
-                f"{self.depth!r})"
-            )
-
-    def split(self, runs: Sequence[Run], topic: TopicId) -> dict[str, Scores]:
-        """Return what each run adds to the score of each document: their sum is it.
-
-        A harmonic mean is no sum; there, all runs have an equal share.
-        """
-        weights = _check_weights(runs, self)
-        rankings = [
-            sort_as_trec_eval(run.documents(topic))
-            if topic in run.lists
-            else Hits([], np.zeros(0))
-            for run in runs
-        ]
-        ids = list(dict.fromkeys(i for hits in rankings for i in hits.ids))
-        shares = _SPLIT[self.method](rankings, ids, weights, self)
-        return dict(zip(ids, shares.T, strict=True))
 
 
 @dataclass(frozen=True)
@@ -89,12 +18,28 @@ class NamedFusion(Fusion):
     name: str = ""
     of: tuple[str, ...] = ()
     """Systems, or fusions before this one."""
+    folds: int = 0
+    """Cross-validated weights: judged topics are dealt into so many parts, each fused
+    with the weights that are best on the others; 0: the weights as they are given."""
+    steps: int = 4
+    """Cross-validated weights are multiples of 1 / steps, and sum to 1."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.name or not self.of:
             raise ConfigurationError(
                 f"Expected a name and the systems ('of') of a fusion (got {self!r})"
+            )
+        if self.folds and (self.folds < 2 or self.steps < 1):
+            raise ConfigurationError(
+                f"Expected folds of at least 2 and positive steps for the fusion "
+                f"{self.name!r} (got {self.folds!r}, {self.steps!r})"
+            )
+        if self.folds and (self.weights or self.method not in WEIGHTED):
+            raise ConfigurationError(
+                f"Expected a method of {list(WEIGHTED)} and no weights beside folds, "
+                f"which choose them, for the fusion {self.name!r} (got "
+                f"{self.method!r}, {self.weights!r})"
             )
         if self.weights and len(self.weights) != len(self.of):
             raise ConfigurationError(
@@ -103,40 +48,26 @@ class NamedFusion(Fusion):
             )
 
 
-def fuse_runs(runs: Sequence[Run], fusion: Fusion, name: str) -> Run:
-    """Fuse runs; topics are those of any of them.
-
-    Formulas are fused by their visual ids; the first run that returned a visual id
-    names its formula.
-
-    Raises:
-        ConfigurationError: there is no run, weights do not fit, or runs of formula
-            instances and of other ids are mixed.
-    """
-    _check_weights(runs, fusion)
-    fused: dict[TopicId, Hits | FormulaHits] = {}
-    for topic in dict.fromkeys(topic for run in runs for topic in run.lists):
-        shares = fusion.split(runs, topic)
-        scores = (float(parts.sum()) for parts in shares.values())
-        hits = Hits.rank(shares, scores).top(fusion.depth)
-        fused[topic] = _name_formulas(hits, topic, runs)
-    return Run(
-        name,
-        fused,
-        holds_instances=runs[0].holds_instances,
-        task=runs[0].task,
-        seconds=sum(run.seconds for run in runs),
-        query_seconds={
-            topic: sum(run.query_seconds[topic] for run in runs)
-            for topic in fused
-            if all(topic in run.query_seconds for run in runs)
-        },
-        device=next((run.device for run in runs if run.device != "cpu"), "cpu"),
-    )
+FuseRuns: TypeAlias = Callable[[Sequence[Run], NamedFusion], Run]
+"""Fuses runs of one task."""
 
 
-def add_fusions(runs: Sequence[Run], fusions: Sequence[NamedFusion]) -> list[Run]:
+def fuse_as_given(runs: Sequence[Run], fusion: NamedFusion) -> Run:
+    """Fuse runs with the weights of the fusion; equal ones where folds choose them."""
+    return fuse_runs(runs, fusion, fusion.name)
+
+
+def add_fusions(
+    runs: Sequence[Run],
+    fusions: Sequence[NamedFusion],
+    fuse: FuseRuns = fuse_as_given,
+) -> list[Run]:
     """Return the runs and, behind them, the fusions of each task that has all parts.
+
+    Args:
+        runs: of all tasks.
+        fusions: in the order in which they may name each other.
+        fuse: makes one.
 
     Raises:
         ConfigurationError: a fusion names a system that no task has, or two systems
@@ -147,7 +78,7 @@ def add_fusions(runs: Sequence[Run], fusions: Sequence[NamedFusion]) -> list[Run
         _add(known, run)
     for fusion in fusions:
         fused = [
-            fuse_runs([of_task[name] for name in fusion.of], fusion, fusion.name)
+            fuse([of_task[name] for name in fusion.of], fusion)
             for of_task in known.values()
             if all(name in of_task for name in fusion.of)
         ]
@@ -179,106 +110,3 @@ def _unknown_part(
         f"Fusion {fusion.name!r}: {reason} Known: {', '.join(systems)} "
         "(evaluation.fusions)"
     )
-
-
-def _name_formulas(
-    hits: Hits, topic: TopicId, runs: Sequence[Run]
-) -> Hits | FormulaHits:
-    """Let the first run that returned a visual id name its formula."""
-    parts = [run.lists[topic] for run in runs if topic in run.lists]
-    if not all(isinstance(part, FormulaHits) for part in parts):
-        return hits
-    named: dict[str, tuple[FormulaId, PostId]] = {}
-    for part in parts:
-        if isinstance(part, FormulaHits):
-            instances = zip(part.ids, part.post_ids, strict=True)
-            for visual_id, instance in zip(part.visual_ids, instances, strict=True):
-                named.setdefault(visual_id, instance)
-    formulas = [named[visual_id] for visual_id in hits.ids]
-    return FormulaHits(
-        [formula for formula, _ in formulas],
-        hits.scores,
-        hits.ids,
-        [post for _, post in formulas],
-    )
-
-
-def _check_weights(runs: Sequence[Run], fusion: Fusion) -> Scores:
-    if not runs:
-        raise ConfigurationError("Expected at least one run to fuse (got none)")
-    if len({run.holds_instances for run in runs}) > 1:
-        raise ConfigurationError(
-            "Expected runs of one kind of id; formula instances and other ids cannot "
-            "be fused"
-        )
-    if fusion.weights and len(fusion.weights) != len(runs):
-        raise ConfigurationError(
-            f"Expected {len(runs)} weights, one for each run (got {fusion.weights!r})"
-        )
-    return np.array(fusion.weights or (1.0,) * len(runs))
-
-
-def _split_ranks(
-    rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
-) -> Scores:
-    place = {i: n for n, i in enumerate(ids)}
-    shares = np.zeros((len(rankings), len(ids)))
-    for row, weight, ranking in zip(shares, weights, rankings, strict=True):
-        columns = [place[i] for i in ranking.ids]
-        row[columns] = weight / (fusion.k + np.arange(1, len(columns) + 1))
-    return shares
-
-
-def _score_table(rankings: list[Hits], ids: list[str], fusion: Fusion) -> Scores:
-    """(runs, ids) scores, scaled."""
-    place = {i: n for n, i in enumerate(ids)}
-    table = np.zeros((len(rankings), len(ids)))
-    for row, ranking in zip(table, rankings, strict=True):
-        if not ranking.ids:
-            continue
-        scores, low, high = ranking.scores, ranking.scores.min(), ranking.scores.max()
-        if fusion.scale == "none":
-            row[:] = low
-        elif high > low:
-            scores = (scores - low) / (high - low)
-        else:
-            scores = np.ones_like(scores)
-        row[[place[i] for i in ranking.ids]] = scores
-    return table
-
-
-def _split_weighted(
-    rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
-) -> Scores:
-    shares: Scores = weights[:, None] * _score_table(rankings, ids, fusion)
-    return shares / weights.sum()
-
-
-def _split_max(
-    rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
-) -> Scores:
-    table = _score_table(rankings, ids, fusion)
-    shares = np.zeros_like(table)
-    columns = np.arange(len(ids))
-    best = table.argmax(0)
-    shares[best, columns] = table[best, columns]
-    return shares
-
-
-def _split_f1(
-    rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
-) -> Scores:
-    table = np.clip(_score_table(rankings, ids, fusion), 0.0, None)
-    with np.errstate(divide="ignore"):
-        shares: Scores = np.tile(1.0 / (1.0 / table).sum(0), (len(table), 1))
-    return shares
-
-
-_SPLIT: dict[str, Callable[[list[Hits], list[str], Scores, Fusion], Scores]] = {
-    "rrf": _split_ranks,
-    "weighted": _split_weighted,
-    "mean": _split_weighted,
-    "max": _split_max,
-    "f1": _split_f1,
-}
-"""(runs, ids) what each run adds to a score."""

@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.records import Topic
-from mathamr_kedro.runs.baselines import TreeLookup
 from mathamr_kedro.runs.topic_search import Search
 from mathamr_kedro.runs.topic_sets import TASK_OF
+from mathamr_kedro.systems.protocol import TreeLookup
 from mathamr_kedro.systems.queries import find_query_formula
 from mathamr_kedro.trec import Run
 from mathamr_kedro.types import PostId, TopicId

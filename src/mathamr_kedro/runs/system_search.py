@@ -15,7 +15,7 @@ from mathamr_kedro.search import (
     ScorePart,
     Term,
 )
-from mathamr_kedro.systems import Ranker
+from mathamr_kedro.systems import SYSTEMS, Ranker
 from mathamr_kedro.trec import Run
 
 PostTypes: TypeAlias = tuple[str, ...] | None
@@ -56,6 +56,13 @@ class SystemSearch:
         parts = next((f.of for f in self.fusions if f.name == chosen), ())
         wrong = next((part for part in parts if part not in known), chosen)
         what = "posts" if self.TASK == 1 else "formulas"
+        name = wrong.partition("/")[0]
+        if name in SYSTEMS:
+            raise ConfigurationError(
+                f"The system {wrong!r} was not trained here to find {what}; train it "
+                f"in an environment with its overlay, as `kedro run --env demo+{name}` "
+                f"does (docs/systems/{name}.md)"
+            )
         raise ConfigurationError(
             f"No system for {what} is named {wrong!r}{suggest(wrong, known) or '.'} "
             f"Known: {', '.join(known)} (indexing.search, evaluation.strategies, "

@@ -19,6 +19,7 @@
       explanation   which node of a query matched which node of a post
       heatmap       the same as a picture (matplotlib; not loaded here)
     living        add, replace and delete posts of an index
+    fusion        several runs fused into one (not loaded here)
 
 ::
 

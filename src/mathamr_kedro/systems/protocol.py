@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.hits import Hits
@@ -40,6 +40,11 @@ TreeLookup: TypeAlias = Callable[[FormulaInstance], "FormulaTrees | None"]
 Ranker: TypeAlias = Callable[[Sequence[Topic], int], Sequence[Hits]]
 """Ranks for topics, to a depth: posts for Task 1, formulas (each visual id once, as
 ``FormulaHits``) for Task 2."""
+
+TermSystem: TypeAlias = Literal[
+    "bm25", "bm25_tuples", "bm25_slt", "bm25_opt", "bm25_ngrams"
+]
+"""BM25 of formulas over tokens of LaTeX, or over what their trees are made of."""
 
 Epochs: TypeAlias = list[dict[str, Any]]
 """History of a training: one record per epoch, with ``epoch``, ``loss``, ``seconds``

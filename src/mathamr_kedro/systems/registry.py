@@ -13,6 +13,8 @@ from mathamr_kedro.systems.protocol import PaperSystem
 SYSTEMS: Mapping[str, str] = {
     "formula_rgcn": "formula_rgcn.system:FormulaRgcn",
     "ssemb": "ssemb.system:SSEmb",
+    "marf": "marf.system:Marf",
+    "mathamr": "mathamr.system:MathAMR",
 }
 """Class of each system, below this package: ``"formula_rgcn.system:FormulaRgcn"``."""
 

@@ -64,6 +64,17 @@ def split_text(text: str, formula_map: Sequence[FormulaMention]) -> list[str]:
     return terms + _split_words(text[end:])
 
 
+def measure_math_share(text: str, formula_map: Sequence[FormulaMention]) -> float:
+    r"""Return the share of tokens of formulas among all terms of a clean text.
+
+    >>> mention = FormulaMention("FORMULA_0", "17", "4", "y^2", start=6, end=15)
+    >>> measure_math_share("Prove FORMULA_0", [mention])  # prove $y $^ $2
+    0.75
+    """
+    terms = split_text(text, formula_map)
+    return sum(t.startswith("$") for t in terms) / len(terms) if terms else 0.0
+
+
 def restore_latex(text: str, formula_map: Iterable[FormulaMention]) -> str:
     """Return a clean text with ``$LaTeX$`` instead of the placeholders.
 

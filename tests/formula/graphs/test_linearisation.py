@@ -10,10 +10,10 @@ import pytest
 from mathamr_kedro.errors import FormulaError
 from mathamr_kedro.formula import FormulaTree, opt_from_mathml
 from mathamr_kedro.formula.graphs.linearisation import (
-    _read_concept,
     format_amr,
     linearise,
     prepare_content,
+    read_concept,
 )
 
 # 2x - 3
@@ -80,7 +80,7 @@ def test_parts_without_a_value_are_passed_over():
     ],
 )
 def test_labels_become_concepts(label, concept):
-    assert _read_concept(label) == concept
+    assert read_concept(label) == concept
 
 
 def test_layout_trees_have_no_amr():

@@ -29,6 +29,7 @@ from mathamr_kedro.formula.graphs.linearisation import (
     format_amr,
     linearise,
     prepare_content,
+    read_concept,
 )
 from mathamr_kedro.formula.graphs.shared_graph import build_shared_graph
 from mathamr_kedro.formula.graphs.substitution import substitute_substructures
@@ -43,5 +44,6 @@ __all__ = [
     "format_amr",
     "linearise",
     "prepare_content",
+    "read_concept",
     "substitute_substructures",
 ]

@@ -44,15 +44,15 @@ def prepare_content(markup: str) -> str:
     )
 
 
-def _read_concept(label: str) -> tuple[str, str]:
+def read_concept(label: str) -> tuple[str, str]:
     """Return the type letter and the concept that AMR text writes for a label.
 
     An unknown symbol counts as a variable, and a compound operator goes by the label it
     carries; one that carries none has no concept.
 
-    >>> [_read_concept(label) for label in ("V!x", "+!F!log", "-!r", "M!R!", "W!")]
+    >>> [read_concept(label) for label in ("V!x", "+!F!log", "-!r", "M!R!", "W!")]
     [('V', 'x'), ('F', 'log'), ('V', 'r'), ('M', 'R'), ('W', '')]
-    >>> _read_concept("O!interval(C-C)")
+    >>> read_concept("O!interval(C-C)")
     ('O', 'interval$C-C$$')
     """
     bare = label.removeprefix("+!") if label != "+!" else "O!"
@@ -87,7 +87,7 @@ def format_amr(tree: FormulaTree, counts: Counter[str] | None = None) -> str:
         if isinstance(item, str):
             out.append(item)
             continue
-        letter, concept = _read_concept(item.label)
+        letter, concept = read_concept(item.label)
         used[letter] += 1
         out.append(f"({letter}{used[letter]}")
         if concept:
@@ -117,7 +117,7 @@ def linearise(tree: FormulaTree) -> str:
     stack = [tree.root]
     while stack:
         node = stack.pop()
-        concept = _read_concept(node.label)[1]
+        concept = read_concept(node.label)[1]
         if concept:
             out.append(concept)
         if node.label.startswith("U!"):

@@ -19,10 +19,10 @@ from mathamr_kedro.graph.shards.layout import (
     FORMULA_NAMES,
     GROUPS,
     NODE_NUMBERS,
-    TEXTS,
     WIDE,
     ShardMeta,
 )
+from mathamr_kedro.graph.shards.texts import open_texts
 from mathamr_kedro.sealing import check_folder
 
 Offsets: TypeAlias = NDArray[np.int64]
@@ -76,25 +76,13 @@ class GraphShards:
                         f"Expected {self.offsets[group][-1]} values in {name}.npy of "
                         f"{str(folder)!r} (got {len(self.arrays[name])})"
                     )
-        self.texts = self._open_texts()
+        self.texts = open_texts(self.folder, len(self))
         self.wide = np.flatnonzero(sizes[:, 0] >= WIDE)
         # Where each wide graph starts in the .high files, by group.
         self._high = {
             group: _offsets(sizes[self.wide, column])
             for column, group in enumerate(GROUPS)
         }
-
-    def _open_texts(self) -> NDArray[np.float16] | None:
-        path = self.folder / TEXTS
-        if not path.is_file():
-            return None
-        texts = np.load(path, mmap_mode="r").view(np.ndarray)
-        if texts.ndim != 2 or len(texts) != len(self):
-            raise MalformedInputError(
-                f"Expected a vector for each of {len(self)} graphs in {str(path)!r} "
-                f"(got shape {texts.shape}); {_REMEDY}"
-            )
-        return texts
 
     def check(self) -> None:
         """Refuse files whose bytes were changed; they are read once in a process.

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.files import write_text
 from mathamr_kedro.graph.shards.layout import TEXTS
 from mathamr_kedro.progress import report_progress
@@ -27,6 +28,24 @@ from mathamr_kedro.sealing import replace_sealed
 _AT_ONCE = 256
 """Texts that are encoded, and written, together."""
 _PART, _STATE = ".texts.part", ".texts.json"
+
+
+def open_texts(folder: Path, rows: int) -> NDArray[np.float16] | None:
+    """Return the vectors of all graphs, unread; ``None`` where there are none.
+
+    Raises:
+        MalformedInputError: they are of other graphs.
+    """
+    path = folder / TEXTS
+    if not path.is_file():
+        return None
+    texts = np.load(path, mmap_mode="r").view(np.ndarray)
+    if texts.ndim != 2 or len(texts) != rows:
+        raise MalformedInputError(
+            f"Expected a vector for each of {rows} graphs in {str(path)!r} (got shape "
+            f"{texts.shape}); delete it and run the stage 'preprocessing' again"
+        )
+    return texts
 
 
 def write_texts(

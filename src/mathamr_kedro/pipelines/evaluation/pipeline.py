@@ -71,13 +71,11 @@ def _search() -> list[Node]:
         node(
             searches.fuse_systems,
             inputs={
+                **_JUDGED,
                 "vector_runs": "vector_runs",
                 "baseline_runs": "baseline_runs",
                 "paper_runs": "paper_runs",
-                "topics": "topics",
                 "returnable_formulas": "returnable_formulas",
-                "visual_index": "visual_index",
-                "parameters": _PARAMETERS,
             },
             outputs="system_runs",
             name="fuse_systems",

@@ -29,6 +29,7 @@ from mathamr_kedro.runs import (
     POST_SYSTEMS,
     TASK_OF,
     TASKS,
+    NamedFusion,
     PostSources,
     Queries,
     add_fusions,
@@ -36,7 +37,10 @@ from mathamr_kedro.runs import (
     build_post_ranker,
     find_blank_queries,
     find_questions,
+    fuse_as_given,
+    fuse_by_folds,
     leave_out_queries,
+    list_topic_sets,
     name_judged_formulas,
     read_given_runs,
     run_search,
@@ -162,6 +166,7 @@ def fuse_systems(
     baseline_runs: Sequence[Run],
     paper_runs: Sequence[Run],
     topics: ShardedTable,
+    judgments: ShardedTable,
     returnable_formulas: ShardedTable,
     visual_index: VisualIndex,
     parameters: Values,
@@ -174,7 +179,21 @@ def fuse_systems(
     runs = name_judged_formulas(own, asked, read, depth)
     if config.run_files:
         runs += read_given_runs(config.run_files, asked, visual_index, read, depth)
-    return add_fusions(runs, config.list_fusions())
+    fusions = config.list_fusions()
+    if not any(fusion.folds for fusion in fusions):
+        return add_fusions(runs, fusions)
+    sets = list_topic_sets(asked, judgments.records(), config.topic_sets, visual_index)
+
+    def fuse(parts: Sequence[Run], fusion: NamedFusion) -> Run:
+        if not fusion.folds:
+            return fuse_as_given(parts, fusion)
+        task = parts[0].task
+        judged = [s.qrels.grades for s in sets if s.task == task]
+        grades = {topic: by_id for found in judged for topic, by_id in found.items()}
+        measure = config.choose_protocol(task).measures[0]
+        return fuse_by_folds(parts, fusion, grades, measure)
+
+    return add_fusions(runs, fusions, fuse)
 
 
 def _search(

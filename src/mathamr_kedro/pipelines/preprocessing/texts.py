@@ -10,7 +10,7 @@ from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.graph import PreparedGraphs, PreparedStore
 from mathamr_kedro.graph.shards.texts import write_texts
-from mathamr_kedro.pipelines.preprocessing.parameters import PreprocessingConfig
+from mathamr_kedro.pipelines.preprocessing.parameters import PreprocessingStageConfig
 from mathamr_kedro.records import CleanText
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 
@@ -22,7 +22,7 @@ def encode_texts(
     parameters: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Encode the texts of posts and topics, where an encoder is to read them."""
-    config = PreprocessingConfig.read(parameters)
+    config = PreprocessingStageConfig.read(parameters)
     if config.text_model is None:
         return {}
     if posts is None or topics is None:

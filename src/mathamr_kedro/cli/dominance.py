@@ -1,0 +1,191 @@
+"""``mathamr dominance``: how systems do where formulas outweigh words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._scoring import make_console
+from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.metrics import Group, MathDominance, Protocol, evaluate_run
+from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
+from mathamr_kedro.project import open_catalog
+from mathamr_kedro.runs import TopicSet, list_topic_sets
+from mathamr_kedro.text import measure_math_share
+from mathamr_kedro.trec import Run, read_run
+from mathamr_kedro.wording import format_score
+
+_MEASURES = ("nDCG'", "MAP'", "P'@10")
+_TITLES = {"query": "Formulas in questions",
+           "answer": "Formulas in relevant answers"}  # fmt: skip
+_NEEDED = ("posts", "topics", "judgments", "visual_index")
+_EXAMPLES = """\b
+Examples:
+  mathamr dominance --env demo
+  mathamr dominance --env demo --systems bm25,mathamr_plus
+  mathamr dominance RUN --env demo --above 0.3,0.5
+"""
+
+
+@click.command("dominance", epilog=_EXAMPLES)
+@click.argument("runs", type=click.Path(path_type=Path), nargs=-1)
+@click.option(
+    "--systems", default="", metavar="A,B", help="Some of the evaluation's systems."
+)
+@click.option(
+    "--above", default="0.5,0.6,0.7", show_default=True, metavar="SHARES",
+    help="Shares of formulas among all tokens that a text must exceed.",
+)  # fmt: skip
+@click.option(
+    "--output", type=click.Choice(["table", "json"]), default="table",
+    show_default=True, help="Form of the result.",
+)  # fmt: skip
+@ENV
+@DATA_ROOT
+def command(
+    runs: tuple[Path, ...], systems: str, above: str, output: str, **where: Any
+) -> None:
+    """Break scores down by how much of a question or an answer is formulas.
+
+    Two tables for each topic set of Task 1, with the systems of the last evaluation and
+    those of the files RUNS: scores over the questions with a large share of formulas,
+    and recall of the relevant answers with one.
+    """
+    catalog: Any = open_catalog(**where)
+    _refuse_missing(catalog, where["env"])
+    thresholds = tuple(_read_share(part) for part in above.split(",") if part.strip())
+    chosen = {name.strip() for name in systems.split(",") if name.strip()}
+    config = EvaluationConfig.read(catalog.load("params:evaluation"))
+    protocol = config.choose_protocol(1).with_measures(_MEASURES)
+    sets = [s for s in _list_sets(catalog) if s.qrels.grades]
+    if not sets:
+        raise MissingInputError(
+            "Expected judged topics of Task 1 in this environment (got none)"
+        )
+    shares = _measure_posts(catalog, sets)
+    found: dict[str, dict[str, list[Group]]] = {}
+    for topics in sets:
+        asked = {
+            t.topic_id: measure_math_share(t.text, t.formula_map) for t in topics.topics
+        }
+        dominance = MathDominance(asked, shares, thresholds)
+        found[topics.name] = {
+            run.name: _break_down(run, topics, dominance, protocol)
+            for run in _list_runs(catalog, topics, chosen, runs)
+        }
+    if not any(found.values()):
+        raise MissingInputError(
+            "Expected runs of Task 1 (got none); run the stage 'evaluation', or name "
+            "run files"
+        )
+    if output == "json":
+        click.echo(json.dumps(_as_plain(found), indent=2, ensure_ascii=False))
+        return
+    console = make_console()
+    for name, by_system in found.items():
+        for kind, title in _TITLES.items():
+            _show(console, f"{title} ({name})", kind, by_system)
+
+
+def _break_down(
+    run: Run, topics: TopicSet, dominance: MathDominance, protocol: Protocol
+) -> list[Group]:
+    lists = {t: h for t, h in run.lists.items() if t in topics.qrels.grades}
+    judged = replace(run, lists=lists)
+    evaluation = evaluate_run(judged, topics.qrels, protocol)
+    recall = dominance.by_document(judged, topics.qrels, protocol)
+    return [*dominance.by_query(evaluation), *recall]
+
+
+def _list_sets(catalog: Any) -> list[TopicSet]:
+    patterns = catalog.load("params:evaluation").get("topic_sets") or {}
+    topics, judgments = (catalog.load(name) for name in ("topics", "judgments"))
+    index = catalog.load("visual_index")
+    found = list_topic_sets(topics.records(), judgments.records(), patterns, index)
+    return [s for s in found if s.task == 1]
+
+
+def _measure_posts(catalog: Any, sets: list[TopicSet]) -> dict[str, float]:
+    """Return the share of formulas of every judged post."""
+    judged = {d for s in sets for by_id in s.qrels.grades.values() for d in by_id}
+    posts = catalog.load("posts").select("post_id", judged)
+    return {p.post_id: measure_math_share(p.text, p.formula_map) for p in posts}
+
+
+def _list_runs(
+    catalog: Any, topics: TopicSet, systems: set[str], files: tuple[Path, ...]
+) -> Iterator[Run]:
+    if catalog["runs"].exists():
+        folder = catalog.load("runs")
+        for entry in folder.entries:
+            is_asked = not systems or entry.system in systems
+            if (entry.task, entry.topic_set) == (1, topics.name) and is_asked:
+                yield folder.read(entry)
+    for file in files:
+        run = read_run(file)
+        if run.lists.keys() & topics.qrels.grades.keys():
+            yield run
+
+
+def _read_share(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as exc:
+        raise click.BadParameter(
+            f"expected numbers such as 0.5,0.7 (got {text!r})", param_hint="--above"
+        ) from exc
+
+
+def _refuse_missing(catalog: Any, env: str | None) -> None:
+    missing = [name for name in _NEEDED if not catalog[name].exists()]
+    if missing:
+        option = f" --env {env}" if env else ""
+        raise MissingInputError(
+            f"{', '.join(map(repr, missing))} is not there yet; run "
+            f"`kedro run{option} --pipelines ingestion` first"
+        )
+
+
+def _as_plain(found: dict[str, dict[str, list[Group]]]) -> dict[str, Any]:
+    return {
+        topic_set: {
+            system: [
+                {"share_of": g.dimension, "above": g.value, "topics": g.num_topics,
+                 "scores": {n: s.score for n, s in g.summaries.items()}}
+                for g in groups
+            ]
+            for system, groups in by_system.items()
+        }
+        for topic_set, by_system in found.items()
+    }  # fmt: skip
+
+
+def _show(
+    console: Console, title: str, kind: str, by_system: dict[str, list[Group]]
+) -> None:
+    table = Table(title=title)
+    table.add_column("system")
+    table.add_column("share")
+    table.add_column("topics", justify="right")
+    shown = {s: [g for g in gs if g.dimension == kind] for s, gs in by_system.items()}
+    names = next((list(g.summaries) for gs in shown.values() for g in gs), [])
+    for name in names:
+        table.add_column(name, justify="right")
+    for system, groups in shown.items():
+        for place, group in enumerate(groups):
+            scores = [format_score(s.score) for s in group.summaries.values()]
+            label = escape(system) if place == 0 else ""
+            empty = ["-"] * len(scores)
+            cells = scores if group.num_topics else empty
+            table.add_row(label, group.value, str(group.num_topics), *cells)
+        table.add_section()
+    console.print(table)

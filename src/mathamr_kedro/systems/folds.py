@@ -1,0 +1,28 @@
+"""Topics dealt into folds, so that nothing is scored on what it was chosen by.
+
+::
+
+    topics    B.1  B.2  B.3  B.4  B.5  B.6        judged ones, in the order of their ids
+    fold      0    1    2    0    1    2
+    model 0   .    B.2  B.3  .    B.5  B.6        learns from these, serves B.1 and B.4
+    model all B.1  B.2  B.3  B.4  B.5  B.6        serves topics that nobody judged
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mathamr_kedro.types import TopicId
+
+ALL = "all"
+"""What was chosen by all judged topics."""
+
+
+def deal_topics(topics: Iterable[TopicId], folds: int) -> dict[TopicId, str]:
+    """Return the fold of each topic.
+
+    >>> deal_topics(["B.10", "B.9", "B.11"], 2)
+    {'B.9': '0', 'B.10': '1', 'B.11': '0'}
+    """
+    ordered = sorted(set(topics), key=lambda topic: (len(topic), topic))
+    return {topic: str(n % folds) for n, topic in enumerate(ordered)}

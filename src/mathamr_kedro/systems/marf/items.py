@@ -1,0 +1,63 @@
+"""Posts, topics and formulas as MaRF reads them: a text, and formulas beside it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from mathamr_kedro.records import FormulaInstance, Post, Topic
+from mathamr_kedro.systems.marf.latex_tokens import normalise_latex, spell_numbers
+from mathamr_kedro.text import restore_latex
+
+
+@dataclass(frozen=True)
+class Item:
+    """Something to encode."""
+
+    key: str
+    text: str
+    """With its LaTeX between dollars."""
+    formulas: tuple[tuple[str, ...], ...]
+    """Tokens of those that are fused with the text."""
+
+    @classmethod
+    def of_post(cls, post: Post | Topic, number: int) -> Item:
+        """Read a post or a topic, with at most so many of its formulas."""
+        key = post.topic_id if isinstance(post, Topic) else post.post_id
+        text = restore_latex(post.text, post.formula_map)
+        spelled = [_spell(mention.latex) for mention in post.formula_map]
+        return cls(key, text, cls.choose_formulas(spelled, number, key))
+
+    @classmethod
+    def of_formula(cls, formula: FormulaInstance) -> Item:
+        """Read a formula: it is its own text."""
+        tokens = tuple(_spell(formula.latex))
+        found = (tokens,) if tokens else ()
+        return cls(formula.formula_id, f"${formula.latex}$", found)
+
+    @staticmethod
+    def choose_formulas(
+        formulas: Iterable[Sequence[str]], number: int, key: str
+    ) -> tuple[tuple[str, ...], ...]:
+        """Return the longest formula, or some at random; each once, empty ones never.
+
+        Args:
+            formulas: tokens of the formulas of a post.
+            number: how many; 1: the longest, the first among equals.
+            key: name of the post: the same formulas are chosen again for it.
+
+        >>> Item.choose_formulas([["x"], ["x", "+"], ["x"], ["y", "-"]], 1, "17")
+        (('x', '+'),)
+        """
+        different = tuple(dict.fromkeys(tuple(f) for f in formulas if f))
+        if len(different) <= number:
+            return different
+        if number == 1:
+            return (max(different, key=len),)
+        chosen = sorted(random.Random(key).sample(range(len(different)), number))
+        return tuple(different[place] for place in chosen)
+
+
+def _spell(latex: str) -> list[str]:
+    return spell_numbers(normalise_latex(latex))

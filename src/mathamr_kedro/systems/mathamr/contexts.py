@@ -1,0 +1,144 @@
+"""The text of a formula in its context, in each form of the paper's Table 1.
+
+::
+
+    post     Note this. Find FORMULA_0 for FORMULA_1.          x^2,  n
+    sentence             Find FORMULA_0 for FORMULA_1.
+    amr_opt              find-01 you SUP x 2 n imperative      of both formulas
+
+Formulas of a sentence share its text (MathAMR, section 5). Clean texts have the
+punctuation of a formula behind it already, so a full stop in ``$x^2.$`` ends a
+sentence. A formula without a context, as in a comment that was not parsed, stands
+alone. Letters of mathematical alphabets (``𝑥``) are written as letters: the
+vocabularies of most encoders do not have them.
+"""
+
+from __future__ import annotations
+
+import logging
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from mathamr_kedro.amr import PLACEHOLDER, split_chunks
+from mathamr_kedro.errors import GraphError
+from mathamr_kedro.formula.graphs import linearise
+from mathamr_kedro.graph import GraphRecord, read_math_graph
+from mathamr_kedro.records import FormulaInstance, FormulaMention, Post, Topic
+from mathamr_kedro.systems.mathamr.config import ModelConfig
+from mathamr_kedro.systems.mathamr.linearisation import LinearGraph
+from mathamr_kedro.systems.protocol import SystemSources
+from mathamr_kedro.systems.queries import find_query_formula
+from mathamr_kedro.types import FormulaId, TopicId
+
+logger = logging.getLogger(__name__)
+
+
+class Contexts:
+    """Writes formulas with their contexts.
+
+    Args:
+        config: which form, and how much of a post.
+        sources: the collection; its trees are looked up where the form asks for them.
+    """
+
+    def __init__(self, config: ModelConfig, sources: SystemSources) -> None:
+        self._words, _, self._formula = config.representation.rpartition("_")
+        self._whole = config.context == "post"
+        self._sources = sources
+        self._topics: dict[TopicId, dict[FormulaId, str]] | None = None
+
+    def of_posts(self) -> Iterator[dict[FormulaId, str]]:
+        """Yield the texts of the formulas of each post; none where they stand alone."""
+        if self._words == "text":
+            for post in self._sources.posts():
+                yield self.read_text(post)
+        elif self._words == "amr":
+            for record in self._sources.graphs():
+                yield self.read_graph(record)
+
+    def write_query(self, topic: Topic) -> str:
+        """Return the text of the formula that a topic asks for.
+
+        Where it has no context, as a query that a person typed, it stands alone.
+        """
+        query = find_query_formula(topic)
+        found: Mapping[FormulaId, str] = {}
+        if self._words == "text":
+            found = self.read_text(topic)
+        elif self._words == "amr":
+            if self._topics is None:
+                graphs = self._sources.topic_graphs()
+                self._topics = {r.graph_id: self.read_graph(r) for r in graphs}
+            found = self._topics.get(topic.topic_id, {})
+        return found.get(query.formula_id) or self.write_alone(query)
+
+    def read_graph(self, record: GraphRecord) -> dict[FormulaId, str]:
+        """Return the texts of the formulas of a math graph."""
+        named = record.formulas()
+        latex = None
+        if self._formula == "latex":
+            latex = {number: mention.latex for number, mention in named.items()}
+        try:
+            graph = LinearGraph(read_math_graph(record.graph), latex)
+            if self._whole:
+                texts = dict.fromkeys(named, graph.write())
+            else:
+                texts = graph.write_sentences()
+        except GraphError as problem:
+            logger.warning("formulas of %s stand alone: %s", record.graph_id, problem)
+            return {}
+        return {
+            mention.formula_id: _write_plainly(texts[number])
+            for number, mention in named.items()
+            if texts.get(number)
+        }
+
+    def read_text(self, post: Post | Topic) -> dict[FormulaId, str]:
+        """Return the texts of the formulas of a post."""
+        mentions = {m.placeholder: m for m in post.formula_map}
+        owner = post.post_id if isinstance(post, Post) else post.topic_id
+
+        def spell(name: str) -> str:
+            mention = mentions.get(name)
+            if mention is None:
+                return name
+            return self.write_alone(_instance_of(mention, owner), dollars=True)
+
+        found: dict[FormulaId, str] = {}
+        for sentence in self._split(post.text):
+            names = [n for n in PLACEHOLDER.findall(sentence) if n in mentions]
+            new = [n for n in names if mentions[n].formula_id not in found]
+            if new:
+                text = _write_plainly(_replace(sentence, spell))
+                found.update((mentions[name].formula_id, text) for name in new)
+        return found
+
+    def write_alone(self, formula: FormulaInstance, dollars: bool = False) -> str:
+        """Return a formula without context; its LaTeX where there is no tree."""
+        if self._formula != "latex":
+            trees = self._sources.trees_of(formula)
+            if trees is not None and trees.opt is not None:
+                return _write_plainly(linearise(trees.opt))
+        return f"${formula.latex}$" if dollars else formula.latex
+
+    def _split(self, text: str) -> Sequence[str]:
+        if self._whole:
+            return [text]
+        return [s for chunk in split_chunks(text) for s in chunk.sentences]
+
+
+def _instance_of(mention: FormulaMention, owner: str) -> FormulaInstance:
+    return FormulaInstance(mention.formula_id, mention.visual_id, owner, mention.latex)
+
+
+def _write_plainly(text: str) -> str:
+    """Write letters of mathematical alphabets as letters.
+
+    >>> _write_plainly("SUP 𝑥 2")
+    'SUP x 2'
+    """
+    return unicodedata.normalize("NFKC", text)
+
+
+def _replace(sentence: str, spell: Callable[[str], str]) -> str:
+    return PLACEHOLDER.sub(lambda match: spell(match.group()), sentence)

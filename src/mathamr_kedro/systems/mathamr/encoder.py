@@ -1,0 +1,143 @@
+r"""A sentence encoder with nothing but torch and transformers.
+
+.. math:: v = \frac{\sum_t m_t h_t}{\lVert \sum_t m_t h_t \rVert}
+
+of the last states :math:`h_t` of the tokens that are there (:math:`m_t = 1`): the mean
+of the states, of length 1. The models of Sentence-BERT that the project knows, and the
+paper's all-distilroberta-v1, pool so.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from mathamr_kedro.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.files import replace_folder
+
+_POOLING = Path("1_Pooling") / "config.json"
+_OTHER_WEIGHTS = ("*.bin", "*.h5", "*.msgpack", "*.onnx", "onnx", "openvino", ".*")
+
+
+class TextEncoder(nn.Module):
+    """Texts to vectors of length 1.
+
+    Args:
+        folder: of a model in the format of transformers, or of sentence-transformers
+            with mean pooling.
+        max_length: tokens beyond are cut.
+        device: where to compute; the GPU where there is one if ``None``.
+
+    Raises:
+        ConfigurationError: the package transformers is missing, or the model pools
+            otherwise.
+        MalformedInputError: the folder holds no such model.
+    """
+
+    def __init__(
+        self, folder: Path, max_length: int, device: torch.device | None = None
+    ) -> None:
+        super().__init__()
+        try:  # takes seconds, and is an extra
+            from transformers import AutoModel, AutoTokenizer  # noqa: PLC0415
+            from transformers.utils.logging import (  # noqa: PLC0415
+                disable_progress_bar,
+            )
+        except ImportError as exc:
+            raise ConfigurationError(
+                'Expected the package transformers; pip install "mathamr-kedro[text]"'
+            ) from exc
+        _check_pooling(folder)
+        disable_progress_bar()
+        try:
+            self._tokenizer = AutoTokenizer.from_pretrained(
+                folder, local_files_only=True
+            )
+            self._model = AutoModel.from_pretrained(
+                folder, local_files_only=True, dtype=torch.float32
+            )
+        except (OSError, ValueError, KeyError) as exc:
+            raise MalformedInputError(
+                f"Expected a text model in {str(folder)!r} ({exc})"
+            ) from exc
+        longest = getattr(self._model.config, "max_position_embeddings", max_length)
+        # RoBERTa and MPNet count positions from 2.
+        self._max_length = min(max_length, longest - 2)
+        found = "cuda" if torch.cuda.is_available() else "cpu"
+        self.to(device or torch.device(found))
+
+    @property
+    def device(self) -> torch.device:
+        """Where it computes."""
+        found: torch.device = self._model.device
+        return found
+
+    @property
+    def width(self) -> int:
+        """Dimensions of a vector."""
+        return int(self._model.config.hidden_size)
+
+    def forward(self, texts: Sequence[str]) -> Tensor:
+        """(B, k) vectors of length 1."""
+        tokens = self._tokenizer(
+            list(texts),
+            padding=True,
+            truncation=True,
+            max_length=self._max_length,
+            return_tensors="pt",
+        ).to(self.device)
+        states = self._model(**tokens).last_hidden_state  # (B, tokens, k)
+        mask = tokens["attention_mask"].unsqueeze(-1).to(states.dtype)
+        return F.normalize((states * mask).sum(1), dim=1)
+
+    @torch.inference_mode()
+    def encode(self, texts: Sequence[str], batch_size: int = 64) -> NDArray[np.float32]:
+        """(N, k) vectors of length 1, without dropout; texts of one length together."""
+        was_training = self.training
+        self.eval()
+        vectors = np.zeros((len(texts), self.width), dtype=np.float32)
+        order = np.argsort([-len(text) for text in texts], kind="stable")
+        for start in range(0, len(texts), batch_size):
+            rows = order[start : start + batch_size]
+            vectors[rows] = self([texts[row] for row in rows]).float().cpu().numpy()
+        self.train(was_training)
+        return vectors
+
+    def save(self, folder: Path) -> None:
+        """Write the model in half precision, for this class and for other tools."""
+        state = {
+            name: value.half() if value.is_floating_point() else value
+            for name, value in self._model.state_dict().items()
+        }
+        with replace_folder(folder) as part:
+            self._model.save_pretrained(part, state_dict=state)
+            self._tokenizer.save_pretrained(part)
+
+
+def copy_text_model(source: Path, folder: Path) -> None:
+    """Copy what :class:`TextEncoder` reads, so that another machine can train it."""
+    _check_pooling(source)
+    has_tensors = any(source.glob("*.safetensors"))
+    skipped = _OTHER_WEIGHTS if has_tensors else _OTHER_WEIGHTS[1:]
+    shutil.copytree(source, folder, ignore=shutil.ignore_patterns(*skipped))
+
+
+def _check_pooling(folder: Path) -> None:
+    path = folder / _POOLING
+    if not path.is_file():
+        return
+    values = json.loads(path.read_text(encoding="utf-8"))
+    modes = [name for name, on in values.items() if name.startswith("pooling_mode_")
+             and on is True]  # fmt: skip
+    if modes and modes != ["pooling_mode_mean_tokens"]:
+        raise ConfigurationError(
+            f"Expected a text model with mean pooling in {str(folder)!r} (got {modes})"
+        )

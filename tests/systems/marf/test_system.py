@@ -1,0 +1,340 @@
+"""The four steps of MaRF, on a toy collection and on the embedded sample."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import yaml
+
+from mathamr_kedro.arrays import read_arrays
+from mathamr_kedro.errors import (
+    ConfigurationError,
+    DamagedFileError,
+    MissingInputError,
+)
+from mathamr_kedro.records import Post, TrainingPair
+from mathamr_kedro.systems import SystemFolder, SystemSources, read_system
+from mathamr_kedro.systems.marf.phases import Phase
+from mathamr_kedro.systems.marf.post_shards import PostShards
+from mathamr_kedro.systems.marf.token_index import TokenIndex
+from tests.conftest import PROJECT
+from tests.systems.marf.conftest import SMALL, make_post, make_sources, make_topic
+
+PHASE = {"epochs": 10, "learning_rate": 5e-3, "batch_size": 16}
+
+
+def create(base: Path, model: Path, sources: SystemSources, **changes: Any) -> Any:
+    values = {"model": {**SMALL, "context": str(model), **changes}}
+    return SystemFolder.create(base, "marf", values, 7, sources)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory, text_model, sources) -> SystemFolder:
+    folder = create(tmp_path_factory.mktemp("marf"), text_model, sources)
+    folder.train()
+    folder.index(sources)
+    return folder
+
+
+def read_weights(folder: Path) -> dict[str, Any]:
+    names = ("formula.arrays", "fusion.arrays")
+    found = {n: read_arrays(folder / n) for n in names}
+    return {f"{n} {k}": v for n, arrays in found.items() for k, v in arrays.items()}
+
+
+def test_what_is_prepared_can_be_counted(trained) -> None:
+    counts = trained.counts
+    assert counts["pairs"] + counts["validation_pairs"] == 24
+    assert counts["posts"] == 48
+    shards = PostShards(trained.folder / "prepared")
+    assert [shards.count_formulas(row) for row in (0, 29)] == [2, 0]
+    assert len(shards.text(0)) > 2
+
+
+def test_epochs_of_all_parts_are_reported(trained) -> None:
+    history = trained.train()
+    assert [(r["part"], r["epoch"]) for r in history] == [
+        ("formula", 1), ("formula", 2), ("fusion", 1), ("fusion", 2),
+    ]  # fmt: skip
+    assert all(r["loss"] > 0 and r["seconds"] > 0 for r in history)
+    assert all(r["validation_loss"] > 0 for r in history)
+
+
+def test_what_is_released_is_in_half_precision_and_nothing_else_is_left(
+    trained,
+) -> None:
+    weights = read_weights(trained.model)
+    assert {v.dtype for v in weights.values()} == {np.dtype(np.float16)}
+    context = read_arrays(trained.model / "context" / "model.safetensors")
+    assert {v.dtype for v in context.values()} == {np.dtype(np.float16)}
+    assert not list(trained.model.glob("*.pt"))
+    assert not (trained.model / "vectors").exists()
+
+
+def test_every_part_ranks_posts_and_formulas(trained, sources) -> None:
+    rankers = trained.open(sources)
+    names = ["marf", "marf/context", "marf/formula"]
+    assert {task: sorted(found) for task, found in rankers.items()} == {
+        1: names, 2: names,
+    }  # fmt: skip
+    topics = [make_topic("A.1", "see here", ["a^2+1"]), make_topic("A.2", "b", [])]
+    for name, rank in rankers[1].items():
+        first, second = rank(topics, 10)
+        assert len(first.ids) == 10
+        assert set(first.ids) <= {f"a{i}" for i in range(24)}
+        assert len(second.ids) == (0 if name == "marf/formula" else 10)
+    (hits,) = rankers[2]["marf"]([make_topic("B.1", "", ["a^2+1"], "B.1f0")], 50)
+    assert hits.visual_ids[0] == "a^2+1"  # nothing is nearer than itself
+    assert len(set(hits.visual_ids)) == len(hits.ids)
+
+
+def test_candidates_have_the_scores_that_they_have_among_all(
+    trained, sources, text_model
+) -> None:
+    topic = make_topic("A.1", "see here", ["a^2+1"])
+    (every,) = trained.open(sources)[1]["marf"]([topic], 24)
+    values = {"model": {**SMALL, "context": str(text_model)},
+              "search": {"candidates": 5, "tasks": [1], "parts": []}}  # fmt: skip
+    few = SystemFolder.create(trained.folder.parents[1], "marf", values, 7, sources)
+    assert few.folder == trained.folder
+    few.index(sources)
+    assert list(few.open(sources)) == [1]
+    (hits,) = few.open(sources)[1]["marf"]([topic], 5)
+    scores = dict(every)
+    assert len(hits.ids) == 5
+    assert [scores[key] for key in hits.ids] == pytest.approx(hits.scores.tolist())
+
+
+def test_shards_change_no_score(trained, sources, text_model, monkeypatch) -> None:
+    topic = make_topic("A.1", "see here", ["a^2+1"])
+    (whole,) = trained.open(sources)[1]["marf"]([topic], 24)
+    monkeypatch.setattr(TokenIndex, "documents_per_shard", 5)
+    values = {"model": {**SMALL, "context": str(text_model)}, "search": {"tasks": [1]}}
+    cut = SystemFolder.create(trained.folder.parents[1], "marf", values, 7, sources)
+    cut.index(sources)
+    (hits,) = cut.open(sources)[1]["marf"]([topic], 24)
+    assert dict(hits) == pytest.approx(dict(whole), abs=1e-5)
+
+
+class KilledError(Exception):
+    """What a kill is to a test."""
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"context_training": {"epochs": 1, "learning_rate": 1e-3, "batch_size": 8}},
+        {"scoring": "passage", "selection": "longest"},
+    ],
+)
+def test_a_killed_training_ends_with_the_same_weights(
+    tmp_path, text_model, sources, monkeypatch, changes
+) -> None:
+    whole = create(tmp_path / "whole", text_model, sources, **changes)
+    whole.train()
+    folder = create(tmp_path / "killed", text_model, sources, **changes)
+    monkeypatch.setattr(  # a checkpoint after every step
+        "mathamr_kedro.systems.marf.training.Phase",
+        partial(Phase, checkpoint_seconds=0.0),
+    )
+    take_step, steps = Phase._take_step, [0]
+
+    def die(self: Phase, *arguments: Any) -> float:
+        steps[0] += 1
+        if steps[0] % 4 == 0:
+            raise KilledError
+        return take_step(self, *arguments)
+
+    monkeypatch.setattr(Phase, "_take_step", die)
+    kills = 0
+    while True:
+        try:
+            folder.train()
+            break
+        except KilledError:
+            kills += 1
+    assert kills >= 2
+    expected, found = read_weights(whole.model), read_weights(folder.model)
+    for name, array in expected.items():
+        np.testing.assert_array_equal(found[name], array, err_msg=name)
+
+
+def test_frozen_vectors_of_whole_shards_are_not_computed_again(
+    tmp_path, text_model, sources, monkeypatch
+) -> None:
+    monkeypatch.setattr(PostShards, "posts_per_shard", 10)
+    folder = create(tmp_path, text_model, sources)
+    written: list[str] = []
+    module = "mathamr_kedro.systems.marf.frozen_vectors"
+    write = sys.modules[module].write_arrays
+
+    def die(path: Path, arrays: Any) -> int:
+        if len(written) == 2:
+            written.append("killed")
+            raise KilledError
+        written.append(path.name)
+        return write(path, arrays)
+
+    monkeypatch.setattr(f"{module}.write_arrays", die)
+    with pytest.raises(KilledError):
+        folder.train()
+    assert [r["part"] for r in folder.train()].count("fusion") == 2
+    shards = [name for name in written if name != "killed"]
+    assert len(shards) == len(set(shards)) == 5
+
+
+def test_fine_tuning_changes_the_context_encoder(tmp_path, text_model, sources) -> None:
+    training = {"epochs": 2, "learning_rate": 1e-2, "batch_size": 8}
+    folder = create(tmp_path, text_model, sources, context_training=training)
+    history = folder.train()
+    losses = [r["loss"] for r in history if r["part"] == "context"]
+    assert losses[1] < losses[0]
+    before = read_arrays(folder.folder / "prepared" / "context" / "model.safetensors")
+    after = read_arrays(folder.model / "context" / "model.safetensors")
+    assert any((after[name] != before[name]).any() for name in after)
+
+
+def test_a_damaged_checkpoint_is_named(
+    tmp_path, text_model, sources, monkeypatch
+) -> None:
+    folder = create(tmp_path, text_model, sources)
+
+    def stop(*arguments: Any) -> None:
+        raise KilledError
+
+    monkeypatch.setattr("mathamr_kedro.systems.marf.training.FrozenVectors.write", stop)
+    with pytest.raises(KilledError):
+        folder.train()
+    checkpoint = folder.model / "formula.pt"
+    checkpoint.write_bytes(checkpoint.read_bytes()[:-9])
+    with pytest.raises(DamagedFileError, match=r"formula\.pt.*start anew"):
+        folder.train()
+
+
+def test_too_few_pairs_are_named(tmp_path, text_model) -> None:
+    folder = create(tmp_path, text_model, make_sources(1))
+    with pytest.raises(ConfigurationError, match=r"at least 2 pairs.*\(got [01]\)"):
+        folder.train()
+
+
+def test_a_missing_text_model_says_how_to_get_it(
+    tmp_path, sources, monkeypatch
+) -> None:
+    monkeypatch.setenv("MATHAMR_MODELS", str(tmp_path / "none"))
+    with pytest.raises(MissingInputError, match="mathamr models get mpnet"):
+        SystemFolder.create(tmp_path, "marf", {}, 7, sources)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"model": {"width": 100}}, "multiple of twice the heads, 16"),
+        ({"model": {"validation_share": 1.0}}, "validation_share in"),
+        ({"model": {"layers": 0}}, "layers of at least 1"),
+        ({"model": {"fusion_training": {"epochs": 1, "learning_rate": 0.0}}},
+         "learning_rate above 0"),
+        ({"search": {"tasks": [3]}}, "tasks among"),
+        ({"search": {"parts": ["text"]}}, "one of"),
+    ],
+)  # fmt: skip
+def test_bad_parameters_are_named(values, message) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        read_system("marf", values)
+
+
+def test_the_overlay_states_the_defaults() -> None:
+    path = PROJECT / "conf/overlays/marf.yml"
+    stated = yaml.safe_load(path.read_text())["parameters"]["systems"]["marf"]
+    assert read_system("marf", stated).config == read_system("marf", {}).config
+    one = read_system("marf", {"model": {"context_training": {"epochs": 3}}})
+    assert one.config.model.context_training.learning_rate == 2e-5
+
+
+def test_training_runs_on_a_bare_machine(tmp_path, text_model, sources) -> None:
+    """Without the packages that read collections and without sentence-transformers."""
+    folder = create(tmp_path, text_model, sources).folder
+    hidden = ["pyarrow", "penman", "kedro", "pandas", "nltk", "lxml", "bm25s", "scipy",
+              "sentence_transformers", "qdrant_client",
+              "torch_geometric"]  # fmt: skip
+    script = (
+        "import sys\n"
+        f"for name in {hidden!r}: sys.modules[name] = None\n"
+        "from mathamr_kedro.systems.__main__ import main\n"
+        f"sys.exit(main([{str(folder)!r}]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads((folder / "history.json").read_text())) == 4
+
+
+SPAN = re.compile(r'<span class="math-container" id="(\d+)">(.*?)</span>', re.S)
+
+
+def read_post(row: ElementTree.Element) -> Post:
+    """Read a post of the sample: tags go, formulas become mentions."""
+    body = f"{row.get('Title', '')} {row.get('Body', '')}"
+    latex = [html.unescape(found) for _, found in SPAN.findall(body)]
+    words = re.sub(r"<[^>]+>", "", SPAN.sub("", body))
+    kind = "question" if row.get("PostTypeId") == "1" else "answer"
+    words = " ".join(words.split())
+    return make_post(row.get("Id", ""), kind, words, latex, row.get("ParentId"))
+
+
+def read_sample(threads: int) -> SystemSources:
+    """The first threads of the embedded sample that have an answer."""
+    path = PROJECT / "data/01_raw/sample/Posts.V1.3.xml"
+    rows = ElementTree.parse(path).getroot()
+    posts = {p.post_id: p for p in map(read_post, rows) if p.formula_map}
+    answers = {p.parent_id: p for p in posts.values() if p.parent_id in posts}
+    pairs = [TrainingPair(q, a.post_id) for q, a in answers.items()][:threads]
+    kept = [posts[key] for pair in pairs for key in pair]
+    return SystemSources(posts=lambda: kept, pairs=lambda: pairs)
+
+
+def test_training_on_the_sample_ranks_better_than_the_frozen_encoder(
+    tmp_path, text_model
+) -> None:
+    sample = read_sample(48)
+    # the tokens of a model of random weights are much alike: it takes large steps
+    fusion = {**PHASE, "epochs": 20, "learning_rate": 3e-2, "temperature": 0.1}
+    values = {
+        "model": {**SMALL, "context": str(text_model), "validation_share": 0.0,
+                  "formula_training": PHASE, "fusion_training": fusion},
+        "search": {"tasks": [1]},
+    }  # fmt: skip
+    folder = SystemFolder.create(tmp_path, "marf", values, 7, sample)
+    history = folder.train()
+    for part in ("formula", "fusion"):
+        losses = [r["loss"] for r in history if r["part"] == part]
+        assert losses[-1] < losses[0]
+    folder.index(sample)
+    rankers = folder.open(sample)[1]
+    posts = {p.post_id: p for p in sample.posts()}
+    topics = [
+        make_topic(p.question_id, "", [])._replace(
+            text=posts[p.question_id].text, formula_map=posts[p.question_id].formula_map
+        )
+        for p in sample.pairs()
+    ]
+
+    def find_reciprocal_rank(name: str) -> float:
+        found = zip(rankers[name](topics, len(posts)), sample.pairs(), strict=True)
+        places = [hits.ids.index(pair.answer_id) for hits, pair in found]
+        return float(np.mean(1 / (np.array(places) + 1)))
+
+    chance = float(np.mean(1 / np.arange(1, len(topics) + 1)))
+    assert find_reciprocal_rank("marf/formula") > 2 * chance
+    assert find_reciprocal_rank("marf") > 1.4 * find_reciprocal_rank("marf/context")
