@@ -7,7 +7,8 @@ formula_rgcn   nodes of layout and operator graphs             formulas
 ssemb          shared operator graphs, and the text around     formulas
 marf           tokens of texts, fused with those of a formula  posts, formulas
 mathamr        sentences of formulas: AMR, operator trees      formulas
-=============  ==============================================  ========
+=============  ==============================================  ===============
+
 Each is a package of its own with the steps of :class:`PaperSystem`; its parameters
 stand below ``systems.NAME``. Whoever adds one names it in :data:`SYSTEMS`.
 """

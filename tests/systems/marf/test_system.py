@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import torch
 import yaml
 
 from mathamr_kedro.arrays import read_arrays
@@ -24,6 +25,7 @@ from mathamr_kedro.errors import (
 )
 from mathamr_kedro.records import Post, TrainingPair
 from mathamr_kedro.systems import SystemFolder, SystemSources, read_system
+from mathamr_kedro.systems.marf.config import PhaseConfig
 from mathamr_kedro.systems.marf.phases import Phase
 from mathamr_kedro.systems.marf.post_shards import PostShards
 from mathamr_kedro.systems.marf.token_index import TokenIndex
@@ -68,6 +70,21 @@ def test_epochs_of_all_parts_are_reported(trained) -> None:
     ]  # fmt: skip
     assert all(r["loss"] > 0 and r["seconds"] > 0 for r in history)
     assert all(r["validation_loss"] > 0 for r in history)
+
+
+def test_a_start_that_no_epoch_betters_is_kept(tmp_path, caplog) -> None:
+    torch.manual_seed(0)
+    module = torch.nn.Linear(2, 1)
+    start = module.weight.detach().clone()
+
+    def find_loss(rows: Any, rng: Any) -> Any:  # learns what the held out pairs punish
+        return module.weight.sum() * (1 if module.training else -1) + 9
+
+    rows = np.arange(8).reshape(4, 2)
+    phase = Phase("toy", module, PhaseConfig(epochs=2), 7, rows, rows, find_loss)
+    assert [record["best"] for record in phase.run(tmp_path)] == [False, False]
+    assert torch.equal(module.weight, start)
+    assert "no epoch was better than the start" in caplog.text
 
 
 def test_what_is_released_is_in_half_precision_and_nothing_else_is_left(

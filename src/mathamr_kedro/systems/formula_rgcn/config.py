@@ -48,8 +48,8 @@ class RgcnConfig:
     """The τ of Eq. 2."""
     batch_size: int = 256
     """Formulas of a step, the N of Eq. 2."""
-    num_epochs: int = 10
-    learning_rate: float = 1e-3
+    num_epochs: int = 5
+    learning_rate: float = 3e-4
     min_count: int = 2
     """Labels and edges met less often in the collection share one number."""
     max_nodes: int = 256

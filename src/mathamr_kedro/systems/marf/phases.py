@@ -93,6 +93,11 @@ class Phase:
             self._run_epoch(path, optimizer)
         self.module.load_state_dict(self._done["best"])
         history: Epochs = self._done["history"]
+        if not any(record["best"] for record in history):
+            logger.warning(
+                "%s: no epoch was better than the start on the pairs that are held "
+                "out; the start is kept", self.name,
+            )  # fmt: skip
         return history
 
     def _run_epoch(self, path: Path, optimizer: torch.optim.Optimizer) -> None:
@@ -110,7 +115,7 @@ class Phase:
                 self._save(path, optimizer)
                 last = time.perf_counter()
         validation = self._validate()
-        record = {
+        record: dict[str, Any] = {
             "epoch": epoch,
             "part": self.name,
             "loss": float(np.mean(done["losses"])),
@@ -121,7 +126,8 @@ class Phase:
             "%s epoch %d/%d: loss %.4f, held out %.4f", self.name, epoch,
             self.config.epochs, record["loss"], validation,
         )  # fmt: skip
-        if math.isnan(validation) or validation < done["best_loss"]:
+        record["best"] = math.isnan(validation) or validation < done["best_loss"]
+        if record["best"]:
             done |= {"best_loss": validation, "best": self._copy_weights()}
         done["history"].append(record)
         done |= {"epoch": epoch, "step": 0, "losses": [], "seconds": 0.0}
