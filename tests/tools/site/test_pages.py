@@ -80,7 +80,7 @@ def test_every_command_is_on_the_page():
     for name in group.list_commands(context):
         assert f"\n## mathamr {name}\n" in page
     assert "\n### mathamr experiments run\n" in page
-    assert "| `--formula LATEX` | Search for a formula instead. |" in page
+    assert "\n| `--formula LATEX` | Search for a formula instead" in page
 
 
 def test_examples_of_a_help_text_are_code_and_signs_are_escaped():
