@@ -27,6 +27,7 @@ BEYOND = [
     "marf_scoring",
     "mathamr_contexts",
     "mathamr_reranking",
+    "ssemb_augmentations",
 ]
 ONE_SEED = {"experiment": {"seeds": [7]}}
 
