@@ -137,17 +137,24 @@ def test_sentence_encoder_ranks_posts_and_formulas(monkeypatch, tmp_path):
     assert rank_posts("text", [], topics, text_model=model)["A.1"].ids == []
 
 
-def test_titles_are_added_to_the_vectors_of_answers(monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("system", "near"), [("text_title", "qe"), ("text_question", "qte")]
+)
+def test_questions_are_added_to_the_vectors_of_answers(
+    monkeypatch, tmp_path, system, near
+):
     monkeypatch.setattr(systems, "SentenceEncoder", _Letters)
     (tmp_path / "config.json").write_text("{}")
     question = POSTS[0]._replace(post_id="q", post_type="question", title="qqq")
-    question = question._replace(text="qqq", formula_map=())
+    question = question._replace(text="qqqttt", formula_map=())
     answer = POSTS[0]._replace(post_id="a", parent_id="q", text="e", formula_map=())
-    ranked = rank_posts(
-        "text_title", [question, answer], [topic("A.1", "qe")], text_model=str(tmp_path)
-    )["A.1"]
-    assert ranked.ids == ["a"]
-    assert ranked.scores[0] == pytest.approx(1.0, abs=1e-3)
+    topics = [topic("A.1", "qe"), topic("A.2", "qte")]
+    found = rank_posts(system, [question, answer], topics, text_model=str(tmp_path))
+    assert found["A.1"].ids == ["a"]
+    best = max(found, key=lambda name: found[name].scores[0])
+    assert best == {"qe": "A.1", "qte": "A.2"}[near]
+    if system == "text_title":
+        assert found["A.1"].scores[0] == pytest.approx(1.0, abs=1e-3)
 
 
 def test_own_model_needs_its_folder():

@@ -1,21 +1,23 @@
 """The baselines as systems: a collection in, a function that ranks topics out.
 
-=============  ==========================================  ===============
-system         what it compares                            finds
-=============  ==========================================  ===============
-bm25           words of the text and tokens of LaTeX       posts, formulas
-bm25_question  the same of an answer and its question      posts
-bm25_graph     nodes and edges of the math graphs          posts
-bm25_tuples    tuples of both formula trees                formulas
-bm25_slt       patterns of the layout tree                 formulas
-bm25_opt       patterns of the operator tree               formulas
-bm25_ngrams    runs of one to three tokens of LaTeX        formulas
-minilm         a sentence encoder over text with LaTeX     posts, formulas
-minilm_title   the same, and the title of the question     posts
-=============  ==========================================  ===============
+===============  ==========================================  ===============
+system           what it compares                            finds
+===============  ==========================================  ===============
+bm25             words of the text and tokens of LaTeX       posts, formulas
+bm25_question    the same of an answer and its question      posts
+bm25_graph       nodes and edges of the math graphs          posts
+bm25_tuples      tuples of both formula trees                formulas
+bm25_slt         patterns of the layout tree                 formulas
+bm25_opt         patterns of the operator tree               formulas
+bm25_ngrams      runs of one to three tokens of LaTeX        formulas
+minilm           a sentence encoder over text with LaTeX     posts, formulas
+minilm_title     the same, and the title of the question     posts
+minilm_question  the same, and the whole question            posts
+===============  ==========================================  ===============
 
-``mpnet`` and ``mpnet_title`` are the same with all-mpnet-base-v2, ``text`` and
-``text_title`` with any model in a folder (:mod:`mathamr_kedro.text.models`).
+``mpnet``, ``mpnet_title`` and ``mpnet_question`` are the same with all-mpnet-base-v2,
+``text``, ``text_title`` and ``text_question`` with any model in a folder
+(:mod:`mathamr_kedro.text.models`).
 
 BM25 holds four bytes for each term of the collection while it reads, and eight for each
 different term of a document afterwards; a sentence encoder four bytes for each
@@ -53,7 +55,8 @@ from mathamr_kedro.types import PostId, TopicId
 
 PostSystem: TypeAlias = Literal[
     "bm25", "bm25_question", "bm25_graph",
-    "minilm", "minilm_title", "mpnet", "mpnet_title", "text", "text_title",
+    "minilm", "minilm_title", "minilm_question", "mpnet", "mpnet_title",
+    "mpnet_question", "text", "text_title", "text_question",
 ]  # fmt: skip
 FormulaSystem: TypeAlias = Literal[TermSystem, "minilm", "mpnet", "text"]
 POST_SYSTEMS: tuple[PostSystem, ...] = get_args(PostSystem)
@@ -78,7 +81,7 @@ class PostSources:
     post_types: tuple[str, ...] = TASK_1_TYPES
     """Types of post that may be returned."""
     text_model: str | None = None
-    """Folder of the model of ``text`` and ``text_title``."""
+    """Folder of the model of ``text``, ``text_title`` and ``text_question``."""
     count: Callable[[tuple[str, ...]], int | None] = lambda types: None
     """Number of posts of some types, where it is known; for the lines of progress."""
 
@@ -146,7 +149,7 @@ def name_text_model(system: str, text_model: str | None) -> str | None:
     Raises:
         ConfigurationError: ``text`` without the folder of a model.
     """
-    name = system.removesuffix("_title")
+    name = system.removesuffix("_title").removesuffix("_question")
     if name == "text" and text_model is None:
         raise ConfigurationError(
             f"Expected evaluation.text_model, the folder of a model, for {system!r}"
@@ -204,8 +207,10 @@ def _rank_graphs(sources: PostSources) -> PostRanker:
 
 def _rank_sentences_of_posts(system: PostSystem, sources: PostSources) -> PostRanker:
     titles: dict[PostId, str] = {}
-    if system.endswith("_title"):
-        titles = {p.post_id: _restore_title(p) for p in sources.posts() if p.title}
+    if system.endswith(("_title", "_question")):
+        restore = _restore_title if system.endswith("_title") else _restore
+        questions = (p for p in sources.posts() if p.title)
+        titles = {p.post_id: restore(p) for p in questions}
         parents = {p.post_id: p.parent_id or "" for p in sources.chosen()}
         titles = {key: titles[q] for key, q in parents.items() if q in titles}
     texts = ((p.post_id, _restore(p)) for p in sources.chosen())

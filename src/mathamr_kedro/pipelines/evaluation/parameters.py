@@ -55,7 +55,7 @@ class EvaluationConfig:
     """Whether a topic that is a document, by its id, is left out of its results."""
     queries_per_batch: int = 32
     text_model: str | None = None
-    """Folder of the sentence encoder of the baselines ``text`` and ``text_title``."""
+    """Folder of the sentence encoder of ``text``, ``text_title``, ``text_question``."""
 
     def __post_init__(self) -> None:
         if self.depth < 1 or self.queries_per_batch < 1:
