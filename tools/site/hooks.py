@@ -90,7 +90,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     known = {str(path.relative_to(docs)) for path in docs.rglob("*.md")} | set(
         make_pages()
     )
-    config.nav = _expand(config.nav, known)
+    config.nav = _expand(config.nav or [], known)
     return config
 
 
