@@ -4,7 +4,7 @@
 
     on_config          which pages are made, and the navigation with all of them
     on_files           the made pages, and the font of formulas
-    on_page_markdown   links between docs/ and the rest of the repository
+    on_page_markdown   diagrams, links between docs/ and the rest of the repository
     on_page_content    formulas as MathML
     on_post_page       refuses pages that would fetch something
 """
@@ -26,6 +26,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PROJECT))  # MkDocs loads this file by its path
 
 from tools.site.commands import describe_commands  # noqa: E402
+from tools.site.diagrams import draw_diagrams  # noqa: E402
 from tools.site.links import adapt  # noqa: E402
 from tools.site.mathematics import draw_formulas  # noqa: E402
 from tools.site.notebooks import write_notebook  # noqa: E402
@@ -132,8 +133,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(
     markdown: str, page: Page, config: MkDocsConfig, files: Files
 ) -> str:
-    """Let links out of docs/ lead to the pages of the site."""
+    """Draw diagrams; let links out of docs/ lead to the pages of the site."""
     name = page.file.src_uri
+    markdown, problems = draw_diagrams(markdown)
+    for problem in problems:
+        logger.warning("%s: cannot draw a diagram: %s", name, problem)
     if name in make_pages():
         return markdown
     return adapt(markdown, Path(config.docs_dir) / name, name, list_homes())
