@@ -54,9 +54,8 @@ SKIPPED = {
         "names files of the reader; tests/pipelines/evaluation/test_beir.py runs it"
     ),
     r"^mathamr (evaluate|compare)( -m| --task ntcir)?$": "part of a command",
-    r"^mathamr (search( --formula)?|graph|experiments|(graphs|index)( [a-r]\w+)?)$": (
-        "a name alone"
-    ),
+    r"^mathamr ((search|explain)( --formula)?|graph|experiments)$": "a name alone",
+    r"^mathamr (graphs|index)( [a-r]\w+)?$": "a name alone",
     r"^mathamr trees --reader latexml": "needs the program latexml",
     r"^mathamr graphs import": "tests/cli/test_graphs.py imports what was exported",
     r"^mathamr release": "writes into the sources",

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 _NOTE = Path("data") / "08_reporting" / "last_run.json"
 _COMMAND = re.compile(
-    "`((?:kedro (?:run|viz run|ipython)|mathamr (?:beir|doctor|experiments|explain"
-    "|export|graph|index|inspect|mcp|search|serve|summary))\\b[^`]*)`"
+    "`((?:kedro (?:run|viz run|ipython)|mathamr (?:beir|doctor|dominance|experiments"
+    "|explain|graph|index|inspect|mcp|search|serve|summary))\\b[^`]*)`"
 )
 """A command between backticks that takes an environment."""
 _ELSEWHERE = " with the --env of your run"

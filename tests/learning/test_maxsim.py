@@ -114,7 +114,7 @@ def test_partners_are_the_nearest_and_of_equals_the_first():
     twins = documents.vectors.detach()[[0, 0, 1, 4, 3]]
     best, where = find_partners(queries, replace(documents, vectors=twins))
     assert not best.requires_grad
-    for i, vector in enumerate(queries.vectors[:3]):
+    for i, vector in enumerate(queries.vectors[:3].detach()):
         for j, (a, b) in enumerate(((0, 3), (3, 5))):
             products = [float(vector @ twins[row]) for row in range(a, b)]
             assert where[i, j] == a + products.index(max(products))

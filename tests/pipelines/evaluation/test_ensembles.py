@@ -35,8 +35,16 @@ def fuse(**fusion):
     }
     topics = SimpleNamespace(records=lambda: iter(TOPICS))
     judgments = SimpleNamespace(records=lambda: iter(JUDGMENTS))
+    formulas = SimpleNamespace(tables=lambda columns: iter(()))
     found = fuse_systems(
-        runs[:1], runs[1:], [], topics, judgments, lambda formula: None, values
+        runs[:1],
+        runs[1:],
+        [],
+        topics,
+        judgments,
+        formulas,
+        lambda formula: None,
+        values,
     )
     assert [run.name for run in found] == ["mathamr_plus", "bm25", "both"]
     return found[-1]
