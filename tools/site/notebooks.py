@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import numpy as np
 import plotly.graph_objects as go
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 
 from mathamr_kedro.errors import MathAMRError
 from mathamr_kedro.figures import write_png
@@ -53,7 +55,8 @@ def _write_output(output: Mapping[str, Any]) -> Iterator[str]:
         return
     data = output.get("data", {})
     if _PLOTLY in data:
-        figure = go.Figure(json.loads(json.dumps(data[_PLOTLY])), skip_invalid=True)
+        shown = _unpack(json.loads(json.dumps(data[_PLOTLY])))
+        figure = go.Figure(shown, skip_invalid=True)
         yield _embed(write_png(figure))
     elif "image/png" in data:
         yield _embed(base64.b64decode(data["image/png"]))
@@ -67,6 +70,17 @@ def _write_output(output: Mapping[str, Any]) -> Iterator[str]:
         yield f'<div class="output">{_join_lines(data["text/html"])}</div>'
     elif "text/plain" in data:
         yield f"```text\n{data['text/plain']}\n```"
+
+
+def _unpack(value: Any) -> Any:
+    """Return the values of a figure with its arrays, which Plotly packs, as lists."""
+    if isinstance(value, dict) and {"dtype", "bdata"} <= value.keys():
+        packed = np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"])
+        shape = [int(size) for size in str(value.get("shape", "-1")).split(",")]
+        return packed.reshape(shape).tolist()
+    if isinstance(value, dict):
+        return {key: _unpack(found) for key, found in value.items()}
+    return [_unpack(found) for found in value] if isinstance(value, list) else value
 
 
 def _embed(picture: bytes) -> str:
@@ -97,7 +111,13 @@ def main() -> None:
         client = NotebookClient(
             notebook, timeout=300, resources={"metadata": {"path": str(PROJECT)}}
         )
-        asyncio.run(client.async_execute())
+        try:
+            asyncio.run(client.async_execute())
+        except CellExecutionError as error:  # the last run lacks what it shows
+            reason = str(error.evalue or error).strip().splitlines()[0]
+            logger.info("%s is shown without outputs: %s", path.name, reason)
+            target.unlink(missing_ok=True)
+            continue
         nbformat.write(notebook, target)
 
 
