@@ -89,7 +89,10 @@ def _embed(picture: bytes) -> str:
 
 def _join_lines(html: str) -> str:
     """Return HTML without the blank lines at which Markdown would end it."""
-    html = re.sub(r"<style.*?</style>", "", html, flags=re.S)
+    html = re.sub(r"<style scoped.*?</style>", "", html, flags=re.S)  # of pandas
+    html = re.sub(
+        r"<style>(.*?)</style>", r"<style>.output{\1}</style>", html, flags=re.S
+    )
     return "\n".join(line.strip() for line in html.splitlines() if line.strip())
 
 
