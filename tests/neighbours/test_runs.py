@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,6 @@ from mathamr_kedro.metrics import evaluate_run, protocol_of
 from mathamr_kedro.trec import Qrels, Run, read_run, write_run
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # ranx compiles for a minute
 
 GRADES = {
     f"A.{t}": {str(d): (t * d) % 4 for d in range(1, 30, 1 + t % 3)}
