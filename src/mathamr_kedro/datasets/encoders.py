@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kedro.io import AbstractDataset
-
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.datasets.store_folder import StoreFolderDataset
+from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
@@ -67,25 +66,7 @@ class EncoderStore:
         return load_model(folder)
 
 
-class EncodersDataset(AbstractDataset[None, EncoderStore]):
+class EncodersDataset(StoreFolderDataset[EncoderStore]):
     """The folder of all trained encoders; trainings write below it themselves."""
 
-    def __init__(
-        self, *, filepath: str, metadata: dict[str, Any] | None = None
-    ) -> None:
-        self._store = EncoderStore(Path(filepath))
-        self.metadata = metadata
-
-    def load(self) -> EncoderStore:
-        """Return the store."""
-        return self._store
-
-    def save(self, data: None) -> None:
-        """Never called: a training writes its own folder, checkpoint by checkpoint."""
-        raise ConfigurationError(f"{str(self._store.base)!r} is written by trainings")
-
-    def _exists(self) -> bool:
-        return True
-
-    def _describe(self) -> dict[str, Any]:
-        return {"filepath": str(self._store.base)}
+    STORE = EncoderStore

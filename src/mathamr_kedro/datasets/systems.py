@@ -11,6 +11,7 @@ from kedro.io import AbstractDataset
 from mathamr_kedro.datasets.formula_trees import FormulaTreesDataset
 from mathamr_kedro.datasets.penman_shards import PenmanShardsDataset
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
+from mathamr_kedro.datasets.store_folder import StoreFolderDataset
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula import find_trees
 from mathamr_kedro.systems import SystemFolder, SystemSources
@@ -136,25 +137,7 @@ class SystemStore:
         return SystemFolder(self.base / folder)
 
 
-class SystemsDataset(AbstractDataset[None, SystemStore]):
+class SystemsDataset(StoreFolderDataset[SystemStore]):
     """The folder of all trained systems; trainings write below it themselves."""
 
-    def __init__(
-        self, *, filepath: str, metadata: dict[str, Any] | None = None
-    ) -> None:
-        self._store = SystemStore(Path(filepath))
-        self.metadata = metadata
-
-    def load(self) -> SystemStore:
-        """Return the store."""
-        return self._store
-
-    def save(self, data: None) -> None:
-        """Never called: a training writes its own folder."""
-        raise ConfigurationError(f"{str(self._store.base)!r} is written by trainings")
-
-    def _exists(self) -> bool:
-        return True
-
-    def _describe(self) -> dict[str, Any]:
-        return {"filepath": str(self._store.base)}
+    STORE = SystemStore

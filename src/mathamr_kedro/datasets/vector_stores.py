@@ -9,6 +9,7 @@ from typing import Any
 
 from kedro.io import AbstractDataset
 
+from mathamr_kedro.datasets.store_folder import StoreFolderDataset
 from mathamr_kedro.errors import ConfigurationError, InputError, MissingInputError
 from mathamr_kedro.search import Dtype, VectorStore, verify_store
 from mathamr_kedro.wording import count_nouns
@@ -59,7 +60,7 @@ class VectorStores:
         return store
 
 
-class VectorStoresDataset(AbstractDataset[None, VectorStores]):
+class VectorStoresDataset(StoreFolderDataset[VectorStores]):
     """The folder of all stores of vectors; the stage writes below it, commit by commit.
 
     Example of a catalog entry::
@@ -69,25 +70,8 @@ class VectorStoresDataset(AbstractDataset[None, VectorStores]):
           filepath: data/06_models/post_vectors
     """
 
-    def __init__(
-        self, *, filepath: str, metadata: dict[str, Any] | None = None
-    ) -> None:
-        self._stores = VectorStores(Path(filepath))
-        self.metadata = metadata
-
-    def load(self) -> VectorStores:
-        """Return the stores."""
-        return self._stores
-
-    def save(self, data: None) -> None:
-        """Never called: the stage writes to the stores itself."""
-        raise ConfigurationError(f"{str(self._stores.base)!r} is written by its stage")
-
-    def _exists(self) -> bool:
-        return True
-
-    def _describe(self) -> dict[str, Any]:
-        return {"filepath": str(self._stores.base)}
+    STORE = VectorStores
+    WRITTEN_BY = "its stage"
 
 
 class IndexPlaces:

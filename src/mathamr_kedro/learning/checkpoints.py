@@ -14,8 +14,10 @@ Files are written beside their place and renamed: a killed training leaves whole
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -28,6 +30,54 @@ from mathamr_kedro.sealing import check_sealed, replace_sealed
 
 VERSION = 1
 CHECKPOINT = "checkpoint.pt"
+
+
+def write_checkpoint(path: Path, values: Mapping[str, Any]) -> None:
+    """Write a checkpoint, whole or not at all, with its seal."""
+    with replace_sealed(path) as part, part.open("wb") as file:
+        torch.save(dict(values), file)  # a path would leave its name in the bytes
+
+
+def read_checkpoint(
+    path: Path, device: torch.device | str = "cpu"
+) -> dict[str, Any] | None:
+    """Read a checkpoint to a device; ``None`` where there is none.
+
+    Raises:
+        MalformedInputError: the file is no checkpoint.
+        DamagedFileError: it is not what was written.
+    """
+    if not path.is_file():
+        return None
+    check_sealed(path, "delete it to start anew")
+    try:
+        values: dict[str, Any] = torch.load(
+            path, map_location=device, weights_only=True
+        )
+        values["made_from"]
+    except Exception as exc:
+        raise MalformedInputError(
+            f"Expected a checkpoint in {str(path)!r} ({exc}); delete it to start anew"
+        ) from exc
+    return values
+
+
+def refuse_other(
+    path: Path,
+    values: Mapping[str, Any],
+    made_from: str,
+    remedy: str = "delete it to start anew",
+) -> None:
+    """Refuse a checkpoint that was not made from the same.
+
+    Raises:
+        ConfigurationError: it belongs to another training.
+    """
+    if values["made_from"] != made_from:
+        raise ConfigurationError(
+            f"Expected the checkpoint in {str(path)!r} to be of the same training; "
+            f"{remedy}"
+        )
 
 
 @dataclass
@@ -67,8 +117,7 @@ class TrainingState:
             "measures": self.measures,
             "tensors": step.export_state(),
         }
-        with replace_sealed(folder / CHECKPOINT) as part, part.open("wb") as file:
-            torch.save(values, file)  # a path would leave its name in the bytes
+        write_checkpoint(folder / CHECKPOINT, values)
 
     @classmethod
     def load(
@@ -82,28 +131,18 @@ class TrainingState:
             DamagedFileError: it is not what was written.
         """
         path = folder / CHECKPOINT
-        if not path.is_file():
+        values = read_checkpoint(path)
+        if values is None:
             return None
-        check_sealed(path, "delete it to start anew")
-        try:
-            values = torch.load(path, map_location="cpu", weights_only=True)
-            version = values["version"]
-        except Exception as exc:
-            raise MalformedInputError(
-                f"Expected a checkpoint in {str(path)!r} ({exc}); delete it to start "
-                "anew"
-            ) from exc
-        if version != VERSION:
+        if (version := values.get("version")) != VERSION:
             raise MalformedInputError(
                 f"Expected a checkpoint of version {VERSION} in {str(path)!r} "
                 f"(got {version!r}); delete it to start anew"
             )
-        if values["made_from"] != made_from:
-            raise ConfigurationError(
-                f"Expected the checkpoint in {str(path)!r} to be of the same training; "
-                "pairs, graphs or parameters changed: delete it or choose another "
-                "folder"
-            )
+        remedy = (
+            "pairs, graphs or parameters changed: delete it or choose another folder"
+        )
+        refuse_other(path, values, made_from, remedy)
         step.import_state(values["tensors"])
         history = [
             read_parameters(EpochRecord, r, where="history") for r in values["history"]

@@ -24,11 +24,15 @@ import torch
 from torch import Tensor
 from torch.optim import Adam
 
-from mathamr_kedro.errors import ConfigurationError, TrainingError
+from mathamr_kedro.errors import TrainingError
 from mathamr_kedro.files import fingerprint
+from mathamr_kedro.learning.checkpoints import (
+    read_checkpoint,
+    refuse_other,
+    write_checkpoint,
+)
 from mathamr_kedro.model import ComputeConfig
 from mathamr_kedro.ragged import RaggedVectors
-from mathamr_kedro.sealing import replace_sealed
 from mathamr_kedro.systems.formula_rgcn.config import PAIRINGS, RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoders
 from mathamr_kedro.systems.formula_rgcn.forest import Forest, Numbers
@@ -177,20 +181,15 @@ class Trainer:
             "weights": self.encoders.copy_weights(),
             "optimizer": self._optimizer.state_dict(),
         }
-        path = self._folder / _CHECKPOINT
-        with replace_sealed(path) as part, part.open("wb") as file:
-            torch.save(values, file)
+        write_checkpoint(self._folder / _CHECKPOINT, values)
 
     def _resume(self) -> _State | None:
         path = self._folder / _CHECKPOINT
-        if not path.is_file():
+        values = read_checkpoint(path)
+        if values is None:
             return None
-        values = NodeEncoders.read_file(path, "delete it to start anew")
-        if values.get("made_from") != self._made_from:
-            raise ConfigurationError(
-                f"Expected the checkpoint in {str(path)!r} to be of the same training; "
-                "formulas or parameters changed: delete it to start anew"
-            )
+        remedy = "formulas or parameters changed: delete it to start anew"
+        refuse_other(path, values, self._made_from, remedy)
         self.encoders.load_state_dict(values["weights"])
         self._optimizer.load_state_dict(values["optimizer"])
         logger.info("going on after epoch %d", values["state"]["epoch"])

@@ -20,10 +20,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mathamr_kedro.errors import ConfigurationError, MalformedInputError, TrainingError
+from mathamr_kedro.errors import ConfigurationError, TrainingError
 from mathamr_kedro.files import fingerprint
+from mathamr_kedro.learning.checkpoints import (
+    read_checkpoint,
+    refuse_other,
+    write_checkpoint,
+)
 from mathamr_kedro.progress import report_progress
-from mathamr_kedro.sealing import check_sealed, replace_sealed
 from mathamr_kedro.systems.marf.config import PhaseConfig
 from mathamr_kedro.systems.protocol import Epochs
 
@@ -204,26 +208,13 @@ class Phase:
             "optimizer": optimizer.state_dict(),
             "done": self._done,
         }
-        with replace_sealed(path) as part, part.open("wb") as file:
-            torch.save(values, file)
+        write_checkpoint(path, values)
 
     def _resume(self, path: Path, optimizer: torch.optim.Optimizer) -> bool:
-        if not path.is_file():
+        values = read_checkpoint(path)
+        if values is None:
             return False
-        check_sealed(path, "delete it to start anew")
-        try:
-            values = torch.load(path, map_location="cpu", weights_only=True)
-            made_from = values["made_from"]
-        except Exception as exc:
-            raise MalformedInputError(
-                f"Expected a checkpoint in {str(path)!r} ({exc}); delete it to start "
-                "anew"
-            ) from exc
-        if made_from != self._made_from:
-            raise ConfigurationError(
-                f"Expected the checkpoint in {str(path)!r} to be of the same training; "
-                "delete it to start anew"
-            )
+        refuse_other(path, values, self._made_from)
         self.module.load_state_dict(values["module"])
         optimizer.load_state_dict(values["optimizer"])
         self._done = deepcopy(values["done"])

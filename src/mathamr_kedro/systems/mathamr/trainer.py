@@ -30,7 +30,10 @@ from torch import Tensor
 
 from mathamr_kedro.errors import MissingInputError, TrainingError
 from mathamr_kedro.files import fingerprint, replace_folder, write_text
-from mathamr_kedro.sealing import check_sealed, replace_sealed
+from mathamr_kedro.learning.checkpoints import (
+    read_checkpoint,
+    write_checkpoint,
+)
 from mathamr_kedro.systems.folds import ALL
 from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.encoder import TextEncoder
@@ -263,19 +266,14 @@ class _FoldTraining:
             "optimizer": optimizer.state_dict(),
             "history": history,
         }
-        path = self._folder / _CHECKPOINT
-        with replace_sealed(path) as part, part.open("wb") as file:
-            torch.save(values, file)
+        write_checkpoint(self._folder / _CHECKPOINT, values)
 
     def _load(
         self, encoder: TextEncoder, optimizer: torch.optim.Optimizer, made_from: str
     ) -> Epochs:
-        path = self._folder / _CHECKPOINT
-        if not path.is_file():
-            return []
-        check_sealed(path, "delete it to start anew")
-        values = torch.load(path, map_location=encoder.device, weights_only=True)
-        if values["made_from"] != made_from:  # of the model before, which has ended
+        values = read_checkpoint(self._folder / _CHECKPOINT, encoder.device)
+        # One of the model before, which has ended, does not count.
+        if values is None or values["made_from"] != made_from:
             return []
         encoder.load_state_dict(values["model"])
         optimizer.load_state_dict(values["optimizer"])

@@ -25,8 +25,12 @@ from torch import Tensor
 
 from mathamr_kedro.errors import ConfigurationError, TrainingError
 from mathamr_kedro.files import fingerprint
+from mathamr_kedro.learning.checkpoints import (
+    read_checkpoint,
+    refuse_other,
+    write_checkpoint,
+)
 from mathamr_kedro.machines import Machine
-from mathamr_kedro.sealing import check_sealed, replace_sealed
 from mathamr_kedro.systems.ssemb.config import StructureConfig
 from mathamr_kedro.systems.ssemb.graphs import GraphBatch, GraphTable, LabelVocabulary
 from mathamr_kedro.systems.ssemb.network import StructureEncoder, info_nce
@@ -145,28 +149,22 @@ class StructureTraining:
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
         }
-        with replace_sealed(folder / _CHECKPOINT) as part, part.open("wb") as file:
-            torch.save(values, file)
+        write_checkpoint(folder / _CHECKPOINT, values)
 
     def _load(self, folder: Path) -> dict[str, Any] | None:
         path = folder / _CHECKPOINT
-        if not path.is_file():
+        values = read_checkpoint(path, self.device)
+        if values is None:
             return None
-        check_sealed(path, "delete it to start anew")
-        values = torch.load(path, map_location=self.device, weights_only=True)
-        if values.pop("made_from") != self._made_from:
-            raise ConfigurationError(
-                f"Expected the checkpoint in {str(path)!r} to be of the same training; "
-                "delete it to start anew"
-            )
+        refuse_other(path, values, self._made_from)
+        values.pop("made_from")
         self.model.load_state_dict(values.pop("model"))
         self.optimizer.load_state_dict(values.pop("optimizer"))
         logger.info(
             "ssemb: going on after epoch %d, step %d",
             values["epoch"], len(values["losses"]),
         )  # fmt: skip
-        found: dict[str, Any] = values
-        return found
+        return values
 
 
 def _mix(seed: int, epoch: int, step: int) -> int:
