@@ -208,6 +208,9 @@ def _measure(
     from kedro.io.core import generate_timestamp  # noqa: PLC0415
 
     from mathamr_kedro.experiments.benchmark import BenchmarkReport  # noqa: PLC0415
+    from mathamr_kedro.experiments.benchmark.cost_figure import (  # noqa: PLC0415
+        draw_costs,
+    )
     from mathamr_kedro.experiments.benchmark.figure import (  # noqa: PLC0415
         draw_benchmarks,
     )
@@ -230,7 +233,8 @@ def _measure(
         facts["parameters"] = options["params"]
     own = [source.read_tests() for env, source in sources.items() if env]
     report = BenchmarkReport(scored, (own or [TestConfig()])[0], left_out, facts)
-    folder = store.save(version, report, draw_benchmarks(report))
+    figures = draw_benchmarks(report) | draw_costs(report)
+    folder = store.save(version, report, figures)
     if options["as_json"]:
         click.echo(json.dumps(store.read(version), indent=1, ensure_ascii=False))
     else:

@@ -43,14 +43,18 @@ class Costs:
         """Systems that were searched by."""
         return list(self._searches)
 
+    def is_other_paper(self, system: str) -> bool:
+        """Whether a system is one of another paper, with an index of its own."""
+        return system.partition("/")[0] in self._systems
+
     def figures(self, system: str | None = None) -> dict[str, float]:
         """Return the figures of efficiency tables by the names of their columns."""
-        name = (system or "").partition("/")[0]
-        if name in self._systems:
-            return self._describe_system(name, system or name)
+        if system is not None and self.is_other_paper(system):
+            return self._describe_system(system.partition("/")[0], system)
         training, part = self._training, self._part
         seconds = training.get("seconds_per_epoch")
         raw = {
+            "training_seconds": _scale(seconds, training.get("epochs", 0)),
             "seconds_per_epoch": seconds,
             "minutes_per_epoch": _scale(seconds, 1 / 60),
             "memory_gigabytes": _scale(training.get("peak_memory_mib"), 1 / 1024),
@@ -68,6 +72,7 @@ class Costs:
         found = self._systems[name]
         seconds = found["training_seconds"] / max(found["epochs"], 1)
         raw = {
+            "training_seconds": found["training_seconds"],
             "seconds_per_epoch": seconds,
             "minutes_per_epoch": seconds / 60,
             "index_megabytes": _scale(found["index_bytes"], 1e-6),

@@ -9,8 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mathamr_kedro.experiments.benchmark import BenchmarkReport
+from mathamr_kedro.experiments.benchmark.cost_figure import draw_costs, find_front
 from mathamr_kedro.experiments.benchmark.figure import draw_benchmarks
 from mathamr_kedro.stats import TestConfig, bootstrap_interval
 from tests.experiments.benchmark.rows import BEST, WORST, make_scores
@@ -72,7 +75,7 @@ def test_detail_shows_the_paired_interval(report):
     low, high = bootstrap_interval(d, num_samples=500)
     assert _row(text, "other")[1] == f"{d.mean():+.3f} [{low:+.3f}, {high:+.3f}]"
     assert _row(text, "bm25†")[1] == "–"
-    assert _row(text, "ours")[-2] == "12.0"
+    assert _row(text, "ours")[-3] == "12.0"
     assert "on a laptop" in text
     assert "first: 4 topics" in text
     order = [text.index(f"| {name}") for name in ("ours", "other", "bm25†")]
@@ -130,3 +133,30 @@ def test_figure_is_drawn_for_light_and_dark_pages(report):
     assert set(pictures) == {"figure.png", "figure_dark.png"}
     assert all(p.startswith(b"\x89PNG") for p in pictures.values())
     assert pictures["figure.png"] != pictures["figure_dark.png"]
+
+
+def test_costs_are_drawn_where_searches_were_timed(report):
+    pictures = draw_costs(report)
+    assert set(pictures) == {"cost.png", "cost_dark.png"}
+    assert 'src="cost.png"' in report.to_markdown()
+    untimed = BenchmarkReport([make_scores(ours=BEST_4, other=MIXED)], TESTS)
+    assert draw_costs(untimed) == {}
+    assert "cost.png" not in untimed.to_markdown()
+
+
+@given(
+    st.dictionaries(
+        st.text("abcdef", min_size=1, max_size=2),
+        st.tuples(st.integers(1, 5), st.integers(1, 5)),
+        min_size=1,
+    )
+)
+def test_front_holds_the_systems_that_no_other_beats(places):
+    front = find_front(places)
+    for time, score in places.values():
+        is_beaten = any(
+            t <= time and s >= score and (t, s) != (time, score)
+            for t, s in places.values()
+        )
+        twins = {n for n, place in places.items() if place == (time, score)}
+        assert is_beaten != bool(twins & set(front))

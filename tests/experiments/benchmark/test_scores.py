@@ -103,6 +103,29 @@ def test_costs_are_those_of_the_evaluation():
     assert "elsewhere" not in found
 
 
+def test_costs_of_other_papers_systems_are_their_own():
+    efficiency = {
+        "training": {"epochs": 3, "seconds_per_epoch": 20.0},
+        "index": {"tasks": {"1": {"bytes": 5_000_000}}},
+        "systems": {
+            "marf": {"epochs": 2, "training_seconds": 90.0, "index_bytes": 7_000_000}
+        },
+        "search": [
+            {"task": 1, "system": name, "queries_per_second": 4.0}
+            for name in ("mathamr_plus", "marf/token", "bm25")
+        ],
+    }
+    scores = make_scores(**{n: [BEST] for n in ("mathamr_plus", "marf/token", "bm25")})
+    found = scores.with_costs(efficiency).costs
+    costs = {row: {**cost, "machine": ""} for row, cost in found.items()}
+    timed = {"milliseconds": 250.0, "machine": ""}
+    assert costs == {
+        "mathamr_plus": timed | {"index_megabytes": 5.0, "training_seconds": 60.0},
+        "marf/token": timed | {"index_megabytes": 7.0, "training_seconds": 90.0},
+        "bm25": timed,
+    }
+
+
 def test_chosen_rows_keep_the_reference():
     found = make_scores(ours=[BEST], other=[WORST], bm25=[WORST], bm25_graph=[BEST])
     assert list(found.choose(["our*"]).systems) == ["ours", "bm25_graph"]

@@ -14,17 +14,17 @@ from mathamr_kedro.experiments.benchmark.report import BenchmarkReport
 from mathamr_kedro.experiments.benchmark.scores import BenchmarkScores
 from mathamr_kedro.stats import Comparison
 
-_LOOKS = {
-    "figure.png": {
+LOOKS = {
+    "": {
         "paper": "#ffffff", "ink": "#1f2328", "faint": "#d8dee4", "muted": "#6e7781",
         "ours": "#3b6ea8", "reference": "#c8553d",
     },
-    "figure_dark.png": {
+    "_dark": {
         "paper": "#0d1117", "ink": "#e6edf3", "faint": "#30363d", "muted": "#9198a1",
         "ours": "#79b8ff", "reference": "#f0883e",
     },
 }  # fmt: skip
-"""Colours by file: on a white page, on a dark one."""
+"""Colours by the ending of a file's name: on a white page, on a dark one."""
 
 _COLUMNS = 2
 _PANEL_WIDTH = 6.2
@@ -40,7 +40,7 @@ def draw_benchmarks(report: BenchmarkReport) -> dict[str, bytes]:
     the reference. Its line is the interval of the paired difference, drawn around the
     score of the reference: where it misses the reference, the systems differ.
     """
-    return {name: _draw(report, look) for name, look in _LOOKS.items()}
+    return {f"figure{end}.png": _draw(report, look) for end, look in LOOKS.items()}
 
 
 def _draw(report: BenchmarkReport, look: Mapping[str, str]) -> bytes:
@@ -113,14 +113,15 @@ def _draw_panel(
         color=look["ink"], parse_math=False, loc="left", pad=14,
     )  # fmt: skip
     axes.set_xlabel(measure, fontsize=8, color=look["ink"], parse_math=False)
-    _style(axes, look)
+    axes.locator_params(axis="x", nbins=6)
+    style_axes(axes, look)
 
 
-def _style(axes: Axes, look: Mapping[str, str]) -> None:
+def style_axes(axes: Axes, look: Mapping[str, str]) -> None:
+    """Draw axes in the colours of a page."""
     axes.set_facecolor(look["paper"])
     axes.set_axisbelow(True)
     axes.grid(axis="x", color=look["faint"], linewidth=0.7)
     axes.tick_params(colors=look["ink"], labelsize=8, length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.spines["bottom"].set_color(look["faint"])
-    axes.locator_params(axis="x", nbins=6)

@@ -13,13 +13,14 @@ from __future__ import annotations
 import csv
 import importlib.metadata
 import io
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from mathamr_kedro.experiments.benchmark.notes import note_costs, note_overview
 from mathamr_kedro.experiments.benchmark.scores import BenchmarkScores
 from mathamr_kedro.stats import (
     Column,
@@ -35,11 +36,20 @@ from mathamr_kedro.wording import count_nouns, format_score
 _FLOOR, _CEILING = "*floor: random order*", "*ceiling: ideal order*"
 _REFERENCE = "*reference†*"
 _DECIMALS = 3
+_COSTS = {
+    "milliseconds": "ms/query",
+    "index_megabytes": "Index (MB)",
+    "training_seconds": "Training (s)",
+}
+"""Columns of what a system costs."""
+_PICTURE = """<picture><source media="(prefers-color-scheme: dark)" \
+srcset="{0}_dark.png"><img src="{0}.png" alt="{1}"></picture>
+"""
 _CSV = (
     "benchmark", "title", "topics", "row", "kind", "reference", "measure", "headline",
     "mean", "difference", "interval_low", "interval_high", "p_t", "p_randomisation",
     "p_bonferroni", "p_holm", "significant", "wins", "ties", "losses", "milliseconds",
-    "index_megabytes", "machine",
+    "index_megabytes", "training_seconds", "machine",
 )  # fmt: skip
 
 
@@ -86,7 +96,9 @@ class BenchmarkReport:
             ("System",),
             tuple(columns),
             tuple(rows),
-            tuple(self._note(names)),
+            tuple(
+                note_overview(self.scored, self._averaged, self.tests, self.comparisons)
+            ),
         )
 
     def detail(self, scores: BenchmarkScores) -> Table:
@@ -100,7 +112,7 @@ class BenchmarkReport:
             if m in headline:
                 share = f"{self.tests.confidence:.0%}".replace("%", " %")
                 columns.append(Column(f"{m} difference", f"to † [{share}]"))
-        columns += [Column("ms", "ms/query", 1), Column("mb", "Index (MB)", 1)]
+        columns += [Column(key, name, 1) for key, name in _COSTS.items()]
         rows = []
         for row in _rank(scores):
             cells: list[Content] = []
@@ -111,14 +123,14 @@ class BenchmarkReport:
                 if m in headline:
                     cells.append(None if test is None else _format_difference(test))
             cost = scores.costs.get(row, {})
-            cells += [_figure(cost.get(k)) for k in ("milliseconds", "index_megabytes")]
+            cells += [_figure(cost.get(key)) for key in _COSTS]
             rows.append(Row((row,), tuple(cells), is_baseline=row == scores.reference))
         for label, means in ((_FLOOR, scores.floors), (_CEILING, scores.ceilings)):
             cells = []
             for m in scores.measures:
                 cells += [Figure(means[m]), *([None] if m in headline else [])]
-            rows.append(Row((label,), (*cells, None, None)))
-        notes = (*table.notes, *_note_machines(scores), *scores.notes)
+            rows.append(Row((label,), (*cells, *([None] * len(_COSTS)))))
+        notes = (*table.notes, *note_costs(scores), *scores.notes)
         title = f"{scores.benchmark.title}: {count_nouns(scores.num_topics, 'topic')}"
         return Table(title, ("System",), tuple(columns), tuple(rows), notes)
 
@@ -126,11 +138,9 @@ class BenchmarkReport:
         """Return the page: the overview, then each benchmark."""
         facts = "; ".join(f"{name}: {value}" for name, value in self.facts.items())
         parts = ["# Benchmark\n", f"{facts}.\n", self.summarise().to_markdown()]
-        parts.append(
-            '<picture><source media="(prefers-color-scheme: dark)" '
-            'srcset="figure_dark.png"><img src="figure.png" alt="Systems by benchmark">'
-            "</picture>\n"
-        )
+        parts.append(_PICTURE.format("figure", "Systems by benchmark"))
+        if any(s.timed for s in self.scored):
+            parts.append(_PICTURE.format("cost", "Quality and cost of the systems"))
         for scores in self.scored:
             parts += [f"## {scores.benchmark.title}\n"]
             parts += [self.detail(scores).to_markdown()]
@@ -213,35 +223,6 @@ class BenchmarkReport:
             cells.append(_average([v for s, v in pairs if s.benchmark.in_mean]))
         return Row((label,), (*cells, None))
 
-    def _note(self, names: Collection[str]) -> list[str]:
-        tests = [len(found) for found in self.comparisons.values()]
-        kind = {"t": "t-test", "randomisation": "randomisation test"}[self.tests.test]
-        correction = {"none": "not corrected"}.get(
-            self.tests.correction,
-            f"{self.tests.correction.capitalize()} correction over the "
-            f"{_span(tests)} tests of a benchmark",
-        )
-        measures: dict[str, list[str]] = {}
-        for s in self.scored:
-            measures.setdefault(_join(_headline(s)), []).append(s.benchmark.title)
-        usual = max(measures, key=lambda m: len(measures[m]))
-        others = [f"{'; '.join(measures[m])}: {m}" for m in measures if m != usual]
-        notes = [
-            f"Measures: {usual}{'. ' if others else ''}{'. '.join(others)}.",
-            f"† Reference of the column. * Differs from it with p < "
-            f"{self.tests.alpha:g} (two-tailed paired {kind} over topics, "
-            f"{correction}).",
-        ]
-        if averaged := self._averaged:
-            titles = "; ".join(s.benchmark.title for s in averaged)
-            whole = [r for r in names if all(r in s.systems for s in averaged)]
-            notes.append(
-                f"Mean: over {len(averaged)} benchmarks, each weighing the same, for "
-                f"the {len(whole)} of {len(names)} systems that all of them have "
-                f"({titles})."
-            )
-        return notes
-
     def _list_cells(self) -> list[dict[str, Any]]:
         return [
             cell
@@ -278,18 +259,3 @@ def _format_difference(test: Comparison) -> str:
     ends = [format_score(end, _DECIMALS, signed=True) for end in test.interval]
     difference = format_score(test.difference, _DECIMALS, signed=True)
     return f"{difference} [{', '.join(ends)}]"
-
-
-def _note_machines(scores: BenchmarkScores) -> list[str]:
-    used = dict.fromkeys(str(cost["machine"]) for cost in scores.costs.values())
-    if not used:
-        return []
-    return [
-        "ms/query: the search alone, of queries that are already encoded, on "
-        f"{'; '.join(used)}. Index: vectors of what may be returned."
-    ]
-
-
-def _span(numbers: Sequence[int]) -> str:
-    low, high = min(numbers, default=0), max(numbers, default=0)
-    return str(low) if low == high else f"{low} to {high}"

@@ -37,6 +37,8 @@ from mathamr_kedro.trec import Qrels, Run
 
 BoolArray = npt.NDArray[np.bool_]
 
+_OF_TRAINED = ("index_megabytes", "training_seconds")
+"""Costs of systems with a training and an index of their own; 0: not here."""
 _TESTED = 2
 """Topics that a test needs at least."""
 
@@ -54,7 +56,8 @@ class BenchmarkScores:
     """Means by measure."""
     ceilings: Mapping[str, float]
     costs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """By row: ``milliseconds`` of a query, ``index_megabytes``, ``machine``."""
+    """By row: ``milliseconds`` of a query and its ``machine``; of trained systems
+    ``index_megabytes`` and ``training_seconds``."""
     notes: tuple[str, ...] = ()
     """What is odd about the runs."""
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -131,8 +134,8 @@ class BenchmarkScores:
             figures, machines = costs.figures(system), costs.machines(system)
             own: dict[str, Any] = {"machine": machines["QPS"].name}
             own["milliseconds"] = 1000 / figures["QPS"]
-            if strategy_of(system) is not None and "index_megabytes" in figures:
-                own["index_megabytes"] = figures["index_megabytes"]
+            if strategy_of(system) is not None or costs.is_other_paper(system):
+                own |= {k: figures[k] for k in _OF_TRAINED if figures.get(k)}
             found[self.benchmark.name_row(system)] = own
         return replace(
             self, costs={r: c for r, c in found.items() if r in self.systems}
@@ -163,6 +166,13 @@ class BenchmarkScores:
         first = self.measures[0]
         means = {row: self.mean(row, first) for row in self.systems}
         return self.benchmark.choose_reference(means)
+
+    @property
+    def timed(self) -> list[str]:
+        """Rows whose searches were timed."""
+        return [
+            row for row in self.systems if "milliseconds" in self.costs.get(row, {})
+        ]
 
     @property
     def measures(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@
 
     benchmark/
       2026-11-16T04.12.33.120Z/
-        benchmark.md  figure.png  figure_dark.png     for people
+        benchmark.md  figure.png  cost.png  and both _dark    for people
         table.csv                                     a line for each cell
         result.json                                   the same, and what was run
         scores.parquet                                benchmark, system, topic, ...

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.runs import NamedFusion, NamedStrategy
 from mathamr_kedro.search import Dtype, EncodingConfig, EngineConfig, Strategy
@@ -28,21 +27,11 @@ class SearchConfig:
     formula_system: str = "with_patterns"
     """Of a search for a formula: ``with_patterns``, or any system of the evaluation
     that finds formulas."""
-    patterns: float = 0.8
-    """Weight of ``bm25_slt`` in ``with_patterns``; that of our vectors is the rest."""
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.patterns <= 1:
-            raise ConfigurationError(
-                f"Expected patterns from 0 to 1 (got {self.patterns!r}) "
-                "(indexing.search)"
-            )
 
     def fuse_patterns(self, vectors: str) -> NamedFusion:
-        """Return ``with_patterns``: formula vectors with patterns of layout trees."""
-        weights = (1 - self.patterns, self.patterns)
-        parts = (vectors, "bm25_slt")
-        return NamedFusion("weighted", weights, name="with_patterns", of=parts)
+        """Return ``with_patterns``: formula vectors and patterns of both trees alike."""
+        parts = (vectors, "bm25_slt", "bm25_opt")
+        return NamedFusion("mean", name="with_patterns", of=parts)
 
     def list_strategies(self, strategy: Strategy) -> dict[str, NamedStrategy]:
         """Return the strategy of the index by its name, and what else people ask by.
