@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ pytest.importorskip("fastapi", reason="the extra serve is missing")
 pytest.importorskip("httpx")
 from fastapi.testclient import TestClient
 
+from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.serve import ServeConfig, create_app
 
 pytestmark = [
@@ -276,3 +278,20 @@ def test_every_answer_has_the_headers(client: TestClient) -> None:
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
         assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_searches_for_formulas_are_warmed_up_after_the_start(monkeypatch) -> None:
+    monkeypatch.setattr("mathamr_kedro.serve.app._WARM_UP_AFTER", 0.0)
+    warmed = threading.Event()
+    service: Any = SimpleNamespace(warm_up=warmed.set, close=lambda: None)
+    with connect(service):
+        assert warmed.wait(30)
+
+
+def test_an_index_without_formulas_still_serves(service: Any, caplog, monkeypatch):
+    def refuse(*_: Any) -> None:
+        raise MissingInputError("No formulas")
+
+    monkeypatch.setattr(service.searcher, "search_formula", refuse)
+    service.warm_up()
+    assert "Searches for formulas will fail: No formulas" in caplog.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import time
@@ -44,6 +45,9 @@ HEADERS = {
 }
 """Of every answer: nothing is loaded from elsewhere, no inline script runs."""
 
+_WARM_UP_AFTER = 1.0
+"""Seconds: a first question that is asked at once does not wait behind it."""
+
 _TYPES = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
@@ -74,7 +78,11 @@ def create_app(
     async def live(app: FastAPI) -> AsyncIterator[None]:
         if not held:
             held.append(SearchService(settings))
+        warming = asyncio.get_running_loop().call_later(
+            _WARM_UP_AFTER, gate.run_later, held[0].warm_up
+        )
         yield
+        warming.cancel()
         gate.close()
         held[0].close()
 

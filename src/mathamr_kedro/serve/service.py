@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from mathamr_kedro.corpus.extraction import PostCleaner
 from mathamr_kedro.corpus.raw import RawPost
-from mathamr_kedro.errors import FormulaError, MissingInputError
+from mathamr_kedro.errors import FormulaError, MathAMRError, MissingInputError
 from mathamr_kedro.formula import draw_svg, trees_from_latex
 from mathamr_kedro.graph import GraphRecord, draw_math_graph, read_math_graph
 from mathamr_kedro.graph.drawing.svg import STYLE
@@ -17,6 +18,7 @@ from mathamr_kedro.search import Searcher
 from mathamr_kedro.serve.settings import ServeConfig
 from mathamr_kedro.serve.views import AnswerView, TextView
 
+_logger = logging.getLogger(__name__)
 _MAX_DRAWN = 150_000
 """Characters of a graph in PENMAN notation that is still drawn."""
 
@@ -59,6 +61,13 @@ class SearchService:
         self.searcher.close()
         self._open()
         return True
+
+    def warm_up(self) -> None:
+        """Load what only searches for formulas need, before somebody waits for it."""
+        try:
+            self.searcher.search_formula("x", 1)
+        except MathAMRError as exc:
+            _logger.warning("Searches for formulas will fail: %s", exc)
 
     def close(self) -> None:
         """Release the index."""

@@ -29,7 +29,7 @@ class SearchConfig:
     that finds formulas."""
 
     def fuse_patterns(self, vectors: str) -> NamedFusion:
-        """Return ``with_patterns``: formula vectors and patterns of both trees alike."""
+        """Return ``with_patterns``: formula vectors with patterns of both trees."""
         parts = (vectors, "bm25_slt", "bm25_opt")
         return NamedFusion("mean", name="with_patterns", of=parts)
 
