@@ -302,7 +302,7 @@ class TestTerminal:
     def test_default_for_formulas_is_the_fusion_of_the_pool(self, data, closed) -> None:
         """``docs/results/pool.md``: vectors and patterns of both trees, equal parts."""
         pool = yaml.safe_load((PROJECT / "conf/pool/parameters.yml").read_text())
-        best = pool["evaluation"]["fusions"][1]
+        best = pool["evaluation"]["fusions"][-1]
         found = IndexingConfig().search.fuse_patterns("mathamr_plus")
         assert (found.method, list(found.of)) == (best["method"], best["of"])
         assert "weights" not in best
