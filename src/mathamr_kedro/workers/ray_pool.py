@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import pickle
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from mathamr_kedro.errors import ConfigurationError, WorkerError
+from mathamr_kedro.errors import ConfigurationError, MissingInputError, WorkerError
 from mathamr_kedro.workers.config import RayConfig
 from mathamr_kedro.workers.job import Event, Function, Job
 
@@ -27,32 +27,27 @@ _SECONDS_TO_ANSWER = 10.0
 """Until a cluster counts as unreachable; Ray itself would ask for minutes."""
 
 
+_ON_NODES = (
+    " (said by a Ray worker: every node needs data and models at the same paths)"
+)
+
+
 class RayPool:
-    """Actors of a Ray cluster, one per slot."""
+    """Actors of a Ray cluster, one per slot; joined when the first one starts."""
 
     def __init__(self, function: Function, config: RayConfig) -> None:
         self._ray = _import_ray()
-        self._is_own = not self._ray.is_initialized()
-        if self._is_own:
-            _join_cluster(self._ray, config.address)
-        try:
-            _check_resources(self._ray.nodes(), config)
-        except ConfigurationError:
-            self._leave()
-            raise
-        self._function = self._ray.put(pickle.dumps(function))
-        self._make_actor = self._ray.remote(_Actor).options(
-            num_cpus=config.cpus_per_worker,
-            num_gpus=config.gpus_per_worker,
-            max_restarts=0,
-        )
+        self._function, self._config = function, config
+        self._is_own = False
+        self._make_actor: Callable[[int], Any] | None = None
         self._actors: dict[int, Any] = {}
         self._nodes: dict[int, str] = {}
         self._running: dict[Any, int] = {}
 
     def start(self, slot: int) -> bool:
         """Ask for an actor; the cluster places it where and when there is room."""
-        self._actors[slot] = self._make_actor.remote(self._function, slot)
+        self._make_actor = self._make_actor or self._join()
+        self._actors[slot] = self._make_actor(slot)
         self._running[self._actors[slot].find_place.remote()] = slot
         return False
 
@@ -77,11 +72,23 @@ class RayPool:
         """Kill all actors; leave the cluster if we joined or started it."""
         for slot in list(self._actors):
             self.stop(slot)
-        self._leave()
-
-    def _leave(self) -> None:
         if self._is_own:
             self._ray.shutdown()
+
+    def _join(self) -> Callable[[int], Any]:
+        """Join the cluster; return what asks it for the actor of a slot."""
+        config = self._config
+        if not self._ray.is_initialized():
+            self._is_own = True
+            _join_cluster(self._ray, config.address)
+        _check_resources(self._ray.nodes(), config)
+        function = self._ray.put(pickle.dumps(self._function))
+        actors = self._ray.remote(_Actor).options(
+            num_cpus=config.cpus_per_worker,
+            num_gpus=config.gpus_per_worker,
+            max_restarts=0,
+        )
+        return lambda slot: actors.remote(function, slot)
 
     def _receive(self, reference: Any) -> tuple[int, Event]:
         slot = self._running.pop(reference)
@@ -94,6 +101,8 @@ class RayPool:
         if event.kind == "placed":
             self._nodes[slot] = event.detail
             self._running[self._actors[slot].prepare.remote()] = slot
+        if isinstance(event.error, MissingInputError):
+            event = event._replace(error=MissingInputError(f"{event.error}{_ON_NODES}"))
         return slot, event
 
     def _judge_death(self, slot: int, exc: Exception) -> Literal["lost", "died"]:
@@ -159,7 +168,7 @@ def _join_cluster(ray: ModuleType, address: str | None) -> None:
     try:
         _knock(address)
         ray.init(address=address, log_to_driver=True)
-    except (OSError, RuntimeError, ValueError) as exc:
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as exc:
         raise ConfigurationError(
             f"Cannot reach a Ray cluster at {address!r} ('ray.address', or "
             f"$RAY_ADDRESS): {_describe(exc)}. Start one with `ray start --head`, or "
@@ -198,6 +207,7 @@ def _check_resources(nodes: Sequence[dict[str, Any]], config: RayConfig) -> None
 
 
 def _describe(exc: Exception) -> str:
-    """Return what an error says on one line, without Ray's list of ids."""
+    """Return what an error says on one line, without Ray's ids and its guesses."""
     lines = [line.strip() for line in str(exc).splitlines() if line[:1] != "\t"]
-    return f"{type(exc).__name__}: {' '.join(filter(None, lines))}"
+    said = " ".join(filter(None, lines)).partition(" Some common causes")[0]
+    return f"{type(exc).__name__}: {said}"
