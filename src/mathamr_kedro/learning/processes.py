@@ -100,6 +100,13 @@ class Processes:
             dist.all_reduce(values)
         return values
 
+    def agree(self, value: str) -> bool:
+        """Tell whether all processes say the same."""
+        said = [value] * self.count
+        if self.count > 1:
+            dist.all_gather_object(said, value)
+        return len(set(said)) == 1
+
     def wait(self) -> None:
         """Wait until all processes are here."""
         if self.count > 1:

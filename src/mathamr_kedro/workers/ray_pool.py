@@ -27,9 +27,7 @@ _SECONDS_TO_ANSWER = 10.0
 """Until a cluster counts as unreachable; Ray itself would ask for minutes."""
 
 
-_ON_NODES = (
-    " (said by a Ray worker: every node needs data and models at the same paths)"
-)
+_ON_NODES = " (a Ray worker says so: every node needs the data at the same paths)"
 
 
 class RayPool:
