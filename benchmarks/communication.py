@@ -88,9 +88,7 @@ def main() -> None:
     model = load_model(ReleasedEncoder(args.encoder).folder)
     weights = 1 + sum(p.numel() for p in model.parameters())
     print(f"{args.encoder}: {weights:,} weights, {args.pairs} pairs a step")
-    print(
-        "| processes | gradients | own vectors | sent by each | expected ms/step |"
-    )
+    print("| processes | gradients | own vectors | sent by each | expected ms/step |")
     print("|---|---|---|---|---|")
     for n in (1, 2, 4, 8):
         step = Exchange(

@@ -133,7 +133,10 @@ class Trainer:
         """Train until the last epoch, or until nothing gets better."""
         config, leads = self.config, self.step.processes.leads
         state = TrainingState.load(out_dir, self.step, self.made_from)
-        self._check_others(state or TrainingState(), out_dir)
+        epoch, step = (0, 0) if state is None else (state.epoch, state.step)
+        self.step.processes.check_agreement(
+            f"{self.made_from} after epoch {epoch}, step {step}, in {str(out_dir)!r}"
+        )
         if leads:
             self.step.model.log_parameters()
             _write_json(out_dir / FACTS, self.facts)
@@ -151,17 +154,6 @@ class Trainer:
             state.best_loss,
             stopped_early=state.epoch < config.num_epochs,
         )
-
-    def _check_others(self, state: TrainingState, out_dir: Path) -> None:
-        """Refuse processes that would train something else, or from another step."""
-        where = f"{self.made_from} after epoch {state.epoch}, step {state.step}"
-        processes = self.step.processes
-        if not processes.agree(where):
-            raise ConfigurationError(
-                "Expected all processes to go on with the same training (process "
-                f"{processes.rank} has {where} in {str(out_dir)!r}); machines need the "
-                "same graphs, pairs and settings, and one common folder for --out"
-            )
 
     def _run_steps(
         self, state: TrainingState, out_dir: Path, progress: ProgressCallback | None
