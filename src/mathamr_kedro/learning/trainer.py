@@ -135,7 +135,7 @@ class Trainer:
         state = TrainingState.load(out_dir, self.step, self.made_from)
         epoch, step = (0, 0) if state is None else (state.epoch, state.step)
         self.step.processes.check_agreement(
-            f"{self.made_from} after epoch {epoch}, step {step}, in {str(out_dir)!r}"
+            f"{self.made_from} after epoch {epoch}, step {step}"
         )
         if leads:
             self.step.model.log_parameters()
