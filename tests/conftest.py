@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,7 @@ _NEEDS = {
     "gpu": (_has_gpu, "no CUDA device"),
     "latexml": (lambda: shutil.which("latexmlc") is not None, "latexml is missing"),
     "browser": (lambda: shutil.which("chromium") is not None, "chromium is missing"),
+    "ray": (lambda: find_spec("ray") is not None, "ray is not installed"),
 }
 
 

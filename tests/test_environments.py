@@ -13,7 +13,9 @@ from mathamr_kedro import environments
 from mathamr_kedro.environments import EnvironmentLoader
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import PreprocessingConfig, ReleasedEncoder
+from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.settings import CONFIG_LOADER_ARGS
+from mathamr_kedro.workers import WorkerConfig
 
 
 @pytest.fixture
@@ -223,6 +225,23 @@ def test_released_encoders_get_the_graphs_they_were_trained_on(env):
 @pytest.mark.parametrize("env", ["arqmath", "benchmark"])
 def test_the_official_collection_takes_the_parser_of_the_thesis(env):
     assert read_parameters_of(env)["amr_parsing"]["parser"] == "auto"
+
+
+def test_ray_serves_every_stage_that_has_workers():
+    local, ray = read_project("pool"), read_project("pool+ray")
+    found = {}
+    for name, stage in ray.items():
+        below = local[name].get("encoding", local[name])
+        if "workers" not in below:
+            assert stage == local[name]
+            continue
+        workers = stage.get("encoding", stage)["workers"]
+        config = read_parameters(WorkerConfig, workers, where=name)
+        found[name] = (config.runner, config.ray.address, config.ray.cpus_per_worker)
+        # What is the stage's own stays.
+        assert config.timeout_s == below["workers"]["timeout_s"]
+    stages = ["amr_parsing", "graph_fusion", "indexing", "preprocessing"]
+    assert found == dict.fromkeys(stages, ("ray", "auto", 1))
 
 
 def test_globals_of_an_overlay_may_name_those_below(conf):

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-import textwrap
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -317,68 +314,4 @@ def test_killed_training_on_the_gpu_ends_with_the_same_bits(
     slow = train(shards, pairs, on_cpu, tmp_path / "cpu")
     assert whole.history[0].train_loss == pytest.approx(
         slow.history[0].train_loss, rel=1e-2
-    )
-
-
-SCRIPT = """
-import sys
-from pathlib import Path
-import torch
-from mathamr_kedro.graph import GraphShards
-from mathamr_kedro.learning.config import TrainingConfig
-from mathamr_kedro.learning.inputs import TrainingInputs
-from mathamr_kedro.learning.pairs import TrainingPairs
-from mathamr_kedro.learning.processes import Processes
-from mathamr_kedro.learning.trainer import Trainer
-
-folder, out = Path(sys.argv[1]), Path(sys.argv[2])
-shards = GraphShards(Path(sys.argv[3]))
-config = TrainingConfig.read_json(folder / "config.json")
-pairs = TrainingPairs.read(folder / "pairs.npz", shards)
-torch.set_num_threads(1)
-with Processes.join(torch.device("cpu")) as (processes, device):
-    trainer = Trainer(TrainingInputs(shards, pairs, config), processes, device)
-    out.mkdir(exist_ok=True)
-    trainer.run(out, None)
-    state = trainer.step.export_state()
-    weights = state["model"] | state["loss"]
-    torch.save(weights, folder / f"rank_{processes.rank}.pt")
-"""
-
-
-def test_two_processes_train_as_one(shards, pairs, config, tmp_path):
-    """Same loss and gradients as one process, same weights in both."""
-    # A low rate: Adam makes large steps of small differences.
-    config = replace(
-        config,
-        num_epochs=2,
-        hard_negatives=1,
-        optimizer=OptimizerConfig(learning_rate=1e-6, min_learning_rate=1e-6),
-        augmentation=AugmentationConfig(0, 0),
-        loss=replace(config.loss, beta=0.3, both_directions=True, formula_weight=0.2),
-    )
-    alone = train(shards, pairs, config, tmp_path / "alone")
-    (tmp_path / "config.json").write_text(json.dumps(asdict(config)))
-    rows = np.column_stack([pairs.queries, pairs.documents, pairs.negatives])
-    np.savez(tmp_path / "pairs.npz", pairs=rows)
-    (tmp_path / "script.py").write_text(textwrap.dedent(SCRIPT))
-    run = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
-    run += ["--master-port", "0", "--standalone", str(tmp_path / "script.py")]
-    arguments = [str(tmp_path), str(tmp_path / "two"), str(shards.folder)]
-    done = subprocess.run(
-        run + arguments, capture_output=True, text=True, timeout=200, check=False
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    ranks = [torch.load(tmp_path / f"rank_{r}.pt", weights_only=True) for r in (0, 1)]
-    assert same(*ranks)
-    together = json.loads((tmp_path / "two" / "history.json").read_text())
-    for mine, theirs in zip(alone.history, together, strict=True):
-        for name in ("train_loss", "validation_loss", "accuracy", "grad_norm"):
-            assert theirs[name] == pytest.approx(getattr(mine, name), rel=1e-3), name
-    single = read_last(tmp_path / "alone")["tensors"]
-    start = MathAMRPlus(config.model, shards.schema)
-    for name in start.state_dict():
-        assert torch.allclose(single["model"][name], ranks[0][name], atol=2e-5)
-    assert single["loss"]["log_temperature"] == pytest.approx(
-        ranks[0]["log_temperature"].item(), abs=1e-5
     )

@@ -20,9 +20,9 @@ from mathamr_kedro.workers import (
     WorkerConfig,
     run_partitions,
 )
+from mathamr_kedro.workers.job import Event
 from tests.workers import work
 
-needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed")
 RUNNERS = [
     WorkerConfig(workers=1, batch_size=3),
     WorkerConfig(workers=2, batch_size=3),
@@ -33,7 +33,7 @@ RUNNERS = [
             batch_size=3,
             ray=RayConfig(address="local", cpus_per_worker=0.1),
         ),
-        marks=[needs_ray, pytest.mark.filterwarnings("ignore")],
+        marks=[pytest.mark.ray, pytest.mark.filterwarnings("ignore")],
     ),
 ]
 RUNNER_IDS = ["in process", "processes", "ray"]
@@ -227,6 +227,83 @@ def wait_until(is_true) -> None:
     while not is_true():
         assert time.monotonic() < limit
         time.sleep(0.02)
+
+
+class Cluster:
+    """A pool whose workers wait for places, and whose machines may be lost.
+
+    Args:
+        places: slots that find a place.
+        losses: batches that are lost with their machine, before others are not.
+    """
+
+    def __init__(self, places: set[int], losses: int = 0) -> None:
+        self.places, self.losses = places, losses
+        self.events: list[tuple[int, Event]] = []
+        self.stopped: list[int] = []
+
+    def start(self, slot):
+        if slot in self.places:
+            self.events += [(slot, Event("placed")), (slot, Event("ready"))]
+        return False
+
+    def submit(self, slot, batch):
+        time.sleep(0.01)
+        self.losses -= 1
+        lost, done = Event("lost", "no node"), Event("finished", results=batch)
+        self.events.append((slot, lost if self.losses >= 0 else done))
+
+    def wait(self, timeout):
+        if not self.events:
+            time.sleep(timeout)
+        events, self.events = self.events[:1], self.events[1:]
+        return events
+
+    def stop(self, slot):
+        self.stopped.append(slot)
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def use_cluster(monkeypatch):
+    def use(*args):
+        pool = Cluster(*args)
+        monkeypatch.setattr(
+            "mathamr_kedro.workers.run.make_pool", lambda function, config: pool
+        )
+        return pool
+
+    return use
+
+
+def test_a_worker_may_wait_for_a_place_while_others_work(use_cluster):
+    """Ten times as long as a worker may take to start."""
+    use_cluster({1})
+    settings = WorkerConfig(workers=3, batch_size=1, start_timeout_s=0.05)
+    items = list(range(50))
+    assert run(None, {"p": items}, settings) == {"p": items}
+
+
+def test_a_run_without_any_place_stops(use_cluster):
+    use_cluster(set())
+    settings = WorkerConfig(workers=3, start_timeout_s=0.05)
+    with pytest.raises(WorkerError, match=r"No worker found a place .* 0.05 s"):
+        run(None, {"p": [1]}, settings)
+
+
+def test_a_lost_machine_is_no_fault_of_its_batch(use_cluster):
+    use_cluster({0}, 5)
+    settings = WorkerConfig(workers=1, batch_size=2)
+    assert run(None, {"p": [1, 2]}, settings) == {"p": [1, 2]}
+
+
+def test_a_batch_that_loses_every_machine_is_given_up(use_cluster):
+    use_cluster({0}, 10**6)
+    settings = WorkerConfig(workers=1, batch_size=2)
+    failed = Failed("worker_died", "worker no node")
+    assert run(None, {"p": [1, 2]}, settings) == {"p": [failed, failed]}
 
 
 def test_settings_refuse_what_cannot_work():

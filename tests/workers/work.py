@@ -8,6 +8,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.workers import current_slot
 
@@ -57,6 +59,17 @@ class Obey:
         if self.notes is not None:
             name = f"{os.getpid()} {current_slot()} {order} {time.monotonic_ns()}"
             (self.notes / name).touch()
+
+
+def linger(numbers: Sequence[int]) -> list[tuple[int, int]]:
+    """Take a moment; tell who did the work."""
+    time.sleep(0.05 * len(numbers))
+    return [(number, os.getpid()) for number in numbers]
+
+
+def grow(numbers: Sequence[int]) -> list[np.ndarray]:
+    """Return 24 MB for each number."""
+    return [np.full(24 * 2**20, number, dtype=np.uint8) for number in numbers]
 
 
 class FailsToStart:

@@ -23,6 +23,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.ragged import RaggedVectors
 
 
@@ -99,6 +100,25 @@ class Processes:
         if self.count > 1:
             dist.all_reduce(values)
         return values
+
+    def check_agreement(self, training: str) -> None:
+        """Refuse processes that would train something else, or from another step.
+
+        Args:
+            training: which one this process goes on with, and from where.
+
+        Raises:
+            ConfigurationError: another process has another one.
+        """
+        said = [training] * self.count
+        if self.count > 1:
+            dist.all_gather_object(said, training)
+        if len(set(said)) > 1:
+            raise ConfigurationError(
+                "Expected all processes to go on with the same training (process "
+                f"{self.rank} has {training}); machines need the same graphs, pairs "
+                "and settings, and a common folder for --out"
+            )
 
     def wait(self) -> None:
         """Wait until all processes are here."""

@@ -133,6 +133,10 @@ class Trainer:
         """Train until the last epoch, or until nothing gets better."""
         config, leads = self.config, self.step.processes.leads
         state = TrainingState.load(out_dir, self.step, self.made_from)
+        epoch, step = (0, 0) if state is None else (state.epoch, state.step)
+        self.step.processes.check_agreement(
+            f"{self.made_from} after epoch {epoch}, step {step}"
+        )
         if leads:
             self.step.model.log_parameters()
             _write_json(out_dir / FACTS, self.facts)

@@ -23,12 +23,8 @@ called once in each worker before the first batch: the place to load a model.
 
 from mathamr_kedro.workers.config import RayConfig, WorkerConfig
 from mathamr_kedro.workers.job import current_slot, explain_error
-from mathamr_kedro.workers.run import (
-    Failed,
-    Partition,
-    PartitionResult,
-    run_partitions,
-)
+from mathamr_kedro.workers.partitions import Failed, Partition, PartitionResult
+from mathamr_kedro.workers.run import run_partitions
 
 __all__ = [
     "Failed",

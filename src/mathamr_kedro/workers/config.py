@@ -13,7 +13,9 @@ class RayConfig:
     """What ``runner: ray`` reads."""
 
     address: str | None = None
-    """Cluster to join (``auto``, ``ray://host:10001``); ``None`` starts one here."""
+    """Cluster to join: ``HOST:6379`` or ``auto`` on one of its nodes,
+    ``ray://HOST:10001`` from outside. ``None``: the one that ``$RAY_ADDRESS`` names or
+    that runs on this machine; if there is none, one that ends with the run."""
     cpus_per_worker: float = 0.5
     """Below one, so that actors never hold every CPU: then nothing else could start."""
     gpus_per_worker: float = 0.0
@@ -33,7 +35,8 @@ class WorkerConfig:
     timeout_s: float | None = 600.0
     """A batch that takes longer is run again item by item in a new worker."""
     start_timeout_s: float = 900.0
-    """A worker that is not ready by then (models to load) stops the run."""
+    """A worker that is not ready by then (models to load) stops the run; time that it
+    waits for a place in a cluster, while others work, does not count."""
     items_per_process: int = 50_000
     """After so many items a worker is replaced: libraries that leak stay bounded."""
     ray: RayConfig = field(default_factory=RayConfig)

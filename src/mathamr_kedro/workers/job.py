@@ -24,15 +24,17 @@ class Event(NamedTuple):
     """What happened to a worker.
 
     ============  ==============================================================
+    ``placed``    it has found its place in a cluster, ``detail``, and loads
     ``ready``     it has loaded what it needs
     ``finished``  the batch is done: ``results``
     ``raised``    the function raised, as ``detail`` says; the worker lives on
     ``stopping``  the function raised an ``error`` that concerns the whole run
     ``died``      the worker is gone, as ``detail`` says
+    ``lost``      so is the machine that it ran on: no fault of its batch
     ============  ==============================================================
     """
 
-    kind: Literal["ready", "finished", "raised", "stopping", "died"]
+    kind: Literal["placed", "ready", "finished", "raised", "stopping", "died", "lost"]
     detail: str = ""
     reason: Reason = "exception"
     """Why it raised, to count by."""

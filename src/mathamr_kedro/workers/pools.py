@@ -1,6 +1,6 @@
 """What runs batches: this process itself, or processes of this machine.
 
-A pool has slots; each slot holds one worker, started when its first batch comes. The
+A pool has slots; each slot holds one worker, started when there is work for it. The
 pool tells what happened as events, and knows nothing of partitions or retries.
 """
 
@@ -28,8 +28,16 @@ _CHILD = Path(__file__).with_name("child.py")
 class Pool(Protocol):
     """Slots that run batches."""
 
+    def start(self, slot: int) -> bool:
+        """Start the worker of an empty slot, which will be ``ready`` for batches.
+
+        Returns:
+            Whether it has its place; one that waits for a place is ``placed`` later.
+        """
+        ...
+
     def submit(self, slot: int, batch: Sequence[Any]) -> None:
-        """Give an idle slot a batch; start its worker if there is none."""
+        """Give a worker that is ready, and idle, a batch."""
         ...
 
     def wait(self, timeout: float | None) -> list[tuple[int, Event]]:
@@ -37,7 +45,7 @@ class Pool(Protocol):
         ...
 
     def stop(self, slot: int) -> None:
-        """End the worker of a slot at once; the next batch starts a new one."""
+        """End the worker of a slot at once, if it has one."""
         ...
 
     def close(self) -> None:
@@ -65,6 +73,10 @@ class _InProcessPool:
         self._batch: Sequence[Any] | None = None
         self._job: Job | None = None
 
+    def start(self, slot: int) -> bool:
+        """Leave it to who waits: it is this process that prepares."""
+        return True
+
     def submit(self, slot: int, batch: Sequence[Any]) -> None:
         """Keep the batch until somebody waits for it."""
         self._batch = batch
@@ -78,7 +90,7 @@ class _InProcessPool:
         return [(0, self._job.call(batch))] if batch is not None else []
 
     def stop(self, slot: int) -> None:
-        """Prepare the function anew for the next batch."""
+        """Prepare the function anew at the next start."""
         self._job = None
 
     def close(self) -> None:
@@ -112,19 +124,20 @@ class _ProcessPool:
     def __init__(self, function: Function) -> None:
         self._function = function
         self._workers: dict[int, _Worker] = {}
-        self._waiting: dict[int, Sequence[Any]] = {}  # for their worker to be ready
         self._busy: set[int] = set()
 
-    def submit(self, slot: int, batch: Sequence[Any]) -> None:
-        """Send the batch, or start the worker first."""
+    def start(self, slot: int) -> bool:
+        """Start a process, and send it what it needs before the first batch."""
         self._busy.add(slot)
-        if slot in self._workers:
-            self._send(slot, batch)
-        else:
-            self._waiting[slot] = batch
-            self._workers[slot] = _start_worker(slot)
-            self._send(slot, sys.path)
-            self._send(slot, self._function)
+        self._workers[slot] = _start_worker(slot)
+        self._send(slot, sys.path)
+        self._send(slot, self._function)
+        return True
+
+    def submit(self, slot: int, batch: Sequence[Any]) -> None:
+        """Send the batch."""
+        self._busy.add(slot)
+        self._send(slot, batch)
 
     def wait(self, timeout: float | None) -> list[tuple[int, Event]]:
         """Return the events of the workers that have something to say."""
@@ -134,7 +147,6 @@ class _ProcessPool:
 
     def stop(self, slot: int) -> None:
         """Kill the worker of a slot."""
-        self._waiting.pop(slot, None)
         self._busy.discard(slot)
         if slot in self._workers:
             self._workers.pop(slot).bury()
@@ -160,7 +172,7 @@ class _ProcessPool:
     def _receive(self, slot: int) -> Event:
         worker = self._workers[slot]
         try:
-            event = worker.connection.recv()
+            event: Event = worker.connection.recv()
         except (EOFError, OSError):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 worker.process.wait(timeout=10)
@@ -168,8 +180,6 @@ class _ProcessPool:
             self.stop(slot)
             return Event("died", _describe_exit(code))
         self._busy.discard(slot)
-        if event.kind == "ready" and slot in self._waiting:
-            self.submit(slot, self._waiting.pop(slot))
         return event
 
 

@@ -7,12 +7,19 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from mathamr_kedro.errors import WorkerError
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.workers.config import WorkerConfig
-from mathamr_kedro.workers.job import Event, Function, Reason
+from mathamr_kedro.workers.job import Event, Function
+from mathamr_kedro.workers.partitions import (
+    Failed,
+    OpenPartition,
+    Partition,
+    PartitionResult,
+    Task,
+)
 from mathamr_kedro.workers.pools import Pool, make_pool
 
 logger = logging.getLogger(__name__)
@@ -25,28 +32,8 @@ _START_ATTEMPTS = 3
 """Workers in a row that may fail to start before the first one ever worked ..."""
 _RESTART_ATTEMPTS = 10
 """... and after that: then something outside kills them, and may stop to do so."""
-
-
-class Partition(NamedTuple):
-    """A named piece of the work; its items are independent of each other."""
-
-    name: str
-    items: Sequence[Any]
-
-
-class Failed(NamedTuple):
-    """Stands for the result of an item that no worker could finish."""
-
-    reason: Reason | Literal["worker_died"]
-    detail: str
-
-
-class PartitionResult(NamedTuple):
-    """A finished partition: one result, or :class:`Failed`, per item."""
-
-    name: str
-    items: Sequence[Any]
-    results: list[Any]
+_LOSSES = 5
+"""Machines that may be lost with a batch before it is treated as what kills them."""
 
 
 def run_partitions(
@@ -96,38 +83,13 @@ def run_partitions(
 
 
 @dataclass
-class _Open:
-    """A partition on its way."""
-
-    partition: Partition
-    missing: int
-    results: list[Any]
-
-
-@dataclass
-class _Task:
-    """Items ``start`` to ``stop`` of an open partition."""
-
-    owner: _Open
-    start: int
-    stop: int
-    attempts: int = 0
-
-    @property
-    def items(self) -> Sequence[Any]:
-        return self.owner.partition.items[self.start : self.stop]
-
-    def finish(self, results: Sequence[Any]) -> None:
-        self.owner.results[self.start : self.stop] = results
-        self.owner.missing -= len(results)
-
-
-@dataclass
 class _Slot:
-    """What a worker is doing."""
+    """What a worker is doing; a new slot has none."""
 
-    task: _Task | None = None
+    is_started: bool = False
+    is_placed: bool = False
     is_ready: bool = False
+    task: Task | None = None
     deadline: float | None = None
     items: int = 0
 
@@ -137,8 +99,8 @@ class _Run:
     pool: Pool
     source: Iterator[Partition]
     config: WorkerConfig
-    open: deque[_Open] = field(default_factory=deque)
-    todo: deque[_Task] = field(default_factory=deque)
+    open: deque[OpenPartition] = field(default_factory=deque)
+    todo: deque[Task] = field(default_factory=deque)
     failed_starts: int = 0
     has_worked: bool = False
     finished: int = 0
@@ -150,11 +112,11 @@ class _Run:
     def steps(self) -> Iterator[PartitionResult | int]:
         """Yield numbers of items as they are done, and partitions in their order."""
         while True:
-            self._submit_tasks()
+            self._employ_workers()
             while self.open and not self.open[0].missing:
                 done = self.open.popleft()
                 yield PartitionResult(*done.partition, done.results)
-                self._submit_tasks()
+                self._employ_workers()
             if not self.open:
                 return
             for slot, event in self.pool.wait(self._seconds_left()):
@@ -163,83 +125,100 @@ class _Run:
             yield self.finished
             self.finished = 0
 
-    def _submit_tasks(self) -> None:
-        for number in range(len(self.slots)):
-            if self.slots[number].task is not None:
+    def _employ_workers(self) -> None:
+        """Give tasks to the workers that are ready; start others for the rest.
+
+        A task waits for no worker in particular: one that never finds a place in a
+        cluster holds up nothing.
+        """
+        for number, slot in enumerate(self.slots):
+            if not slot.is_ready or slot.task is not None:
                 continue
-            task = self._next_task()
-            if task is None:
+            if not self._find_tasks(1):
                 return
-            if self.slots[number].items >= self.config.items_per_process:
+            if slot.items >= self.config.items_per_process:
                 self.pool.stop(number)
                 self.slots[number] = _Slot()
-            slot = self.slots[number]
-            slot.task = task
-            slot.items += task.stop - task.start
-            slot.deadline = self._deadline(slot.is_ready)
-            self.pool.submit(number, task.items)
+                continue
+            slot.task = self.todo.popleft()
+            slot.items += slot.task.stop - slot.task.start
+            slot.deadline = _add_seconds(self.config.timeout_s)
+            self.pool.submit(number, slot.task.items)
+        starting = sum(s.is_started and not s.is_ready for s in self.slots)
+        for number, slot in enumerate(self.slots):
+            if slot.is_started:
+                continue
+            starting += 1
+            if not self._find_tasks(starting):
+                return
+            slot.is_started, slot.is_placed = True, self.pool.start(number)
+            slot.deadline = _add_seconds(self.config.start_timeout_s)
 
-    def _next_task(self) -> _Task | None:
-        while not self.todo and len(self.open) < _OPEN_PARTITIONS:
+    def _find_tasks(self, count: int) -> bool:
+        """Open partitions until so many tasks wait; tell whether they do."""
+        while len(self.todo) < count and len(self.open) < _OPEN_PARTITIONS:
             partition = next(self.source, None)
             if partition is None:
                 break
             size = len(partition.items)
-            owner = _Open(partition, size, [None] * size)
+            owner = OpenPartition(partition, size, [None] * size)
             self.open.append(owner)
             step = self.config.batch_size
             self.todo.extend(
-                _Task(owner, start, min(start + step, size))
+                Task(owner, start, min(start + step, size))
                 for start in range(0, size, step)
             )
-        return self.todo.popleft() if self.todo else None
-
-    def _deadline(self, is_ready: bool) -> float | None:
-        limit = self.config.timeout_s if is_ready else self.config.start_timeout_s
-        return None if limit is None else time.monotonic() + limit
+        return len(self.todo) >= count
 
     def _seconds_left(self) -> float | None:
-        deadlines = [s.deadline for s in self.slots if s.task and s.deadline]
+        deadlines = [s.deadline for s in self.slots if s.deadline is not None]
         return max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
 
     def _note(self, number: int, event: Event) -> None:
         slot = self.slots[number]
         if event.error is not None:
             raise event.error
+        if event.kind == "placed":
+            slot.is_placed = True
+            slot.deadline = _add_seconds(self.config.start_timeout_s)
+            return
         if event.kind == "ready":
-            slot.is_ready = True
-            slot.deadline = self._deadline(is_ready=True)
+            slot.is_ready, slot.deadline = True, None
             self.failed_starts, self.has_worked = 0, True
             return
-        if event.kind == "died" or not slot.is_ready:
+        if event.kind in ("died", "lost") or not slot.is_ready:
             self.slots[number] = _Slot()
         if not slot.is_ready:
-            self._note_failed_start(number, slot.task, event.detail)
+            self._note_failed_start(number, event)
             return
-        task, slot.task = slot.task, None
-        if task is None:  # an idle worker died; the next batch starts another
+        task, slot.task, slot.deadline = slot.task, None, None
+        if task is None:  # an idle worker died; there may be no work for another
             return
         if event.kind == "finished":
             self._finish(task, event.results)
         elif event.kind == "raised":
             self._isolate(task, Failed(event.reason, event.detail))
+        elif event.kind == "lost" and task.losses < _LOSSES:
+            logger.warning("worker %d is lost: %s", number, event.detail)
+            task.losses += 1
+            self.todo.appendleft(task)
         else:
             self._isolate(task, Failed("worker_died", f"worker {event.detail}"))
 
-    def _note_failed_start(self, number: int, task: _Task | None, detail: str) -> None:
+    def _note_failed_start(self, number: int, event: Event) -> None:
         self.pool.stop(number)
+        logger.warning("worker %d did not start: %s", number, event.detail)
+        if event.kind == "lost":
+            return
         self.failed_starts += 1
         limit = _RESTART_ATTEMPTS if self.has_worked else _START_ATTEMPTS
         if self.failed_starts >= limit:
             raise WorkerError(
                 f"{self.failed_starts} workers in a row did not start (the last one: "
-                f"{detail}); their messages are above"
+                f"{event.detail}); their messages are above"
             )
-        logger.warning("worker %d did not start: %s", number, detail)
-        if task is not None:
-            self.todo.appendleft(task)
 
-    def _isolate(self, task: _Task, failure: Failed) -> None:
+    def _isolate(self, task: Task, failure: Failed) -> None:
         """Run the items of a failed batch one by one; give up on a single one."""
         if task.stop - task.start > 1:
             logger.warning(
@@ -248,9 +227,7 @@ class _Run:
                 task.owner.partition.name,
                 failure.detail,
             )
-            singles = [
-                _Task(task.owner, n, n + 1) for n in range(task.start, task.stop)
-            ]
+            singles = [Task(task.owner, n, n + 1) for n in range(task.start, task.stop)]
             self.todo.extendleft(reversed(singles))
             return
         task.attempts += 1
@@ -259,21 +236,37 @@ class _Run:
         else:
             self._finish(task, [failure])
 
-    def _finish(self, task: _Task, results: Sequence[Any]) -> None:
+    def _finish(self, task: Task, results: Sequence[Any]) -> None:
         task.finish(results)
         self.finished += len(results)
 
     def _stop_late_ones(self) -> None:
         now = time.monotonic()
         for number, slot in enumerate(self.slots):
-            if slot.task is None or slot.deadline is None or slot.deadline > now:
+            if slot.deadline is None or slot.deadline > now:
+                continue
+            if slot.task is None:
+                self._judge_late_start(number, slot)
                 continue
             self.pool.stop(number)
             self.slots[number] = _Slot()
-            if not slot.is_ready:
-                raise WorkerError(
-                    f"Worker {number} was not ready within "
-                    f"{self.config.start_timeout_s:g} s ('start_timeout_s')"
-                )
             detail = f"no result within {self.config.timeout_s:g} s"
             self._isolate(slot.task, Failed("timeout", detail))
+
+    def _judge_late_start(self, number: int, slot: _Slot) -> None:
+        """Let a worker wait for its place while others work; otherwise give up."""
+        limit = f"within {self.config.start_timeout_s:g} s ('start_timeout_s')"
+        if slot.is_placed:
+            raise WorkerError(f"Worker {number} was not ready {limit}")
+        if not any(s.is_placed for s in self.slots):
+            raise WorkerError(
+                f"No worker found a place in the cluster {limit}: others hold what it "
+                "has; `ray status` tells who. Wait for them, or ask for less with "
+                "'cpus_per_worker' and 'gpus_per_worker'"
+            )
+        slot.deadline = _add_seconds(self.config.start_timeout_s)
+
+
+def _add_seconds(limit: float | None) -> float | None:
+    """Return when so many seconds will have passed."""
+    return None if limit is None else time.monotonic() + limit

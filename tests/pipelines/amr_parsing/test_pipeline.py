@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -73,28 +72,14 @@ def test_statistics_and_report(write_texts, parse):
 
 
 PROCESSES = {"workers": 2, "batch_size": 1}
-ACTORS = {
-    **PROCESSES,
-    "runner": "ray",
-    "ray": {"address": "local", "cpus_per_worker": 0.1},
-}
-needs_ray = [
-    pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed"),
-    pytest.mark.filterwarnings("ignore"),
-]
 
 
-@pytest.mark.parametrize(
-    "workers",
-    [PROCESSES, pytest.param(ACTORS, marks=needs_ray)],
-    ids=["processes", "ray"],
-)
-def test_every_runner_gives_the_same_files(write_texts, parse, tmp_path, workers):
+def test_processes_give_the_same_files(write_texts, parse, tmp_path):
     root = write_texts(POSTS, [])
     parse(root, posts_per_shard=2)
     alone = read_files(root / "03_primary")
     (root / "03_primary").rename(tmp_path / "alone")
-    parse(root, posts_per_shard=2, workers=workers)
+    parse(root, posts_per_shard=2, workers=PROCESSES)
     assert read_files(root / "03_primary") == alone
     assert len(alone) > 8
 
