@@ -97,7 +97,7 @@ class IndexSize(NamedTuple):
     source: Literal["memory", "disk", "telemetry", "unknown"]
     """What the bytes are: measured in memory or on disk, as a server estimates them
     (vectors and payloads), or not known (0)."""
-    number_bytes: int = 4
+    number_bytes: float = 4
     """Of one number of a vector, as the engine holds it."""
 
     def check(self, posts: int, formulas: int) -> None:
