@@ -204,7 +204,9 @@ class ExactSpace:
         ordered: bool,
     ) -> list[Choice]:
         scores = self.scan(queries)
-        slack = max((p.scanner.slack(queries) for p in self._parts), default=0.0)
+        slack = 0.0  # not needed where it is known how many are scored again
+        if self._config.rescore is None:
+            slack = max((p.scanner.slack(queries) for p in self._parts), default=0.0)
 
         def rescore(which: Tensor, items: Tensor) -> Tensor:
             return self._score_pairs(queries, which, items)

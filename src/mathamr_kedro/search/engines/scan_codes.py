@@ -25,6 +25,11 @@ from mathamr_kedro.search.engines.scan_torch import (
     share_weights,
 )
 
+_COLUMNS = COLUMNS // 2
+"""Vectors in a block: their codes and products stay in the L2 cache."""
+_EVEN = 16
+"""Query vectors in a multiple of this many take half the time of a few less."""
+
 
 class CodeScanner(BlockScanner):
     """Posts in blocks of codes.
@@ -41,7 +46,7 @@ class CodeScanner(BlockScanner):
         self,
         posts: RaggedVectors[Tensor],
         kind: CodeType = "int8",
-        columns: int = COLUMNS,
+        columns: int = _COLUMNS,
         pooled: RaggedVectors[Tensor] | None = None,
         loss: float = 0.0,
     ) -> None:
@@ -63,22 +68,28 @@ class CodeScanner(BlockScanner):
         """(Q, N) scores of all posts, in the order of :attr:`order`."""
         asked = self._codec.encode_queries(queries.vectors)
         shares = share_weights(queries)
-        weights = shares * asked.scale
         scores = (shares @ asked.base)[:, None].repeat(1, len(self.order))
-        parts = [part.T.contiguous() for part in asked.codes.split(TOKENS)]
-        most = max(part.shape[1] for part in parts)
-        room = torch.empty(self._columns * most, dtype=torch.int32)
-        for block in self._blocks:
-            out = scores[:, block.first : block.last]
-            codes = self._codec.unpack(block.matrix)
-            for number, part in enumerate(parts):
-                width = part.shape[1]
-                products = room[: len(codes) * width].view(len(codes), width)
-                torch._int_mm(codes, part, out=products)
-                best = products.view(block.longest, -1, width).amax(0)
-                mine = weights[:, number * TOKENS : number * TOKENS + width]
-                out.addmm_(mine, best.T.float())
+        for codes, weights in zip(
+            asked.codes.split(TOKENS),
+            (shares * asked.scale).split(TOKENS, 1),
+            strict=True,
+        ):
+            best = self._find_best(_fill_up(codes))
+            scores.addmm_(weights, best[:, : len(codes)].T.float())
         return scores
+
+    def _find_best(self, codes: Tensor) -> Tensor:
+        """(N, t) the best product of each post with each of (k, t) query vectors."""
+        width = codes.shape[1]
+        best = torch.empty(len(self.order), width, dtype=torch.int32)
+        room = torch.empty(self._columns * width, dtype=torch.int32)
+        for block in self._blocks:
+            posts = self._codec.unpack(block.matrix)
+            products = room[: len(posts) * width].view(len(posts), width)
+            torch._int_mm(posts, codes, out=products)
+            several = products.view(block.longest, -1, width)
+            torch.amax(several, 0, out=best[block.first : block.last])
+        return best
 
     def slack(self, queries: RaggedVectors[Tensor]) -> float:
         """Return how far a score may be from the true one, at most.
@@ -91,3 +102,10 @@ class CodeScanner(BlockScanner):
         rounding = float((share_weights(queries) @ loss).max()) * self._longest
         terms = queries.vectors.shape[1] + queries.longest + 4
         return self._loss + rounding + terms * 2.0**-22
+
+
+def _fill_up(codes: Tensor) -> Tensor:
+    """(k, t) query vectors as columns, zeros added where products are faster then."""
+    count, width = codes.shape
+    added = -count % _EVEN if count > 1 else 0
+    return torch.cat([codes, codes.new_zeros(added, width)]).T.contiguous()
