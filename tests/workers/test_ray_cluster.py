@@ -37,6 +37,7 @@ NODE = {
     "num_cpus": 1,
     "object_store_memory": STORE,
     "include_dashboard": False,
+    "node_ip_address": "127.0.0.1",
 }
 
 

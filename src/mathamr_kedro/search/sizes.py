@@ -51,7 +51,7 @@ def count_by_type(store: VectorStore) -> dict[str, TypeCounts]:
 
 
 def compute_bytes(
-    counts: Mapping[str, TypeCounts], width: int, number_bytes: int
+    counts: Mapping[str, TypeCounts], width: int, number_bytes: float
 ) -> dict[str, tuple[int, int]]:
     r"""Compute what vectors take: those of posts, and those of formulas, by type.
 
@@ -67,6 +67,9 @@ def compute_bytes(
     """
     size = width * number_bytes
     return {
-        name: ((found.vectors + found.documents) * size, found.formulas * size)
+        name: (
+            int((found.vectors + found.documents) * size),
+            int(found.formulas * size),
+        )
         for name, found in counts.items()
     }

@@ -52,6 +52,10 @@ class Strategy:
     hnsw_walks: HnswWalks = "one"
     """Of ``maxsim`` by ``hnsw``: ``per_vector`` as in the thesis (3.5.2), each vector
     of a query alone; or ``one`` for all of them together."""
+    hnsw_oversampling: float | None = 2.0
+    """Of ``hnsw`` in an index with codes (``engine.hnsw.quantisation``): how many times
+    as many candidates are found by codes, then scored again by their vectors; ``None``
+    leaves them as the codes rank them."""
     depth: int = 1000
     """Posts returned; ARQMath counts 1000."""
     post_types: tuple[str, ...] = ()
@@ -63,6 +67,11 @@ class Strategy:
                 raise ConfigurationError(
                     f"Expected {name} of at least 1 (got {getattr(self, name)!r})"
                 )
+        if self.hnsw_oversampling is not None and self.hnsw_oversampling < 1:
+            raise ConfigurationError(
+                "Expected hnsw_oversampling of at least 1, or null (got "
+                f"{self.hnsw_oversampling!r})"
+            )
         if self.document_weight < 0:
             raise ConfigurationError(
                 "Expected a document_weight of at least 0 (got "
@@ -129,7 +138,9 @@ class Strategy:
     @property
     def mode(self) -> SearchMode:
         """How candidates are found."""
-        return SearchMode(self.search == "exact", self.hnsw_ef, self.hnsw_walks)
+        is_exact = self.search == "exact"
+        walk = self.hnsw_ef, self.hnsw_walks, self.hnsw_oversampling
+        return SearchMode(is_exact, *walk)
 
     @property
     def types(self) -> PostTypes:

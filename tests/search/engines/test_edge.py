@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+import qdrant_edge as qe
 
 from mathamr_kedro.errors import (
     ConfigurationError,
@@ -28,7 +29,11 @@ from mathamr_kedro.search.engines import (
 from mathamr_kedro.search.engines.edge import EdgeIndex
 from mathamr_kedro.search.engines.edge_collection import EdgeCollection
 from mathamr_kedro.search.engines.edge_views import EdgeView
-from mathamr_kedro.search.engines.protocol import HnswConfig, SearchMode
+from mathamr_kedro.search.engines.protocol import (
+    HnswConfig,
+    QuantisationConfig,
+    SearchMode,
+)
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.search.store import VectorStore
 from tests.search.conftest import (
@@ -488,3 +493,40 @@ def test_full_disk_is_an_error_and_the_build_goes_on_later(
     with EdgeIndex.open(tmp_path / "edge", store) as index:
         check_engine(index, SlowIndex(posts))
     assert len(written) == 6  # of twelve batches
+
+
+@pytest.mark.parametrize("kind", ["scalar", "product", "binary"])
+def test_walks_compare_codes_and_vectors_decide(tmp_path, monkeypatch, kind):
+    """Qdrant makes codes of large segments alone; here every one counts as large."""
+    make, optimizers = qe.EdgeConfig, qe.EdgeOptimizersConfig(indexing_threshold=1)
+    monkeypatch.setattr(
+        qe, "EdgeConfig", lambda vectors: make(vectors=vectors, optimizers=optimizers)
+    )
+    posts = draw_posts(300, width=64)
+    store = make_store(tmp_path / "vectors", posts, per_commit=150)
+    codes = QuantisationConfig(kind, compression="x4")
+    hnsw = HnswConfig(16, 16, 16, full_scan_threshold=1, quantisation=codes)
+    twin, query = SlowIndex(posts), draw_query(4, width=64)
+    with EdgeIndex.open(tmp_path / "edge", store, hnsw) as index:
+        assert list((tmp_path / "edge").rglob("quantized.data"))
+        check_hits(
+            index.search_maxsim([query.vectors], 10)[0], twin.maxsim(query.vectors, 10)
+        )  # exact search looks at vectors
+        wide = SearchMode(exact=False, oversampling=10.0)
+        (hits,) = index.search_documents([query.document()], 10, wide)
+        truth = twin.documents(query.document(), 10)
+        assert len(set(hits.ids) & set(truth[0])) >= 8
+        expected = [truth[1][key] for key in hits.ids]
+        np.testing.assert_allclose(hits.scores, expected, atol=1e-6)
+        (hits,) = index.search_reranked([query], 300, 10, wide)
+        order, scores = twin.maxsim(query.vectors, 1000)
+        check_hits(hits, ([k for k in order if k in hits.ids], scores))
+        (rough,) = index.search_documents(
+            [query.document()], 10, SearchMode(exact=False, oversampling=None)
+        )
+        apart = rough.scores - [truth[1][key] for key in rough.ids]
+        assert np.abs(apart).max() > 1e-4  # as the codes rank them
+
+
+def test_an_index_without_codes_has_none(tmp_path, index):
+    assert not list((tmp_path / "edge").rglob("quantized*"))

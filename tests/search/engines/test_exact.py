@@ -1,4 +1,4 @@
-"""The exact engine equals loops: fresh, living, filtered, in half precision."""
+"""The exact engine equals loops: fresh, living, filtered, in any precision."""
 
 from __future__ import annotations
 
@@ -41,16 +41,77 @@ def check_index(index, twin, depth=20):
         np.testing.assert_allclose(hits.scores, [scores[k] for k in order], atol=1e-6)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+SCANS = {
+    "float32": {},
+    "bfloat16": {"dtype": "bfloat16"},
+    "int8": {"dtype": "int8"},  # the true ranking is proved
+    "binary": {"dtype": "binary", "rescore": 1000},  # everything is scored again
+    "pooled": {"dtype": "int8", "rescore": 1000, "pooling": 0.5},
+}
+
+
+@pytest.mark.parametrize("scan", SCANS)
 @pytest.mark.parametrize("depth", [1, 20, 1000])
-def test_every_search_equals_loops(store, posts, dtype, depth):
-    check_index(ExactIndex(store, dtype=dtype), SlowIndex(posts), depth)
+def test_every_search_equals_loops(store, posts, scan, depth):
+    check_index(ExactIndex(store, **SCANS[scan]), SlowIndex(posts), depth)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("scan", SCANS)
 @pytest.mark.parametrize("types", [None, frozenset({"answer"})])
-def test_both_scores_and_lists_of_the_best_equal_loops(store, posts, dtype, types):
-    check_engine(ExactIndex(store, dtype=dtype), SlowIndex(posts), 20, types)
+def test_both_scores_and_lists_of_the_best_equal_loops(store, posts, scan, types):
+    check_engine(ExactIndex(store, **SCANS[scan]), SlowIndex(posts), 20, types)
+
+
+@pytest.mark.parametrize(
+    ("scan", "recall"),
+    [
+        ({"dtype": "int8", "rescore": 20}, 0.95),
+        ({"dtype": "binary", "rescore": 20}, 0.25),
+        ({"dtype": "binary", "rescore": 100}, 0.8),
+        ({"dtype": "int8", "rescore": 40, "pooling": 0.8}, 0.9),
+    ],
+)
+def test_rescoring_finds_most_of_the_best_and_scores_them_truly(tmp_path, scan, recall):
+    """Vectors crowd around centres, as real ones do, only less."""
+    rng, centres = (
+        np.random.default_rng(0),
+        np.random.default_rng(9).normal(size=(8, 64)),
+    )
+    posts = draw_posts(400, formulas=3, sentences=2, width=64)
+    for post in posts:
+        post.vectors[:] = centres[rng.integers(0, 8, 6)] + rng.normal(size=(6, 64))
+    store = make_store(tmp_path, posts, per_commit=200)
+    truth, index = ExactIndex(store), ExactIndex(store, **scan)
+    queries = [draw_query(n, width=64).vectors + centres[n] for n in range(8)]
+    queries = [q / np.linalg.norm(q, axis=1, keepdims=True) for q in queries]
+    shares = []
+    for query, expected, hits in zip(
+        queries,
+        truth.search_maxsim(queries, 20),
+        index.search_maxsim(queries, 20),
+        strict=True,
+    ):
+        shares.append(len(set(expected.ids) & set(hits.ids)) / 20)
+        (again,) = truth.rerank([query], [hits.ids])
+        assert hits.ids == again.ids
+        np.testing.assert_allclose(hits.scores, again.scores, atol=1e-9)
+    assert np.mean(shares) >= recall
+
+
+@pytest.mark.parametrize(
+    ("scan", "message"),
+    [
+        ({"dtype": "binary"}, "number for rescore with scan 'binary'"),
+        ({"pooling": 0.9}, "number for rescore with pooling"),
+        ({"pooling": 1.5, "rescore": 9}, "at most 1"),
+        ({"rescore": 0}, "at least 1"),
+        ({"device": "cuda", "dtype": "int8"}, "device 'cpu' for scan 'int8'"),
+        ({"device": "cuda", "pooling": 0.9, "rescore": 9}, "device 'cpu'"),
+    ],
+)
+def test_scans_that_cannot_be_are_refused(store, scan, message):
+    with pytest.raises(ConfigurationError, match=message):
+        ExactIndex(store, **scan)
 
 
 def test_scores_that_are_all_equal_decide_nothing(tmp_path):

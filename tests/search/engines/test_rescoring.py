@@ -16,7 +16,7 @@ from mathamr_kedro.search.engines.rescoring import (
 from tests.search.conftest import slow_ranking
 
 
-def choose(truth, noise, depth, slack, keys, looked=None, ranked=None):
+def choose(truth, noise, depth, slack, keys, looked=None, ranked=None, candidates=None):
     """Choose from noisy scores of shuffled items; true ones are given on demand."""
     truth = torch.as_tensor(truth, dtype=torch.float64)
     order = torch.from_numpy(np.random.default_rng(0).permutation(truth.shape[1]))
@@ -35,7 +35,9 @@ def choose(truth, noise, depth, slack, keys, looked=None, ranked=None):
 
     ranks = rank_ids(keys)
     scores = (truth + torch.as_tensor(noise)).float()[:, order]
-    best = Choice(scores, order, depth, slack, rescore, rank).finish()
+    best = Choice(
+        scores, order, depth, slack, rescore, rank, candidates=candidates
+    ).finish()
     return [([keys[p] for p in items], scores) for items, scores in best]
 
 
@@ -172,3 +174,21 @@ def test_lists_of_qdrant_are_settled_within_twice_the_slack():
     )
     assert order == [1, 0, 2]
     np.testing.assert_allclose(exact, [true[i] for i in order], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("candidates", [3, 10, 40, 100])
+def test_only_so_many_candidates_are_looked_at_and_all_of_them(candidates):
+    """Far from the truth: the best by the scan in the true order, at least depth."""
+    rng = np.random.default_rng(candidates)
+    keys = [str(k) for k in range(60)]
+    truth, noise = rng.random((1, 60)), rng.normal(size=(1, 60))
+    looked = []
+    ((ids, scores),) = choose(
+        truth, noise, 5, 1e-6, keys, looked, candidates=candidates
+    )
+    count = min(60, max(5, candidates))
+    best = np.argsort(-(truth + noise)[0])[:count]
+    assert sorted(looked) == sorted(best.tolist())
+    expected = slow_ranking({keys[i]: truth[0, i] for i in best}, 5)
+    assert ids == expected
+    np.testing.assert_allclose(scores, [truth[0, int(i)] for i in ids], atol=1e-9)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import httpx
 import numpy as np
 import pytest
@@ -20,9 +22,18 @@ from mathamr_kedro.errors import (
 )
 from mathamr_kedro.search.engines import following
 from mathamr_kedro.search.engines import server as server_index
-from mathamr_kedro.search.engines.protocol import HnswConfig, SearchMode, ServerConfig
+from mathamr_kedro.search.engines.protocol import (
+    HnswConfig,
+    QuantisationConfig,
+    SearchMode,
+    ServerConfig,
+)
 from mathamr_kedro.search.engines.server import ServerIndex
-from mathamr_kedro.search.engines.server_collection import Retry, connect
+from mathamr_kedro.search.engines.server_collection import (
+    Retry,
+    ServerCollection,
+    connect,
+)
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.search.store import VectorStore
 from tests.search.conftest import (
@@ -301,7 +312,8 @@ def test_cluster_parameters_reach_the_server(client, store, monkeypatch):
 
     monkeypatch.setattr(QdrantClient, "create_collection", note)
     parameters = ServerConfig(shard_number=6, replication_factor=2, on_disk=True)
-    hnsw = HnswConfig(doc_m=24, formula_m=8, ef_construct=200)
+    codes = QuantisationConfig("scalar", quantile=0.95, always_ram=False)
+    hnsw = HnswConfig(doc_m=24, formula_m=8, ef_construct=200, quantisation=codes)
     ServerIndex.build(client, store, "mine", hnsw, parameters)
     formulas, posts = asked
     assert posts["shard_number"] == formulas["shard_number"] == 6
@@ -310,6 +322,74 @@ def test_cluster_parameters_reach_the_server(client, store, monkeypatch):
     assert posts["vectors_config"]["all"].hnsw_config.m == 0
     assert posts["vectors_config"]["all"].on_disk
     assert formulas["vectors_config"]["formula"].hnsw_config.ef_construct == 200
+    scalar = posts["vectors_config"]["doc"].quantization_config.scalar
+    assert (scalar.quantile, scalar.always_ram) == (0.95, False)
+    assert posts["vectors_config"]["all"].quantization_config is None  # it has no graph
+
+
+@pytest.mark.parametrize(
+    ("codes", "asked"),
+    [
+        (QuantisationConfig(), None),
+        (
+            QuantisationConfig("product", compression="x32"),
+            {"product": {"compression": "x32", "always_ram": True}},
+        ),
+        (
+            QuantisationConfig("binary", always_ram=False),
+            {"binary": {"always_ram": False}},
+        ),
+    ],
+)
+def test_codes_are_asked_for_as_the_server_names_them(codes, asked):
+    spaces = ServerCollection.make_spaces(
+        "posts", 8, HnswConfig(quantisation=codes), False
+    )
+    found = spaces["doc"].quantization_config
+    assert (found and found.model_dump(exclude_none=True)) == asked
+
+
+def test_searches_say_how_codes_are_used(client, store, monkeypatch):
+    index, asked = ServerIndex.build(client, store, "mine"), []
+    ask = QdrantClient.query_points
+
+    def note(self, *args, **kwargs):
+        asked.append(kwargs)
+        return ask(self, *args, **kwargs)
+
+    monkeypatch.setattr(QdrantClient, "query_points", note)
+    query = draw_query(4)
+    for oversampling in (3.0, None):
+        mode = SearchMode(exact=False, oversampling=oversampling)
+        index.search_documents([query.document()], 5, mode)
+        used = asked[-1]["search_params"].quantization
+        assert (used.rescore, used.oversampling) == (bool(oversampling), oversampling)
+    index.search_reranked([query], 9, 5, SearchMode(exact=False))
+    assert asked[-1]["search_params"].quantization.ignore  # candidates by vectors
+    assert asked[-1]["prefetch"][0].params.quantization.oversampling == 2.0
+
+
+@pytest.mark.skipif(
+    not os.environ.get("MATHAMR_QDRANT_URL"),
+    reason="needs a Qdrant server at $MATHAMR_QDRANT_URL",
+)
+@pytest.mark.parametrize("kind", ["none", "scalar", "product", "binary"])
+def test_a_real_server_takes_codes(store, posts, kind):
+    client = connect(os.environ["MATHAMR_QDRANT_URL"])
+    hnsw = HnswConfig(16, 16, 16, quantisation=QuantisationConfig(kind))
+    parameters = ServerConfig(shard_number=2, on_disk=True, indexing_threshold=1)
+    name = f"mathamr_test_{kind}"
+    try:
+        index = ServerIndex.build(client, store, name, hnsw, parameters)
+        check_engine(index, SlowIndex(posts), 20)
+        query = draw_query(4)
+        (hits,) = index.search_maxsim([query.vectors], 10, SearchMode(exact=False))
+        truth = SlowIndex(posts).maxsim(query.vectors, 10)[0]
+        assert len(set(hits.ids) & set(truth)) >= 8
+    finally:
+        for found in client.get_collections().collections:
+            if found.name.startswith(name):
+                client.delete_collection(found.name)
 
 
 def test_building_waits_until_the_graphs_are_there(client, store, monkeypatch):

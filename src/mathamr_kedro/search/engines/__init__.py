@@ -37,12 +37,13 @@ from mathamr_kedro.search.engines.protocol import (
     HnswConfig,
     IndexSize,
     PostTypes,
+    QuantisationConfig,
     SearchMode,
     ServerConfig,
     VectorIndex,
 )
 from mathamr_kedro.search.engines.scan import ExactSpace
-from mathamr_kedro.search.engines.scan_torch import ScanType
+from mathamr_kedro.search.engines.scan_config import ScanConfig, ScanType
 from mathamr_kedro.search.store import VectorStore
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "HnswConfig",
     "IndexSize",
     "PostTypes",
+    "QuantisationConfig",
     "SearchMode",
     "ServerConfig",
     "VectorIndex",
@@ -77,9 +79,27 @@ class EngineConfig:
     device: str = "cpu"
     """Of the engine ``exact``: ``cuda`` scans on a GPU."""
     scan: ScanType = "float32"
-    """Of the engine ``exact`` on a CPU: ``bfloat16`` takes half the memory."""
+    """Of the engine ``exact`` on a CPU: ``bfloat16`` takes half the memory, ``int8`` a
+    fourth, ``binary`` a thirty-second."""
+    rescore: int | None = None
+    """Of the engine ``exact``: how many of the best by the scan get their true scores;
+    as many as it takes for the true ranking if ``None``."""
+    pooling: float | None = None
+    """Of the engine ``exact``: cosine from which on vectors of a post are scanned as
+    one."""
     hnsw: HnswConfig = field(default_factory=HnswConfig)
     server: ServerConfig = field(default_factory=ServerConfig)
+
+    def __post_init__(self) -> None:
+        scan = ScanConfig(self.scan, self.rescore, self.pooling)
+        scan.check_device(self.searches_on)
+
+    def scan_store(
+        self, store: VectorStore, device: str, stands_in: bool = False
+    ) -> ExactIndex:
+        """Return the engine ``exact`` for a store."""
+        how = self.scan, stands_in, self.rescore, self.pooling
+        return ExactIndex(store, device, *how)
 
     @property
     def searches_on(self) -> str:
@@ -142,7 +162,7 @@ def open_index(
         LockedError: the index lacks something, and another process is changing it.
     """
     if config.engine == "exact":
-        return ExactIndex(store, config.device, config.scan)
+        return config.scan_store(store, config.device)
     opened: VectorIndex
     if config.engine == "edge":
         edge = import_module("mathamr_kedro.search.engines.edge")
@@ -154,7 +174,7 @@ def open_index(
                 raise
             logger.warning("%s. Until then all vectors are scanned", exc)
             store.refresh()
-            return ExactIndex(store, dtype=config.scan, stands_in=True)
+            return config.scan_store(store, "cpu", stands_in=True)
         return opened
     server = import_module("mathamr_kedro.search.engines.server")
     name = config.name_on_server(store)

@@ -12,7 +12,12 @@ import qdrant_edge as qe
 
 from mathamr_kedro.errors import DamagedFileError, MissingInputError
 from mathamr_kedro.search.engines.points import SPACES, FirstStep, Point, PointId
-from mathamr_kedro.search.engines.protocol import HnswConfig, PostTypes, SearchMode
+from mathamr_kedro.search.engines.protocol import (
+    HnswConfig,
+    PostTypes,
+    QuantisationConfig,
+    SearchMode,
+)
 from mathamr_kedro.search.post_vectors import Vectors
 
 
@@ -60,13 +65,23 @@ class EdgeCollection:
     ) -> list[Point]:
         """Find points near a vector, or near a matrix by MaxSim."""
         how: dict[str, Any] = {
-            "params": qe.SearchParams(exact=mode.exact, hnsw_ef=mode.hnsw_ef),
+            "params": qe.SearchParams(
+                exact=mode.exact,
+                hnsw_ef=mode.hnsw_ef,
+                quantization=qe.QuantizationSearchParams(
+                    rescore=mode.oversampling is not None,
+                    oversampling=mode.oversampling,
+                ),
+            ),
             "filter": _filter(types, only),
         }
         if first:
             near = [(s.limit, _near(s.query, s.space)) for s in first]
             how = {
-                "prefetches": [qe.Prefetch(limit=k, query=n, **how) for k, n in near]
+                "prefetches": [qe.Prefetch(limit=k, query=n, **how) for k, n in near],
+                "params": qe.SearchParams(
+                    quantization=qe.QuantizationSearchParams(ignore=True)
+                ),
             }
         nearest = _near(query, space)
         request = qe.QueryRequest(limit=limit, query=nearest, with_payload=True, **how)
@@ -120,7 +135,24 @@ def _make_space(width: int, hnsw: HnswConfig, space: str) -> Any:
         distance=qe.Distance.Dot,
         multivector_config=several if space == "all" else None,
         hnsw_config=graph,
+        quantization_config=_quantise(hnsw.quantisation) if graph.m else None,
     )
+
+
+def _quantise(config: QuantisationConfig) -> Any:
+    memory = qe.Memory.Pinned if config.always_ram else qe.Memory.Cold
+    match config.kind:
+        case "scalar":
+            return qe.ScalarQuantizationConfig(
+                qe.ScalarType.Int8, config.quantile, memory=memory
+            )
+        case "product":
+            ratio = getattr(qe.CompressionRatio, config.compression.upper())
+            return qe.ProductQuantizationConfig(ratio, memory=memory)
+        case "binary":
+            return qe.BinaryQuantizationConfig(memory=memory)
+        case _:
+            return None
 
 
 def _near(query: Vectors, space: str) -> Any:

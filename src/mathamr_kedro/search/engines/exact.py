@@ -1,4 +1,4 @@
-"""The engine ``exact``: every vector is looked at, nothing is approximated."""
+"""The engine ``exact``: every post is looked at, the best in the true order."""
 
 from __future__ import annotations
 
@@ -22,12 +22,17 @@ from mathamr_kedro.search.engines.protocol import (
     round_query,
 )
 from mathamr_kedro.search.engines.rescoring import name_items
-from mathamr_kedro.search.engines.scan_torch import ScanType
+from mathamr_kedro.search.engines.scan_config import ScanConfig, ScanType
 from mathamr_kedro.search.post_vectors import PostEntry, Vectors
 from mathamr_kedro.search.store import VectorStore
 from mathamr_kedro.types import PostId
 
-_BYTES: dict[ScanType, int] = {"float32": 4, "bfloat16": 2}
+_BYTES: dict[ScanType, float] = {
+    "float32": 4,
+    "bfloat16": 2,
+    "int8": 1,
+    "binary": 1 / 8,
+}
 
 
 class ExactIndex(VectorIndex):
@@ -44,6 +49,9 @@ class ExactIndex(VectorIndex):
         store: the vectors.
         device: where to scan.
         dtype: of what is scanned.
+        rescore: how many of the best by the scan get their true scores; ``None``: as
+            many as it takes to return the true ranking.
+        pooling: cosine from which on vectors of a post are scanned as one.
         stands_in: for an index with graphs: what could be approximate is exact.
     """
 
@@ -53,11 +61,14 @@ class ExactIndex(VectorIndex):
         device: str = "cpu",
         dtype: ScanType = "float32",
         stands_in: bool = False,
+        rescore: int | None = None,
+        pooling: float | None = None,
     ) -> None:
         self._stands_in = stands_in
         self._store, self._device = store, device
-        self._dtype: ScanType = dtype
-        self._packed = PackedPosts(store.segments(), device, dtype)
+        self._config = ScanConfig(dtype, rescore, pooling)
+        self._config.check_device(device)
+        self._packed = PackedPosts(store.segments(), device, self._config)
 
     @property
     def encoder(self) -> str:
@@ -68,7 +79,7 @@ class ExactIndex(VectorIndex):
         """Catch up with what was committed to the store."""
         self._store.refresh()
         segments = self._store.segments()
-        self._packed = PackedPosts(segments, self._device, self._dtype, self._packed)
+        self._packed = PackedPosts(segments, self._device, self._config, self._packed)
 
     def search_documents(
         self,
@@ -197,12 +208,12 @@ class ExactIndex(VectorIndex):
             used.get("all", 0) + used.get("doc", 0),
             used.get("formula", 0),
             "memory" if used else "unknown",
-            _BYTES[self._dtype],
+            _BYTES[self._config.dtype],
         )
 
     def close(self) -> None:
         """Free the memory."""
-        self._packed = PackedPosts(self._store.segments(), self._device, self._dtype)
+        self._packed = PackedPosts(self._store.segments(), self._device, self._config)
 
     def _check_mode(self, mode: SearchMode) -> None:
         if not mode.exact and not self._stands_in:

@@ -13,7 +13,7 @@ from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.search.engines.numbering import PostNumbers
 from mathamr_kedro.search.engines.protocol import PostTypes, check_post_types
 from mathamr_kedro.search.engines.scan import ExactSpace
-from mathamr_kedro.search.engines.scan_torch import ScanType
+from mathamr_kedro.search.engines.scan_config import ScanConfig
 from mathamr_kedro.search.post_vectors import POST_TYPES, PostVectors
 from mathamr_kedro.search.store_files import Segment
 
@@ -32,10 +32,10 @@ class PackedPosts:
         self,
         segments: Sequence[Segment],
         device: str,
-        dtype: ScanType,
+        config: ScanConfig,
         before: PackedPosts | None = None,
     ) -> None:
-        self._device, self._dtype = device, dtype
+        self._device, self._config = device, config
         self._lock = threading.Lock()
         self._groups: list[list[Segment]] = []
         self._spaces: dict[str, ExactSpace] = {}
@@ -75,7 +75,7 @@ class PackedPosts:
         """Return the space ``all``, ``doc`` or ``formula``."""
         with self._lock:
             if name not in self._spaces:
-                space = ExactSpace(self._device, self._dtype)
+                space = ExactSpace(self._device, self._config)
                 for group in self._groups:
                     _fill(space, name, group)
                 self._spaces[name] = space

@@ -15,7 +15,7 @@ follows it: the store is committed first, the index catches up.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -45,9 +45,36 @@ class SearchMode:
     """Breadth of the walk."""
     walks: HnswWalks = "one"
     """Of MaxSim: all vectors of a query together, or each alone."""
+    oversampling: float | None = 2.0
+    """Where walks compare codes: they find this many times as many candidates, which
+    are scored again by their vectors; ``None`` leaves them as the codes rank them."""
 
 
 EXACT = SearchMode()
+
+
+@dataclass(frozen=True)
+class QuantisationConfig:
+    """Small codes that walks compare in place of vectors (Qdrant's quantisation).
+
+    The vectors stay beside them, for true scores and exact search.
+    """
+
+    kind: Literal["none", "scalar", "product", "binary"] = "none"
+    """``scalar``: 8 bits a number; ``binary``: one; ``product``: see below."""
+    quantile: float = 0.99
+    """Of ``scalar``: share of the numbers that the 8 bits cover."""
+    compression: Literal["x4", "x8", "x16", "x32", "x64"] = "x16"
+    """Of ``product``: how much smaller codes are."""
+    always_ram: bool = True
+    """Keep codes in memory; otherwise mapped from disk."""
+
+    def __post_init__(self) -> None:
+        if not 0.5 <= self.quantile <= 1:
+            raise ConfigurationError(
+                f"Expected quantile from 0.5 to 1 (got {self.quantile!r}) "
+                "(indexing.engine.hnsw.quantisation)"
+            )
 
 
 @dataclass(frozen=True)
@@ -64,6 +91,8 @@ class HnswConfig:
     ef_construct: int = 100
     full_scan_threshold: int = 10_000
     """KB of vectors below which a filtered search scans; lower values lose recall."""
+    quantisation: QuantisationConfig = field(default_factory=QuantisationConfig)
+    """Of every space with a graph."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +126,7 @@ class IndexSize(NamedTuple):
     source: Literal["memory", "disk", "telemetry", "unknown"]
     """What the bytes are: measured in memory or on disk, as a server estimates them
     (vectors and payloads), or not known (0)."""
-    number_bytes: int = 4
+    number_bytes: float = 4
     """Of one number of a vector, as the engine holds it."""
 
     def check(self, posts: int, formulas: int) -> None:

@@ -10,6 +10,10 @@ right order already::
 
 Ties are ordered by the rule of :mod:`mathamr_kedro.hits`.
 
+Where the slack is too large for that (one bit a number), a given number of the best by
+the scan are scored again instead: these are in the true order, and what the scan ranked
+lower is lost.
+
 All queries of a batch are ordered together where the scores are; only the result leaves
 the device, and only ties in it need the ids.
 """
@@ -61,6 +65,8 @@ class Choice:
         rank: decides ties.
         ordered: whether the order counts, or only which items are the best: then the
             true scores of those around the last place are enough.
+        candidates: how many of the best by their nearly right scores have their true
+            ones computed; ``None``: as many as the slack asks for.
     """
 
     def __init__(
@@ -72,19 +78,23 @@ class Choice:
         rescore: Rescore,
         rank: Rank,
         ordered: bool = True,
+        candidates: int | None = None,
     ) -> None:
         count, size = scores.shape
         depth = min(depth, size)
+        slack = slack if candidates is None else torch.inf  # look at all of them
         self._scores, self._items = scores, items
         self._settle = _Settle(depth, slack, rescore, rank, ordered)
         if depth == 0:
             return
-        taken = min(size, depth + max(32, depth // 16))
+        spare = max(32, depth // 16) if candidates is None else candidates - depth
+        taken = min(size, depth + max(0, spare))
         top, places = _select_top(scores, taken)
         self._floor = top[:, depth - 1] - 2 * slack
         # Where even the last one taken may belong to the best, more must be looked at.
         last = top[:, -1]
         unsure = (last >= self._floor) & (last > -torch.inf) & (taken < size)
+        unsure &= candidates is None
         which = torch.arange(count, device=scores.device)
         self._ordered = self._settle.start(top, items[places], which)
         self._unsure = HostCopy(unsure)

@@ -15,8 +15,11 @@ from mathamr_kedro.hits import Hits, rank_ids
 from mathamr_kedro.model.backends import can_use_triton
 from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.search.engines.numbering import Names
+from mathamr_kedro.search.engines.pooling import pool_vectors
 from mathamr_kedro.search.engines.rescoring import Best, Choice, name_items
-from mathamr_kedro.search.engines.scan_torch import ScanType, TorchScanner
+from mathamr_kedro.search.engines.scan_codes import CodeScanner
+from mathamr_kedro.search.engines.scan_config import PLAIN_SCAN, ScanConfig
+from mathamr_kedro.search.engines.scan_torch import TorchScanner
 
 _ROOM = {"cpu": 1 << 26, "cuda": 1 << 30}
 """Scores held at once."""
@@ -63,9 +66,10 @@ class _Mask(NamedTuple):
 class ExactSpace:
     """Items with one or more vectors each, numbered in the order they were added."""
 
-    def __init__(self, device: str = "cpu", dtype: ScanType = "float32") -> None:
+    def __init__(self, device: str = "cpu", config: ScanConfig = PLAIN_SCAN) -> None:
+        config.check_device(device)
         self.device = torch.device(device)
-        self._dtype: ScanType = dtype
+        self._config = config
         self._parts: list[_Part] = []
         self._order = torch.empty(0, dtype=torch.int64, device=self.device)
         self._masks: tuple[_Mask, ...] = ()
@@ -78,7 +82,7 @@ class ExactSpace:
 
         Searches in this one are not disturbed.
         """
-        same = ExactSpace(str(self.device), self._dtype)
+        same = ExactSpace(str(self.device), self._config)
         same._parts, same._order = list(self._parts), self._order
         return same
 
@@ -86,17 +90,26 @@ class ExactSpace:
         """Add items with one or more vectors each; not while others search."""
         if not len(items):
             return
-        part = _Part(self._pack(items.to(self.device)), len(self))
+        part = _Part(self._pack(items), len(self))
         self._parts.append(part)
         self._order = torch.cat([self._order, part.scanner.order + part.first])
         self._masks = ()
 
-    def _pack(self, items: RaggedVectors[Tensor]) -> _Scanner:
-        if can_use_triton(self.device, items.vectors.shape[1]):
+    def _pack(self, items: RaggedVectors) -> _Scanner:
+        posts, dtype = items.to(self.device), self._config.dtype
+        if can_use_triton(self.device, posts.vectors.shape[1]):
             kernels = import_module("mathamr_kedro.search.engines.scan_triton")
-            packed: _Scanner = kernels.TritonScanner(items)
+            packed: _Scanner = kernels.TritonScanner(posts)
             return packed
-        return TorchScanner(items, self._dtype)
+        pooled, loss = None, 0.0
+        if self._config.pooling is not None:
+            fewer, loss = pool_vectors(items, self._config.pooling)
+            pooled = fewer.to(self.device)
+        match dtype:
+            case "int8" | "binary":
+                return CodeScanner(posts, dtype, pooled=pooled, loss=loss)
+            case _:
+                return TorchScanner(posts, dtype, pooled=pooled, loss=loss)
 
     def search(
         self,
@@ -191,7 +204,9 @@ class ExactSpace:
         ordered: bool,
     ) -> list[Choice]:
         scores = self.scan(queries)
-        slack = max((p.scanner.slack(queries) for p in self._parts), default=0.0)
+        slack = 0.0  # not needed where it is known how many are scored again
+        if self._config.rescore is None:
+            slack = max((p.scanner.slack(queries) for p in self._parts), default=0.0)
 
         def rescore(which: Tensor, items: Tensor) -> Tensor:
             return self._score_pairs(queries, which, items)
@@ -208,7 +223,16 @@ class ExactSpace:
                 fill = scores.masked_fill_ if is_last else scores.masked_fill
                 left = fill(hidden, -torch.inf)
             choices.append(
-                Choice(left, self._order, depth, slack, rescore, rank, ordered)
+                Choice(
+                    left,
+                    self._order,
+                    depth,
+                    slack,
+                    rescore,
+                    rank,
+                    ordered,
+                    self._config.rescore,
+                )
             )
         return choices
 

@@ -124,7 +124,13 @@ class ServerCollection:
         first: Sequence[FirstStep] = (),
     ) -> list[Point]:
         """Find points near a vector, or near a matrix by MaxSim."""
-        params = models.SearchParams(exact=mode.exact, hnsw_ef=mode.hnsw_ef)
+        params = models.SearchParams(
+            exact=mode.exact,
+            hnsw_ef=mode.hnsw_ef,
+            quantization=models.QuantizationSearchParams(
+                rescore=mode.oversampling is not None, oversampling=mode.oversampling
+            ),
+        )
         chosen = _filter(types, only)
         how: dict[str, Any] = {"search_params": params, "query_filter": chosen}
         if first:
@@ -138,7 +144,10 @@ class ServerCollection:
                         filter=chosen,
                     )
                     for step in first
-                ]
+                ],
+                "search_params": models.SearchParams(
+                    quantization=models.QuantizationSearchParams(ignore=True)
+                ),
             }
         answer = self._retry(
             "A search",
@@ -244,9 +253,35 @@ class ServerCollection:
                     full_scan_threshold=hnsw.full_scan_threshold,
                 ),
                 multivector_config=several if space == "all" else None,
+                quantization_config=_quantise(hnsw, space),
             )
             for space in SPACES[collection]
         }
+
+
+def _quantise(hnsw: HnswConfig, space: str) -> models.QuantizationConfig | None:
+    config = hnsw.quantisation
+    if not getattr(hnsw, f"{space}_m"):
+        return None
+    match config.kind:
+        case "scalar":
+            scalar = models.ScalarQuantizationConfig(
+                type=models.ScalarType.INT8,
+                quantile=config.quantile,
+                always_ram=config.always_ram,
+            )
+            return models.ScalarQuantization(scalar=scalar)
+        case "product":
+            product = models.ProductQuantizationConfig(
+                compression=models.CompressionRatio(config.compression),
+                always_ram=config.always_ram,
+            )
+            return models.ProductQuantization(product=product)
+        case "binary":
+            binary = models.BinaryQuantizationConfig(always_ram=config.always_ram)
+            return models.BinaryQuantization(binary=binary)
+        case _:
+            return None
 
 
 def _filter(types: PostTypes, only: Sequence[PointId] | None) -> models.Filter | None:

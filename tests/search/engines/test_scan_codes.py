@@ -1,0 +1,90 @@
+"""Scans of small codes against plain NumPy over what the codes stand for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.search.engines.codes import Codec
+from mathamr_kedro.search.engines.pooling import pool_vectors
+from mathamr_kedro.search.engines.scan_codes import CodeScanner
+from tests.search.conftest import slow_maxsim
+from tests.search.engines.test_scan_torch import CASES, draw_case, ragged, unit
+
+KINDS = ["int8", "binary"]
+
+
+def slow_decode(documents, kind):
+    """The vectors that codes stand for, number by number."""
+    rows = np.concatenate(documents).astype(np.float64)
+    decoded = np.empty_like(rows)
+    for column in range(rows.shape[1]):
+        numbers = rows[:, column]
+        if kind == "int8":
+            middle = (numbers.min() + numbers.max()) / 2
+            step = max((numbers.max() - numbers.min()) / 254, 1e-12)
+            codes = [round(float(c)) for c in (numbers - middle) / step]
+            decoded[:, column] = [middle + step * c for c in codes]
+        else:
+            mean = numbers.mean()
+            apart = np.abs(numbers - mean).mean()
+            above = numbers > mean + 1e-9
+            decoded[:, column] = np.where(above, mean + apart, mean - apart)
+    return np.split(decoded, np.cumsum([len(d) for d in documents])[:-1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scan_equals_maxsim_over_decoded_vectors(kind):
+    """All but the rounding of the query, which is known."""
+    rng = np.random.default_rng(1)
+    queries = [unit(rng, n, 20) for n in (1, 7, 130)]  # bits fill no whole byte
+    documents = [unit(rng, n, 20) for n in rng.integers(1, 40, 70)]
+    packed = CodeScanner(ragged(documents), kind, columns=64)
+    batch = ragged(queries)
+    asked = packed._codec.encode_queries(batch.vectors)
+    rounded = asked.codes * asked.scale[:, None] / packed._codec.scale
+    decoded = slow_decode(documents, kind)
+    # The offset is multiplied with the query as it is, the code with the rounded one.
+    offset = packed._codec.offset.numpy()
+    start = 0
+    for query, scores in zip(queries, packed.scan(batch).numpy(), strict=True):
+        mine = rounded[start : start + len(query)].numpy()
+        start += len(query)
+        truth = [
+            np.mean([max(r @ (d - offset) + q @ offset for d in rows)
+                     for r, q in zip(mine, query, strict=True)])
+            for rows in decoded
+        ]  # fmt: skip
+        np.testing.assert_allclose(scores, np.array(truth)[packed.order], atol=2e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("bound", [None, 0.6])
+@pytest.mark.parametrize("case", CASES)
+def test_scan_is_within_its_slack_of_a_double_loop(case, bound, kind):
+    queries, documents = draw_case(case, np.random.default_rng(1))
+    fewer, loss = pool_vectors(RaggedVectors.of(documents), bound)
+    packed = CodeScanner(ragged(documents), kind, 64, fewer.to("cpu"), loss)
+    batch = ragged(queries)
+    truth = np.array([[slow_maxsim(q, d) for d in documents] for q in queries])
+    error = np.abs(packed.scan(batch).numpy() - truth[:, packed.order.numpy()]).max()
+    assert error <= packed.slack(batch)
+    if bound is None and kind == "int8":
+        assert packed.slack(batch) < 0.05
+
+
+@pytest.mark.parametrize(("kind", "share"), [("int8", 4), ("binary", 32)])
+def test_codes_take_a_share_of_the_memory(kind, share):
+    documents = [unit(np.random.default_rng(0), 16, 128) for _ in range(32)]
+    assert CodeScanner(ragged(documents), kind).num_bytes() == 32 * 16 * 512 // share
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_codec_of_equal_numbers_and_of_half_precision(dtype):
+    vectors = torch.tensor([[1.0, 0.0], [1.0, 0.5]], dtype=getattr(torch, dtype))
+    for kind in KINDS:
+        codec = Codec.fit(vectors, kind)
+        back = codec.decode(codec.unpack(codec.encode(vectors)))
+        np.testing.assert_allclose(back.numpy(), vectors.numpy(), atol=2e-3)
