@@ -40,19 +40,26 @@ class EncoderStore:
         """
         return self.base / fingerprint(settings, graphs)
 
-    def write_file(
-        self, path: Path, write: Callable[[Path], None], *, again: bool = False
-    ) -> str:
+    def write_file(self, path: Path, write: Callable[[Path], None]) -> str:
         """Write a file beside a training, whole or not at all; return its path.
 
         Args:
-            path: the file, in the folder of the training.
+            path: the file, in the folder of the training; replaced if it is there.
             write: writes it to the path it is given.
-            again: whether a file of an earlier run is replaced.
         """
-        if again or not path.is_file():
-            with replace_sealed(path) as part:
-                write(part)
+        with replace_sealed(path) as part:
+            write(part)
+        return str(path)
+
+    def complete_file(self, path: Path, write: Callable[[Path], None]) -> str:
+        """Have a file that takes long written, unless it is there; return its path.
+
+        Args:
+            path: the file, in the folder of the training.
+            write: goes on where it was stopped, and seals the file.
+        """
+        if not path.is_file():
+            write(path)
         check_sealed(path, "delete it and run the stage 'training' again")
         return str(path)
 

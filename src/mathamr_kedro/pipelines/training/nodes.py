@@ -216,11 +216,13 @@ def _write_vectors(
     """
     if config.node_vectors.wanted:
         write = partial(_save_array, node_vectors)
-        path = encoders.write_file(folder / "node_vectors.npy", write, again=True)
+        path = encoders.write_file(folder / "node_vectors.npy", write)
         unset = type(config.node_vectors)()
         config = replace(config, node_vectors=unset, pretrained_nodes=path)
     if config.makes_document_vectors:
-        path = encoders.write_file(folder / "document_vectors.npy", document_vectors)
+        path = encoders.complete_file(
+            folder / "document_vectors.npy", document_vectors
+        )
         teachers = replace(config.distillation, document_vectors=path)
         config = replace(config, distillation=teachers)
     return config
