@@ -220,9 +220,7 @@ def _write_vectors(
         unset = type(config.node_vectors)()
         config = replace(config, node_vectors=unset, pretrained_nodes=path)
     if config.makes_document_vectors:
-        path = encoders.complete_file(
-            folder / "document_vectors.npy", document_vectors
-        )
+        path = encoders.complete_file(folder / "document_vectors.npy", document_vectors)
         teachers = replace(config.distillation, document_vectors=path)
         config = replace(config, distillation=teachers)
     return config

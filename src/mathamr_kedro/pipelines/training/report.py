@@ -103,8 +103,8 @@ def _draw_history(history: Sequence[Record]) -> go.Figure:
     lines = (
         ("train_loss", "loss", "#3b6ea8", "y"),
         ("validation_loss", "validation loss", "#c8553d", "y"),
-        ("accuracy", "accuracy", "#9dbbd9", "y2"),
-        ("validation_accuracy", "validation accuracy", "#e8b4a8", "y2"),
+        ("accuracy", "accuracy", "#3b6ea8", "y2"),
+        ("validation_accuracy", "validation accuracy", "#c8553d", "y2"),
     )
     traces = [
         go.Scatter(
