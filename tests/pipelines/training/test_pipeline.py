@@ -54,6 +54,11 @@ def test_report_and_figure_tell_of_each_epoch(trained) -> None:
     assert len(trained.catalog.load("training_figure").data) == 4
 
 
+def test_curve_is_drawn_while_it_grows(data: Path, trained) -> None:
+    for name in ("training_live.png", "training_live.html"):
+        assert (data / "08_reporting" / name).stat().st_size > 500
+
+
 def test_encoder_opens_in_a_notebook(trained) -> None:
     model = trained.catalog.load("encoders").open(trained.record["folder"])
     assert not model.training
