@@ -1,3 +1,6 @@
+import json
+import os
+
 import pytest
 from kedro.io import DatasetError
 
@@ -50,6 +53,20 @@ def test_failed_writing_leaves_nothing(dataset, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         dataset.load().write_file(tmp_path / "vectors.npy", fail)
     assert not (tmp_path / "vectors.npy").exists()
+
+
+def test_preview_lists_the_trainings(dataset, tmp_path):
+    assert dataset.preview()["data"] == []
+    for number, name in enumerate(("old", "new")):
+        (tmp_path / name / "model").mkdir(parents=True)
+        os.utime(tmp_path / name, (number, number))
+    epochs = [
+        {"train_loss": 0.5, "validation_loss": 0.8, "seconds": 1.0},
+        {"train_loss": 0.3, "validation_loss": 0.9, "seconds": 2.0},
+    ]
+    (tmp_path / "old/history.json").write_text(json.dumps(epochs))
+    os.utime(tmp_path / "old", (0, 0))
+    assert dataset.preview()["data"] == [["new", 0, None, 0], ["old", 2, 0.8, 3.0]]
 
 
 def test_load_missing_file(dataset):

@@ -1,4 +1,4 @@
-"""HTML that Kedro-Viz shows as it was written.
+"""Tables, and HTML that Kedro-Viz shows as it was written.
 
 Kedro-Viz takes the HTML of a preview for Markdown as well. Left alone, ``bm25_slt and
 bm25_opt`` would lose its underscores, line ends within a table would become empty lines
@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
+from kedro_datasets._typing import TablePreview
 from markdown_it import MarkdownIt
 
 _GUARD = '<span class="line\u2028end"></span>'
@@ -60,6 +61,17 @@ def embed_picture(content: bytes, kind: str, text: str) -> str:
     """
     address = f"data:{kind};base64,{base64.b64encode(content).decode()}"
     return _write_picture(address, text)
+
+
+def list_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> TablePreview:
+    """Return rows as the table that Kedro-Viz shows."""
+    return TablePreview(
+        {
+            "index": list(range(len(rows))),
+            "columns": list(columns),
+            "data": [list(row) for row in rows],
+        }
+    )
 
 
 def _write_picture(address: str, text: str) -> str:

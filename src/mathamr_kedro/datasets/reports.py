@@ -15,7 +15,7 @@ from kedro_datasets._typing import HTMLPreview, TablePreview
 from kedro_datasets.json import JSONDataset
 from kedro_datasets.text import TextDataset
 
-from mathamr_kedro.datasets.previews import render_markdown
+from mathamr_kedro.datasets.previews import list_rows, render_markdown
 
 _PICTURE = re.compile(r"[\w.-]+\.png")
 
@@ -44,9 +44,7 @@ class MetricsDataset(JSONDataset):
         rows = self.load.__wrapped__(self)[:nrows]
         columns = list(dict.fromkeys(key for row in rows for key in row))
         cells: list[list[Any]] = [[row.get(key) for key in columns] for row in rows]
-        return TablePreview(
-            {"index": list(range(len(rows))), "columns": columns, "data": cells}
-        )
+        return list_rows(columns, cells)
 
 
 class FactsDataset(JSONDataset):
@@ -55,13 +53,7 @@ class FactsDataset(JSONDataset):
     def preview(self, nrows: int = 200) -> TablePreview:
         """Return the first facts, those inside of others by their path."""
         rows = list(islice(_flatten("", self.load.__wrapped__(self)), nrows))
-        return TablePreview(
-            {
-                "index": list(range(len(rows))),
-                "columns": ["fact", "value"],
-                "data": [list(row) for row in rows],
-            }
-        )
+        return list_rows(["fact", "value"], rows)
 
 
 class ResultDataset(JSONDataset):
