@@ -59,4 +59,4 @@ def draw_sparkline(values: Sequence[float], width: int = 40) -> str:
     shown = list(values)[-width:]
     low, high = min(shown, default=0.0), max(shown, default=0.0)
     scale = (len(_BLOCKS) - 1) / (high - low) if high > low else 0.0
-    return "".join(_BLOCKS[int((value - low) * scale)] for value in shown)
+    return "".join(_BLOCKS[round((value - low) * scale)] for value in shown)
