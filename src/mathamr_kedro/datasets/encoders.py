@@ -101,7 +101,7 @@ class EncodersDataset(StoreFolderDataset[EncoderStore]):
     def preview(self) -> TablePreview:
         """List the trainings in Kedro-Viz, the last one first."""
         columns = ["folder", "epochs", "best loss", "seconds"]
-        return list_rows(columns, self.load.__wrapped__(self).list_trainings())
+        return list_rows(columns, self._store.list_trainings())
 
 
 def _read_time(folder: Path) -> float:

@@ -81,8 +81,7 @@ class VectorStoresDataset(StoreFolderDataset[VectorStores]):
     def preview(self) -> TablePreview:
         """List the stores in Kedro-Viz."""
         rows = [
-            [s.encoder, len(s), s.width, s.state.complete]
-            for s in self.load.__wrapped__(self).list()
+            [s.encoder, len(s), s.width, s.state.complete] for s in self._store.list()
         ]
         return list_rows(["encoder", "posts", "width", "complete"], rows)
 
