@@ -178,7 +178,7 @@ class _Panel:
             [float("nan") if y is None else y for y in _list(trace.get("y"))],
             linestyle=style or "none",
             marker="o" if "markers" in mode else "",
-            markersize=4,
+            markersize=4 if style else 7,
             color=own or colour,
             label=trace.get("name"),
         )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
 _NOISE = 12
 """Decimals beyond which two ways to add up the same scores may differ."""
 
@@ -45,3 +48,15 @@ def format_duration(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min {rest} s"
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+def draw_sparkline(values: Sequence[float], width: int = 40) -> str:
+    """Return the course of a number as a line of blocks, the last values of many.
+
+    >>> draw_sparkline([0.9, 0.5, 0.3, 0.2]), draw_sparkline([1.0, 1.0])
+    ('█▄▂▁', '▁▁')
+    """
+    shown = list(values)[-width:]
+    low, high = min(shown, default=0.0), max(shown, default=0.0)
+    scale = (len(_BLOCKS) - 1) / (high - low) if high > low else 0.0
+    return "".join(_BLOCKS[round((value - low) * scale)] for value in shown)

@@ -1,3 +1,6 @@
+import base64
+import re
+
 import pytest
 from kedro.io import DatasetError
 
@@ -42,6 +45,16 @@ def test_save_and_load(dataset):
     assert store.trees("4").slt.to_string() == "[V!x]"
     assert store.trees("2") == store.trees_of_visual("70")
     assert store.describe()["sources"] == {"opt_cmml": 3, "slt_pmml": 3}
+
+
+def test_preview_draws_both_trees(dataset):
+    save(dataset, "1", [formula(1, "70"), formula(2, "71", "yy" * 20)])
+    dataset.save(EndOfShards("a"))
+    shown = dataset.preview(formulas=1)
+    assert "<h3>formula 2, visual id 71</h3>" in shown and "formula 1" not in shown
+    content = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', shown)[1]
+    drawing = base64.b64decode(content).decode()
+    assert "Symbol Layout Tree" in drawing and "Operator Tree" in drawing
 
 
 def test_exists(dataset):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,9 @@ from kedro.io import DatasetError
 from mathamr_kedro.datasets.penman_shards import PenmanShardsDataset
 from mathamr_kedro.errors import find_cause
 from mathamr_kedro.graph import GraphRecord
+from mathamr_kedro.records import FormulaMention
 from mathamr_kedro.shards import EndOfShards, Shard
+from tests.datasets.viz_markdown import convert
 
 FIRST = GraphRecord("1", "(m / map)", "question")
 SECOND = GraphRecord("2", "(s / set)", "answer")
@@ -51,8 +55,17 @@ def test_load_missing_file(tmp_path: Path) -> None:
     assert "run the stage that writes it" in str(find_cause(caught.value))
 
 
-def test_preview_shows_the_first_graphs(tmp_path: Path) -> None:
+def test_preview_draws_graphs(tmp_path: Path) -> None:
     dataset = PenmanShardsDataset(filepath=str(tmp_path / "graphs"))
-    save(dataset)
-    shown = dataset.preview(nrows=1)
-    assert shown["data"] == [["1", "question", "", "(m / map)"]]
+    mention = FormulaMention("FORMULA_0", "7", "3", "x_1 + x_2", start=0, end=9)
+    with_formula = FIRST._replace(
+        graph_id="9", graph="(f / FORMULA_0)", formula_map=(mention,)
+    )
+    dataset.save(Shard("posts-00000", "a", [FIRST, with_formula], {}))
+    dataset.save(EndOfShards("a"))
+    shown = dataset.preview(graphs=1)
+    assert "<h3>question 9: 1 node</h3>" in shown and "question 1" not in shown
+    assert convert(shown).count("<td>FORMULA_0</td><td>x_1 + x_2</td>") == 1
+    content = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', shown)[1]
+    assert "FORMULA_0</text>" in base64.b64decode(content).decode()
+    assert "question 1" in dataset.preview(graphs=2)

@@ -25,6 +25,14 @@ def test_save_and_load(tmp_path):
     assert find_cause(caught.value) is not None
 
 
+def test_preview_lists_the_stores(tmp_path):
+    dataset = VectorStoresDataset(filepath=str(tmp_path))
+    assert dataset.preview()["data"] == []
+    with dataset.load().write("encoder-a", 4, "float16") as store:
+        store.commit(PostVectors.of([POST]))
+    assert dataset.preview()["data"] == [["encoder-a", 1, 4, False]]
+
+
 def test_exists(tmp_path):
     assert VectorStoresDataset(filepath=str(tmp_path)).exists()
     assert IndexesDataset(filepath=str(tmp_path)).exists()

@@ -89,12 +89,13 @@ def test_history_of_an_older_version_has_no_machine():
 def test_progress_counts_down(shards, pairs, config, tmp_path):
     told = []
     train(shards, pairs, config, tmp_path, progress=told.append)
-    assert [(p.epoch, p.step) for p in told[:5]] == [
-        (1, 1),
-        (1, 2),
-        (1, 3),
-        (1, 4),
-        (2, 1),
+    assert [(p.epoch, p.step, len(p.history)) for p in told[:6]] == [
+        (1, 1, 0),
+        (1, 2, 0),
+        (1, 3, 0),
+        (1, 4, 0),
+        (1, 4, 1),  # the epoch has ended, and was validated
+        (2, 1, 1),
     ]
     assert told[-1].seconds_left == 0 < told[0].seconds_left
     assert all(p.steps == 4 and p.pairs_per_second > 0 for p in told)

@@ -23,6 +23,7 @@ dataset                    loads                  holds
 ``ExperimentCellsDataset`` ``CellStore``          recorded evaluations
 ``ReportDataset``          a text                 a Markdown page
 ``FigureDataset``          a Plotly figure        a figure, with a picture of it
+``LiveFigureDataset``      ``LiveFigure``         a figure that is drawn while one waits
 ``MetricsDataset``         a list of mappings     records, shown as a table
 ``FactsDataset``           a mapping              facts of a stage, shown as a table
 ``ResultDataset``          a mapping              a result, shown by its tables
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from mathamr_kedro.datasets.encoders import EncoderStore
     from mathamr_kedro.datasets.formula_trees import StartOfTrees
     from mathamr_kedro.datasets.graph_blocks import GraphBlocks, VariantShard
+    from mathamr_kedro.datasets.live_figures import LiveFigure
     from mathamr_kedro.datasets.penman_shards import PenmanShards
     from mathamr_kedro.datasets.run_folder import RunEntry, RunFolder
     from mathamr_kedro.datasets.sharded_table import RowFinder, ShardedTable
@@ -52,6 +54,7 @@ __all__ = [
     "EncoderStore",
     "GraphBlocks",
     "IndexPlaces",
+    "LiveFigure",
     "PenmanShards",
     "RowFinder",
     "RunEntry",
@@ -67,6 +70,7 @@ _HOME = {
     "EncoderStore": "encoders",
     "GraphBlocks": "graph_blocks",
     "IndexPlaces": "vector_stores",
+    "LiveFigure": "live_figures",
     "PenmanShards": "penman_shards",
     "RowFinder": "sharded_table",
     "RunEntry": "run_folder",

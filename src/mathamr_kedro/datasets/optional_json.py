@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kedro_datasets.json import JSONDataset
+from mathamr_kedro.datasets.reports import FactsDataset
 
 
-class OptionalJSONDataset(JSONDataset):
+class OptionalJSONDataset(FactsDataset):
     """A JSON file; nothing (``{}``) where there is none.
 
     Two entries may name one file, so that a node learns what an earlier run noted

@@ -9,6 +9,7 @@ from typing import Any
 from kedro.io import AbstractDataset
 from kedro_datasets._typing import TablePreview
 
+from mathamr_kedro.datasets.previews import list_rows
 from mathamr_kedro.graph import Preparation, PreparedStore
 
 logger = logging.getLogger(__name__)
@@ -57,9 +58,7 @@ class PreparedGraphsDataset(AbstractDataset[Preparation, PreparedStore]):
             "folder", "formula_mode", "structure", "auxiliary_edges", "posts",
             "train_pairs",
         ]  # fmt: skip
-        return TablePreview(
-            {"index": list(range(len(rows))), "columns": columns, "data": rows}
-        )
+        return list_rows(columns, rows)
 
     def _exists(self) -> bool:
         return bool(self._store.list())

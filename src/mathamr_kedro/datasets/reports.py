@@ -5,7 +5,6 @@ Figures are in a module of their own: who looks at scores need not wait for Plot
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -15,9 +14,10 @@ from typing import Any
 from kedro_datasets._typing import HTMLPreview, TablePreview
 from kedro_datasets.json import JSONDataset
 from kedro_datasets.text import TextDataset
-from markdown_it import MarkdownIt
 
-_PICTURE = re.compile(r'(<img src=")([\w.-]+\.png)(")')
+from mathamr_kedro.datasets.previews import list_rows, render_markdown
+
+_PICTURE = re.compile(r"[\w.-]+\.png")
 
 
 class ReportDataset(TextDataset):
@@ -26,14 +26,14 @@ class ReportDataset(TextDataset):
     def preview(self) -> HTMLPreview:
         """Return the page as HTML that needs no other file."""
         text = self.load.__wrapped__(self)
-        return HTMLPreview(_PICTURE.sub(self._embed, _render(text)))
+        return HTMLPreview(render_markdown(text, self._read_picture))
 
-    def _embed(self, image: re.Match[str]) -> str:
-        path = str(PurePosixPath(self._get_load_path()).parent / image[2])
-        if not self._fs.exists(path):
-            return image[0]
-        content = base64.b64encode(self._fs.cat_file(path)).decode()
-        return f"{image[1]}data:image/png;base64,{content}{image[3]}"
+    def _read_picture(self, name: str) -> bytes | None:
+        path = str(PurePosixPath(self._get_load_path()).parent / name)
+        if _PICTURE.fullmatch(name) is None or not self._fs.exists(path):
+            return None
+        content: bytes = self._fs.cat_file(path)
+        return content
 
 
 class MetricsDataset(JSONDataset):
@@ -44,9 +44,7 @@ class MetricsDataset(JSONDataset):
         rows = self.load.__wrapped__(self)[:nrows]
         columns = list(dict.fromkeys(key for row in rows for key in row))
         cells: list[list[Any]] = [[row.get(key) for key in columns] for row in rows]
-        return TablePreview(
-            {"index": list(range(len(rows))), "columns": columns, "data": cells}
-        )
+        return list_rows(columns, cells)
 
 
 class FactsDataset(JSONDataset):
@@ -55,13 +53,7 @@ class FactsDataset(JSONDataset):
     def preview(self, nrows: int = 200) -> TablePreview:
         """Return the first facts, those inside of others by their path."""
         rows = list(islice(_flatten("", self.load.__wrapped__(self)), nrows))
-        return TablePreview(
-            {
-                "index": list(range(len(rows))),
-                "columns": ["fact", "value"],
-                "data": [list(row) for row in rows],
-            }
-        )
+        return list_rows(["fact", "value"], rows)
 
 
 class ResultDataset(JSONDataset):
@@ -70,18 +62,7 @@ class ResultDataset(JSONDataset):
     def preview(self) -> HTMLPreview:
         """Return the tables as HTML."""
         tables = self.load.__wrapped__(self).get("tables", {})
-        return HTMLPreview(_render("\n\n".join(tables.values())))
-
-
-def _render(markdown: str) -> str:
-    """Return a page as HTML.
-
-    Reports quote names of files and records: no HTML of theirs is taken over.
-    """
-    page: str = (
-        MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
-    )
-    return page
+        return HTMLPreview(render_markdown("\n\n".join(tables.values())))
 
 
 def _flatten(path: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from kedro.io import AbstractDataset
+from kedro_datasets._typing import TablePreview
 
+from mathamr_kedro.datasets.previews import list_rows
 from mathamr_kedro.datasets.store_folder import StoreFolderDataset
 from mathamr_kedro.errors import ConfigurationError, InputError, MissingInputError
 from mathamr_kedro.search import Dtype, VectorStore, verify_store
@@ -22,11 +24,14 @@ class VectorStores:
         self.base = Path(base)
 
     def __repr__(self) -> str:
-        states = sorted(self.base.glob("*/store.json"))
-        stores = [VectorStore(state.parent) for state in states]
-        found = [f"{count_nouns(len(s), 'post')} by {s.encoder}" for s in stores]
+        found = [f"{count_nouns(len(s), 'post')} by {s.encoder}" for s in self.list()]
         what = "; ".join(found) or "nothing encoded"
         return f"<{type(self).__name__}: {what}, in {self.base}>"
+
+    def list(self) -> Sequence[VectorStore]:
+        """Return all stores, for reading."""
+        states = sorted(self.base.glob("*/store.json"))
+        return [VectorStore(state.parent) for state in states]
 
     def write(self, encoder: str, width: int, dtype: Dtype) -> VectorStore:
         """Open the store of an encoder for writing, without what is damaged."""
@@ -72,6 +77,13 @@ class VectorStoresDataset(StoreFolderDataset[VectorStores]):
 
     STORE = VectorStores
     WRITTEN_BY = "its stage"
+
+    def preview(self) -> TablePreview:
+        """List the stores in Kedro-Viz."""
+        rows = [
+            [s.encoder, len(s), s.width, s.state.complete] for s in self._store.list()
+        ]
+        return list_rows(["encoder", "posts", "width", "complete"], rows)
 
 
 class IndexPlaces:

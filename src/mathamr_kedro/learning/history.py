@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -61,6 +61,20 @@ class Progress(NamedTuple):
     pairs_per_second: float
     seconds_left: float
     """To the last epoch; early stopping may come before."""
+    history: tuple[EpochRecord, ...] = ()
+    """Of the epochs that have ended."""
+
+    @classmethod
+    def of_ended_epoch(
+        cls, history: Sequence[EpochRecord], epochs: int, steps: int
+    ) -> Progress:
+        """Return where a training stands after an epoch."""
+        last = history[-1]
+        left = (epochs - last.epoch) * last.seconds
+        return cls(
+            last.epoch, epochs, steps, steps, last.train_loss,
+            last.pairs_per_second, left, tuple(history),
+        )  # fmt: skip
 
     def log(self) -> None:
         """Log one line of self."""

@@ -42,6 +42,7 @@ from mathamr_kedro.learning.steps import make_runner
 from mathamr_kedro.learning.validation import Validation
 from mathamr_kedro.machines import Machine
 from mathamr_kedro.model import save_model
+from mathamr_kedro.wording import draw_sparkline
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +80,7 @@ def train(
         pairs: which of them belong together.
         config: everything else.
         out_dir: gets the best model, the history and the last checkpoint.
-        progress: is told now and then how far the training is.
+        progress: is told now and then, and after each epoch, how far the training is.
         start: model folder whose weights the training starts from; fresh ones if
             ``None``.
         symbols: of the formulas, for their teacher; all different if ``None``.
@@ -146,6 +147,9 @@ class Trainer:
         while not state.is_finished(config.num_epochs, config.patience):
             self._run_steps(state, out_dir, progress)
             self._end_epoch(state, out_dir)
+            if progress is not None and leads:
+                epochs, steps = config.num_epochs, self.plan.steps
+                progress(Progress.of_ended_epoch(state.history, epochs, steps))
         self.step.processes.wait()
         return TrainingResult(
             out_dir / MODEL,
@@ -213,6 +217,7 @@ class Trainer:
             loss=float(state.measures[-20:, 0].mean()),
             pairs_per_second=steps * self.plan.batch_size / seconds,
             seconds_left=left * seconds / steps,
+            history=tuple(state.history),
         )
         told.log()
         if progress is not None:
@@ -230,10 +235,11 @@ class Trainer:
         if not self.step.processes.leads:
             return
         logger.info(
-            "epoch %d: train loss %.4f, validation loss %s, accuracy %.3f, %.1f s%s",
+            "epoch %d: train loss %.4f, validation loss %s %s, accuracy %.3f, %.1f s%s",
             record.epoch,
             record.train_loss,
             _format(record.validation_loss),
+            draw_sparkline([r.watched for r in state.history]),
             record.accuracy,
             record.seconds,
             ", best so far" if is_best else "",

@@ -36,7 +36,7 @@ def folder(tmp_path):
 
 def test_batches_carry_the_texts_of_their_graphs(folder):
     assert GraphShards(folder).assemble([1]).text is None
-    assert write_texts(folder, 5, TEXTS, encode) == 3
+    assert write_texts(folder / "texts.npy", 5, TEXTS, encode) == 3
     shards = GraphShards(folder)
     shards.check()
     assert np.array_equal(shards.texts, WANTED)
@@ -59,7 +59,7 @@ def test_a_stopped_encoding_goes_on(folder, monkeypatch):
         return encode(texts)
 
     with pytest.raises(KeyboardInterrupt):
-        write_texts(folder, 5, TEXTS, fail_at_third)
+        write_texts(folder / "texts.npy", 5, TEXTS, fail_at_third)
     assert GraphShards(folder).texts is None
     rest = []
 
@@ -67,16 +67,16 @@ def test_a_stopped_encoding_goes_on(folder, monkeypatch):
         rest.extend(texts)
         return encode(texts)
 
-    write_texts(folder, 5, TEXTS, note)
+    write_texts(folder / "texts.npy", 5, TEXTS, note)
     assert (seen, rest) == (["banana", "fig"], ["papaya"])
     assert np.array_equal(GraphShards(folder).texts, WANTED)
-    write_texts(folder, 5, TEXTS, note)  # done: nothing is encoded again
+    write_texts(folder / "texts.npy", 5, TEXTS, note)  # done: nothing is encoded again
     assert rest == ["papaya"]
     assert not list(folder.glob(".texts*"))
 
 
 def test_graphs_without_texts_have_zeros(folder):
-    assert write_texts(folder, 5, (), encode, width=3) == 3
+    assert write_texts(folder / "texts.npy", 5, (), encode, width=3) == 3
     assert not GraphShards(folder).texts.any()
 
 
@@ -84,7 +84,7 @@ def test_joined_folders_keep_their_texts(folder, tmp_path):
     other = write_graphs(tmp_path / "other", 2, start=50)
     ShardWriter.join([folder, other], tmp_path / "plain")
     assert GraphShards(tmp_path / "plain").texts is None
-    write_texts(folder, 5, TEXTS, encode)
+    write_texts(folder / "texts.npy", 5, TEXTS, encode)
     ShardWriter.join([folder, other], tmp_path / "joined")
     found = GraphShards(tmp_path / "joined")
     found.check()

@@ -21,9 +21,7 @@ _NAMES = {
 _STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;color:#111827;margin:24px}
 h1{font-size:20px;margin:0 0 4px}p{margin:4px 0 14px;color:#4b5563}
-.key span{display:inline-block;margin-right:14px}
-.key i{display:inline-block;width:14px;height:14px;border:1.5px solid;border-radius:3px;
-margin-right:5px;vertical-align:-2px}
+.key i{vertical-align:-2px}
 .draw{overflow:auto;border:1px solid #e5e7eb;border-radius:8px;margin:14px 0}
 table{border-collapse:collapse}td,th{padding:2px 12px 2px 0;text-align:left}
 td{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:13px}
@@ -46,11 +44,6 @@ def write_page(record: GraphRecord, variant: GraphVariant) -> str:
     graph = read_math_graph(record.graph)
     drawing = draw_math_graph(graph, variant)
     text = format_math_graph(VariantGraph.build(graph, variant).content)
-    key = "".join(
-        f'<span><i style="background:{FILLS[kind]};border-color:{STROKES[kind]}"></i>'
-        f"{name}</span>"
-        for kind, name in _NAMES.items()
-    )
     rows = "".join(
         f"<tr><td>{escape(m.placeholder)}</td><td>{escape(m.formula_id)}</td>"
         f"<td>{escape(m.visual_id)}</td><td>{render_text(f'${m.latex}$')}</td>"
@@ -71,8 +64,19 @@ def write_page(record: GraphRecord, variant: GraphVariant) -> str:
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{name}</title>'
         f"<style>{_STYLE}{MATH_STYLE}</style><h1>Math graph of {name}</h1><p>{what}. "
-        f"Thick borders are the vectors of the post.</p><div class=key>{key}</div>"
-        f'<div class="draw">{drawing}</div>{table}'
+        f"Thick borders are the vectors of the post.</p><div class=key>"
+        f'{write_key()}</div><div class="draw">{drawing}</div>{table}'
         f"<details><summary>PENMAN</summary><pre>{escape(text)}</pre></details>"
         f"<script>{_SCRIPT}</script></html>\n"
+    )
+
+
+def write_key() -> str:
+    """Return what the colours of a drawing mean, as HTML."""
+    return "".join(
+        f'<span style="margin-right:14px;white-space:nowrap"><i style="display:'
+        f"inline-block;width:14px;height:14px;border:1.5px solid {STROKES[kind]};"
+        f'border-radius:3px;margin-right:5px;background:{FILLS[kind]}"></i>'
+        f"{name}</span> "
+        for kind, name in _NAMES.items()
     )

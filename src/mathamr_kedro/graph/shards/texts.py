@@ -1,11 +1,11 @@
-"""Vectors of a sentence encoder beside the graphs that they belong to.
+"""Vectors of a sentence encoder for the graphs that they belong to.
 
 Encoding takes long, so it goes on where it was stopped::
 
     folder/
       .texts.part    rows that are encoded, in half precision
       .texts.json    how many texts are done, width of the vectors
-      texts.npy      the whole: written last
+      texts.npy      the whole: written last, and sealed
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.files import write_text
+from mathamr_kedro.files import allot_file, write_text
 from mathamr_kedro.graph.shards.layout import TEXTS
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.sealing import replace_sealed
 
 _AT_ONCE = 256
 """Texts that are encoded, and written, together."""
-_PART, _STATE = ".texts.part", ".texts.json"
 
 
 def open_texts(folder: Path, rows: int) -> NDArray[np.float16] | None:
@@ -49,7 +48,7 @@ def open_texts(folder: Path, rows: int) -> NDArray[np.float16] | None:
 
 
 def write_texts(
-    folder: Path,
+    path: Path,
     rows: int,
     texts: Iterable[tuple[int, str]],
     encode: Callable[[Sequence[str]], NDArray[Any]],
@@ -59,7 +58,7 @@ def write_texts(
     """Encode the texts of graphs, or go on; nothing happens where it is done.
 
     Args:
-        folder: shards of the graphs.
+        path: ``.npy`` file, a row for each graph in half precision.
         rows: number of graphs; those without a text get zeros.
         texts: row and text of each graph that has one, always in the same order.
         encode: gives a vector to each text.
@@ -69,10 +68,10 @@ def write_texts(
     Returns:
         Width of the vectors.
     """
-    path, part = folder / TEXTS, folder / _PART
     if path.is_file():
         return int(np.load(path, mmap_mode="r").shape[1])
-    done, width = _read_state(folder) or (0, width)
+    part, state = (path.with_name(f".{path.stem}.{end}") for end in ("part", "json"))
+    done, width = _read_state(part, state) or (0, width)
     table = np.memmap(part, np.float16, "r+", shape=(rows, width)) if done else None
     rest = islice(iter(texts), done, None)
     batches = iter(lambda: list(islice(rest, _AT_ONCE)), [])
@@ -81,17 +80,18 @@ def write_texts(
     )
     for batch in counted:
         vectors = encode([text for _, text in batch])
-        if table is None:
+        if table is None:  # on disk: memory holds what was just written
             width = vectors.shape[1]
             table = np.memmap(part, np.float16, "w+", shape=(rows, width))
+            allot_file(part)
         table[[row for row, _ in batch]] = vectors
         table.flush()
         done += len(batch)
-        write_text(folder / _STATE, json.dumps({"done": done, "width": width}))
+        write_text(state, json.dumps({"done": done, "width": width}))
     with replace_sealed(path) as written, written.open("wb") as file:
         np.save(file, np.zeros((rows, width), np.float16) if table is None else table)
-    for name in (_PART, _STATE):
-        (folder / name).unlink(missing_ok=True)
+    for file_of_part in (part, state):
+        file_of_part.unlink(missing_ok=True)
     return width
 
 
@@ -119,8 +119,8 @@ def join_texts(parts: Iterable[tuple[Path, int]], folder: Path) -> None:
     out.flush()
 
 
-def _read_state(folder: Path) -> tuple[int, int] | None:
-    if not (folder / _STATE).is_file() or not (folder / _PART).is_file():
+def _read_state(part: Path, state: Path) -> tuple[int, int] | None:
+    if not state.is_file() or not part.is_file():
         return None
-    state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
-    return int(state["done"]), int(state["width"])
+    known = json.loads(state.read_text(encoding="utf-8"))
+    return int(known["done"]), int(known["width"])

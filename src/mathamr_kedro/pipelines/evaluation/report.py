@@ -290,11 +290,11 @@ def _draw_scores(metrics: Sequence[Mapping[str, Any]]) -> go.Figure:
                 row=row,
                 col=1,
             )
-    style_figure(figure).update_yaxes(range=[0, 1])
+    # Room for labels inside: Kedro-Viz has margins of its own.
+    style_figure(figure).update_yaxes(range=[0, 1]).update_xaxes(domain=[0, 0.9])
     return figure.update_layout(
         title="Scores by system",
         barmode="group",
         height=420 * max(len(sets), 1),
-        margin={"r": 120},
         legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.05},
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mathamr_kedro.corpus import name_part, take_part
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.graph import PreparedGraphs, PreparedStore
+from mathamr_kedro.graph import GraphShards, PreparedGraphs, PreparedStore
+from mathamr_kedro.graph.shards.layout import TEXTS
 from mathamr_kedro.graph.shards.texts import write_texts
 from mathamr_kedro.pipelines.preprocessing.parameters import PreprocessingStageConfig
 from mathamr_kedro.records import CleanText
@@ -32,19 +33,18 @@ def encode_texts(
         )
     graphs = prepared_graphs.open(config)
     encoder = SentenceEncoder(find_text_model(config.text_model), _choose_device())
-    known = graphs.posts
-    width = write_texts(
-        known.folder, len(known), _read_posts(graphs, posts), encoder.encode, len(known)
-    )
-    asked = graphs.topics
-    write_texts(
-        asked.folder, len(asked), _read_topics(graphs, topics), encoder.encode,
-        len(asked), width,
-    )  # fmt: skip
-    # Formulas that stand alone say nothing in words.
-    alone = graphs.formulas
-    write_texts(alone.folder, len(alone), (), encoder.encode, 0, width)
-    return {"text_model": config.text_model, "width": width, "posts": len(known)}
+
+    def write(
+        shards: GraphShards, texts: Iterable[tuple[int, str]], total: int, width: int
+    ) -> int:
+        path = shards.folder / TEXTS
+        return write_texts(path, len(shards), texts, encoder.encode, total, width)
+
+    number = len(graphs.posts)
+    width = write(graphs.posts, _read_posts(graphs, posts), number, 0)
+    write(graphs.topics, _read_topics(graphs, topics), len(graphs.topics), width)
+    write(graphs.formulas, (), 0, width)  # alone, they say nothing in words
+    return {"text_model": config.text_model, "width": width, "posts": number}
 
 
 def _choose_device() -> str:

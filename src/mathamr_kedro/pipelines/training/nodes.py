@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from mathamr_kedro.datasets import EncoderStore, ShardedTable
+from mathamr_kedro.datasets import EncoderStore, LiveFigure, ShardedTable
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.experiments.released_settings import ReleasedSettings
 from mathamr_kedro.files import fingerprint
@@ -27,8 +27,13 @@ from mathamr_kedro.learning.node_vectors import build_node_vectors
 from mathamr_kedro.learning.pairs import Positions, TrainingPairs
 from mathamr_kedro.learning.rounds import train_in_rounds
 from mathamr_kedro.learning.teacher_vectors import write_document_vectors
-from mathamr_kedro.learning.trainer import MODEL, TrainingResult
+from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.weights import copy_model, digest_model
+from mathamr_kedro.pipelines.training.curve import TrainingCurve
+from mathamr_kedro.pipelines.training.encoder_facts import (
+    describe_training,
+    name_encoder,
+)
 from mathamr_kedro.pipelines.training.negatives import TextNegatives
 from mathamr_kedro.pipelines.training.parameters import TrainingStageConfig
 from mathamr_kedro.pipelines.training.report import report_training
@@ -116,6 +121,7 @@ def make_document_vectors(
 def train_encoder(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
     prepared_graphs: PreparedStore,
     encoders: EncoderStore,
+    training_live: LiveFigure,
     mined_negatives: ShardedTable | None,
     node_vectors: NDArray[np.float32],
     document_vectors: VectorsWriter,
@@ -146,18 +152,21 @@ def train_encoder(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
     made_from = _name_inputs(config, graphs, start, negatives, groups, posts)
     folder = encoders.folder(config.describe_result(), made_from)
     folder.mkdir(parents=True, exist_ok=True)
+    curve = TrainingCurve(training_live)
     result = train_in_rounds(
         graphs.posts,
         pairs,
         _write_vectors(config, encoders, folder, node_vectors, document_vectors),
         folder,
+        curve.tell,
         groups=groups,
         start=start,
         symbols=FormulaSymbols.of_graphs(graphs),
     )
+    curve.end()
     history = [asdict(record) for record in result.history]
     tracker.track(config.describe_result(), history, folder, result.model_dir)
-    encoder = _describe_training(config, graphs, folder, result)
+    encoder = describe_training(config, graphs, folder, result)
     return encoder, history, *report_training(encoder, history)
 
 
@@ -216,11 +225,11 @@ def _write_vectors(
     """
     if config.node_vectors.wanted:
         write = partial(_save_array, node_vectors)
-        path = encoders.write_file(folder / "node_vectors.npy", write, again=True)
+        path = encoders.write_file(folder / "node_vectors.npy", write)
         unset = type(config.node_vectors)()
         config = replace(config, node_vectors=unset, pretrained_nodes=path)
     if config.makes_document_vectors:
-        path = encoders.write_file(folder / "document_vectors.npy", document_vectors)
+        path = encoders.complete_file(folder / "document_vectors.npy", document_vectors)
         teachers = replace(config.distillation, document_vectors=path)
         config = replace(config, distillation=teachers)
     return config
@@ -229,22 +238,6 @@ def _write_vectors(
 def _save_array(values: NDArray[np.float32], path: Path) -> None:
     with path.open("wb") as file:  # a bare path would get another ending
         np.save(file, values)
-
-
-def _describe_training(
-    config: TrainingStageConfig,
-    graphs: PreparedGraphs,
-    folder: Path,
-    result: TrainingResult,
-) -> dict[str, Any]:
-    return {
-        **_name_encoder(config, graphs, folder),
-        "best_epoch": result.best_epoch,
-        "best_loss": result.best_loss,
-        "stopped_early": result.stopped_early,
-        "training_pairs": len(graphs.train_pairs),
-        "validation_pairs": len(graphs.validation_pairs),
-    }
 
 
 def _use_released(
@@ -258,7 +251,7 @@ def _use_released(
     folder = encoders.folder(config.describe_result(), made_from)
     copy_model(start, folder / MODEL)
     encoder = {
-        **_name_encoder(config, graphs, folder),
+        **name_encoder(config, graphs, folder),
         "best_epoch": 0,
         "best_loss": None,
         "stopped_early": False,
@@ -266,18 +259,6 @@ def _use_released(
         "validation_pairs": 0,
     }
     return encoder, [], *report_training(encoder, [], start)
-
-
-def _name_encoder(
-    config: TrainingStageConfig, graphs: PreparedGraphs, folder: Path
-) -> dict[str, Any]:
-    """Return what identifies an encoder, however it came about."""
-    return {
-        "folder": folder.name,
-        "prepared_graphs": graphs.folder.name,
-        "settings": fingerprint(config.describe_result()),
-        "start_from": config.start_from,
-    }
 
 
 def _write_nothing(path: Path) -> None:

@@ -42,6 +42,7 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                     **_INPUTS,
                     **_TABLES,
                     "encoders": "encoders",
+                    "training_live": "training_live",
                     "mined_negatives": "mined_negatives",
                     "node_vectors": "node_vectors",
                     "document_vectors": "document_vectors",

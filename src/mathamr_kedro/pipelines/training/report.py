@@ -37,7 +37,7 @@ def report_training(
         history: a record per epoch.
         source: where a released encoder came from.
     """
-    return _write_report(encoder, history, source), _draw_history(history)
+    return _write_report(encoder, history, source), draw_history(history)
 
 
 def _write_report(
@@ -97,14 +97,21 @@ def _write_released(encoder: Record, source: Path) -> str:
     )
 
 
-def _draw_history(history: Sequence[Record]) -> go.Figure:
-    """Return losses and accuracies over the epochs."""
+def draw_history(
+    history: Sequence[Record], running: Sequence[tuple[float, float]] = ()
+) -> go.Figure:
+    """Return losses and accuracies over the epochs.
+
+    Args:
+        history: a record per epoch.
+        running: epochs so far and the loss of the last steps, within epochs.
+    """
     epochs = [record["epoch"] for record in history]
     lines = (
         ("train_loss", "loss", "#3b6ea8", "y"),
         ("validation_loss", "validation loss", "#c8553d", "y"),
-        ("accuracy", "accuracy", "#9dbbd9", "y2"),
-        ("validation_accuracy", "validation accuracy", "#e8b4a8", "y2"),
+        ("accuracy", "accuracy", "#3b6ea8", "y2"),
+        ("validation_accuracy", "validation accuracy", "#c8553d", "y2"),
     )
     traces = [
         go.Scatter(
@@ -116,6 +123,13 @@ def _draw_history(history: Sequence[Record]) -> go.Figure:
         )
         for key, name, colour, axis in lines
     ]
+    if running:
+        places, losses = zip(*running, strict=True)
+        look = {"color": "#888888", "width": 1}
+        name = "loss of the last steps"
+        traces.append(
+            go.Scatter(x=places, y=losses, name=name, mode="lines", line=look)
+        )
     layout = {
         "title": {"text": "Training"},
         "xaxis": {"title": {"text": "epoch"}},
