@@ -27,15 +27,16 @@ RATES = {
 PAIRS_PER_GPU_SECOND = 491_074 / 24  # docs/results/training_speed.md
 GRAPHS_PER_GPU_SECOND = 519_000
 
-# Bytes of a post; it has 18.5 vectors of 128 numbers (docs/results/search_speed.md).
-NUMBERS = 18.5 * 128
+# Bytes of a post; its vectors are 16 of 128 numbers (docs/pipelines/indexing.md).
+VECTORS = 16
+NUMBERS = VECTORS * 128
 BYTES = {
     "raw files": 13_500,
     "graphs": 2_950,
     "vectors, float32": 4 * NUMBERS,
     "vectors, int8": NUMBERS,
 }
-GRAPH_LINKS = 16 * 2 * 4 * 18.5  # HNSW, m = 16: two links each way of four bytes
+GRAPH_LINKS = VECTORS * 2 * 16 * 4  # HNSW: 2 m links of four bytes, m = 16
 
 # Assumptions: what clouds ask, in euros, and the machines that one rents.
 CORE_HOUR, GPU_HOUR, DISK_GB_MONTH, MEMORY_GB_MONTH = 0.04, 4.0, 0.05, 3.0
