@@ -32,6 +32,7 @@ QUICK = {  # a lost node is noticed within a second or two
     "RAY_health_check_timeout_ms": "1000",
     "RAY_health_check_failure_threshold": "2",
     "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_memory_monitor_refresh_ms": "0",  # other programs may fill this host
 }
 NODE = {
     "num_cpus": 1,
@@ -109,7 +110,7 @@ def test_both_nodes_work_and_results_are_in_order(nodes):
     done = list(nodes.run(work.linger, partitions, batch_size=2))
     assert [d.name for d in done] == [p.name for p in partitions]
     assert [[r[0] for r in d.results] for d in done] == [p.items for p in partitions]
-    assert len({r[1] for d in done for r in d.results}) == 2
+    assert len({r[1] for d in done for r in d.results}) == 2  # a node holds one
 
 
 def test_more_workers_than_places_hold_up_nothing(nodes):
@@ -242,6 +243,7 @@ def read_files(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.timeout(600)
 def test_every_stage_writes_the_same_bytes(nodes, tmp_path):
     """With the overlay ``ray``, while actors are killed; failures and all."""
     stages = yaml.safe_load(OVERLAY.read_text())["parameters"]

@@ -30,7 +30,7 @@ class Event(NamedTuple):
     ``raised``    the function raised, as ``detail`` says; the worker lives on
     ``stopping``  the function raised an ``error`` that concerns the whole run
     ``died``      the worker is gone, as ``detail`` says
-    ``lost``      so is the machine that it ran on: no fault of its batch
+    ``lost``      so is its machine, or all memory there: no fault of its batch
     ============  ==============================================================
     """
 

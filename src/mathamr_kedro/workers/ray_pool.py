@@ -27,6 +27,8 @@ _SECONDS_TO_ANSWER = 10.0
 """Until a cluster counts as unreachable; Ray itself would ask for minutes."""
 
 
+_LONGEST = 400
+"""Characters of what an error says; some of Ray's come with tables of processes."""
 _ON_NODES = " (a Ray worker says so: every node needs the data at the same paths)"
 
 
@@ -104,6 +106,8 @@ class RayPool:
         return slot, event
 
     def _judge_death(self, slot: int, exc: Exception) -> Literal["lost", "died"]:
+        if isinstance(exc, self._ray.exceptions.OutOfMemoryError):
+            return "lost"  # the node has no memory left, whoever took it
         alive = {node["NodeID"] for node in self._ray.nodes() if node["Alive"]}
         if slot in self._nodes:
             return "died" if self._nodes[slot] in alive else "lost"
@@ -208,4 +212,4 @@ def _describe(exc: Exception) -> str:
     """Return what an error says on one line, without Ray's ids and its guesses."""
     lines = [line.strip() for line in str(exc).splitlines() if line[:1] != "\t"]
     said = " ".join(filter(None, lines)).partition(" Some common causes")[0]
-    return f"{type(exc).__name__}: {said}"
+    return f"{type(exc).__name__}: {said[:_LONGEST]}"
