@@ -6,6 +6,8 @@ STAMP := $(VENV)/.installed
 # Small graphs run fastest with one thread per process.
 export OMP_NUM_THREADS ?= 1
 export DO_NOT_TRACK := 1
+# Many processes are started; each would compile all sources again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test check lint types contracts unit docs fuzz mutants viz clean
 .DEFAULT_GOAL := help
