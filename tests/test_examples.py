@@ -19,7 +19,7 @@ from mathamr_kedro.errors import find_cause
 from tests.conftest import PROJECT
 
 pytestmark = [
-    pytest.mark.timeout(1200),  # the first of them waits for the demo
+    pytest.mark.timeout(2400),  # the first of them waits for the demo
     pytest.mark.filterwarnings("ignore"),  # a command line shows what it shows
 ]
 

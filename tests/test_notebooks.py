@@ -16,7 +16,7 @@ from tests.conftest import PROJECT
 NOTEBOOKS = sorted((PROJECT / "notebooks").glob("*.ipynb"))
 
 pytestmark = [
-    pytest.mark.timeout(900),  # the first of them waits for the demo
+    pytest.mark.timeout(2400),  # the first of them waits for the demo
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning"),
 ]
 

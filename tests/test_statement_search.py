@@ -50,11 +50,13 @@ def data(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(PROJECT)
         configure_kedro(PROJECT)
-        for stage in ("ingestion", "amr_parsing", "graph_fusion", "preprocessing",
-                      "training", "indexing"):  # fmt: skip
-            session = KedroSession.create(PROJECT, env="own", runtime_params=values)
-            with session:
-                session.run(pipeline_names=[stage])
+        stages = [
+            "ingestion", "amr_parsing", "graph_fusion", "preprocessing", "training",
+            "indexing",
+        ]  # fmt: skip
+        session = KedroSession.create(PROJECT, env="own", runtime_params=values)
+        with session:
+            session.run(pipeline_names=stages)
         yield folder / "data"
 
 

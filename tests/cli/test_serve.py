@@ -19,7 +19,7 @@ from tests.conftest import PROJECT
 pytest.importorskip("fastapi", reason="the extra serve is missing")
 httpx = pytest.importorskip("httpx")
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = pytest.mark.timeout(2400)
 
 
 def find_port() -> int:

@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from mathamr_kedro.serve import ServeConfig, create_app
 
 pytestmark = [
-    pytest.mark.timeout(1200),  # the first of them waits for the demo
+    pytest.mark.timeout(2400),  # the first of them waits for the demo
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 
