@@ -6,6 +6,8 @@ STAMP := $(VENV)/.installed
 # Small graphs run fastest with one thread per process.
 export OMP_NUM_THREADS ?= 1
 export DO_NOT_TRACK := 1
+# Many processes are started; each would compile all sources again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test check lint types contracts unit docs fuzz mutants viz clean
 .DEFAULT_GOAL := help
@@ -31,7 +33,9 @@ demo: $(STAMP)  ## Set up and run the main job on the embedded sample.
 	$(BIN)/mathamr search 'is $$\sqrt p$$ irrational for a prime $$p$$?' --env demo --top 3
 	@echo "Now open the search page: $(BIN)/mathamr serve --env demo"
 
-test: check docs unit  ## Set up and run all checks and tests (what CI runs).
+test: $(STAMP)  ## Set up and run all checks and tests (what CI runs).
+	@$(MAKE) --jobs 2 --output-sync check docs
+	@$(MAKE) unit
 
 check: lint contracts types  ## Lint, import contracts, types.
 
@@ -46,7 +50,7 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 unit: $(STAMP)
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 docs: $(STAMP)  ## Build the documentation to build/site; broken links fail.
 	@$(BIN)/python -m tools.site.notebooks

@@ -6,8 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -45,6 +47,32 @@ def _stand_where_it_began(request: pytest.FixtureRequest) -> None:
     assert Path.cwd() == request.config.invocation_params.dir
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _spare_disk_and_pictures() -> Iterator[None]:
+    """Let stages that run hundreds of times leave out what takes long and shows little.
+
+    No test pulls the plug, so files need not reach the disk. Of figures with the same
+    title and as many points, the first is drawn, and its picture stands for the others;
+    the demo, a process of its own, draws all.
+    """
+    from mathamr_kedro.datasets import report_figures
+
+    draw, drawn = report_figures.write_png, {}
+
+    def draw_once(figure: Any) -> bytes:
+        traces = (trace.to_plotly_json() for trace in figure.data)
+        points = [(trace["type"], len(trace.get("x", ()))) for trace in traces]
+        kind = (figure.layout.title.text, *points)
+        if kind not in drawn:
+            drawn[kind] = draw(figure)
+        return drawn[kind]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report_figures, "write_png", draw_once)
+        patch.setattr(os, "fsync", lambda handle: None)
+        yield
+
+
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project in which ``kedro run --env demo`` has just ended; not to be changed.
@@ -57,7 +85,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = folder / "demo"
     with FileLock(folder / "demo.lock"):
         if not (root / "done").exists():
-            _copy_project(root)
+            copy_project(root)
             command = [sys.executable, "-m", "kedro", "run", "--env", "demo"]
             done = subprocess.run(
                 command, cwd=root, capture_output=True, text=True, check=False
@@ -67,10 +95,10 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def _copy_project(root: Path) -> None:
+def copy_project(root: Path) -> None:
     """Lay out an empty checkout; the code is that of this one."""
-    (root / "src").mkdir(parents=True)
-    (root / "data").mkdir()
+    for name in ("src", "data"):
+        (root / name).mkdir(parents=True)
     shutil.copy(PROJECT / "pyproject.toml", root)
     for name in ("conf", "notebooks", "data/01_raw"):
         (root / name).symlink_to(PROJECT / name)
@@ -85,8 +113,26 @@ _NEEDS = {
 }
 
 
+_LONGEST = (
+    "tests/test_thesis_tables.py",
+    "tests/test_examples.py",  # makes the demo, while others need none
+    "tests/experiments/test_kills.py",
+    "tests/pipelines/evaluation/test_candidates.py",
+    "tests/pipelines/training/test_released.py",
+    "tests/test_notebooks.py",
+    "tests/cli/test_serve.py",
+)
+"""Files that take longest. They begin, or one process would end long after others."""
+
+
+def _rank(item: pytest.Item) -> int:
+    file = item.nodeid.split("::")[0]
+    return _LONGEST.index(file) if file in _LONGEST else len(_LONGEST)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip marked tests whose needs this machine does not meet."""
+    """Begin with what takes long; skip tests whose needs this machine does not meet."""
+    items.sort(key=_rank)
     for marker, (is_met, reason) in _NEEDS.items():
         marked = [item for item in items if item.get_closest_marker(marker)]
         if marked and not is_met():

@@ -85,6 +85,53 @@ def test_unknown_environment_is_refused(conf):
         load(conf, "pool+nodes")
 
 
+@pytest.fixture
+def asking(conf) -> Path:
+    texts = {
+        "base/parameters.yml": "{a: {x: 1, place: '${env:MATHAMR_PLACE,here}'}}",
+        "base/catalog.yml": "one: {type: A, path: '${runtime_params:root,x}'}",
+    }
+    write(conf, texts)
+    return conf
+
+
+def read_all(conf: Path, **params) -> dict:
+    arguments = CONFIG_LOADER_ARGS | {"default_run_env": "base"}
+    loader = EnvironmentLoader(conf, "pool", params or None, **arguments)
+    return {key: loader[key] for key in ("globals", "parameters", "catalog")}
+
+
+def read_anew(conf: Path, **params) -> dict:
+    """The slow twin: nothing is known of earlier loaders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(EnvironmentLoader, "_read_once", EnvironmentLoader._read)
+        return read_all(conf, **params)
+
+
+def test_second_loader_reads_nothing_again(asking, monkeypatch):
+    first = read_all(asking, root="r", a={"x": 2})
+    monkeypatch.setattr(EnvironmentLoader, "_read", None)
+    assert read_all(asking, root="r", a={"x": 2}) == first
+
+
+@pytest.mark.parametrize("params", [{}, {"root": "s"}, {"root": "r", "a": {"x": 3}}])
+def test_second_loader_has_settings_of_its_own(asking, params):
+    before = read_all(asking, root="r", a={"x": 2})
+    before["parameters"]["a"].clear()
+    found = read_all(asking, **params)
+    assert found == read_anew(asking, **params)
+    assert found["catalog"]["one"]["path"] == params.get("root", "x")
+
+
+def test_changed_files_and_variables_are_read(asking, monkeypatch):
+    assert read_all(asking)["parameters"]["a"]["place"] == "here"
+    monkeypatch.setenv("MATHAMR_PLACE", "there")
+    assert read_all(asking)["parameters"]["a"]["place"] == "there"
+    write(asking, {"pool/catalog.yml": "two: {type: C}"})
+    assert read_all(asking)["catalog"]["two"] == {"type": "C"}
+    assert read_all(asking) == read_anew(asking)
+
+
 OVERLAYS = {
     "overlays/bench.yml": """
         over: pool

@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -18,7 +19,7 @@ from mathamr_kedro.errors import find_cause
 from tests.conftest import PROJECT
 
 pytestmark = [
-    pytest.mark.timeout(1200),  # the first of them waits for the demo
+    pytest.mark.timeout(2400),  # the first of them waits for the demo
     pytest.mark.filterwarnings("ignore"),  # a command line shows what it shows
 ]
 
@@ -154,8 +155,12 @@ def fill(word: str, project: Path) -> str:
     return str(found[-1])
 
 
+@cache
 def run(line: str, project: Path) -> str | None:
-    """Run a command in the project; return what went wrong, if anything did."""
+    """Run a command in the project; return what went wrong, if anything did.
+
+    Pages show some commands again: once is enough.
+    """
     program, *arguments = (fill(word, project) for word in shlex.split(line))
     command = group if program == "mathamr" else KedroCLI(project)
     result = CliRunner().invoke(command, arguments)

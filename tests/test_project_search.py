@@ -21,7 +21,7 @@ def test_missing_index_names_a_command_with_a_stage_that_exists(monkeypatch):
     assert stage in STAGES
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(2400)
 @pytest.mark.parametrize("system", ["mathamr_plus", "bm25_tuples", "mathamr_plus+bm25"])
 def test_search_for_a_formula_ranks_as_the_run_of_the_evaluation(
     demo, monkeypatch, system
@@ -42,7 +42,7 @@ def test_search_for_a_formula_ranks_as_the_run_of_the_evaluation(
         searcher.close()
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(2400)
 @pytest.mark.parametrize("system", ["mathamr_plus", "bm25", "mathamr_plus+bm25"])
 def test_search_for_a_topic_ranks_as_the_run_of_the_evaluation(
     demo, monkeypatch, system

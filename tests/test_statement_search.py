@@ -9,11 +9,11 @@ import logging
 import pytest
 from click.testing import CliRunner
 from kedro.framework.session import KedroSession
-from kedro.framework.startup import bootstrap_project
 
 from mathamr_kedro.cli import beir, inspect, search, summary
 from mathamr_kedro.corpus import BeirCollection, BeirFiles
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.project import configure_kedro
 from mathamr_kedro.project_search import open_searcher
 from tests.pipelines.graph_world import PROJECT
 
@@ -49,12 +49,14 @@ def data(tmp_path_factory):
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(PROJECT)
-        bootstrap_project(PROJECT)
-        for stage in ("ingestion", "amr_parsing", "graph_fusion", "preprocessing",
-                      "training", "indexing"):  # fmt: skip
-            session = KedroSession.create(PROJECT, env="own", runtime_params=values)
-            with session:
-                session.run(pipeline_names=[stage])
+        configure_kedro(PROJECT)
+        stages = [
+            "ingestion", "amr_parsing", "graph_fusion", "preprocessing", "training",
+            "indexing",
+        ]  # fmt: skip
+        session = KedroSession.create(PROJECT, env="own", runtime_params=values)
+        with session:
+            session.run(pipeline_names=stages)
         yield folder / "data"
 
 
@@ -150,7 +152,7 @@ def test_a_collection_without_links_makes_no_benchmark(tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes/a.md").write_text("# A\n\nLet $x$ be even.\n")
     values = {"data_root": str(tmp_path / "d"), "raw_root": str(tmp_path / "notes")}
-    bootstrap_project(PROJECT)
+    configure_kedro(PROJECT)
     with KedroSession.create(PROJECT, env="own", runtime_params=values) as session:
         session.run(pipeline_names=["ingestion"])
     with pytest.raises(MissingInputError, match="unit=statement"):

@@ -11,6 +11,7 @@ import csv
 import re
 import shlex
 from collections.abc import Callable, Iterator
+from contextlib import chdir
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -18,10 +19,14 @@ from typing import NamedTuple
 import pytest
 from click.testing import CliRunner
 from kedro.framework.cli.cli import KedroCLI
+from omegaconf import OmegaConf
 
 from mathamr_kedro.cli import group
+from mathamr_kedro.cli._grids import GridRun
 from mathamr_kedro.project import open_catalog
-from tests.conftest import PROJECT
+from mathamr_kedro.stats import LAYOUTS
+from tests.conftest import PROJECT, copy_project
+from tests.experiments.test_environments import TABLES
 from tests.official_collection import EDITIONS, write_collection
 
 PAGE = PROJECT / "docs/experiments.md"
@@ -93,30 +98,46 @@ def name_collection(command: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def done(roots, download) -> Iterator[Callable[[str], Path]]:
+def project(tmp_path_factory) -> Path:
+    """Where the commands run: they note the last run."""
+    folder = tmp_path_factory.mktemp("checkout")
+    copy_project(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def done(roots, download, project) -> Iterator[Callable[[str], Path]]:
     """Run a command when it is first asked for; return where it has written."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(PROJECT)
         patch.setenv("MATHAMR_ARQMATH", str(download))
-        yield cache(lambda command: run(command, roots))
+        yield cache(lambda command: run(command, roots, project))
 
 
-def run(command: str, roots: dict[str, Path]) -> Path:
+def choose_sizes(command: str) -> dict[str, object]:
+    sizes: dict[str, object] = dict(TINY)
+    if not re.search("retrieval_strategies|auxiliary_loss", command):
+        sizes["indexing.engine.engine"] = "exact"  # no graph to build
+    if command.startswith("mathamr"):
+        sizes["experiment.seeds"] = "[42]"
+    return sizes
+
+
+def run(command: str, roots: dict[str, Path], project: Path) -> Path:
     program, *arguments = shlex.split(command)
     root = roots[name_collection(command)]
-    sizes = dict(TINY)
-    if {"retrieval_strategies", "auxiliary_loss"}.isdisjoint(arguments):
-        sizes["indexing.engine.engine"] = "exact"  # no graph to build
+    sizes = choose_sizes(command)
     if program == "kedro":
         sizes["data_root"] = root
     given = ",".join(f"{name}={value}" for name, value in sizes.items())
     arguments += ["--params", given]
     if program == "kedro":
-        KedroCLI(PROJECT).main(arguments, standalone_mode=False)
+        with chdir(project):
+            KedroCLI(project).main(arguments, standalone_mode=False)
         return root
     assert program == "mathamr"
-    arguments += ["--data-root", str(root), "--seeds", "42", "--workers", "0"]
-    result = CliRunner().invoke(group, arguments, catch_exceptions=False)
+    arguments += ["--data-root", str(root), "--workers", "0"]
+    with chdir(project):
+        result = CliRunner().invoke(group, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return root
 
@@ -158,6 +179,51 @@ def read(done: Callable[[str], Path], thesis: str) -> str:
     return (find_root(line, done) / line.output).read_text(encoding="utf-8")
 
 
+def find_command(experiment: str) -> str:
+    return next(c for c in COMMANDS if f" run {experiment} " in c)
+
+
+def open_grid(name: str, root: Path) -> GridRun:
+    """The experiment as its command has opened it."""
+    command = find_command(name)
+    sizes = [f"{key}={value}" for key, value in choose_sizes(command).items()]
+    settings = OmegaConf.to_container(OmegaConf.from_dotlist(sizes))
+    env = shlex.split(command)[-1]
+    return GridRun(PROJECT, name, env, {**settings, "data_root": str(root)})
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_experiment_ends_with_the_tables_of_the_thesis(name, done):
+    grid = open_grid(name, done(find_command(name)))
+    catalog = grid.context.catalog
+    tables = catalog.load("significance_csv")
+    assert {f"table_{number}" for number in TABLES[name]} <= set(tables)
+    for number in TABLES[name]:
+        _, *rows = tables[f"table_{number}"]().splitlines()
+        assert len(rows) == len(LAYOUTS[number].rows)
+        assert all(row.split(",")[-1] != "" for row in rows)
+    result = catalog.load("experiment_result")
+    assert result["missing"] == []
+    if name == "retrieval_strategies":  # three conditions on four measures and QPS
+        tested = [t["measure"] for t in result["tests"]["table_4.15"]]
+        assert (len(tested), tested.count("seconds_per_query")) == (15, 3)
+    assert f"Table {TABLES[name][0]}" in catalog.load("significance_report")
+    assert r"\toprule" in catalog.load("significance_latex")[f"table_{number}"]()
+    assert catalog.load("seed_figure").data
+    assert grid.plan(grid.list_cells(), grid.ensure_collection()) == []
+
+
+def test_graphs_with_and_without_edges_are_compared(done):
+    grid = open_grid("edges", done(find_command("edges")))
+    keys = {cell.condition: cell.key for cell in grid.list_cells()}
+    assert len(set(keys.values())) == 2
+    catalog = grid.context.catalog
+    assert catalog.load("experiment_result")["missing"] == []
+    report = catalog.load("significance_report")
+    assert "\n| with " in report
+    assert "\n| without " in report
+
+
 def test_statistics_are_those_of_the_whole_download(done):
     page = read(done, "4.2")
     for edition in ("2020", "2021", "2022"):
@@ -171,7 +237,9 @@ def test_statistics_are_those_of_the_whole_download(done):
 
 def test_formulas_of_every_edition_are_read(done):
     line = next(line for line in LINES if "4.2" in line.numbers)
-    table = open_catalog("arqmath", str(find_root(line, done))).load("topic_formulas")
+    root = find_root(line, done)
+    with chdir(PROJECT):
+        table = open_catalog("arqmath", str(root)).load("topic_formulas")
     topics = {formula.post_id for formula in table.records() if formula.presentation}
     wanted = {f"A.{n}" for edition in EDITIONS for n in edition.topics.values()}
     assert topics == wanted

@@ -24,13 +24,17 @@ changes: ``data_root: ${_below.data_root}/judged``.
 
 from __future__ import annotations
 
+import hashlib
 import os
+import pickle
+import re
 import warnings
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import click
 from kedro.config import MissingConfigException, OmegaConfigLoader
@@ -47,6 +51,7 @@ _SEPARATOR = "+"
 _OVER = "over"
 _BELOW = "_below"
 _SECTIONS = (_OVER, "globals", "parameters", "catalog")
+_VARIABLE = re.compile(rb"\$\{env:\s*(\w+)")
 _FOLDERS_OF_FILES = ("overlays", "experiments")
 
 
@@ -59,6 +64,21 @@ def stack_environments(*names: str | None) -> str | None:
     'formula_modes'
     """
     return _SEPARATOR.join(name for name in names if name) or None
+
+
+class _Reading(NamedTuple):
+    """A configuration, and the settings of the run that it asked for."""
+
+    asked: dict[str, str]
+    config: dict[str, Any]
+
+
+_READINGS: defaultdict[tuple[str, ...], deque[_Reading]] = defaultdict(
+    lambda: deque(maxlen=16)
+)
+"""The last ones that loaders of this process have read."""
+_PARSED: dict[tuple[str, ...], bytes] = {}
+"""Files as they stand, before a run's settings are put in."""
 
 
 class EnvironmentLoader(OmegaConfigLoader):
@@ -79,6 +99,8 @@ class EnvironmentLoader(OmegaConfigLoader):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         # Kedro asks for the parameters several times in a run; once is slow enough.
         self._known: dict[str, dict[str, Any]] = {}
+        self._asked: dict[str, str] = {}
+        self._place: tuple[str, ...] | None = None
         try:
             super().__init__(*args, **kwargs)
         except ConfigurationError as error:
@@ -92,7 +114,7 @@ class EnvironmentLoader(OmegaConfigLoader):
         if key in self.data:
             return super().__getitem__(key)
         if key not in self._known:
-            self._known[key] = self._read(key)
+            self._known[key] = self._read_once(key)
         return deepcopy(self._known[key])
 
     @staticmethod
@@ -113,6 +135,49 @@ class EnvironmentLoader(OmegaConfigLoader):
         if not conf.is_dir():  # an archive: Kedro reads one folder of it
             return [conf / names]
         return list(dict.fromkeys(_list_layers(conf, names)))
+
+    def _read_once(self, key: str) -> dict[str, Any]:
+        """Return what a loader of this process has read, where all is as it was then.
+
+        A grid opens the project for every cell; resolving takes most of that time.
+        """
+        conf = Path(self.conf_source)
+        if key == "credentials" or self.data or not conf.is_dir():
+            return self._read(key)
+        settings = (
+            self.base_env, self.env or self.default_run_env, self.config_patterns,
+            self.merge_strategy, self._custom_resolvers, self.ignore_hidden,
+        )  # fmt: skip
+        self._place = (key, str(conf), repr(settings), _fingerprint(conf))
+        readings = _READINGS[self._place]
+        for reading in readings:
+            if reading.asked == {name: self._look_up(name) for name in reading.asked}:
+                return reading.config
+        # Parameters are merged with all that was given, not with what they ask for.
+        self._asked = {"": self._look_up("")} if key == "parameters" else {}
+        config = self._read(key)
+        readings.append(_Reading(self._asked, config))
+        return config
+
+    def _read_raw_config(self, key: str) -> Any:
+        # Merging changes what was parsed, and a pickle copies quickest.
+        place = self._place
+        if place is None or place[0] != key:
+            return super()._read_raw_config(key)
+        if place not in _PARSED:
+            _PARSED[place] = pickle.dumps(super()._read_raw_config(key))
+        return pickle.loads(_PARSED[place])
+
+    def _get_runtime_value(self, variable: str, *default: Any) -> Any:
+        self._asked[variable] = self._look_up(variable)
+        return super()._get_runtime_value(variable, *default)
+
+    def _look_up(self, variable: str) -> str:
+        """Return a setting of this run as text; all of them for no name."""
+        found: Any = self.runtime_params or {}
+        for name in variable.split(".") if variable else ():
+            found = found.get(name) if isinstance(found, Mapping) else None
+        return repr(found)
 
     def _read(self, key: str) -> dict[str, Any]:
         # Kedro itself reads base and one folder over it.
@@ -153,6 +218,18 @@ class EnvironmentLoader(OmegaConfigLoader):
         section = OmegaConf.merge(*layers)
         values: dict[str, Any] = OmegaConf.to_container(section, resolve=True)  # type: ignore[assignment]
         return {name: v for name, v in values.items() if not name.startswith("_")}
+
+
+def _fingerprint(conf: Path) -> str:
+    """Return a digest of all files below ``conf`` and of the variables they name."""
+    digest = hashlib.sha256()
+    for file in sorted(conf.rglob("*")):
+        if file.is_file():
+            content = file.read_bytes()
+            digest.update(f"\0{file}\0".encode() + content)
+            for name in _VARIABLE.findall(content):
+                digest.update(f"\0{os.environb.get(name)!r}".encode())
+    return digest.hexdigest()
 
 
 def _list_layers(conf: Path, names: str, above: tuple[str, ...] = ()) -> Iterator[Path]:

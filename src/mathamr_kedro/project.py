@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -77,14 +78,22 @@ def open_catalog(
     return catalog
 
 
+@cache
+def configure_kedro(root: Path) -> None:
+    """Tell Kedro of the project; a second time it would build all stages anew."""
+    # Loaded here: those who want the catalog alone need not wait for a session.
+    from kedro.framework.startup import bootstrap_project  # noqa: PLC0415
+
+    bootstrap_project(root)
+
+
 def open_context(env: str | None = None, data_root: str | None = None) -> KedroContext:
     """Return the context of a session; arguments as :func:`open_catalog`."""
     # Loaded here: those who want the catalog alone need not wait for a session.
     from kedro.framework.session import KedroSession  # noqa: PLC0415
-    from kedro.framework.startup import bootstrap_project  # noqa: PLC0415
 
     root = find_project()
-    bootstrap_project(root)
+    configure_kedro(root)
     settings = {"data_root": data_root} if data_root else None
     session = KedroSession.create(root, env=env, runtime_params=settings)
     return session.load_context()
@@ -209,10 +218,9 @@ def _find_stages(datasets: Sequence[str]) -> list[str]:
     """Return the stages that make the datasets, in the order of the data."""
     # Loaded here: the stages import all that they need.
     from kedro.framework.project import pipelines  # noqa: PLC0415
-    from kedro.framework.startup import bootstrap_project  # noqa: PLC0415
 
     from mathamr_kedro.stages import STAGES  # noqa: PLC0415
 
-    bootstrap_project(find_project())
+    configure_kedro(find_project())
     makers = {s: pipelines[s].all_outputs() for s in STAGES if s in pipelines}
     return [stage for stage, made in makers.items() if made & {*datasets}]

@@ -11,7 +11,6 @@ import click
 import pytest
 from click.testing import CliRunner
 from kedro.framework.session import KedroSession
-from kedro.framework.startup import bootstrap_project
 
 from mathamr_kedro.cli import experiments as cli
 from mathamr_kedro.cli import group
@@ -21,7 +20,7 @@ from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.parameters import merge_parameters
-from mathamr_kedro.project import list_versions, open_catalog
+from mathamr_kedro.project import configure_kedro, list_versions, open_catalog
 from mathamr_kedro.stats import TestConfig
 from mathamr_kedro.writers import TOKEN, WriterLock
 from tests.experiments.cells import PARAMETERS, fill_store
@@ -33,7 +32,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="module")
 def data(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("data")
-    bootstrap_project(PROJECT)
+    configure_kedro(PROJECT)
     for number, (mean, beta) in enumerate(((0.5, 1.0), (0.6, 0.5))):
         store = CellStore(folder / f"cells{number}")
         parameters = merge_parameters(

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from kedro.framework.session import KedroSession
-from kedro.framework.startup import bootstrap_project
 from kedro.io import DatasetError
 
 from mathamr_kedro.cli.graphs import command
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.graph import ArchivedFile, GraphArchive, RecordFile
+from mathamr_kedro.project import configure_kedro
 from mathamr_kedro.records import Failure
 from mathamr_kedro.shards import EndOfShards, Shard
 from tests.pipelines.arqmath_world import PROJECT, write_collection
@@ -29,14 +29,14 @@ TAKEN_OVER = (*GRAPHS, "failures/math_graphs", "failures/amr_posts")
 
 
 def run_stages(data: Path, raw: Path, *stages: str, env: str = "arqmath", **more: Any):
-    bootstrap_project(PROJECT)
+    configure_kedro(PROJECT)
     params = {"data_root": str(data), "raw_root": str(raw), **SMALL, **more}
     with KedroSession.create(PROJECT, env=env, runtime_params=params) as session:
         session.run(pipeline_names=list(stages))
 
 
 def open_catalog(data: Path, env: str = "arqmath") -> Any:
-    bootstrap_project(PROJECT)
+    configure_kedro(PROJECT)
     params = {"data_root": str(data)}
     session = KedroSession.create(PROJECT, env=env, runtime_params=params)
     return session.load_context().catalog

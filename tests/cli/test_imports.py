@@ -46,7 +46,7 @@ def test_help_of_a_command_needs_no_model_and_no_session(name):
     assert [m for m in (*HEAVY, *SESSION) if m in loaded] == []
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(2400)
 @pytest.mark.parametrize(
     "arguments", [("inspect", "33701"), ("inspect", "A.1001"), ("summary",)]
 )

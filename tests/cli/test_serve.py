@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -14,12 +13,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from mathamr_kedro.cli import group
+from mathamr_kedro.cli import group, main
+from tests.conftest import PROJECT
 
 pytest.importorskip("fastapi", reason="the extra serve is missing")
 httpx = pytest.importorskip("httpx")
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = pytest.mark.timeout(2400)
 
 
 def find_port() -> int:
@@ -72,17 +72,21 @@ def _wait(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
             time.sleep(0.1)
 
 
-def test_without_an_index_it_says_what_to_run(demo: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mathamr_kedro", "serve", "--env", "demo"]
-    command += ["--data-root", str(tmp_path), "--port", "0"]
-    done = subprocess.run(
-        command, cwd=demo, capture_output=True, text=True, check=False,
-        env={**os.environ},
-    )  # fmt: skip
-    assert done.returncode == 2
+def test_without_an_index_it_says_what_to_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["mathamr", "serve", "--env", "demo", "--data-root", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", [*command, "--port", "0"])
+    monkeypatch.setattr(sys, "stdout", sys.stdout)
+    monkeypatch.setattr(sys, "stderr", sys.stderr)
+    monkeypatch.chdir(PROJECT)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
     told = f"run `kedro run --env demo --params data_root={tmp_path}` first"
-    assert f"No index to search; {told}" in done.stderr
-    assert "Traceback" not in done.stderr
+    errors = capsys.readouterr().err
+    assert f"No index to search; {told}" in errors
+    assert "Traceback" not in errors
 
 
 @pytest.mark.parametrize(("command", "package"), [("serve", "fastapi"), ("mcp", "mcp")])

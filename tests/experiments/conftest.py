@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mathamr_kedro.cli._grids import GridRun
-from tests.experiments.world import TWO_SEEDS, open_grid, run_grid, write_world
+from tests.experiments.world import ONE_SEED, open_grid, run_grid, write_world
 
 
 @pytest.fixture(scope="session")
@@ -19,7 +19,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def whole(data: Path) -> GridRun:
-    """Four conditions with two seeds, run without a stop."""
-    grid = open_grid("formula_modes", data, **TWO_SEEDS)
+    """Four conditions with one seed, run without a stop."""
+    grid = open_grid("formula_modes", data, **ONE_SEED)
     assert set(run_grid(grid).values()) == {"finished"}
     return grid

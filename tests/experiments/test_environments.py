@@ -1,4 +1,4 @@
-"""Every experiment of the thesis, end to end on a tiny collection."""
+"""What experiments state; tests/test_thesis_tables.py runs those of the thesis."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mathamr_kedro.environments import EnvironmentLoader
 from mathamr_kedro.experiments.grid import describe_key
 from mathamr_kedro.settings import CONFIG_LOADER_ARGS
 from mathamr_kedro.stats import LAYOUTS
-from tests.experiments.world import open_grid, run_grid
+from tests.experiments.world import open_grid
 from tests.pipelines.graph_world import PROJECT
 
 TABLES = {
@@ -29,7 +29,6 @@ BEYOND = [
     "mathamr_reranking",
     "ssemb_augmentations",
 ]
-ONE_SEED = {"experiment": {"seeds": [7]}}
 
 
 def test_all_environments_are_known():
@@ -90,46 +89,3 @@ def test_maxsim_by_hnsw_walks_as_in_the_thesis(name):
     if name == "retrieval_strategies":
         assert walks["maxsim_hnsw_one_walk"] == "one"
         assert evaluation["queries_per_batch"] == 1
-
-
-@pytest.mark.parametrize("name", sorted(TABLES))
-def test_experiment_ends_with_the_tables_of_the_thesis(name, data, whole):
-    if name == whole.name:
-        grid = whole
-    else:
-        # HNSW is Qdrant's; the others need no index on disk.
-        is_hnsw = name in ("retrieval_strategies", "auxiliary_loss")
-        engine = {"engine": "edge" if is_hnsw else "exact"}
-        grid = open_grid(name, data, **ONE_SEED, indexing={"engine": engine})
-        assert set(run_grid(grid).values()) == {"finished"}
-    grid.run_stages(["significance"])
-    catalog = grid.context.catalog
-    tables = catalog.load("significance_csv")
-    assert {f"table_{number}" for number in TABLES[name]} <= set(tables)
-    for number in TABLES[name]:
-        _, *rows = tables[f"table_{number}"]().splitlines()
-        assert len(rows) == len(LAYOUTS[number].rows)
-        assert all(row.split(",")[-1] != "" for row in rows)
-    result = catalog.load("experiment_result")
-    assert result["missing"] == []
-    if name == "retrieval_strategies":  # three conditions on four measures and QPS
-        tested = [t["measure"] for t in result["tests"]["table_4.15"]]
-        assert (len(tested), tested.count("seconds_per_query")) == (15, 3)
-    assert f"Table {TABLES[name][0]}" in catalog.load("significance_report")
-    assert r"\toprule" in catalog.load("significance_latex")[f"table_{number}"]()
-    assert catalog.load("seed_figure").data
-    assert grid.plan(grid.list_cells(), grid.ensure_collection()) == []
-
-
-def test_graphs_with_and_without_edges_are_compared(data):
-    engine = {"engine": "exact"}
-    grid = open_grid("edges", data, **ONE_SEED, indexing={"engine": engine})
-    keys = {cell.condition: cell.key for cell in grid.list_cells()}
-    assert len(set(keys.values())) == 2
-    assert set(run_grid(grid).values()) == {"finished"}
-    grid.run_stages(["significance"])
-    catalog = grid.context.catalog
-    assert catalog.load("experiment_result")["missing"] == []
-    report = catalog.load("significance_report")
-    assert "\n| with " in report
-    assert "\n| without " in report

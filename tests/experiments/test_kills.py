@@ -14,7 +14,7 @@ import pytest
 
 from mathamr_kedro.cli import _grids
 from mathamr_kedro.experiments.cells import RECORD
-from tests.experiments.world import TWO_SEEDS, open_grid, run_grid, write_world
+from tests.experiments.world import ONE_SEED, open_grid, run_grid, write_world
 from tests.pipelines.graph_world import PROJECT
 
 
@@ -34,35 +34,35 @@ def list_records(grid) -> dict[str, int]:
 
 def test_stopped_grid_runs_no_finished_cell_again(whole, tmp_path, monkeypatch):
     write_world(tmp_path)
-    grid = open_grid("formula_modes", tmp_path, **TWO_SEEDS)
+    grid = open_grid("formula_modes", tmp_path, **ONE_SEED)
     run_stages, cells = _grids.GridRun.run_stages, []
 
-    def stop_in_the_fifth_cell(self, stages, **changes):
+    def stop_in_the_third_cell(self, stages, **changes):
         if "evaluation" in stages:
             cells.append(changes["output_root"])
-            if len(cells) == 5:
+            if len(cells) == 3:
                 run_stages(self, ["training"], **changes)
                 raise KeyboardInterrupt
         run_stages(self, stages, **changes)
 
-    monkeypatch.setattr(_grids.GridRun, "run_stages", stop_in_the_fifth_cell)
+    monkeypatch.setattr(_grids.GridRun, "run_stages", stop_in_the_third_cell)
     with pytest.raises(KeyboardInterrupt):
         run_grid(grid)
     before = list_records(grid)
-    assert len(before) == 4
+    assert len(before) == 2
     run_grid(grid)
     after = list_records(grid)
-    assert len(after) == 8
+    assert len(after) == 4
     assert before.items() <= after.items()
-    assert len(cells) == 9  # the fifth one twice
+    assert len(cells) == 5  # the third one twice
     assert read_tables(grid) == read_tables(whole)
 
 
 def test_failing_cell_is_told_and_the_others_go_on(whole, monkeypatch):
-    grid = open_grid("formula_modes", Path(whole.settings["data_root"]), **TWO_SEEDS)
+    grid = open_grid("formula_modes", Path(whole.settings["data_root"]), **ONE_SEED)
     monkeypatch.setattr(_grids.CellStore, "find", lambda self, key, data: None)
     works = grid.plan(grid.list_cells(), grid.ensure_collection())
-    assert len(works) == 4 + 8
+    assert len(works) == 4 + 4
     bad = next(work for work in works if work.task.name == "slt, seed 7")
     chosen = [
         work for work in works if work.task.name in ("graphs of slt", bad.task.name)

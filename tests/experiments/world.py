@@ -33,7 +33,7 @@ SIZES: dict[str, Any] = {
     "significance": {"tests": {"num_samples": 100}},
 }
 """Smaller than the environment ``test``."""
-TWO_SEEDS = {"experiment": {"seeds": [7, 8]}}
+ONE_SEED = {"experiment": {"seeds": [7]}}
 
 
 def write_world(data: Path) -> None:

@@ -14,7 +14,7 @@ from mathamr_kedro.project import open_catalog
 from mathamr_kedro.records import Judgment
 
 pytestmark = [
-    pytest.mark.timeout(1200),  # the first of them waits for the demo
+    pytest.mark.timeout(2400),  # the first of them waits for the demo
     pytest.mark.filterwarnings("ignore"),
 ]
 

@@ -10,7 +10,7 @@ from mathamr_kedro.neighbours import MathGraphDataset
 from mathamr_kedro.project import open_catalog
 
 pytestmark = [
-    pytest.mark.timeout(1200),  # the first of them waits for the demo
+    pytest.mark.timeout(2400),  # the first of them waits for the demo
     pytest.mark.filterwarnings("ignore"),
 ]
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 from kedro.framework.session import KedroSession
-from kedro.framework.startup import bootstrap_project
 from kedro.io import CatalogProtocol
 
+from mathamr_kedro import project
 from mathamr_kedro.formula import TreeBatch, TreeRow
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.records import Failure, FormulaInstance, FormulaMention, TrainingPair
@@ -43,13 +47,14 @@ TOPIC = TOPIC._replace(formula_map=(SUM._replace(placeholder="FORMULA_0"),))
 
 
 def open_session(data: Path, **params: Any) -> KedroSession:
-    bootstrap_project(PROJECT)
+    project.configure_kedro(PROJECT)
     values = {"data_root": str(data), **params}
     return KedroSession.create(PROJECT, env="test", runtime_params=values)
 
 
 def open_catalog(data: Path) -> CatalogProtocol:
-    return open_session(data).load_context().catalog
+    with chdir(PROJECT):
+        return project.open_catalog("test", str(data))
 
 
 INGESTED = {
@@ -100,3 +105,16 @@ def run_stage(data: Path, stage: str, **params: Any) -> CatalogProtocol:
     with open_session(data, **params) as session:
         session.run(pipeline_names=[stage])
     return open_catalog(data)
+
+
+def start_stage(data: Path, stage: str, **params: Any) -> subprocess.Popen[bytes]:
+    """Run a stage in a process of its own, which can be killed."""
+    script = (
+        "import json, pathlib, sys\n"
+        "from tests.pipelines.graph_world import run_stage\n"
+        "data, stage, params = sys.argv[1:]\n"
+        "run_stage(pathlib.Path(data), stage, **json.loads(params))\n"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", script]
+    command += [str(data), stage, json.dumps(params)]
+    return subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.DEVNULL)

@@ -18,7 +18,7 @@ from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.serve import ServeConfig, create_app
 
 pytestmark = [
-    pytest.mark.timeout(1200),  # the first of them waits for the demo
+    pytest.mark.timeout(2400),  # the first of them waits for the demo
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 

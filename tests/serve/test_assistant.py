@@ -16,7 +16,7 @@ from mcp import Client, StdioServerParameters
 from mathamr_kedro.serve import create_assistant
 
 pytestmark = [
-    pytest.mark.timeout(1200),
+    pytest.mark.timeout(2400),
     pytest.mark.filterwarnings("ignore"),  # the package's own
 ]
 

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("websockets")
 from tests.serve.browser import Page, open_browser
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(2400)]
 
 QUESTION = r"is $\sqrt p$ irrational for a prime $p$?"
 CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from mathamr_kedro.serve import SearchService, ServeConfig, create_app
 
 pytestmark = [
-    pytest.mark.timeout(1200),
+    pytest.mark.timeout(2400),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 

@@ -36,7 +36,7 @@ from mathamr_kedro.experiments import (
 )
 from mathamr_kedro.experiments.grid import SHARED_STAGES
 from mathamr_kedro.parameters import merge_parameters
-from mathamr_kedro.project import find_roots
+from mathamr_kedro.project import configure_kedro, find_roots
 from mathamr_kedro.stages import check_stage_parameters
 from mathamr_kedro.writers import WriterLock
 
@@ -116,9 +116,8 @@ class GridRun:
         """Open a session with more parameters."""
         # Loaded here: who looks at results waits for no session.
         from kedro.framework.session import KedroSession  # noqa: PLC0415
-        from kedro.framework.startup import bootstrap_project  # noqa: PLC0415
 
-        bootstrap_project(self.root)
+        configure_kedro(self.root)
         values = merge_parameters(self.settings or {}, changes)
         return KedroSession.create(self.root, env=self.env, runtime_params=values)
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kedro.framework.session import KedroSession
-from kedro.framework.startup import bootstrap_project
 
 from benchmarks.amr_faults import write_table
 from mathamr_kedro.records import FormulaMention, Post, Topic
-
-PROJECT = Path(__file__).resolve().parents[3]
+from tests.pipelines.graph_world import run_stage
 
 
 def make_post(post_id: str, text: str, post_type: str = "question") -> Post:
@@ -50,15 +47,6 @@ def parse():
     """Runs the stage and returns the catalog."""
 
     def run(root: Path, **parameters: object):
-        bootstrap_project(PROJECT)
-        values = {"data_root": str(root), "amr_parsing": parameters}
-        session = KedroSession.create(PROJECT, env="test", runtime_params=values)
-        with session:
-            session.run(pipeline_names=["amr_parsing"])
-        return (
-            KedroSession.create(PROJECT, env="test", runtime_params=values)
-            .load_context()
-            .catalog
-        )
+        return run_stage(root, "amr_parsing", amr_parsing=parameters)
 
     return run

@@ -25,8 +25,6 @@ STAGES = (
     "indexing", "evaluation", "significance",
 )  # fmt: skip
 
-pytestmark = pytest.mark.timeout(900)
-
 
 @pytest.fixture(scope="module")
 def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -112,28 +112,45 @@ def write_collection(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("candidates")
-    write_collection(folder / "raw")
-    return folder / "data"
+    write_collection(folder)
+    return folder
 
 
-def evaluate(data: Path, engine: str = "exact", **params: Any) -> Any:
-    """Run all stages but training."""
-    params |= {
-        "raw_root": str(data.parent / "raw"),
+def prepare(data: Path, raw: Path, **params: Any) -> Path:
+    """Run all stages before training, and lay an encoder beside the graphs."""
+    params |= {"raw_root": str(raw)}
+    for stage in ("ingestion", "amr_parsing", "graph_fusion", "preprocessing"):
+        run_stage(data, stage, **params)
+    write_encoder(data)
+    open_catalog(data).save("training_history", [])
+    return data
+
+
+def evaluate(data: Path, engine: str = "exact") -> Any:
+    """Run all stages behind training."""
+    params: dict[str, Any] = {
         "indexing": {"engine": {"engine": engine}},
         "evaluation": {
             "baselines": BASELINES,
             "fusions": [{"name": "all", "of": ["mathamr_plus", *BASELINES]}],
         },
     }
-    for stage in ("ingestion", "amr_parsing", "graph_fusion", "preprocessing"):
-        run_stage(data, stage, **params)
-    write_encoder(data)
-    open_catalog(data).save("training_history", [])
     run_stage(data, "indexing", **params)
     return run_stage(data, "evaluation", **params)
+
+
+@pytest.fixture(scope="module")
+def data(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Prepared by the rule of the lab."""
+    return prepare(tmp_path_factory.mktemp("data"), raw)
+
+
+@pytest.fixture(scope="module")
+def indexed(data: Path) -> Path:
+    run_stage(data, "indexing", indexing={"engine": {"engine": "exact"}})
+    return data
 
 
 def read_returned(catalog: Any) -> dict[str, set[tuple[str, str, str]]]:
@@ -175,16 +192,18 @@ def test_all_systems_return_the_formulas_of_the_lab(data: Path, engine: str) -> 
     assert (len(graphs.posts), len(graphs.formulas)) == (2, 3)  # 23, 51 and 61 alone
 
 
-@pytest.mark.parametrize("engine", ["exact", "edge"])
-def test_all_systems_honour_another_rule(data: Path, engine: str) -> None:
+def test_all_systems_honour_another_rule(raw: Path, tmp_path: Path) -> None:
     rule = {"returnable": {"types": POSTS_ALONE, "issues_excluded": ["dv", "v"]}}
-    catalog = evaluate(data, engine, ingestion=rule)
+    catalog = evaluate(prepare(tmp_path, raw, ingestion=rule), "edge")
     check(catalog, IN_POSTS | {"72"})
     assert count(catalog) == (5, 5)
 
 
-def test_formulas_of_comments_can_have_their_comments_as_context(data: Path) -> None:
-    catalog = evaluate(data, amr_parsing={"comment_formulas": "context"})
+def test_formulas_of_comments_can_have_their_comments_as_context(
+    raw: Path, tmp_path: Path
+) -> None:
+    data = prepare(tmp_path, raw, amr_parsing={"comment_formulas": "context"})
+    catalog = evaluate(data)
     check(catalog, IN_POSTS | {"75"})
     assert count(catalog) == (7, 7)
     graphs = {
@@ -196,9 +215,8 @@ def test_formulas_of_comments_can_have_their_comments_as_context(data: Path) -> 
     assert "Not for" in result[2]
 
 
-def test_a_search_for_a_formula_finds_comments(data: Path) -> None:
-    evaluate(data, amr_parsing={"comment_formulas": "alone"})
-    (result, *others) = search(data, r"\sqrt{y}")
+def test_a_search_for_a_formula_finds_comments(indexed: Path) -> None:
+    (result, *others) = search(indexed, r"\sqrt{y}")
     said = r"Not for $\sqrt{y}$, I think."
     assert result == ("1", "comment", said, "Why $x^2$?", r"F0 $\sqrt{y}$")
     assert [post for post, *_ in others] == ["2"]  # each post once
@@ -215,8 +233,8 @@ def search(data: Path, latex: str) -> list[tuple[str, ...]]:
     ]
 
 
-def test_no_search_for_posts_returns_a_formula(data: Path) -> None:
-    searcher = open_searcher("test", str(data))
+def test_no_search_for_posts_returns_a_formula(indexed: Path) -> None:
+    searcher = open_searcher("test", str(indexed))
     try:
         found = searcher.search("Is it even?", post_types=[]).results
     finally:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from kedro.framework.session import KedroSession
-from kedro.framework.startup import bootstrap_project
+
+from mathamr_kedro.project import configure_kedro
 
 PROJECT = Path(__file__).resolve().parents[3]
 
@@ -62,7 +63,7 @@ def ingest(tmp_path, raw):
     """Runs the stage on the collection and returns the catalog."""
 
     def run(env: str = "test", raw_root: Path = raw, **parameters):
-        bootstrap_project(PROJECT)
+        configure_kedro(PROJECT)
         roots = {"data_root": str(tmp_path / "data"), "raw_root": str(raw_root)}
         roots |= parameters
         with KedroSession.create(PROJECT, env=env, runtime_params=roots) as session:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from kedro.framework.session import KedroSession
-from kedro.framework.startup import bootstrap_project
 
 from mathamr_kedro.pipelines.amr_parsing import nodes
+from mathamr_kedro.project import configure_kedro
 from tests.pipelines.graph_world import PROJECT
 
 
@@ -26,7 +26,7 @@ def notes(tmp_path):
 
 
 def open_session(notes, data):
-    bootstrap_project(PROJECT)
+    configure_kedro(PROJECT)
     values = {"data_root": str(data), "raw_root": str(notes)}
     return KedroSession.create(PROJECT, env="own", runtime_params=values)
 
@@ -116,7 +116,7 @@ def test_unit_is_a_parameter_and_statements_are_tables(tmp_path):
     assert list(catalog.load("statement_links").records()) == [("a-y", "a-x")]
     kinds = [row.kind for row in catalog.load("statements").records()]
     assert kinds == ["text", "lemma", "theorem"]
-    bootstrap_project(PROJECT)
+    configure_kedro(PROJECT)
     values = {
         "data_root": str(tmp_path / "data"), "raw_root": str(folder), "unit": "section",
     }  # fmt: skip

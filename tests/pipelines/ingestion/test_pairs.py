@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from kedro.framework.session import KedroSession
-from kedro.framework.startup import bootstrap_project
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
+from mathamr_kedro.project import configure_kedro
 from mathamr_kedro.runner import StageRunner
 from tests.pipelines.ingestion.conftest import POSTS, PROJECT
 
@@ -21,7 +21,7 @@ def run(tmp_path, raw):
     (raw / "Posts.V1.3.xml").write_text(posts, encoding="utf-8")
 
     def run(*stages: str, **parameters) -> None:
-        bootstrap_project(PROJECT)
+        configure_kedro(PROJECT)
         roots = {"data_root": str(tmp_path / "data"), "raw_root": str(raw)}
         with KedroSession.create(
             PROJECT, env="test", runtime_params=roots | parameters

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -13,33 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.synthetic_collection import write_collection
+from tests.pipelines.graph_world import run_stage, start_stage
 
-PROJECT = Path(__file__).resolve().parents[3]
-RUN = """
-import sys
-from kedro.framework.session import KedroSession
-from kedro.framework.startup import bootstrap_project
-project, raw, data = sys.argv[1:]
-bootstrap_project(project)
-params = {"raw_root": raw, "data_root": data,
-          "ingestion": {"records_per_shard": 30, "formulas_per_shard": 300}}
-with KedroSession.create(project, env="test", runtime_params=params) as session:
-    session.run(pipeline_names=["ingestion"])
-"""
-
-
-def start(raw: Path, data: Path) -> subprocess.Popen[bytes]:
-    command = [
-        sys.executable,
-        "-W",
-        "ignore",
-        "-c",
-        RUN,
-        str(PROJECT),
-        str(raw),
-        str(data),
-    ]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL)
+SHARDS = {"records_per_shard": 10, "formulas_per_shard": 100}
 
 
 def finished(folder: Path) -> dict[str, float]:
@@ -59,7 +34,7 @@ def rows(folder: Path) -> list:
 
 def kill_when(process: subprocess.Popen, folder: Path, shards: int) -> None:
     while len(finished(folder)) < shards and process.poll() is None:
-        time.sleep(0.005)
+        time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     process.wait()
 
@@ -67,7 +42,7 @@ def kill_when(process: subprocess.Popen, folder: Path, shards: int) -> None:
 @pytest.fixture(scope="module")
 def raw(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("raw")
-    write_collection(folder, posts=900)
+    write_collection(folder, posts=300)
     extra = {
         "Tags.V1.3.xml": "<tags></tags>",
         "Votes.V1.3.xml": "<votes></votes>",
@@ -88,21 +63,22 @@ def raw(tmp_path_factory) -> Path:
 
 def test_killed_run_goes_on_where_it_stopped(raw, tmp_path):
     straight, broken = tmp_path / "straight", tmp_path / "broken"
-    assert start(raw, straight).wait() == 0
+    params = {"raw_root": str(raw), "ingestion": SHARDS}
+    run_stage(straight, "ingestion", **params)
 
     tables = broken / "02_intermediate"
-    kill_when(start(raw, broken), tables / "formulas", 7)
+    kill_when(start_stage(broken, "ingestion", **params), tables / "formulas", 7)
     formulas = finished(tables / "formulas")
-    kill_when(start(raw, broken), tables / "posts", 12)
+    kill_when(start_stage(broken, "ingestion", **params), tables / "posts", 12)
     posts = finished(tables / "posts")
     assert len(formulas) >= 7
     assert 12 <= len(posts) < 30
-    assert start(raw, broken).wait() == 0
+    run_stage(broken, "ingestion", **params)
 
     assert formulas.items() <= finished(tables / "formulas").items()
     assert posts.items() <= finished(tables / "posts").items()
     for table in ("formulas", "posts", "comments", "training_pairs", "judgments"):
         expected = rows(straight / "02_intermediate" / table)
         assert rows(tables / table) == expected
-    assert len(rows(tables / "posts")) == 900
-    assert len(rows(tables / "formulas")) == 7_200
+    assert len(rows(tables / "posts")) == 300
+    assert len(rows(tables / "formulas")) == 2_400

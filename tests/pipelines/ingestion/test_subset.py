@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from kedro.framework.session import KedroSession
-from kedro.framework.startup import bootstrap_project
 
+from mathamr_kedro.project import configure_kedro
 from tests.pipelines.arqmath_world import PROJECT, write_collection
 
 
 def ingest(raw: Path, data: Path, **subset):
-    bootstrap_project(PROJECT)
+    configure_kedro(PROJECT)
     params = {
         "data_root": str(data),
         "raw_root": str(raw),
@@ -77,7 +77,7 @@ def test_judged_formulas_of_all_editions_with_the_questions(raw: Path, tmp_path:
 
 
 def test_the_whole_collection_stays_where_it_is():
-    bootstrap_project(PROJECT)
+    configure_kedro(PROJECT)
     for env, root in (
         ("arqmath+judged", "data/arqmath/judged"),
         ("judged", "data/judged"),

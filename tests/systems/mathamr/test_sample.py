@@ -16,7 +16,7 @@ from mathamr_kedro.systems.mathamr.judged import list_triples
 from mathamr_kedro.trec import Run
 from tests.systems.mathamr.world import make_text_model
 
-pytestmark = pytest.mark.timeout(1200)  # the first waits for the demo
+pytestmark = pytest.mark.timeout(2400)  # the first waits for the demo
 
 
 @pytest.fixture(scope="module")
