@@ -208,11 +208,9 @@ def _measure(
     from kedro.io.core import generate_timestamp  # noqa: PLC0415
 
     from mathamr_kedro.experiments.benchmark import BenchmarkReport  # noqa: PLC0415
-    from mathamr_kedro.experiments.benchmark.cost_figure import (  # noqa: PLC0415
-        draw_costs,
-    )
     from mathamr_kedro.experiments.benchmark.figure import (  # noqa: PLC0415
         draw_benchmarks,
+        draw_costs,
     )
     from mathamr_kedro.machines import Machine  # noqa: PLC0415
     from mathamr_kedro.stats import TestConfig  # noqa: PLC0415

@@ -1,4 +1,7 @@
-"""Systems by benchmark as dots with intervals; matplotlib is loaded here."""
+"""Systems by benchmark as dots with intervals, and by the time of a query.
+
+Matplotlib is loaded here.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from mathamr_kedro.experiments.benchmark.report import BenchmarkReport
 from mathamr_kedro.experiments.benchmark.scores import BenchmarkScores
 from mathamr_kedro.stats import Comparison
 
-LOOKS = {
+_LOOKS = {
     "": {
         "paper": "#ffffff", "ink": "#1f2328", "faint": "#d8dee4", "muted": "#6e7781",
         "ours": "#3b6ea8", "reference": "#c8553d",
@@ -31,6 +34,9 @@ _PANEL_WIDTH = 6.2
 _ROW_HEIGHT = 0.24
 _PANEL_FRAME = 0.95
 """Inches of a panel's title and axis."""
+_COST_PANEL = (6.2, 3.6)
+_SMALLEST, _LARGEST = 18.0, 260.0
+"""Areas of dots, in square points, for no index and for the largest one."""
 
 
 def draw_benchmarks(report: BenchmarkReport) -> dict[str, bytes]:
@@ -40,7 +46,7 @@ def draw_benchmarks(report: BenchmarkReport) -> dict[str, bytes]:
     the reference. Its line is the interval of the paired difference, drawn around the
     score of the reference: where it misses the reference, the systems differ.
     """
-    return {f"figure{end}.png": _draw(report, look) for end, look in LOOKS.items()}
+    return {f"figure{end}.png": _draw(report, look) for end, look in _LOOKS.items()}
 
 
 def _draw(report: BenchmarkReport, look: Mapping[str, str]) -> bytes:
@@ -114,10 +120,10 @@ def _draw_panel(
     )  # fmt: skip
     axes.set_xlabel(measure, fontsize=8, color=look["ink"], parse_math=False)
     axes.locator_params(axis="x", nbins=6)
-    style_axes(axes, look)
+    _style(axes, look)
 
 
-def style_axes(axes: Axes, look: Mapping[str, str]) -> None:
+def _style(axes: Axes, look: Mapping[str, str]) -> None:
     """Draw axes in the colours of a page."""
     axes.set_facecolor(look["paper"])
     axes.set_axisbelow(True)
@@ -125,3 +131,89 @@ def style_axes(axes: Axes, look: Mapping[str, str]) -> None:
     axes.tick_params(colors=look["ink"], labelsize=8, length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.spines["bottom"].set_color(look["faint"])
+
+
+def draw_costs(report: BenchmarkReport) -> dict[str, bytes]:
+    """Draw score over time of a query; return pictures in PNG by file name.
+
+    One panel for each benchmark whose searches were timed. The area of a dot grows
+    with the index. The line joins the systems that no other beats in both respects.
+    """
+    scored = [s for s in report.scored if s.timed]
+    if not scored:
+        return {}
+    return {
+        f"cost{end}.png": _draw_page_of_costs(scored, look)
+        for end, look in _LOOKS.items()
+    }
+
+
+def find_front(places: Mapping[str, tuple[float, float]]) -> list[str]:
+    """Return the systems that no other beats in time and score, the fastest first.
+
+    >>> find_front({"a": (1, 0.5), "b": (2, 0.4), "c": (3, 0.7)})
+    ['a', 'c']
+    """
+    front: list[str] = []
+    for name, (_, score) in sorted(places.items(), key=lambda p: (p[1][0], -p[1][1])):
+        if not front or score > places[front[-1]][1]:
+            front.append(name)
+    return front
+
+
+def _draw_page_of_costs(
+    scored: list[BenchmarkScores], look: Mapping[str, str]
+) -> bytes:
+    columns = min(_COLUMNS, len(scored))
+    lines = -(-len(scored) // columns)
+    width, height = _COST_PANEL
+    page = Figure(
+        figsize=(width * columns, height * lines + 0.3),
+        layout="constrained",
+        dpi=120,
+        facecolor=look["paper"],
+    )
+    for place, axes in enumerate(page.subplots(lines, columns, squeeze=False).flat):
+        if place < len(scored):
+            _draw_cost_panel(axes, scored[place], look)
+        else:
+            axes.set_visible(False)
+    page.supxlabel(
+        "area of a dot: size of the index; line: systems that no other beats",
+        fontsize=8,
+        color=look["muted"],
+    )
+    file = io.BytesIO()
+    FigureCanvasAgg(page).print_png(file)
+    return file.getvalue()
+
+
+def _draw_cost_panel(
+    axes: Axes, scores: BenchmarkScores, look: Mapping[str, str]
+) -> None:
+    measure = scores.measures[0]
+    places = {
+        row: (float(scores.costs[row]["milliseconds"]), scores.mean(row, measure))
+        for row in scores.timed
+    }
+    sizes = {row: float(scores.costs[row].get("index_megabytes", 0)) for row in places}
+    largest = max(sizes.values()) or 1.0
+    for row, (time, score) in places.items():
+        colour = look["reference"] if row == scores.reference else look["ours"]
+        area = _SMALLEST + (_LARGEST - _SMALLEST) * sizes[row] / largest
+        axes.scatter([time], [score], s=area, color=colour, alpha=0.75, linewidths=0)
+        axes.annotate(
+            row, (time, score), (6, 4), textcoords="offset points", fontsize=7,
+            color=look["ink"], parse_math=False,
+        )  # fmt: skip
+    front = [places[row] for row in find_front(places)]
+    axes.plot(*zip(*front, strict=True), color=look["muted"], linewidth=1, zorder=0)
+    axes.set_xscale("log")
+    axes.margins(x=0.2, y=0.12)
+    axes.set_title(
+        scores.benchmark.title, fontsize=10, color=look["ink"], loc="left",
+        parse_math=False,
+    )  # fmt: skip
+    axes.set_xlabel("ms/query", fontsize=8, color=look["ink"])
+    axes.set_ylabel(measure, fontsize=8, color=look["ink"], parse_math=False)
+    _style(axes, look)
