@@ -16,7 +16,7 @@ import pytest
 from mathamr_kedro.errors import LockedError, StorageError, find_cause
 from mathamr_kedro.files import FolderLock
 from mathamr_kedro.writers import TOKEN, WriterLock
-from tests.conftest import PROJECT
+from tests.conftest import copy_project
 from tests.pipelines.graph_world import open_catalog, open_session
 
 HOLD = (
@@ -87,13 +87,17 @@ def test_the_run_releases_its_lock_after_an_error(tmp_path):
     FolderLock(tmp_path, "").close()
 
 
-def test_two_runs_with_other_parameters_do_not_destroy_each_other(tmp_path):
+def test_two_runs_with_other_parameters_do_not_destroy_each_other(
+    tmp_path, tmp_path_factory
+):
+    project = tmp_path_factory.mktemp("checkout")  # the command notes the last run
+    copy_project(project)
     params = f"data_root={tmp_path},ingestion.formulas_per_shard=500"
     command = [sys.executable, "-m", "kedro", "run", "--env", "test"]
     nodes = ["ingestion.choose_posts", "ingestion.extract_formulas"]
     command += ["--nodes", ",".join(nodes), "--params", params]
     with subprocess.Popen(
-        command, cwd=PROJECT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as first:
         while not (tmp_path / ".writer.json").exists():
             assert first.poll() is None
