@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+from collections import defaultdict, deque
 from pathlib import Path
 
 import click
@@ -323,3 +324,16 @@ def test_only_credentials_may_name_variables_of_the_shell(conf, monkeypatch):
     write(conf, {"modes/parameters.yml": "key: '${oc.env:MATHAMR_KEY}'"})
     with pytest.raises(UnsupportedInterpolationType):
         load(conf, "pool+modes")["parameters"]
+
+
+def test_loaders_do_not_take_each_others_globals(monkeypatch):
+    """OmegaConf resolves ``${globals:...}`` by the loader that was made last."""
+    monkeypatch.setattr(environments, "_READINGS", defaultdict(deque))
+    conf = str(PROJECT / "conf")
+    first, second = (
+        EnvironmentLoader(conf, env, **CONFIG_LOADER_ARGS) for env in ("base", "demo")
+    )
+    start = [
+        loader["parameters"]["training"]["start_from"] for loader in (first, second)
+    ]
+    assert start == [None, "mathamr_plus"]

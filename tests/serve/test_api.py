@@ -240,6 +240,9 @@ class _Slow:
         time.sleep(0.6)
         return {}
 
+    def warm_up(self) -> None:
+        pass
+
     def close(self) -> None:
         pass
 

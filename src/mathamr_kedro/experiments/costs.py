@@ -10,7 +10,9 @@ import numpy as np
 from mathamr_kedro.machines import Machine
 from mathamr_kedro.stats import QUERY_SECONDS, FloatArray
 
-_TRAINING = ("seconds_per_epoch", "minutes_per_epoch", "memory_gigabytes")
+_TRAINING = (
+    "seconds_per_epoch", "minutes_per_epoch", "memory_gigabytes", "training_seconds",
+)  # fmt: skip
 """Figures that depend on the machine of the training."""
 
 
@@ -54,7 +56,6 @@ class Costs:
         training, part = self._training, self._part
         seconds = training.get("seconds_per_epoch")
         raw = {
-            "training_seconds": _scale(seconds, training.get("epochs", 0)),
             "seconds_per_epoch": seconds,
             "minutes_per_epoch": _scale(seconds, 1 / 60),
             "memory_gigabytes": _scale(training.get("peak_memory_mib"), 1 / 1024),
@@ -64,6 +65,7 @@ class Costs:
             "vectors": part.get("vectors"),
             "formulas": self._index.get("formulas"),
             "QPS": self._searches.get(system or "", {}).get("queries_per_second"),
+            "training_seconds": _scale(training.get("epochs"), seconds or 0.0),
         }
         return {name: float(value) for name, value in raw.items() if value is not None}
 
