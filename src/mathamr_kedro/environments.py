@@ -24,7 +24,6 @@ changes: ``data_root: ${_below.data_root}/judged``.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import re
@@ -42,6 +41,7 @@ from omegaconf import OmegaConf
 from yaml import YAMLError
 
 from mathamr_kedro.errors import ConfigurationError, suggest
+from mathamr_kedro.files import fingerprint
 from mathamr_kedro.parameters import merge_parameters
 
 # Kedro 1.7 calls a function that OmegaConf 2.4 renamed.
@@ -148,7 +148,7 @@ class EnvironmentLoader(OmegaConfigLoader):
             self.base_env, self.env or self.default_run_env, self.config_patterns,
             self.merge_strategy, self._custom_resolvers, self.ignore_hidden,
         )  # fmt: skip
-        self._place = (key, str(conf), repr(settings), _fingerprint(conf))
+        self._place = (key, str(conf), repr(settings), _describe_files(conf))
         readings = _READINGS[self._place]
         for reading in readings:
             if reading.asked == {name: self._look_up(name) for name in reading.asked}:
@@ -223,16 +223,12 @@ class EnvironmentLoader(OmegaConfigLoader):
         return {name: v for name, v in values.items() if not name.startswith("_")}
 
 
-def _fingerprint(conf: Path) -> str:
+def _describe_files(conf: Path) -> str:
     """Return a digest of all files below ``conf`` and of the variables they name."""
-    digest = hashlib.sha256()
-    for file in sorted(conf.rglob("*")):
-        if file.is_file():
-            content = file.read_bytes()
-            digest.update(f"\0{file}\0".encode() + content)
-            for name in _VARIABLE.findall(content):
-                digest.update(f"\0{os.environb.get(name)!r}".encode())
-    return digest.hexdigest()
+    files = [file for file in sorted(conf.rglob("*")) if file.is_file()]
+    contents = [(str(file), file.read_bytes()) for file in files]
+    names = {name for _, content in contents for name in _VARIABLE.findall(content)}
+    return fingerprint(contents, [(n, os.environb.get(n)) for n in sorted(names)])
 
 
 def _list_layers(conf: Path, names: str, above: tuple[str, ...] = ()) -> Iterator[Path]:
