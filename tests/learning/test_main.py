@@ -7,13 +7,18 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.graph import SPECIAL_TYPES, NodeVocabulary, RelationVocabulary
+from mathamr_kedro.graph import (
+    SPECIAL_TYPES,
+    GraphVariant,
+    NodeVocabulary,
+    RelationVocabulary,
+)
 from mathamr_kedro.learning.__main__ import main
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
 from mathamr_kedro.learning.pattern_teacher import PatternTeacher
@@ -48,7 +53,8 @@ def test_command_leaves_a_model_and_its_history(shards, tmp_path):
 def write_prepared(shards, folder):
     """What preprocessing leaves, as far as training reads it."""
     shutil.copytree(shards.folder, folder / "posts")
-    content = {"configuration": {}, "made_from": "", "report": {}}
+    variant = {"graph": asdict(GraphVariant())}
+    content = {"configuration": variant, "made_from": "", "report": {}}
     (folder / "configuration.json").write_text(json.dumps(content))
     schema = shards.schema
     types = [f"V!{i}" for i in range(schema.num_node_types)]
@@ -59,6 +65,7 @@ def write_prepared(shards, folder):
     rows = np.arange(40).reshape(20, 2)
     np.save(folder / "train_pairs.npy", rows[:15])
     np.save(folder / "validation_pairs.npy", rows[15:])
+    np.save(folder / "post_type.npy", np.zeros(len(shards), dtype=np.uint8))
 
 
 @pytest.mark.parametrize("data", ["prepared", "prepared/posts"])
@@ -172,3 +179,15 @@ def test_nothing_but_torch_and_numpy_is_imported():
         [sys.executable, "-c", code], capture_output=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_several_folders_are_learnt_from_together(shards, tmp_path):
+    (tmp_path / "one").mkdir()
+    write_prepared(shards, tmp_path / "one")
+    shutil.copytree(tmp_path / "one", tmp_path / "two")
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    folders = [str(tmp_path / name) for name in ("one", "two")]
+    more = ["--config", str(tmp_path / "config.json"), "--out", str(tmp_path / "out")]
+    assert main(["--data", *folders, *more]) == 0
+    facts = json.loads((tmp_path / "out" / "training.json").read_text())
+    assert (facts["pairs"], facts["validation_pairs"]) == (30, 10)

@@ -3,11 +3,14 @@
 ::
 
     python -m mathamr_kedro.learning --data PREPARED --config FILE --out DIR
+    python -m mathamr_kedro.learning --data PREPARED PREPARED --out DIR
     python -m mathamr_kedro.learning --data SHARDS --pairs FILE --out DIR
     torchrun --nproc-per-node 4 -m mathamr_kedro.learning --data ... --out ...
 
 ``PREPARED`` is what the stage ``preprocessing`` wrote, a folder below
-``05_model_input/prepared_graphs``: its pairs are split as they are there.
+``05_model_input/prepared_graphs``: its pairs are split as they are there. Several, of
+the same vocabularies, are joined below ``DIR``; files with a row for each graph go
+through them in that order.
 Files that the configuration names are made elsewhere: ``pretrained_nodes``, and
 ``distillation.document_vectors`` where ``document_weight`` or ``score_weight`` is above
 0 (the training stage writes it beside its checkpoint, see docs/pipelines/training.md).
@@ -23,6 +26,7 @@ from pathlib import Path
 
 from mathamr_kedro.errors import MathAMRError, MissingInputError
 from mathamr_kedro.graph import GraphShards, PreparedGraphs, ReleasedEncoder
+from mathamr_kedro.graph.joining import join_prepared
 from mathamr_kedro.graph.preparation import CONFIGURATION
 from mathamr_kedro.graph.released import VARIANT
 from mathamr_kedro.learning.config import TrainingConfig
@@ -41,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog="Started again with the same arguments, a stopped training goes on.",
     )
     add = parser.add_argument
-    add("--data", type=Path, required=True, metavar="FOLDER",
+    add("--data", type=Path, required=True, metavar="FOLDER", nargs="+",
         help="prepared graphs with their pairs, or graph shards")  # fmt: skip
     add("--pairs", type=Path, metavar="FILE", help=".json or .npz; those of --data")
     add("--config", type=Path, metavar="FILE", help="JSON; Table 4.5 without it")
@@ -53,12 +57,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         config = (
             TrainingConfig.read_json(args.config) if args.config else TrainingConfig()
         )
-        prepared = _find_prepared(args.data)
-        shards = GraphShards(args.data) if prepared is None else prepared.posts
+        data = args.data[0]
+        if len(args.data) > 1:
+            data = join_prepared(args.data, args.out / "graphs").folder
+        prepared = _find_prepared(data)
+        shards = GraphShards(data) if prepared is None else prepared.posts
         if args.pairs is not None:
             pairs = TrainingPairs.read(args.pairs, shards)
         else:
-            pairs = _take_pairs(prepared, args.data)
+            pairs = _take_pairs(prepared, data)
         if args.start is not None and prepared is not None:
             _check_numbers(args.start, prepared)
         symbols = None if prepared is None else FormulaSymbols.of_graphs(prepared)
