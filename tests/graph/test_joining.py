@@ -70,6 +70,6 @@ def test_other_vocabularies_are_refused(tmp_path: Path) -> None:
     types = two.types.types
     NodeVocabulary([*types[:-1], "other"]).save(two.folder / "types.json")
     (two.folder / "seals.json").unlink()
-    with pytest.raises(ConfigurationError, match="node types of .* too; prepare both"):
+    with pytest.raises(ConfigurationError, match=r"node types of .* too; prepare both"):
         join_prepared([one.folder, two.folder], tmp_path / "joined")
     assert not (tmp_path / "joined").exists()

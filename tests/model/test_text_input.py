@@ -58,6 +58,21 @@ def test_texts_of_length_one_keep_their_similarities_at_the_start():
     assert torch.allclose(read @ read.T, texts @ texts.T, atol=1e-5)
 
 
+def test_similarities_of_few_kinds_of_texts_need_few_numbers():
+    torch.manual_seed(0)
+    module = TextInput(replace(CONFIG, text_dim=40, projection_dim=8))
+    kinds = torch.randn(3, 40)  # texts lie in three of forty dimensions
+    texts = torch.nn.functional.normalize(torch.randn(50, 3) @ kinds, dim=1)
+
+    def compare() -> float:
+        read = torch.nn.functional.normalize(module.end(texts), dim=1).detach()
+        return float((read @ read.T - texts @ texts.T).abs().max())
+
+    assert compare() > 0.1
+    module.fit(texts[:20])
+    assert compare() < 1e-4
+
+
 def test_a_zero_text_changes_nothing(batch):
     torch.manual_seed(0)
     model = MathAMRPlus(CONFIG, batch.schema)

@@ -36,6 +36,9 @@ from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.learning.steps import TrainingStep
 from mathamr_kedro.model import MathAMRPlus, digest_model, load_model
 
+_SAMPLED_TEXTS = 10_000
+"""Of which the principal axes are taken."""
+
 
 @dataclass(frozen=True, eq=False)
 class TrainingInputs:
@@ -103,7 +106,10 @@ class TrainingInputs:
         teachers = self._make_teachers(device)
         _seed_everything(config.seed)
         # Drawn on the CPU, so a seed gives the same start everywhere.
-        model = MathAMRPlus(config.model, self.shards.schema).to(device)
+        model = MathAMRPlus(config.model, self.shards.schema)
+        if model.text is not None:
+            model.text.fit(self._sample_texts())
+        model = model.to(device)
         model.computed_by(config.compute)
         if config.pretrained_nodes is not None:
             vectors = _read_vectors(config.pretrained_nodes, "pretrained_nodes")
@@ -126,6 +132,14 @@ class TrainingInputs:
                 f"{str(self.shards.folder)!r} (got {wanted!r}); "
                 "preprocessing.text_model chooses the sentence encoder"
             )
+
+    def _sample_texts(self) -> Tensor:
+        """(n, width) some of the vectors of texts, spread evenly."""
+        texts = self.shards.texts
+        if texts is None:  # refused before
+            return torch.zeros(0, self.config.model.text_dim)
+        chosen = texts[:: max(1, len(texts) // _SAMPLED_TEXTS)]
+        return torch.from_numpy(np.ascontiguousarray(chosen))
 
     @property
     def _num_posts(self) -> int:
