@@ -22,7 +22,7 @@ class SearchConfig:
     system: str = "with_question"
     """``with_question``, ``combined``, or any system of the evaluation."""
     with_question: float = 0.5
-    with_document: float = 0.2
+    with_document: float = 0.5
     sentence_weight: float = 0.3
     formula_system: str = "with_patterns"
     """Of a search for a formula: ``with_patterns``, or any system of the evaluation
