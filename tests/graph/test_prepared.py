@@ -220,6 +220,9 @@ def test_the_report_shows_vocabulary_and_graphs(tmp_path: Path) -> None:
     assert "| Coverage of all posts | 100.00% |" in report
     assert "| Pairs without a graph | 2 |" in report
     assert _draw_vocabulary(statistics).data[0].y[-1] == 1
+    read = statistics["configuration"] | {"text_model": "mpnet"}
+    report = _write_preparation_report(statistics | {"configuration": read})
+    assert "| text_model | mpnet |" in report
 
 
 def test_prepared_graphs_need_no_text_tools(tmp_path: Path) -> None:

@@ -214,11 +214,13 @@ def _write_preparation_report(statistics: Mapping[str, Any]) -> str:
         ("Validation pairs", statistics["validation_pairs"]),
         ("Pairs without a graph", statistics["pairs_without_graph"]),
     ]
-    settings = [
-        (f"{group}.{name}", "–" if value is None else str(value))
-        for group, values in statistics["configuration"].items()
-        for name, value in values.items()
-    ]
+    settings: list[tuple[str, object]] = []
+    for group, values in statistics["configuration"].items():
+        if not isinstance(values, Mapping):
+            settings.append((group, values))
+            continue
+        for name, value in values.items():
+            settings.append((f"{group}.{name}", "–" if value is None else str(value)))
     return (
         "\n\n".join(
             [
