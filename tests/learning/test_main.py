@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from mathamr_kedro.graph import SPECIAL_TYPES, NodeVocabulary, RelationVocabulary
+from mathamr_kedro.learning import pattern_teacher
 from mathamr_kedro.learning.__main__ import main
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
 from mathamr_kedro.learning.pattern_teacher import PatternTeacher
@@ -20,6 +21,7 @@ from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model, save_model
 from tests.kills import kill_module
+from tests.learning.process_work import TEACHER_WIDTH
 
 CONFIG = {
     "batch_size": 4,
@@ -74,6 +76,7 @@ def test_prepared_graphs_bring_their_pairs(shards, tmp_path, data):
 def test_prepared_graphs_bring_the_names_of_symbols(shards, tmp_path, monkeypatch):
     write_prepared(shards, tmp_path / "prepared")
     seen = []
+    monkeypatch.setattr(pattern_teacher, "_WIDTH", TEACHER_WIDTH)
     monkeypatch.setattr(
         "mathamr_kedro.learning.inputs.PatternTeacher",
         lambda *arguments: seen.append(arguments[-1]) or PatternTeacher(*arguments),
