@@ -14,14 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 from mathamr_kedro.formula import FormulaTree, FormulaTrees, find_kind
 from mathamr_kedro.graph import number_through, read_label, read_math_graph
 from mathamr_kedro.records import FormulaMention
-
-if TYPE_CHECKING:
-    from nltk.stem.api import StemmerI
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+")
 _LATEX = re.compile(r"\\[A-Za-z]+\*?|\\.|\d+(?:\.\d+)?|[^\s{}$&]")
@@ -32,7 +29,7 @@ _PLACING = frozenset(
 
 
 @cache
-def _open_stemmer() -> StemmerI:
+def _load_stemmer() -> Any:
     # Importing nltk takes seconds, and most commands never stem.
     from nltk.stem.porter import PorterStemmer  # noqa: PLC0415
 
@@ -41,7 +38,7 @@ def _open_stemmer() -> StemmerI:
 
 @cache
 def _stem(word: str) -> str:
-    return str(_open_stemmer().stem(word))
+    return str(_load_stemmer().stem(word))
 
 
 def _split_words(text: str) -> list[str]:
