@@ -117,6 +117,9 @@ _NEEDS = {
 _LONGEST = (
     "tests/test_thesis_tables.py",
     "tests/test_examples.py",  # makes the demo, while others need none
+    "tests/corpus/test_stacks.py",
+    "tests/cli/test_benchmark.py",
+    "tests/pipelines/ingestion/test_pipeline.py",
     "tests/experiments/test_kills.py",
     "tests/pipelines/evaluation/test_candidates.py",
     "tests/pipelines/training/test_released.py",

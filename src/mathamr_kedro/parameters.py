@@ -50,7 +50,7 @@ def read_parameters(cls: type[T], values: Mapping[str, Any], where: str) -> T:
             f"Expected a mapping for {where!r} (got {values!r}) ({_file_of(where)})"
         )
     fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
-    hints = _read_hints(cls)
+    hints = _read_hints(cls)  # type: ignore[arg-type]
     for key in values:
         if key not in fields:
             hint = suggest(str(key), fields) or "."
