@@ -55,7 +55,7 @@ def _spare_disk_and_pictures() -> Iterator[None]:
     title and as many points, the first is drawn, and its picture stands for the others;
     the demo, a process of its own, draws all.
     """
-    from mathamr_kedro.datasets import report_figures
+    from mathamr_kedro.datasets import live_figures, report_figures
 
     draw, drawn = report_figures.write_png, {}
 
@@ -68,7 +68,8 @@ def _spare_disk_and_pictures() -> Iterator[None]:
         return drawn[kind]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report_figures, "write_png", draw_once)
+        for module in (live_figures, report_figures):
+            patch.setattr(module, "write_png", draw_once)
         patch.setattr(os, "fsync", lambda handle: None)
         yield
 
@@ -116,6 +117,9 @@ _NEEDS = {
 _LONGEST = (
     "tests/test_thesis_tables.py",
     "tests/test_examples.py",  # makes the demo, while others need none
+    "tests/corpus/test_stacks.py",
+    "tests/cli/test_benchmark.py",
+    "tests/pipelines/ingestion/test_pipeline.py",
     "tests/experiments/test_kills.py",
     "tests/pipelines/evaluation/test_candidates.py",
     "tests/pipelines/training/test_released.py",

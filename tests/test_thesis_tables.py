@@ -23,10 +23,12 @@ from omegaconf import OmegaConf
 
 from mathamr_kedro.cli import group
 from mathamr_kedro.cli._grids import GridRun
+from mathamr_kedro.learning import pattern_teacher
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.stats import LAYOUTS
 from tests.conftest import PROJECT, copy_project
 from tests.experiments.test_environments import TABLES
+from tests.learning.process_work import TEACHER_WIDTH
 from tests.official_collection import EDITIONS, write_collection
 
 PAGE = PROJECT / "docs/experiments.md"
@@ -110,6 +112,7 @@ def done(roots, download, project) -> Iterator[Callable[[str], Path]]:
     """Run a command when it is first asked for; return where it has written."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MATHAMR_ARQMATH", str(download))
+        patch.setattr(pattern_teacher, "_WIDTH", TEACHER_WIDTH)
         yield cache(lambda command: run(command, roots, project))
 
 

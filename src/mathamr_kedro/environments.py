@@ -145,11 +145,11 @@ class EnvironmentLoader(OmegaConfigLoader):
         if key == "credentials" or self.data or not conf.is_dir():
             return self._read(key)
         settings = (
-            self.base_env, self.env or self.default_run_env, self.config_patterns,
-            self.merge_strategy, self._custom_resolvers, self.ignore_hidden,
+            self.base_env, self.config_patterns, self.merge_strategy,
+            self._custom_resolvers, self.ignore_hidden,
         )  # fmt: skip
         self._place = (key, str(conf), repr(settings), _describe_files(conf))
-        readings = _READINGS[self._place]
+        readings = _READINGS[*self._place, self.env or self.default_run_env]
         for reading in readings:
             if reading.asked == {name: self._look_up(name) for name in reading.asked}:
                 return reading.config
@@ -161,9 +161,9 @@ class EnvironmentLoader(OmegaConfigLoader):
 
     def _read_raw_config(self, key: str) -> Any:
         # Merging changes what was parsed, and a pickle copies quickest.
-        place = self._place
-        if place is None or place[0] != key:
+        if self._place is None or self._place[0] != key:
             return super()._read_raw_config(key)
+        place = (*self._place, self.env or self.default_run_env)
         if place not in _PARSED:
             _PARSED[place] = pickle.dumps(super()._read_raw_config(key))
         return pickle.loads(_PARSED[place])

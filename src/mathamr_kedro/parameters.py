@@ -20,6 +20,7 @@ did you mean 'ratio'? Known: ratio, seed (conf/<env>/parameters/training.yml)
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 import types
 import typing
@@ -49,7 +50,7 @@ def read_parameters(cls: type[T], values: Mapping[str, Any], where: str) -> T:
             f"Expected a mapping for {where!r} (got {values!r}) ({_file_of(where)})"
         )
     fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
-    hints = typing.get_type_hints(cls)
+    hints = _read_hints(cls)  # type: ignore[arg-type]
     for key in values:
         if key not in fields:
             hint = suggest(str(key), fields) or "."
@@ -92,6 +93,11 @@ def merge_parameters(
         is_nested = isinstance(old, Mapping) and isinstance(value, Mapping)
         merged[key] = merge_parameters(old, value) if is_nested else value  # type: ignore[arg-type]
     return merged
+
+
+@functools.cache
+def _read_hints(cls: type) -> Mapping[str, Any]:
+    return typing.get_type_hints(cls)
 
 
 def _convert(hint: Any, value: Any, where: str) -> Any:

@@ -19,7 +19,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def whole(data: Path) -> GridRun:
-    """Four conditions with one seed, run without a stop."""
-    grid = open_grid("formula_modes", data, **ONE_SEED)
+    """Two conditions with one seed, run without a stop."""
+    grid = open_grid("edges", data, **ONE_SEED)
     assert set(run_grid(grid).values()) == {"finished"}
     return grid

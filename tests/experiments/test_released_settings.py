@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from click.testing import CliRunner
 
@@ -9,7 +11,7 @@ from mathamr_kedro.cli import group
 from mathamr_kedro.cli._grids import GridRun
 from mathamr_kedro.environments import EnvironmentLoader
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.experiments.grid import SYSTEM
+from mathamr_kedro.experiments.grid import SYSTEM, Cell
 from mathamr_kedro.experiments.released_settings import (
     ReleasedSettings,
     refuse_shared_trainings,
@@ -26,11 +28,22 @@ def read(env: str, **params: object) -> ReleasedSettings:
     return ReleasedSettings(loader["parameters"])
 
 
+@cache
+def open_grid(name: str, env: str | None) -> GridRun:
+    return GridRun(PROJECT, name, env)
+
+
+@cache
+def list_cells(name: str, env: str | None) -> list[Cell]:
+    return open_grid(name, env).list_cells()
+
+
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_experiment_on_one_released_encoder_is_refused(name):
-    grid = GridRun(PROJECT, name, "pool")
-    cells = grid.list_cells()
-    if grid.experiment.system != SYSTEM:  # of another paper, trained all the same
+    cells = list_cells(name, "pool")
+    if (
+        open_grid(name, "pool").experiment.system != SYSTEM
+    ):  # of another paper, trained all the same
         refuse_shared_trainings(cells, "")
         return
     with pytest.raises(ConfigurationError, match="'mathamr_plus' as it is") as refused:
@@ -41,7 +54,7 @@ def test_an_experiment_on_one_released_encoder_is_refused(name):
 @pytest.mark.parametrize("name", EXPERIMENTS)
 @pytest.mark.parametrize("env", [None, "pool+scratch", "pool+taught"])
 def test_an_experiment_that_trains_is_run(name, env):
-    refuse_shared_trainings(GridRun(PROJECT, name, env).list_cells(), "")
+    refuse_shared_trainings(list_cells(name, env), "")
 
 
 def test_the_command_line_names_the_command_that_trains(tmp_path, monkeypatch):
@@ -58,18 +71,16 @@ def test_the_command_line_names_the_command_that_trains(tmp_path, monkeypatch):
 
 
 def test_strategies_of_the_released_encoder_are_compared_with_one_seed():
-    grid = GridRun(PROJECT, "retrieval_strategies", "pool")
+    grid = open_grid("retrieval_strategies", "pool")
     refuse_shared_trainings(grid.list_cells([42]), "")
     with pytest.raises(ConfigurationError, match="--seeds 42 searches"):
         refuse_shared_trainings(grid.list_cells([42, 43]), "")
 
 
 def test_fine_tuning_has_the_shape_of_its_start():
-    refuse_shared_trainings(GridRun(PROJECT, "auxiliary_loss", "demo").list_cells(), "")
+    refuse_shared_trainings(list_cells("auxiliary_loss", "demo"), "")
     with pytest.raises(ConfigurationError, match=r"training\.model\.virtual_init"):
-        refuse_shared_trainings(
-            GridRun(PROJECT, "vn_initialisation", "demo").list_cells(), ""
-        )
+        refuse_shared_trainings(list_cells("vn_initialisation", "demo"), "")
 
 
 @pytest.mark.parametrize(
@@ -111,4 +122,4 @@ def test_headers_give_commands_that_run(name):
     for words in commands:
         assert words[:4] == ["mathamr", "experiments", "run", name]
         env = words[5] if words[4:5] == ["--env"] else None
-        refuse_shared_trainings(GridRun(PROJECT, name, env).list_cells(), "")
+        refuse_shared_trainings(list_cells(name, env), "")

@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 import sys
-import time
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -19,12 +18,15 @@ from mathamr_kedro.graph import (
     NodeVocabulary,
     RelationVocabulary,
 )
+from mathamr_kedro.learning import pattern_teacher
 from mathamr_kedro.learning.__main__ import main
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
 from mathamr_kedro.learning.pattern_teacher import PatternTeacher
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model, save_model
+from tests.kills import kill_module
+from tests.learning.process_work import TEACHER_WIDTH
 
 CONFIG = {
     "batch_size": 4,
@@ -81,6 +83,7 @@ def test_prepared_graphs_bring_their_pairs(shards, tmp_path, data):
 def test_prepared_graphs_bring_the_names_of_symbols(shards, tmp_path, monkeypatch):
     write_prepared(shards, tmp_path / "prepared")
     seen = []
+    monkeypatch.setattr(pattern_teacher, "_WIDTH", TEACHER_WIDTH)
     monkeypatch.setattr(
         "mathamr_kedro.learning.inputs.PatternTeacher",
         lambda *arguments: seen.append(arguments[-1]) or PatternTeacher(*arguments),
@@ -142,31 +145,31 @@ def test_no_epochs_are_no_training(shards, tmp_path, caplog):
 
 
 def test_killed_process_goes_on_to_the_same_weights(shards, tmp_path):
-    config = CONFIG | {"num_epochs": 40, "patience": 0, "checkpoint_seconds": 0}
+    config = CONFIG | {"num_epochs": 3, "patience": 0, "checkpoint_seconds": 0}
     for name in ("whole", "killed"):
         (tmp_path / name).mkdir()
     whole, killed = (
         write_inputs(shards, tmp_path / name, config) for name in ("whole", "killed")
     )
-    checkpoint = tmp_path / "killed" / "out" / CHECKPOINT
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mathamr_kedro.learning", *killed],
-        stderr=subprocess.DEVNULL,
+    place = (f"*/{CHECKPOINT}", 7)
+    kill_module("mathamr_kedro.learning", *killed, after=place)
+    states = [read_end(tmp_path / "killed")]
+    assert (states[0]["epoch"], states[0]["step"]) == (1, 3)
+    code = (  # a process as that one: torch computes alike there
+        "import json, sys; from mathamr_kedro.learning.__main__ import main\n"
+        "sys.exit(max(map(main, json.loads(sys.argv[1]))))"
     )
-    deadline = time.monotonic() + 120
-    while not checkpoint.exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.kill()
-    assert process.wait() != 0  # it was not done yet
-    for arguments in (killed, whole):  # as that one: torch computes alike there
-        command = [sys.executable, "-m", "mathamr_kedro.learning", *arguments]
-        subprocess.run(command, stderr=subprocess.DEVNULL, check=True)
-    ends = [
-        torch.load(tmp_path / name / "out" / CHECKPOINT, weights_only=True)["tensors"]
-        for name in ("whole", "killed")
-    ]
-    for name, value in ends[0]["model"].items():
-        assert torch.equal(value, ends[1]["model"][name]), name
+    command = [sys.executable, "-c", code, json.dumps([killed, whole])]
+    subprocess.run(command, stderr=subprocess.DEVNULL, check=True)
+    states += [read_end(tmp_path / name) for name in ("whole", "killed")]
+    before, expected, found = (state["tensors"]["model"] for state in states)
+    assert not all(torch.equal(before[name], expected[name]) for name in expected)
+    for name, value in expected.items():
+        assert torch.equal(value, found[name]), name
+
+
+def read_end(folder):
+    return torch.load(folder / "out" / CHECKPOINT, weights_only=True)
 
 
 def test_nothing_but_torch_and_numpy_is_imported():

@@ -23,7 +23,7 @@ from mathamr_kedro.graph.builder import ArrayBuilder
 from mathamr_kedro.graph.fusion import _fuse_formulas
 from mathamr_kedro.graph.numbering import VocabularyNumbering
 from mathamr_kedro.graph.tree_lookup import FormulaLines, TreeLines
-from mathamr_kedro.learning import single_formulas
+from mathamr_kedro.learning import pattern_teacher, single_formulas
 from mathamr_kedro.learning.card import Provenance
 from mathamr_kedro.learning.distillation import DistillationConfig
 from mathamr_kedro.learning.negatives import NegativesConfig
@@ -33,6 +33,7 @@ from mathamr_kedro.learning.single_formulas import FOLDER, add_single_formulas
 from mathamr_kedro.learning.trainer import train
 from mathamr_kedro.model.weights import load_model
 from tests.learning.conftest import SCHEMA
+from tests.learning.process_work import TEACHER_WIDTH
 from tests.learning.test_trainer import Killed, read_last, same, weights_of
 
 SYMBOLS = [f"V!{c}" for c in "abcdefghijkl"]
@@ -266,8 +267,9 @@ def test_graphs_of_another_structure_are_refused(tmp_path, config, structure):
 
 
 @pytest.fixture
-def wanted(config, world, tmp_path):
+def wanted(config, world, tmp_path, monkeypatch):
     """All teachers, and hard negatives from the pairs."""
+    monkeypatch.setattr(pattern_teacher, "_WIDTH", TEACHER_WIDTH)
     rng = np.random.default_rng(3)
     np.save(tmp_path / "texts.npy", rng.normal(size=(len(world.shards), 6)))
     teachers = DistillationConfig(

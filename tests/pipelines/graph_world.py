@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from mathamr_kedro.formula import TreeBatch, TreeRow
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.records import Failure, FormulaInstance, FormulaMention, TrainingPair
 from mathamr_kedro.shards import EndOfShards, Shard
+from tests.kills import kill_code
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -107,14 +106,12 @@ def run_stage(data: Path, stage: str, **params: Any) -> CatalogProtocol:
     return open_catalog(data)
 
 
-def start_stage(data: Path, stage: str, **params: Any) -> subprocess.Popen[bytes]:
-    """Run a stage in a process of its own, which can be killed."""
+def kill_stage(data: Path, stage: str, after: tuple[str, int], **params: Any) -> None:
+    """Run a stage in a process of its own, which dies after it has written files."""
     script = (
         "import json, pathlib, sys\n"
         "from tests.pipelines.graph_world import run_stage\n"
         "data, stage, params = sys.argv[1:]\n"
         "run_stage(pathlib.Path(data), stage, **json.loads(params))\n"
     )
-    command = [sys.executable, "-W", "ignore", "-c", script]
-    command += [str(data), stage, json.dumps(params)]
-    return subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.DEVNULL)
+    kill_code(script, str(data), stage, json.dumps(params), after=after)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,7 @@ class ShardList:
     def write(self, folder: Path) -> None:
         """Put the list into a folder."""
         seals = {name: [s.size, s.digest] for name, s in self.seals.items()}
-        content = {**asdict(self), "seals": seals}
+        content = {**vars(self), "seals": seals}
         write_text(folder / LIST_NAME, json.dumps(content, indent=1))
 
     @property

@@ -14,8 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-
-from nltk.stem.porter import PorterStemmer
+from typing import Any
 
 from mathamr_kedro.formula import FormulaTree, FormulaTrees, find_kind
 from mathamr_kedro.graph import number_through, read_label, read_math_graph
@@ -27,12 +26,19 @@ _PLACING = frozenset(
     r"\left \right \big \Big \bigg \Bigg \bigl \bigr \Bigl \Bigr \displaystyle "
     r"\textstyle \limits \nolimits \, \; \: \! \quad \qquad \ \\".split()
 )
-_stemmer = PorterStemmer()
+
+
+@cache
+def _load_stemmer() -> Any:
+    # Importing nltk takes seconds, and most commands never stem.
+    from nltk.stem.porter import PorterStemmer  # noqa: PLC0415
+
+    return PorterStemmer()
 
 
 @cache
 def _stem(word: str) -> str:
-    return str(_stemmer.stem(word))
+    return str(_load_stemmer().stem(word))
 
 
 def _split_words(text: str) -> list[str]:

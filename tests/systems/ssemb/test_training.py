@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from mathamr_kedro.records import FormulaInstance
 from mathamr_kedro.systems import SystemFolder, SystemSources
 from mathamr_kedro.systems.ssemb import training
 from mathamr_kedro.systems.ssemb.config import StructureConfig
+from tests.kills import kill_module
 from tests.test_layering import _find_closure, _import_all, _list_modules
 
 SMALL = {"dimension": 8, "batch_size": 4, "min_label_count": 1, "num_epochs": 3}
@@ -70,18 +70,11 @@ def test_a_stopped_training_ends_with_the_same_weights(tmp_path, monkeypatch):
 
 
 def test_a_killed_process_goes_on_to_the_same_weights(tmp_path):
-    model = SMALL | {"num_epochs": 30}
-    killed, whole = (prepare(tmp_path / name, model) for name in ("killed", "whole"))
+    killed, whole = (prepare(tmp_path / name) for name in ("killed", "whole"))
+    place = ("*/checkpoint.pt", 2)
+    kill_module("mathamr_kedro.systems", str(killed.folder), after=place)
+    assert not (killed.model / training.WEIGHTS).exists()
     command = [sys.executable, "-m", "mathamr_kedro.systems"]
-    process = subprocess.Popen(
-        [*command, str(killed.folder)], stderr=subprocess.DEVNULL
-    )
-    deadline = time.monotonic() + 120
-    checkpoint = killed.model / "checkpoint.pt"
-    while not checkpoint.exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.kill()
-    assert process.wait() != 0  # it was not done yet
     folders = [str(f.folder) for f in (killed, whole)]
     subprocess.run([*command, *folders], stderr=subprocess.DEVNULL, check=True)
     for name, value in read_weights(whole).items():
