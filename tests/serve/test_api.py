@@ -291,10 +291,26 @@ def test_searches_for_formulas_are_warmed_up_after_the_start(monkeypatch) -> Non
         assert warmed.wait(30)
 
 
+def test_nobody_waits_for_the_warming_up(service: Any, monkeypatch) -> None:
+    monkeypatch.setattr("mathamr_kedro.serve.app._WARM_UP_AFTER", 0.0)
+    begun, end = threading.Event(), threading.Event()
+
+    def warm_up() -> None:
+        begun.set()
+        end.wait(60)
+
+    monkeypatch.setattr(service, "warm_up", warm_up)
+    monkeypatch.setattr(service, "close", lambda: None)
+    with connect(service) as client:
+        assert begun.wait(30)
+        assert client.get("/api/search", params={"q": "primes"}).status_code == 200
+        end.set()
+
+
 def test_an_index_without_formulas_still_serves(service: Any, caplog, monkeypatch):
     def refuse(*_: Any) -> None:
         raise MissingInputError("No formulas")
 
-    monkeypatch.setattr(service.searcher, "search_formula", refuse)
+    monkeypatch.setattr(service.searcher.find_formulas, "prepare", refuse)
     service.warm_up()
     assert "Searches for formulas will fail: No formulas" in caplog.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import cast
 
 from mathamr_kedro.formula import PatternMatch
@@ -57,7 +58,26 @@ class FormulaSearch(SystemSearch):
 
     def __post_init__(self) -> None:
         self._rankers: dict[str, FormulaRanker] = {}
+        self._reading = Lock()
         super().__post_init__()
+
+    def prepare(self) -> None:
+        """Read what a search needs beside the vectors; others may search meanwhile."""
+        chosen = self._choose(None)
+        parts = next((f.of for f in self.fusions if f.name == chosen), (chosen,))
+        for part in parts:
+            if part in FORMULA_SYSTEMS:
+                self._open_ranker(part)
+
+    def _open_ranker(self, system: str) -> FormulaRanker:
+        """Return a baseline; who asks while it is read by another thread waits."""
+        with self._reading:
+            if system not in self._rankers:
+                known = cast(FormulaSystem, system)
+                self._rankers[system] = build_formula_ranker(
+                    known, self.read_formulas(), self.trees_of, self.text_model
+                )
+            return self._rankers[system]
 
     def __call__(
         self, query: EncodedQuery, top: int, system: str | None = None
@@ -118,10 +138,5 @@ class FormulaSearch(SystemSearch):
             (found,) = self.papers[system]([topic], self.depth)
             assert isinstance(found, FormulaHits)
             return found
-        if system not in self._rankers:
-            known = cast(FormulaSystem, system)
-            self._rankers[system] = build_formula_ranker(
-                known, self.read_formulas(), self.trees_of, self.text_model
-            )
-        (hits,) = self._rankers[system]([topic], self.depth)
+        (hits,) = self._open_ranker(system)([topic], self.depth)
         return hits

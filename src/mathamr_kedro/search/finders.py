@@ -73,6 +73,9 @@ class FindFormulas(_Systems, Protocol):
     ) -> FormulaHits:
         """Return the best formulas, the first of each post."""
 
+    def prepare(self) -> None:
+        """Read what a search needs beside the vectors; others may search meanwhile."""
+
     def match(
         self, query: EncodedQuery, formula: FormulaInstance
     ) -> PatternMatch | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import threading
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
@@ -78,9 +79,9 @@ def create_app(
     async def live(app: FastAPI) -> AsyncIterator[None]:
         if not held:
             held.append(SearchService(settings))
-        warming = asyncio.get_running_loop().call_later(
-            _WARM_UP_AFTER, gate.run_later, held[0].warm_up
-        )
+        # Beside the searches: in a large collection it takes longer than they wait.
+        thread = threading.Thread(target=held[0].warm_up, daemon=True)
+        warming = asyncio.get_running_loop().call_later(_WARM_UP_AFTER, thread.start)
         yield
         warming.cancel()
         gate.close()

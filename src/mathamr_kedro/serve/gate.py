@@ -59,10 +59,6 @@ class Gate:
         finally:
             self.waiting -= 1
 
-    def run_later(self, work: Callable[[], object]) -> None:
-        """Do something that nobody waits for, behind all requests that do."""
-        self._thread.submit(work)
-
     def close(self) -> None:
         """Finish the work that has begun; drop the rest."""
         self._thread.shutdown(wait=True, cancel_futures=True)

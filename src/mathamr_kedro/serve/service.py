@@ -65,7 +65,7 @@ class SearchService:
     def warm_up(self) -> None:
         """Load what only searches for formulas need, before somebody waits for it."""
         try:
-            self.searcher.search_formula("x", 1)
+            self.searcher.find_formulas.prepare()
         except MathAMRError as exc:
             _logger.warning("Searches for formulas will fail: %s", exc)
 
