@@ -240,7 +240,7 @@ class _Slow:
         time.sleep(0.6)
         return {}
 
-    def warm_up(self) -> None:
+    def warm_up(self, is_idle: Any) -> None:
         pass
 
     def close(self) -> None:
@@ -286,7 +286,9 @@ def test_every_answer_has_the_headers(client: TestClient) -> None:
 def test_searches_for_formulas_are_warmed_up_after_the_start(monkeypatch) -> None:
     monkeypatch.setattr("mathamr_kedro.serve.app._WARM_UP_AFTER", 0.0)
     warmed = threading.Event()
-    service: Any = SimpleNamespace(warm_up=warmed.set, close=lambda: None)
+    service: Any = SimpleNamespace(
+        warm_up=lambda is_idle: warmed.set(), close=lambda: None
+    )
     with connect(service):
         assert warmed.wait(30)
 
@@ -295,7 +297,7 @@ def test_nobody_waits_for_the_warming_up(service: Any, monkeypatch) -> None:
     monkeypatch.setattr("mathamr_kedro.serve.app._WARM_UP_AFTER", 0.0)
     begun, end = threading.Event(), threading.Event()
 
-    def warm_up() -> None:
+    def warm_up(is_idle: Any) -> None:
         begun.set()
         end.wait(60)
 
@@ -307,10 +309,31 @@ def test_nobody_waits_for_the_warming_up(service: Any, monkeypatch) -> None:
         end.set()
 
 
+def test_formulas_are_read_between_searches_and_at_once_where_awaited(
+    service: Any, monkeypatch
+) -> None:
+    formulas = service.searcher.find_formulas
+    monkeypatch.setattr(formulas, "_rankers", {})
+    looked = threading.Event()
+
+    def never(seconds: float) -> bool:
+        looked.set()
+        return False
+
+    reading = threading.Thread(target=formulas.prepare, args=[never], daemon=True)
+    reading.start()
+    assert looked.wait(30)  # searches go on and on: it waits, and has read nothing
+    assert not formulas._rankers
+    assert service.searcher.search_formula("x^2", 1).keys
+    reading.join(0.5)
+    assert formulas._rankers
+    formulas.prepare(lambda seconds: True)
+
+
 def test_an_index_without_formulas_still_serves(service: Any, caplog, monkeypatch):
     def refuse(*_: Any) -> None:
         raise MissingInputError("No formulas")
 
     monkeypatch.setattr(service.searcher.find_formulas, "prepare", refuse)
-    service.warm_up()
+    service.warm_up(lambda seconds: True)
     assert "Searches for formulas will fail: No formulas" in caplog.text

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import Event, Lock
 from typing import cast
 
 from mathamr_kedro.formula import PatternMatch
@@ -27,6 +27,9 @@ from mathamr_kedro.search.finders import FindInstances
 from mathamr_kedro.systems.protocol import TreeLookup
 from mathamr_kedro.systems.term_rankers import FormulaRanker
 from mathamr_kedro.types import PostId
+
+_TURN = 0.05
+"""Seconds between two looks whether searches have ended, or one waits for us."""
 
 
 @dataclass(eq=False)
@@ -58,26 +61,48 @@ class FormulaSearch(SystemSearch):
 
     def __post_init__(self) -> None:
         self._rankers: dict[str, FormulaRanker] = {}
-        self._reading = Lock()
+        self._reading, self._awaited = Lock(), Event()
         super().__post_init__()
 
-    def prepare(self) -> None:
-        """Read what a search needs beside the vectors; others may search meanwhile."""
+    def prepare(self, is_idle: Callable[[float], bool]) -> None:
+        """Read what a search needs beside the vectors, in a thread of its own.
+
+        Args:
+            is_idle: waits so many seconds at most for a moment without a search, and
+                tells whether there is one. Two threads would slow each other down.
+        """
         chosen = self._choose(None)
         parts = next((f.of for f in self.fusions if f.name == chosen), (chosen,))
         for part in parts:
             if part in FORMULA_SYSTEMS:
-                self._open_ranker(part)
+                self._open_ranker(part, is_idle)
 
-    def _open_ranker(self, system: str) -> FormulaRanker:
-        """Return a baseline; who asks while it is read by another thread waits."""
+    def _open_ranker(
+        self, system: str, is_idle: Callable[[float], bool] | None = None
+    ) -> FormulaRanker:
+        """Return a baseline; it is read in idle moments, or at once where awaited."""
+        if is_idle is None:
+            self._awaited.set()
         with self._reading:
+            if is_idle is None:
+                self._awaited.clear()
             if system not in self._rankers:
+                formulas = self.read_formulas()
+                if is_idle is not None:
+                    formulas = self._take_turns(formulas, is_idle)
                 known = cast(FormulaSystem, system)
                 self._rankers[system] = build_formula_ranker(
-                    known, self.read_formulas(), self.trees_of, self.text_model
+                    known, formulas, self.trees_of, self.text_model
                 )
             return self._rankers[system]
+
+    def _take_turns(
+        self, formulas: Iterable[FormulaInstance], is_idle: Callable[[float], bool]
+    ) -> Iterator[FormulaInstance]:
+        for formula in formulas:
+            while not self._awaited.is_set() and not is_idle(_TURN):
+                pass
+            yield formula
 
     def __call__(
         self, query: EncodedQuery, top: int, system: str | None = None

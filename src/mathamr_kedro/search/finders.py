@@ -73,8 +73,8 @@ class FindFormulas(_Systems, Protocol):
     ) -> FormulaHits:
         """Return the best formulas, the first of each post."""
 
-    def prepare(self) -> None:
-        """Read what a search needs beside the vectors; others may search meanwhile."""
+    def prepare(self, is_idle: Callable[[float], bool]) -> None:
+        """Read what a search needs beside the vectors, in moments without a search."""
 
     def match(
         self, query: EncodedQuery, formula: FormulaInstance

@@ -79,8 +79,10 @@ def create_app(
     async def live(app: FastAPI) -> AsyncIterator[None]:
         if not held:
             held.append(SearchService(settings))
-        # Beside the searches: in a large collection it takes longer than they wait.
-        thread = threading.Thread(target=held[0].warm_up, daemon=True)
+        # Between the searches: in a large collection it takes longer than they wait.
+        thread = threading.Thread(
+            target=held[0].warm_up, args=[gate.is_idle], daemon=True
+        )
         warming = asyncio.get_running_loop().call_later(_WARM_UP_AFTER, thread.start)
         yield
         warming.cancel()

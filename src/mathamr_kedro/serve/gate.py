@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import TypeVar
 
 from fastapi import HTTPException
@@ -27,6 +28,8 @@ class Gate:
     def __init__(self, max_waiting: int, seconds: float) -> None:
         self._max_waiting, self._seconds = max_waiting, seconds
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="search")
+        self._idle = Event()
+        self._idle.set()
         self.waiting = 0
         self.refused = 0
         self.given_up = 0
@@ -45,6 +48,7 @@ class Gate:
                 {"Retry-After": "1"},
             )
         self.waiting += 1
+        self._idle.clear()
         try:
             done = asyncio.wrap_future(self._thread.submit(work))
             return await asyncio.wait_for(done, self._seconds)
@@ -58,6 +62,12 @@ class Gate:
             ) from exc
         finally:
             self.waiting -= 1
+            if not self.waiting:
+                self._idle.set()
+
+    def is_idle(self, seconds: float) -> bool:
+        """Wait for a moment without requests; tell whether it came in time."""
+        return self._idle.wait(seconds)
 
     def close(self) -> None:
         """Finish the work that has begun; drop the rest."""

@@ -62,10 +62,14 @@ class SearchService:
         self._open()
         return True
 
-    def warm_up(self) -> None:
-        """Load what only searches for formulas need, before somebody waits for it."""
+    def warm_up(self, is_idle: Callable[[float], bool]) -> None:
+        """Load what only searches for formulas need, before somebody waits for it.
+
+        Args:
+            is_idle: waits so many seconds at most for a moment without a request.
+        """
         try:
-            self.searcher.find_formulas.prepare()
+            self.searcher.find_formulas.prepare(is_idle)
         except MathAMRError as exc:
             _logger.warning("Searches for formulas will fail: %s", exc)
 
