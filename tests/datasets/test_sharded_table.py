@@ -71,6 +71,21 @@ def test_many_rows_are_found_at_once(dataset):
     assert find([]) == {}
 
 
+def test_the_last_rows_are_kept(dataset, monkeypatch):
+    posts = [POSTS[0]._replace(post_id=str(n)) for n in range(6)]
+    save(dataset, posts[:3], posts[3:])
+    monkeypatch.setattr(RowFinder, "_KEPT", 3)
+    table = dataset.load()
+    find, read, asked = RowFinder(table, "post_id"), table.read_rows, []
+    monkeypatch.setattr(
+        table, "read_rows", lambda file, rows: asked.append(rows) or read(file, rows)
+    )
+    for wanted in (["0", "4"], ["4", "0"], ["0", "1"], ["2"], ["4"], ["1", "2"]):
+        assert [find(wanted)[w].post_id for w in wanted] == wanted
+    # of 0 and 4, then nothing, 1, 2 (4 is forgotten), 4 (0 is), nothing
+    assert asked == [[0], [1], [1], [2], [1]]
+
+
 def test_table_without_shards_is_empty(dataset):
     dataset.save(EndOfShards("a"))
     assert list(dataset.load().records()) == []

@@ -150,11 +150,15 @@ class RowFinder:
     """Finds rows by the values of one column, which is read once.
 
     Many rows cost one reading of each shard they stand in, where
-    :meth:`ShardedTable.find` reads on from the first shard for each of them.
+    :meth:`ShardedTable.find` reads on from the first shard for each of them. The last
+    rows are kept: a search asks for the same ones again and again.
     """
+
+    _KEPT = 1024
 
     def __init__(self, table: ShardedTable, column: str) -> None:
         self._table = table
+        self._kept: dict[str, Any] = {}
         self._places = {
             value: (file, row)
             for file in table.files()
@@ -167,12 +171,22 @@ class RowFinder:
         """Return the rows that are there, by value."""
         known = [v for v in dict.fromkeys(values) if v in self._places]
         known.sort(key=lambda value: self._places[value])
-        found: dict[str, Any] = {}
-        for file, group in groupby(known, key=lambda value: self._places[value][0]):
+        found = {value: self._kept[value] for value in known if value in self._kept}
+        missing = [value for value in known if value not in found]
+        for file, group in groupby(missing, key=lambda value: self._places[value][0]):
             chosen = list(group)
             rows = [self._places[value][1] for value in chosen]
             found |= zip(chosen, self._table.read_rows(file, rows), strict=True)
+        self._keep(found)
         return found
+
+    def _keep(self, rows: Mapping[str, Any]) -> None:
+        """Keep rows that were asked for, the last ones last; forget the oldest."""
+        for value, row in rows.items():
+            self._kept.pop(value, None)
+            self._kept[value] = row
+        for value in list(self._kept)[: max(0, len(self._kept) - self._KEPT)]:
+            del self._kept[value]
 
 
 class ShardedTableDataset(AbstractDataset[ShardItem, ShardedTable]):
