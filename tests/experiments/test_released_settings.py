@@ -41,9 +41,8 @@ def list_cells(name: str, env: str | None) -> list[Cell]:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_experiment_on_one_released_encoder_is_refused(name):
     cells = list_cells(name, "pool")
-    if (
-        open_grid(name, "pool").experiment.system != SYSTEM
-    ):  # of another paper, trained all the same
+    system = open_grid(name, "pool").experiment.system
+    if system != SYSTEM:  # of another paper, trained all the same
         refuse_shared_trainings(cells, "")
         return
     with pytest.raises(ConfigurationError, match="'mathamr_plus' as it is") as refused:

@@ -14,6 +14,7 @@ import torch
 
 from mathamr_kedro.graph import (
     SPECIAL_TYPES,
+    GraphShards,
     GraphVariant,
     NodeVocabulary,
     RelationVocabulary,
@@ -129,6 +130,23 @@ def test_start_gives_shape_and_weights(shards, tmp_path, caplog):
     save_model(tmp_path / "start", MathAMRPlus(model.config, shards.schema))
     assert main([*arguments, "--start", str(tmp_path / "start")]) == 1
     assert "the same training" in caplog.text
+
+
+def test_an_encoder_that_reads_texts_starts_from_one_that_does_not(shards, tmp_path):
+    shutil.copytree(shards.folder, tmp_path / "graphs")
+    texts = np.random.default_rng(0).normal(size=(len(shards), 12))
+    np.save(tmp_path / "graphs" / "texts.npy", texts.astype(np.float16))
+    arguments = write_inputs(GraphShards(tmp_path / "graphs"), tmp_path)
+    start = MathAMRPlus(ModelConfig(8, 4, 2, num_bases=2), shards.schema)
+    save_model(tmp_path / "start", start)
+    still = {"learning_rate": 0.0, "min_learning_rate": 0.0}
+    changes = {"optimizer": still, "model": {"text_dim": 12}}
+    write_inputs(GraphShards(tmp_path / "graphs"), tmp_path, CONFIG | changes)
+    assert main([*arguments, "--start", str(tmp_path / "start")]) == 0
+    made = load_model(tmp_path / "out" / "model", ComputeConfig(device="cpu"))
+    assert (made.config.text_dim, made.config.hidden_dim) == (12, 8)
+    for name, value in start.state_dict().items():
+        assert torch.equal(made.state_dict()[name], value)
 
 
 def test_start_of_other_graphs_is_refused(shards, tmp_path, caplog):

@@ -119,7 +119,11 @@ class TrainingInputs:
             model, loss.to(device), config.optimizer, config.augmentation, processes
         )
         if self.start is not None:
-            step.model.load_state_dict(load_model(self.start).state_dict())
+            fresh = step.model.state_dict()
+            known = load_model(self.start).state_dict()
+            # What reads texts stays fresh where the start has none of it.
+            texts = {n: v for n, v in fresh.items() if n.startswith("text.")}
+            step.model.load_state_dict(texts | known)
         return step
 
     def _check_texts(self) -> None:
@@ -139,7 +143,7 @@ class TrainingInputs:
         if texts is None:  # refused before
             return torch.zeros(0, self.config.model.text_dim)
         chosen = texts[:: max(1, len(texts) // _SAMPLED_TEXTS)]
-        return torch.from_numpy(np.ascontiguousarray(chosen))
+        return torch.from_numpy(np.array(chosen))
 
     @property
     def _num_posts(self) -> int:

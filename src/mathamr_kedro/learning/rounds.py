@@ -112,6 +112,8 @@ def _take_shape(
             f"Expected pretrained_nodes or a model to start from, not both "
             f"(got {config.pretrained_nodes!r} and {str(start)!r})"
         )
+    # An encoder that reads texts may start from one that does not.
+    shape = replace(shape, text_dim=shape.text_dim or config.model.text_dim)
     return replace(config, model=shape)
 
 

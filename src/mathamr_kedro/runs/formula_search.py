@@ -81,6 +81,8 @@ class FormulaSearch(SystemSearch):
         self, system: str, is_idle: Callable[[float], bool] | None = None
     ) -> FormulaRanker:
         """Return a baseline; it is read in idle moments, or at once where awaited."""
+        if system in self._rankers:  # whoever reads another one need not end first
+            return self._rankers[system]
         if is_idle is None:
             self._awaited.set()
         with self._reading:
