@@ -26,6 +26,8 @@ settings.register_profile("fuzz", max_examples=5000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 PROJECT = Path(__file__).resolve().parents[1]
+PATIENCE = 600.0
+"""Seconds after which something hangs, however busy the machine is."""
 SHARED = Path(os.environ.get("MATHAMR_SHARED", PROJECT.parent / "shared"))
 
 

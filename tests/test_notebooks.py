@@ -14,7 +14,7 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell
 
 from mathamr_kedro.errors import MissingInputError
-from tests.conftest import PROJECT
+from tests.conftest import PATIENCE, PROJECT
 
 NOTEBOOKS = sorted((PROJECT / "notebooks").glob("*.ipynb"))
 
@@ -42,7 +42,7 @@ def test_notebook_runs_from_a_fresh_demo(path, kernel):
     notebook = nbformat.read(path, as_version=4)
     assert all(not cell.get("outputs") for cell in notebook.cells), "strip the outputs"
     notebook.cells.insert(0, new_code_cell("%reset -f"))  # names of the one before
-    asyncio.run(execute(NotebookClient(notebook, kernel, timeout=120)))
+    asyncio.run(execute(NotebookClient(notebook, kernel, timeout=PATIENCE)))
 
 
 async def execute(client: NotebookClient) -> None:

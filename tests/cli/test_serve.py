@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from mathamr_kedro.cli import group, main
-from tests.conftest import PROJECT
+from tests.conftest import PATIENCE, PROJECT
 
 pytest.importorskip("fastapi", reason="the extra serve is missing")
 httpx = pytest.importorskip("httpx")
@@ -34,23 +34,27 @@ def test_processes_share_an_index_and_end_in_order(
     port = find_port()
     command = [sys.executable, "-m", "mathamr_kedro", "serve", "--env", "demo"]
     command += ["--port", str(port), "--workers", str(workers), "--json-logs"]
+    command += ["--seconds", str(PATIENCE)]
     log = tmp_path / "log"
     with log.open("w") as errors:
         server = subprocess.Popen(command, cwd=demo, stdout=errors, stderr=errors)
     address = f"http://127.0.0.1:{port}"
     try:
         _wait(address, server, log)
-        seen, end = set(), time.monotonic() + 300
+        seen, end = set(), time.monotonic() + PATIENCE
         while len(seen) < workers and time.monotonic() < end:
             asked = {"q": "infinitely many primes", "top": 1}
-            assert httpx.get(f"{address}/api/search", params=asked, timeout=60)
-            text = httpx.get(f"{address}/metrics").text
+            assert httpx.get(f"{address}/api/search", params=asked, timeout=PATIENCE)
+            text = httpx.get(f"{address}/metrics", timeout=PATIENCE).text
             seen |= {part.split('"')[1] for part in text.split("worker=")[1:]}
         assert len(seen) == workers
-        assert httpx.get(address, headers={"Host": "evil"}).status_code == 400
+        assert (
+            httpx.get(address, headers={"Host": "evil"}, timeout=PATIENCE).status_code
+            == 400
+        )
     finally:
         server.send_signal(signal.SIGTERM)
-        server.wait(60)
+        server.wait(PATIENCE)
     assert server.returncode in (0, -signal.SIGTERM)
     assert not any(Path(f"/proc/{pid}").exists() for pid in seen)
     lines = log.read_text().splitlines()
@@ -61,12 +65,12 @@ def test_processes_share_an_index_and_end_in_order(
 
 
 def _wait(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + 600
+    end = time.monotonic() + PATIENCE
     while True:
         assert server.poll() is None, log.read_text()
         assert time.monotonic() < end, log.read_text()
         try:
-            httpx.get(f"{address}/health", timeout=60)
+            httpx.get(f"{address}/health", timeout=PATIENCE)
             return
         except httpx.TransportError:
             time.sleep(0.1)

@@ -24,6 +24,7 @@ from mathamr_kedro.learning.steps import OptimizerConfig
 from mathamr_kedro.learning.trainer import HISTORY, TrainingResult, train
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from tests.conftest import PATIENCE
 from tests.learning.process_work import TEACHER_WIDTH, Job, run_two
 
 
@@ -154,7 +155,7 @@ def test_torchrun_trains_as_one_process(shards, pairs, plain, tmp_path):
     command += ["--data", str(shards.folder), "--pairs", str(tmp_path / "pairs.npz")]
     command += ["--config", str(tmp_path / "config.json"), "--out", str(tmp_path / "2")]
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=250, check=False
+        command, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, done.stderr[-3000:]
     alone = train(shards, pairs, plain, tmp_path / "1")

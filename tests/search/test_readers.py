@@ -16,6 +16,7 @@ from mathamr_kedro.search.engines.exact import ExactIndex
 from mathamr_kedro.search.post_vectors import PostVectors
 from mathamr_kedro.search.store import VectorStore
 from mathamr_kedro.search.store_state import GraphRange, StoreState
+from tests.conftest import PATIENCE
 
 from .conftest import ENCODER, WIDTH, draw_posts, draw_query
 
@@ -121,7 +122,7 @@ def test_searches_beside_a_compacting_process_see_one_commit_each(tmp_path):
         writer.stdout.readline()
         for thread in threads:
             thread.start()
-        writer.wait(timeout=240)
+        writer.wait(timeout=PATIENCE)
         stop.set()
         for thread in threads:
             thread.join()

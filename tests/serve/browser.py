@@ -18,6 +18,8 @@ from urllib.request import urlopen
 
 from websockets.sync.client import connect
 
+from tests.conftest import PATIENCE
+
 OPTIONS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
     "--disable-background-networking", "--disable-component-update",
@@ -50,7 +52,7 @@ class Page:
         order = {"id": self._number, "method": method, "params": parameters}
         self._socket.send(json.dumps(order))
         while True:
-            message = json.loads(self._socket.recv(timeout=60))
+            message = json.loads(self._socket.recv(timeout=PATIENCE))
             if message.get("id") == self._number:
                 assert "error" not in message, message
                 return dict(message["result"])
@@ -85,7 +87,7 @@ class Page:
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
-    def wait(self, condition: str, seconds: float = 30.0) -> None:
+    def wait(self, condition: str, seconds: float = PATIENCE) -> None:
         """Wait until an expression is true."""
         end = time.monotonic() + seconds
         while not self.run(f"!!({condition})"):
@@ -162,7 +164,7 @@ def open_browser() -> Iterator[Page]:
     ) as process:  # fmt: skip
         try:
             note = Path(profile, "DevToolsActivePort")
-            end = time.monotonic() + 60
+            end = time.monotonic() + PATIENCE
             while not note.exists() or not note.read_text().strip():
                 assert time.monotonic() < end, "chromium did not start"
                 time.sleep(0.05)

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import PATIENCE
+
 
 @pytest.fixture(scope="session")
 def service(demo: Path) -> Iterator[Any]:
@@ -35,7 +37,7 @@ def address(service: Any) -> Iterator[str]:
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-        config = ServeConfig("demo", hosts=("127.0.0.1",))
+        config = ServeConfig("demo", hosts=("127.0.0.1",), seconds=PATIENCE)
         app = create_app(config, service)
         # Another test closes the service at the end, not this server.
         server = uvicorn.Server(

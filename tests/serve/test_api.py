@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +16,7 @@ from fastapi.testclient import TestClient
 
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.serve import ServeConfig, create_app
+from tests.conftest import PATIENCE
 
 pytestmark = [
     pytest.mark.timeout(2400),  # the first of them waits for the demo
@@ -27,7 +28,8 @@ QUESTION = r"is $\sqrt p$ irrational for a prime $p$?"
 
 def connect(service: Any, **changed: Any) -> TestClient:
     """Return a client; the service stays open for others."""
-    config = ServeConfig("demo", hosts=("testserver",), **changed)
+    settings = {"seconds": PATIENCE, **changed}
+    config = ServeConfig("demo", hosts=("testserver",), **settings)
     return TestClient(create_app(config, service))
 
 
@@ -208,36 +210,38 @@ def test_large_requests_are_refused_before_they_are_read(service: Any) -> None:
     assert small.post("/api/posts", content=chunks).status_code == 413
 
 
-def test_too_many_and_too_long(service: Any) -> None:
-    """One waits, the next is refused; what takes too long is given up."""
-    slow = _Slow(service)
-    narrow = connect(slow, max_waiting=0, seconds=0.3)
-    found: list[int] = []
-
-    def ask() -> None:
-        answer = narrow.get("/api/systems")
-        found.append(answer.status_code)
-        assert answer.headers["Retry-After"]
-        assert "try again" in answer.json()["detail"]
-
-    with narrow:
-        threads = [threading.Thread(target=ask) for _ in range(3)]
-        for thread in threads:
-            thread.start()
-            time.sleep(0.05)
-        for thread in threads:
-            thread.join()
-    assert sorted(found) == [429, 503, 503] or sorted(found) == [429, 429, 503]
+def test_while_one_waits_the_next_is_refused() -> None:
+    busy = _Busy()
+    with connect(busy, max_waiting=0) as narrow, ThreadPoolExecutor(1) as other:
+        first = other.submit(narrow.get, "/api/systems")
+        assert busy.begun.wait(PATIENCE)
+        refused = narrow.get("/api/systems")
+        busy.end.set()
+        assert first.result().status_code == 200
+    assert refused.status_code == 429
+    assert refused.headers["Retry-After"]
+    assert "try again" in refused.json()["detail"]
 
 
-class _Slow:
-    """A service that takes its time."""
+def test_what_takes_too_long_is_given_up() -> None:
+    busy = _Busy()
+    with connect(busy, seconds=0.05) as hasty:
+        answer = hasty.get("/api/systems")
+        busy.end.set()
+    assert answer.status_code == 503
+    assert answer.headers["Retry-After"]
+    assert "try again" in answer.json()["detail"]
 
-    def __init__(self, service: Any) -> None:
-        self._service = service
+
+class _Busy:
+    """A service that answers when it is told to."""
+
+    def __init__(self) -> None:
+        self.begun, self.end = threading.Event(), threading.Event()
 
     def list_systems(self) -> dict[str, Any]:
-        time.sleep(0.6)
+        self.begun.set()
+        self.end.wait(PATIENCE)
         return {}
 
     def warm_up(self, is_idle: Any) -> None:
@@ -290,7 +294,7 @@ def test_searches_for_formulas_are_warmed_up_after_the_start(monkeypatch) -> Non
         warm_up=lambda is_idle: warmed.set(), close=lambda: None
     )
     with connect(service):
-        assert warmed.wait(30)
+        assert warmed.wait(PATIENCE)
 
 
 def test_nobody_waits_for_the_warming_up(service: Any, monkeypatch) -> None:
@@ -299,12 +303,12 @@ def test_nobody_waits_for_the_warming_up(service: Any, monkeypatch) -> None:
 
     def warm_up(is_idle: Any) -> None:
         begun.set()
-        end.wait(60)
+        end.wait(PATIENCE)
 
     monkeypatch.setattr(service, "warm_up", warm_up)
     monkeypatch.setattr(service, "close", lambda: None)
     with connect(service) as client:
-        assert begun.wait(30)
+        assert begun.wait(PATIENCE)
         assert client.get("/api/search", params={"q": "primes"}).status_code == 200
         end.set()
 
@@ -322,7 +326,9 @@ def test_formulas_are_read_between_searches_and_at_once_where_awaited(
 
     reading = threading.Thread(target=formulas.prepare, args=[never], daemon=True)
     reading.start()
-    assert looked.wait(30)  # searches go on and on: it waits, and has read nothing
+    assert looked.wait(
+        PATIENCE
+    )  # searches go on and on: it waits, and has read nothing
     assert not formulas._rankers
     assert service.searcher.search_formula("x^2", 1).keys
     reading.join(0.5)

@@ -14,6 +14,7 @@ pytest.importorskip("mcp", reason="the extra mcp is missing")
 from mcp import Client, StdioServerParameters
 
 from mathamr_kedro.serve import create_assistant
+from tests.conftest import PATIENCE
 
 pytestmark = [
     pytest.mark.timeout(2400),
@@ -41,7 +42,7 @@ def test_a_process_answers_over_standard_input(demo: Path) -> None:
     )
 
     async def ask() -> tuple[set[str], str]:
-        async with Client(process, read_timeout_seconds=300) as client:
+        async with Client(process, read_timeout_seconds=PATIENCE) as client:
             listed = await client.list_tools()
             asked = {"question": "infinitely many primes", "top": 2}
             result = await client.call_tool("search_summary", asked)

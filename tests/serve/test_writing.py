@@ -14,6 +14,7 @@ pytest.importorskip("httpx")
 from fastapi.testclient import TestClient
 
 from mathamr_kedro.serve import SearchService, ServeConfig, create_app
+from tests.conftest import PATIENCE
 
 pytestmark = [
     pytest.mark.timeout(2400),
@@ -33,7 +34,9 @@ def opened(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A client that may write, into a copy of the demo's data."""
     root = tmp_path_factory.mktemp("written") / "data"
     shutil.copytree(demo / "data", root, symlinks=True)
-    config = ServeConfig("demo", str(root), hosts=("testserver",), token="s3cret")
+    config = ServeConfig(
+        "demo", str(root), hosts=("testserver",), token="s3cret", seconds=PATIENCE
+    )
     with contextlib.chdir(demo):
         service = SearchService(config)
     with TestClient(create_app(config, service)) as client:

@@ -21,6 +21,7 @@ from mathamr_kedro.workers import (
     run_partitions,
 )
 from mathamr_kedro.workers.job import Event
+from tests.conftest import PATIENCE
 from tests.workers import work
 
 RUNNERS = [
@@ -223,7 +224,7 @@ def is_alive(pid: int) -> bool:
 
 
 def wait_until(is_true) -> None:
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + PATIENCE
     while not is_true():
         assert time.monotonic() < limit
         time.sleep(0.02)

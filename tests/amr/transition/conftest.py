@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mathamr_kedro.amr.transition.parser import TransitionConfig, TransitionParser
+from tests.conftest import PATIENCE
 
 FAKE = Path(__file__).parents[3] / "benchmarks" / "fake_amr_worker.py"
 
@@ -32,9 +33,9 @@ def make_parser(notes) -> Iterator[Callable[..., TransitionParser]]:
             "python": sys.executable,
             "worker": str(FAKE),
             "devices": ("cpu",),
-            "start_timeout_s": 60.0,
-            "request_timeout_s": 30.0,
-            "silence_timeout_s": 4.0,
+            "start_timeout_s": PATIENCE,
+            "request_timeout_s": PATIENCE,
+            "silence_timeout_s": PATIENCE,
         }
         made.append(TransitionParser(TransitionConfig(**{**fields, **changes})))  # type: ignore[arg-type]
         return made[-1]

@@ -20,6 +20,7 @@ from mathamr_kedro.amr.transition.parser import (
     _make_environment,
 )
 from mathamr_kedro.errors import ConfigurationError, WorkerError
+from tests.conftest import PATIENCE
 
 FAKE = Path(__file__).parents[3] / "benchmarks" / "fake_amr_worker.py"
 CLEAN = Chunk(("Let FORMULA_0 be even.", "Prove FORMULA_1."))
@@ -86,11 +87,11 @@ def test_the_bad_text_fails_alone_with_its_reason(make_parser, kind, reason):
 
 @pytest.mark.parametrize("kind", ["hang", "stuck"])
 def test_a_worker_that_hangs_is_replaced(make_parser, kind):
-    parser = make_parser(silence_timeout_s=1.0, request_timeout_s=2.0)
+    parser = make_parser(silence_timeout_s=2.0, request_timeout_s=4.0)
     results = parse_documents([f"FAULT:{kind}:a:-1", "See FORMULA_1."], parser)
     assert isinstance(results[0], ParseFailure)
     assert results[0].reason == "timeout"
-    expected = "no sign of life for 1 s" if kind == "hang" else "no answer within 2 s"
+    expected = "no sign of life for 2 s" if kind == "hang" else "no answer within 4 s"
     assert expected in results[0].detail
     assert isinstance(results[1], ParsedDocument)
 
@@ -210,7 +211,7 @@ def test_the_worker_ends_when_its_parent_is_gone(notes):
         check=False,
     )
     pid = int(run.stdout)
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + PATIENCE
     while Path(f"/proc/{pid}").exists() and time.monotonic() < limit:
         time.sleep(0.02)
     assert not Path(f"/proc/{pid}").exists()

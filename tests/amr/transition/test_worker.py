@@ -18,6 +18,7 @@ from mathamr_kedro.amr.graphs import ParseFailure
 from mathamr_kedro.amr.transition import scatter, worker
 from mathamr_kedro.amr.transition.parser import TransitionConfig, TransitionParser
 from mathamr_kedro.errors import ConfigurationError
+from tests.conftest import PATIENCE
 
 FOLDER = Path(worker.__file__).parent
 ALONE = [FOLDER / f"{name}.py" for name in ("worker", "check_environment", "scatter")]
@@ -147,9 +148,9 @@ def parser(request, tmp_path):
         TransitionConfig(
             python=write_library(tmp_path, str(python)),
             devices=("cpu",),
-            start_timeout_s=60.0,
-            request_timeout_s=30.0,
-            silence_timeout_s=8.0,
+            start_timeout_s=PATIENCE,
+            request_timeout_s=PATIENCE,
+            silence_timeout_s=PATIENCE,
         )
     )
     yield made
