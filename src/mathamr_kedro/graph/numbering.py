@@ -25,8 +25,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import cache, lru_cache
-from typing import Any
 
 from mathamr_kedro.graph.arrays import GraphSchema
 from mathamr_kedro.graph.math_graph import is_inverted, read_placeholder
@@ -38,6 +36,7 @@ from mathamr_kedro.graph.vocabulary import (
     classify_number,
     make_schema,
 )
+from mathamr_kedro.stemming import stem
 
 CONCEPT, SYMBOL = "concept", "symbol"
 """AMR concepts are stemmed; constants and symbols of formulas are not."""
@@ -150,17 +149,4 @@ def _normalise_concept(atom: str) -> str:
         or read_placeholder(label) is not None
         or classify_number(label) is not None
     )
-    return label if is_normal else _stem(label)
-
-
-@lru_cache(maxsize=100_000)
-def _stem(word: str) -> str:
-    return _load_stemmer().stem(word)
-
-
-@cache
-def _load_stemmer() -> Any:
-    # Importing nltk takes seconds, and workers that only read graphs never stem.
-    from nltk.stem.porter import PorterStemmer  # noqa: PLC0415
-
-    return PorterStemmer()
+    return label if is_normal else stem(label)

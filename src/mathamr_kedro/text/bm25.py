@@ -7,27 +7,34 @@ import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mathamr_kedro.hits import Hits
 
-# The package tries JAX out where it is installed, which takes three quarters of a GPU;
-# what it would use it for, choosing the best, is done here.
-_hides_jax = "jax" not in sys.modules
-if _hides_jax:
-    sys.modules["jax"] = None  # type: ignore[assignment]
-import bm25s  # noqa: E402
-
-if _hides_jax:
-    del sys.modules["jax"]
-
-# The package sets its own logger to DEBUG when it is imported.
-logging.getLogger("bm25s").setLevel(logging.WARNING)
-
 _NOTHING = ""
 """A term that nobody asks for: it keeps the place of a document without terms."""
+
+
+@cache
+def _load_bm25s() -> Any:
+    """Return the package, which most searches do not need and which takes a second.
+
+    It tries JAX out where it is installed, which takes three quarters of a GPU, and
+    loads numba; what it would use them for, choosing the best, is done here.
+    """
+    hidden = [name for name in ("jax", "numba") if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]
+    try:
+        import bm25s  # noqa: PLC0415
+    finally:
+        for name in hidden:
+            del sys.modules[name]
+    # The package sets its own logger to DEBUG when it is imported.
+    logging.getLogger("bm25s").setLevel(logging.WARNING)
+    return bm25s
 
 
 class _Corpus(NamedTuple):
@@ -55,7 +62,7 @@ class TermIndex:
         k1: float = 1.2,
         b: float = 0.75,
     ) -> None:
-        self._scorer = bm25s.BM25(k1=k1, b=b, method="lucene")
+        self._scorer = _load_bm25s().BM25(k1=k1, b=b, method="lucene")
         numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
         self._ids: list[str] = []
         listed: list[array[int]] = []

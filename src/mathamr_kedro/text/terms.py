@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import Any
 
 from mathamr_kedro.formula import FormulaTree, FormulaTrees, find_kind
 from mathamr_kedro.graph import number_through, read_label, read_math_graph
 from mathamr_kedro.records import FormulaMention
+from mathamr_kedro.stemming import stem
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+")
 _LATEX = re.compile(r"\\[A-Za-z]+\*?|\\.|\d+(?:\.\d+)?|[^\s{}$&]")
@@ -28,26 +27,13 @@ _PLACING = frozenset(
 )
 
 
-@cache
-def _load_stemmer() -> Any:
-    # Importing nltk takes seconds, and most commands never stem.
-    from nltk.stem.porter import PorterStemmer  # noqa: PLC0415
-
-    return PorterStemmer()
-
-
-@cache
-def _stem(word: str) -> str:
-    return str(_load_stemmer().stem(word))
-
-
 def _split_words(text: str) -> list[str]:
     """Return the stemmed words of a text.
 
     >>> _split_words("Primes are never-ending")
     ['prime', 'are', 'never', 'end']
     """
-    return [_stem(word) for word in _WORD.findall(text.lower())]
+    return [stem(word) for word in _WORD.findall(text.lower())]
 
 
 def split_latex(latex: str) -> list[str]:

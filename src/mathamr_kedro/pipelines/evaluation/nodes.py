@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import pandas as pd
-import plotly.graph_objects as go
+from typing import TYPE_CHECKING, Any
 
 from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import (
@@ -33,6 +30,10 @@ from mathamr_kedro.runs import (
     list_unsearched,
 )
 from mathamr_kedro.trec import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
 
 logger = logging.getLogger(__name__)
 

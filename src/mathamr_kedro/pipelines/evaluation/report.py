@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, NamedTuple
-
-import pandas as pd
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.datasets import RunEntry
@@ -17,6 +13,10 @@ from mathamr_kedro.figures import style_figure
 from mathamr_kedro.machines import Machine
 from mathamr_kedro.metrics import Evaluation, Group, Summary
 from mathamr_kedro.stats import Column, Figure, Row, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
 
 _COLUMNS = {
     "task": "int64",
@@ -61,6 +61,8 @@ class Scoreboard:
 
     def list_scores(self) -> pd.DataFrame:
         """Return a row for each topic that counts and each measure."""
+        import pandas as pd  # noqa: PLC0415 -- who searches need not wait for it
+
         rows = [
             (*_key(entry), topic, measure.name, float(evaluation.scores[row, column]))
             for entry, evaluation, _ in self.runs
@@ -259,6 +261,9 @@ def _describe_index(index: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _draw_scores(metrics: Sequence[Mapping[str, Any]]) -> go.Figure:
+    import plotly.graph_objects as go  # noqa: PLC0415 -- who searches need not wait
+    from plotly.subplots import make_subplots  # noqa: PLC0415
+
     sets = list(dict.fromkeys((m["task"], m["topic_set"]) for m in metrics))
     measures = list(dict.fromkeys(m["measure"] for m in metrics))[:_DRAWN]
     figure = make_subplots(
