@@ -47,6 +47,22 @@ def test_help_of_a_command_needs_no_model_and_no_session(name):
 
 
 @pytest.mark.timeout(2400)
+def test_who_asks_one_question_waits_for_the_parser_and_the_encoder_alone(demo):
+    loaded = list_modules(demo, "search", "is $\\sqrt p$ irrational?", "--env", "demo")
+    assert {"torch", "spacy"} <= loaded
+    others = (
+        "pandas",
+        "sklearn",
+        "scipy",
+        "numba",
+        "nltk",
+        "bm25s",
+        "plotly.basedatatypes",
+    )
+    assert [m for m in (*others, *SESSION) if m in loaded] == []
+
+
+@pytest.mark.timeout(2400)
 @pytest.mark.parametrize(
     "arguments", [("inspect", "33701"), ("inspect", "A.1001"), ("summary",)]
 )

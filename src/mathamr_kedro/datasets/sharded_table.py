@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -87,8 +88,13 @@ class ShardedTable:
         if places is not None and not places:
             return
         table = self.read_file(file)
-        chosen = table if places is None else table.take(places)
-        yield from RecordTables(self.record).read(chosen)
+        if places is not None:
+            # Arrow imports pandas to see whether a list is one of its series.
+            rows = pa.py_buffer(array("q", places))
+            table = table.take(
+                pa.Array.from_buffers(pa.int64(), len(places), [None, rows])
+            )
+        yield from RecordTables(self.record).read(table)
 
     def tables(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Yield the shards as Arrow tables, with the asked columns alone."""
