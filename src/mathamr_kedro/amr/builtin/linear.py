@@ -7,8 +7,9 @@ Tables hold their weights as whole hundredths; small ones are dropped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -48,11 +49,13 @@ class Classifier:
     def unpack(cls, table: Mapping[str, Any]) -> Classifier:
         """Undo :meth:`pack`."""
         labels = tuple(table["labels"])
-        weights = np.zeros((len(table["features"]) + 1, len(labels)), dtype=np.float32)
-        index: dict[str, int] = {}
-        for row, (name, packed) in enumerate(table["features"].items(), start=1):
-            index[name] = row
-            weights[row, packed[::2]] = packed[1::2]
+        packed: Collection[Sequence[int]] = table["features"].values()
+        index = {name: row for row, name in enumerate(table["features"], start=1)}
+        weights = np.zeros((len(index) + 1, len(labels)), dtype=np.float32)
+        pairs = np.fromiter(chain.from_iterable(packed), np.int32).reshape(-1, 2)
+        counts = np.fromiter((len(row) // 2 for row in packed), np.intp, len(packed))
+        rows = np.repeat(np.arange(1, len(index) + 1), counts)
+        weights[rows, pairs[:, 0]] = pairs[:, 1]
         weights /= _SCALE
         return cls(labels, index, weights)
 
