@@ -202,6 +202,15 @@ def test_refusals_say_why(client: TestClient, path: str, values: Any, status: in
     assert len(detail) < 500
 
 
+@pytest.mark.parametrize("text", ["$x$\u202e3", "$x$\u200b17 is prime", "FORMULA_7 x"])
+def test_what_looks_like_a_formula_is_none(client: TestClient, text: str) -> None:
+    """Digits behind an invisible character do not make another formula of it."""
+    answer = client.get("/api/search", params={"q": text})
+    assert answer.status_code == 200
+    keys = {part.get("key") for s in answer.json()["query"] for part in s["parts"]}
+    assert keys - {None} == ({"F0"} if "$" in text else set())
+
+
 def test_large_requests_are_refused_before_they_are_read(service: Any) -> None:
     small = connect(service, max_body=1000)
     body = b"x" * 2000

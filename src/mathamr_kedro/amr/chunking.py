@@ -21,6 +21,9 @@ _INVISIBLE = re.compile(
     "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\x00-\x08]"
 )
 
+_GLUED = re.compile(rf"(FORMULA_\d+){_INVISIBLE.pattern}+(?=\w)")
+"""Without a blank, the digit behind FORMULA_1 would make another formula of it."""
+
 # Abbreviations after which no sentence ends, whatever follows ...
 _NEVER_FINAL = frozenset(
     "i.e e.g ie eg cf resp w.r.t wrt s.t vs viz eq eqs eqn fig figs thm prop cor "
@@ -100,8 +103,10 @@ def _normalise_text(text: str) -> str:
 
     >>> _normalise_text("a\u200b\u00a0b\r\nc")
     'a b\nc'
+    >>> _normalise_text("FORMULA_1\u200b2")
+    'FORMULA_1 2'
     """
-    text = _INVISIBLE.sub("", text)
+    text = _INVISIBLE.sub("", _GLUED.sub(r"\1 ", text))
     lines = text.splitlines()
     return "\n".join(" ".join(line.split()) for line in lines).strip()
 

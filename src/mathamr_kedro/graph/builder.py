@@ -275,8 +275,7 @@ class RecordArrays:
         Raises:
             GraphError: the AMR is no graph.
         """
-        fused, _, _ = fuse_record(record, self._find_trees, self._mode)
-        return fused
+        return fuse_record(record, self._find_trees, self._mode).record
 
     def build(self, fused: GraphRecord) -> GraphArrays:
         """Return the arrays of a fused record."""

@@ -202,10 +202,20 @@ class FusedRecord(NamedTuple):
     """Without source and place, which the caller knows."""
 
 
+class _Fused(NamedTuple):
+    """A record whose formulas have their trees."""
+
+    record: GraphRecord
+    graph: MathGraph
+    formulas: dict[int, FormulaLines]
+    unknown: list[int]
+    """Of placeholders that the parser invented; they are words in the graph."""
+
+
 def fuse_record(
     record: GraphRecord, find_trees: TreeLookup, mode: FusionMode
-) -> tuple[GraphRecord, MathGraph, dict[int, FormulaLines]]:
-    """Return the record with its fused graph, the graph itself, and the trees in it.
+) -> _Fused:
+    """Put the trees of its formulas into an AMR record.
 
     Raises:
         GraphError: the AMR is no graph, or fusion broke an invariant.
@@ -215,11 +225,16 @@ def fuse_record(
         number: find_trees(mention.visual_id, mention.latex)
         for number, mention in record.formulas().items()
     }
+    unknown = [p.number for p in amr.formulas if p.number not in formulas]
+    if unknown:
+        names = {f"FORMULA_{n}": f"FORMULA-{n}" for n in unknown}
+        atoms = [names.get(atom, atom) for atom in amr.atoms]
+        amr = MathGraph(amr.variables, atoms, amr.lines)
     fused = _fuse_formulas(amr, formulas, mode)
     lost = tuple(f"FORMULA_{p.number}" for p in fused.formulas if p.is_lost)
     text = format_math_graph(fused)
     made = record._replace(graph=text, missing=lost, text_digest="")
-    return made, fused, formulas
+    return _Fused(made, fused, formulas, unknown)
 
 
 class FuseRecords:
@@ -250,28 +265,24 @@ class FuseRecords:
             return FusedRecord("", (_describe("", "malformed_record", str(exc)),))
         name = record.graph_id
         try:
-            fused, graph, formulas = fuse_record(record, find_trees, self._mode)
+            fused = fuse_record(record, find_trees, self._mode)
         except GraphError as exc:
             return FusedRecord("", (_describe(name, "graph_error", str(exc)),))
-        return FusedRecord(fused.format(), _find_notes(name, graph, formulas))
+        return FusedRecord(fused.record.format(), _find_notes(name, fused))
 
 
 def _describe(name: str, reason: str, detail: str, kept: bool = False) -> Failure:
     return Failure("graph_fusion", "", "", name, reason, detail, kept)
 
 
-def _find_notes(
-    name: str, graph: MathGraph, formulas: dict[int, FormulaLines]
-) -> tuple[Failure, ...]:
+def _find_notes(name: str, fused: _Fused) -> tuple[Failure, ...]:
     notes: list[Failure] = []
-    bare = [n for n, f in formulas.items() if f.opt is None and f.slt is None]
+    bare = [n for n, f in fused.formulas.items() if f.opt is None and f.slt is None]
     if bare:
         detail = f"no tree for {', '.join(f'FORMULA_{n}' for n in bare[:10])}"
         notes.append(_describe(name, "formula_without_tree", detail, True))
-    strange = [p.number for p in graph.formulas if p.number not in formulas]
-    if strange:
-        detail = (
-            f"not in formula_map: {', '.join(f'FORMULA_{n}' for n in strange[:10])}"
-        )
+    if fused.unknown:
+        strange = ", ".join(f"FORMULA_{n}" for n in fused.unknown[:10])
+        detail = f"not in formula_map: {strange}"
         notes.append(_describe(name, "unknown_placeholder", detail, True))
     return tuple(notes)

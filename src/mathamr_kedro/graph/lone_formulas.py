@@ -64,7 +64,7 @@ class BuildLoneBlocks:
         for formula in formulas:
             record = _make_record(formula)
             try:
-                fused, _, _ = fuse_record(record, find_trees, self._mode)
+                fused = fuse_record(record, find_trees, self._mode).record
                 graphs.append((record, builder.build_record(fused)))
             except MathAMRError as exc:
                 failures.append((formula.formula_id, str(exc)))

@@ -19,13 +19,9 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 _COLUMNS = {
-    "task": "int64",
-    "topic_set": "str",
-    "system": "str",
-    "topic_id": "str",
-    "measure": "str",
-    "score": "float64",
-}
+    "task": "int64", "topic_set": "str", "system": "str", "topic_id": "str",
+    "measure": "str", "score": "float64",
+}  # fmt: skip
 """Of the table of scores."""
 
 _IN_GROUPS = 4
@@ -274,11 +270,8 @@ def _draw_scores(metrics: Sequence[Mapping[str, Any]]) -> go.Figure:
     )
     for row, key in enumerate(sets, start=1):
         for measure, colour in zip(measures, _COLOURS, strict=False):
-            found = [
-                m
-                for m in metrics
-                if (m["task"], m["topic_set"]) == key and m["measure"] == measure
-            ]
+            names = {"task": key[0], "topic_set": key[1], "measure": measure}
+            found = [m for m in metrics if names.items() <= m.items()]
             bars = go.Bar(
                 x=[m["system"] for m in found],
                 y=[m["mean"] for m in found],
