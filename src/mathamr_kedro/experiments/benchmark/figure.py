@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from mathamr_kedro.experiments.benchmark.report import BenchmarkReport
 from mathamr_kedro.experiments.benchmark.scores import BenchmarkScores
@@ -179,7 +180,8 @@ def _draw_page_of_costs(
         else:
             axes.set_visible(False)
     page.supxlabel(
-        "area of a dot: size of the index; line: systems that no other beats",
+        "area of a dot: size of the index; line: systems that no other beats; "
+        "without a name: variants of a system",
         fontsize=8,
         color=look["muted"],
     )
@@ -202,13 +204,23 @@ def _draw_cost_panel(
         colour = look["reference"] if row == scores.reference else look["ours"]
         area = _SMALLEST + (_LARGEST - _SMALLEST) * sizes[row] / largest
         axes.scatter([time], [score], s=area, color=colour, alpha=0.75, linewidths=0)
+    front = find_front(places)
+    ends = [places[row] for row in front]
+    axes.plot(*zip(*ends, strict=True), color=look["muted"], linewidth=1, zorder=0)
+    times = [time for time, _ in places.values()]
+    middle = (min(times) * max(times)) ** 0.5
+    for row, (time, score) in places.items():
+        if row not in front and row.split("/")[0] in places.keys() - {row}:
+            continue  # a variant, among others of its kind
+        side, shift = ("left", 6) if time < middle else ("right", -6)
         axes.annotate(
-            row, (time, score), (6, 4), textcoords="offset points", fontsize=7,
-            color=look["ink"], parse_math=False,
+            row, (time, score), (shift, 4), textcoords="offset points", fontsize=7,
+            color=look["ink"], parse_math=False, ha=side,
         )  # fmt: skip
-    front = [places[row] for row in find_front(places)]
-    axes.plot(*zip(*front, strict=True), color=look["muted"], linewidth=1, zorder=0)
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.margins(x=0.2, y=0.12)
     axes.set_title(
         scores.benchmark.title, fontsize=10, color=look["ink"], loc="left",
