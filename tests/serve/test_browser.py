@@ -113,6 +113,9 @@ def test_why_shows_formulas_and_graphs_in_the_same_colours(page, address) -> Non
     page.wait("document.querySelector('.heat')")
     assert page.run("document.querySelectorAll('.heat th math').length") > 5
     assert "$" not in page.run("document.querySelector('.heat').textContent")
+    assert page.run(
+        "[...document.querySelectorAll('.heat thead .name')].map(e => e.textContent)"
+    ) == ["formula 1", "formula 2", "sentence 1", "the whole text"]
     assert page.run("document.querySelectorAll('.heat td.best').length") == 4
     page.wait("document.querySelectorAll('.pair svg').length === 2")
     mine, theirs = page.run(

@@ -459,7 +459,8 @@ function openWhy(id) {
 }
 
 const NAMES = { F: "formula", S: "sentence", D: "the whole text" };
-const nameOf = (key) => (key === "D" ? NAMES.D : `${NAMES[key[0]]} ${Number(key.slice(1)) + 1}`);
+// Sentences are numbered from one, formulas from nought.
+const nameOf = (key) => (key === "D" ? NAMES.D : `${NAMES[key[0]]} ${Number(key.slice(1)) + (key[0] === "F")}`);
 
 function showHeat(found) {
   const rank = found.columns.map((_, j) => Math.max(...found.rows.map((_, i) => (found.best[i] === j ? 1 : 0) + found.similarity[i][j])));
