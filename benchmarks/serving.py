@@ -24,6 +24,7 @@ import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -211,7 +212,10 @@ def run_schemathesis(server: Server) -> dict[str, Any]:
         return {"status": None, "said": "not installed"}
     command = [sys.executable, "-m", "schemathesis.cli", "run", "--checks"]
     command += ["not_a_server_error", f"{server.address}/openapi.json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as folder:  # it leaves files where it runs
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, check=False
+        )
     said = (done.stdout.strip() or done.stderr).splitlines()[-12:]
     return {"status": done.returncode, "said": said}
 
