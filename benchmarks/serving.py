@@ -8,7 +8,8 @@ Starts ``mathamr serve`` and measures, over the loopback interface:
     noise       requests made of noise: answers of 500 and above, and hangs
     weight      bytes of the page with everything it loads
 
-``--parts`` chooses among them; ``--seconds``, ``--clients``, ``--requests`` set sizes.
+``--parts`` chooses among them; ``--seconds``, ``--clients``, ``--requests`` set sizes;
+``--seed`` draws other noise.
 Where schemathesis is installed, it sends a part of the noise.
 """
 

@@ -206,7 +206,6 @@ class _Fused(NamedTuple):
     """A record whose formulas have their trees."""
 
     record: GraphRecord
-    graph: MathGraph
     formulas: dict[int, FormulaLines]
     unknown: list[int]
     """Of placeholders that the parser invented; they are words in the graph."""
@@ -225,7 +224,8 @@ def fuse_record(
         number: find_trees(mention.visual_id, mention.latex)
         for number, mention in record.formulas().items()
     }
-    unknown = [p.number for p in amr.formulas if p.number not in formulas]
+    named = [read_placeholder(a) for a in amr.atoms if a[:8] == "FORMULA_"]
+    unknown = sorted({n for n in named if n is not None} - formulas.keys())
     if unknown:
         names = {f"FORMULA_{n}": f"FORMULA-{n}" for n in unknown}
         atoms = [names.get(atom, atom) for atom in amr.atoms]
@@ -234,7 +234,7 @@ def fuse_record(
     lost = tuple(f"FORMULA_{p.number}" for p in fused.formulas if p.is_lost)
     text = format_math_graph(fused)
     made = record._replace(graph=text, missing=lost, text_digest="")
-    return _Fused(made, fused, formulas, unknown)
+    return _Fused(made, formulas, unknown)
 
 
 class FuseRecords:

@@ -22,7 +22,7 @@ def fuse(amr: str, *latex: str, mode: str = "mathamr_plus"):
         for n, formula in enumerate(latex)
     )
     record = GraphRecord("1", amr, "answer", mentions)
-    return fuse_record(record, StoredTrees(None), mode)[1]
+    return read_math_graph(fuse_record(record, StoredTrees(None), mode).record.graph)
 
 
 def opt(latex: str) -> str:

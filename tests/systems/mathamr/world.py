@@ -51,7 +51,7 @@ def draw_graph(post: Post | Topic) -> GraphRecord:
     record = GraphRecord(
         post[0], format_graph(parsed.graph), "answer", post.formula_map, parsed.missing
     )
-    return fuse_record(record, StoredTrees(None), "mathamr_plus")[0]
+    return fuse_record(record, StoredTrees(None), "mathamr_plus").record
 
 
 @cache

@@ -6,7 +6,7 @@ Matplotlib is loaded here.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -207,16 +207,7 @@ def _draw_cost_panel(
     front = find_front(places)
     ends = [places[row] for row in front]
     axes.plot(*zip(*ends, strict=True), color=look["muted"], linewidth=1, zorder=0)
-    times = [time for time, _ in places.values()]
-    middle = (min(times) * max(times)) ** 0.5
-    for row, (time, score) in places.items():
-        if row not in front and row.split("/")[0] in places.keys() - {row}:
-            continue  # a variant, among others of its kind
-        side, shift = ("left", 6) if time < middle else ("right", -6)
-        axes.annotate(
-            row, (time, score), (shift, 4), textcoords="offset points", fontsize=7,
-            color=look["ink"], parse_math=False, ha=side,
-        )  # fmt: skip
+    _name_dots(axes, places, front, look)
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter("{x:g}")
@@ -229,3 +220,27 @@ def _draw_cost_panel(
     axes.set_xlabel("ms/query", fontsize=8, color=look["ink"])
     axes.set_ylabel(measure, fontsize=8, color=look["ink"], parse_math=False)
     _style(axes, look)
+
+
+def _name_dots(
+    axes: Axes,
+    places: Mapping[str, tuple[float, float]],
+    front: Sequence[str],
+    look: Mapping[str, str],
+) -> None:
+    """Write names beside the dots, towards the middle of the panel.
+
+    Variants (``ssemb/text`` beside ``ssemb``) lie close together: of them only those
+    that no other system beats have a name.
+    """
+    times = [time for time, _ in places.values()]
+    middle = (min(times) * max(times)) ** 0.5  # of a logarithmic axis
+    for row, (time, score) in places.items():
+        system, _, variant = row.partition("/")
+        if variant and system in places and row not in front:
+            continue
+        side, shift = ("left", 6) if time < middle else ("right", -6)
+        axes.annotate(
+            row, (time, score), (shift, 4), textcoords="offset points", fontsize=7,
+            color=look["ink"], parse_math=False, ha=side,
+        )  # fmt: skip

@@ -6,6 +6,8 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import plotly.graph_objects as go
+
 from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import (
     EncoderStore,
@@ -33,7 +35,6 @@ from mathamr_kedro.trec import Run
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
 logger = logging.getLogger(__name__)
 

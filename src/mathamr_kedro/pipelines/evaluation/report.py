@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import plotly.graph_objects as go
+
 from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.datasets import RunEntry
 from mathamr_kedro.figures import style_figure
@@ -16,7 +18,6 @@ from mathamr_kedro.stats import Column, Figure, Row, Table
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
 _COLUMNS = {
     "task": "int64", "topic_set": "str", "system": "str", "topic_id": "str",
@@ -257,8 +258,7 @@ def _describe_index(index: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _draw_scores(metrics: Sequence[Mapping[str, Any]]) -> go.Figure:
-    import plotly.graph_objects as go  # noqa: PLC0415 -- who searches need not wait
-    from plotly.subplots import make_subplots  # noqa: PLC0415
+    from plotly.subplots import make_subplots  # noqa: PLC0415 -- loads all of Plotly
 
     sets = list(dict.fromkeys((m["task"], m["topic_set"]) for m in metrics))
     measures = list(dict.fromkeys(m["measure"] for m in metrics))[:_DRAWN]
@@ -270,8 +270,8 @@ def _draw_scores(metrics: Sequence[Mapping[str, Any]]) -> go.Figure:
     )
     for row, key in enumerate(sets, start=1):
         for measure, colour in zip(measures, _COLOURS, strict=False):
-            names = {"task": key[0], "topic_set": key[1], "measure": measure}
-            found = [m for m in metrics if names.items() <= m.items()]
+            place = {"task": key[0], "topic_set": key[1], "measure": measure}
+            found = [m for m in metrics if place.items() <= m.items()]
             bars = go.Bar(
                 x=[m["system"] for m in found],
                 y=[m["mean"] for m in found],
