@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from collections import defaultdict, deque
 from pathlib import Path
 
@@ -296,10 +295,6 @@ def test_globals_of_an_overlay_may_name_those_below(conf):
     write(conf, {"overlays/part.yml": "globals: {root: '${_below.root}/part'}"})
     assert load(conf, "pool+part")["globals"] == {"root": "pool/part"}
     assert load(conf, "part")["catalog"]["one"]["path"] == "data/part"
-
-
-def test_examples():
-    assert doctest.testmod(environments).failed == 0
 
 
 def test_names_are_completed_behind_the_last_plus(conf):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import doctest
 import errno
 import os
 import re
 
 import pytest
 
-from mathamr_kedro import errors
 from mathamr_kedro.errors import (
     LockedError,
     MathAMRError,
@@ -37,10 +35,6 @@ def test_the_cause_names_the_remedy(error, kind, message):
         cause = find_cause(outside)
     assert isinstance(cause, kind) and isinstance(cause, MathAMRError)
     assert re.search(message, str(cause))
-
-
-def test_examples():
-    assert doctest.testmod(errors).failed == 0
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])

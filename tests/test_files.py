@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import errno
 import os
 import socket
@@ -12,7 +11,6 @@ from threading import Thread
 
 import pytest
 
-from mathamr_kedro import files
 from mathamr_kedro.errors import DiskFullError, LockedError
 from mathamr_kedro.files import (
     FolderLock,
@@ -121,10 +119,6 @@ def test_parts_of_another_user_stay(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "kill", refuse)
     write_text(tmp_path / "a.txt", "whole")
     assert names(tmp_path) == [part.name, "a.txt"]
-
-
-def test_examples():
-    assert doctest.testmod(files).failed == 0
 
 
 def test_fingerprint_does_not_depend_on_the_order_of_keys():

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import doctest
-
 import numpy as np
 import pytest
 
-from mathamr_kedro import wording
 from mathamr_kedro.stats import Column, Figure, Row, Table
 from mathamr_kedro.wording import format_score
 
 TIED = [0.1, 0.2, 0.3, 0.85]  # their mean is .3625, up to the last bit
-
-
-def test_examples():
-    assert doctest.testmod(wording).failed == 0
 
 
 def test_a_mean_is_rounded_one_way_whatever_the_order_of_its_sum():

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import doctest
 import time
 
 import pytest
 
-from mathamr_kedro.corpus import (
-    front_matter,
-    latex_code,
-    markdown_blocks,
-    math_elements,
-)
 from mathamr_kedro.corpus.extraction import clean_text
 from mathamr_kedro.corpus.front_matter import FrontMatter
 from mathamr_kedro.corpus.math_elements import MathElement
@@ -23,13 +16,6 @@ SUM = (
     "<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi>"
     "</munderover><msub><mi>a</mi><mi>i</mi></msub>"
 )
-
-
-@pytest.mark.parametrize(
-    "module", [front_matter, latex_code, markdown_blocks, math_elements]
-)
-def test_examples(module):
-    assert doctest.testmod(module).failed == 0
 
 
 @pytest.mark.parametrize(

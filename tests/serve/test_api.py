@@ -327,20 +327,41 @@ def test_formulas_are_read_between_searches_and_at_once_where_awaited(
 ) -> None:
     formulas = service.searcher.find_formulas
     monkeypatch.setattr(formulas, "_rankers", {})
-    looked = threading.Event()
+    looked, idle = threading.Event(), threading.Event()
 
-    def never(seconds: float) -> bool:
+    def is_idle(seconds: float) -> bool:
         looked.set()
-        return False
+        return idle.wait(0.01)
 
-    reading = threading.Thread(target=formulas.prepare, args=[never], daemon=True)
+    reading = threading.Thread(target=formulas.prepare, args=[is_idle], daemon=True)
     reading.start()
     assert looked.wait(PATIENCE)
     assert not formulas._rankers  # searches go on and on: it waits
     assert service.searcher.search_formula("x^2", 1).keys
-    reading.join(0.5)
     assert formulas._rankers
-    formulas.prepare(lambda seconds: True)
+    idle.set()
+    reading.join(PATIENCE)
+    assert not reading.is_alive()
+
+
+def test_a_server_that_ends_takes_its_warming_up_along(
+    service: Any, monkeypatch
+) -> None:
+    monkeypatch.setattr("mathamr_kedro.serve.app._WARM_UP_AFTER", 0.0)
+    monkeypatch.setattr(service, "close", lambda: None)
+    threads: list[threading.Thread] = []
+
+    def prepare(is_idle: Any) -> None:
+        threads.append(threading.current_thread())
+        begun.set()
+        while True:  # a large collection
+            is_idle(0.01)
+
+    begun = threading.Event()
+    monkeypatch.setattr(service.searcher.find_formulas, "prepare", prepare)
+    with connect(service):
+        assert begun.wait(PATIENCE)
+    assert not threads[0].is_alive()
 
 
 def test_an_index_without_formulas_still_serves(service: Any, caplog, monkeypatch):

@@ -156,7 +156,8 @@ def try_mutant(mutant: Mutant, options: argparse.Namespace) -> Result:
         shutil.copytree(SOURCE.parent, source)
         place = source / mutant.path.relative_to(SOURCE.parent)
         place.write_text(mutant.source, encoding="utf-8")
-        is_killed = fail(tests, source, options.seconds)
+        # Examples in docstrings are tests as well, and the nearest.
+        is_killed = fail([place, *tests], source, options.seconds)
     return Result(mutant, is_killed, time.perf_counter() - started)
 
 

@@ -87,6 +87,8 @@ def create_app(
         yield
         warming.cancel()
         gate.close()
+        if thread.is_alive():
+            thread.join()
         held[0].close()
 
     app = FastAPI(

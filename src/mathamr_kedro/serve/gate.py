@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from threading import Event
 from typing import TypeVar
 
@@ -30,6 +30,7 @@ class Gate:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="search")
         self._idle = Event()
         self._idle.set()
+        self._is_closed = False
         self.waiting = 0
         self.refused = 0
         self.given_up = 0
@@ -66,9 +67,17 @@ class Gate:
                 self._idle.set()
 
     def is_idle(self, seconds: float) -> bool:
-        """Wait for a moment without requests; tell whether it came in time."""
-        return self._idle.wait(seconds)
+        """Wait for a moment without requests; tell whether it came in time.
+
+        Raises:
+            CancelledError: the server ends, and what waits should end as well.
+        """
+        is_idle = self._idle.wait(seconds)
+        if self._is_closed:
+            raise CancelledError
+        return is_idle
 
     def close(self) -> None:
         """Finish the work that has begun; drop the rest."""
+        self._is_closed = True
         self._thread.shutdown(wait=True, cancel_futures=True)

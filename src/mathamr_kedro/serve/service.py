@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from typing import Any
 
 from mathamr_kedro.corpus.extraction import PostCleaner
@@ -66,10 +68,12 @@ class SearchService:
         """Load what only searches for formulas need, before somebody waits for it.
 
         Args:
-            is_idle: waits so many seconds at most for a moment without a request.
+            is_idle: waits so many seconds at most for a moment without a request;
+                cancels it when the server ends.
         """
         try:
-            self.searcher.find_formulas.prepare(is_idle)
+            with suppress(CancelledError):
+                self.searcher.find_formulas.prepare(is_idle)
         except MathAMRError as exc:
             _logger.warning("Searches for formulas will fail: %s", exc)
 

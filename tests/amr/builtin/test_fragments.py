@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import doctest
-
-from mathamr_kedro.amr.builtin import fragments
 from mathamr_kedro.amr.builtin.fragments import Fragment
-
-
-def test_examples():
-    assert doctest.testmod(fragments).failed == 0
 
 
 def test_values_and_nodes_belong_to_what_stands_around_them():

