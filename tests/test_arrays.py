@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mathamr_kedro.arrays import TextColumn, read_arrays, write_arrays
+from mathamr_kedro.arrays import (
+    TextColumn,
+    read_arrays,
+    spread_ranges,
+    write_arrays,
+)
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
 
 
@@ -91,3 +96,8 @@ def test_columns_of_texts_are_lists_of_strings(parts, data):
     places = st.lists(st.integers(0, max(0, len(strings) - 1)), max_size=6)
     chosen = data.draw(places) if strings else []
     assert list(column.take(chosen)) == [strings[place] for place in chosen]
+
+
+def test_no_ranges_have_no_numbers():
+    none = np.zeros(0, dtype=np.int64)
+    assert spread_ranges(none, none).tolist() == []

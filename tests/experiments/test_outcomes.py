@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from mathamr_kedro.experiments.outcomes import (
     summarise_evaluation,
     summarise_experiment,
 )
+from mathamr_kedro.experiments.reports import _plain_layouts
 from mathamr_kedro.experiments.results import GridResults, choose_topic_set
 from mathamr_kedro.stats import TestConfig, select_best_seed
 from tests.experiments.cells import (
@@ -366,3 +368,9 @@ def test_comparison_of_systems_names_the_parser(store):
 def set_parser(store: CellStore, cell: Cell, parser: dict[str, str]) -> None:
     file = store.find(cell.key, "data").folder / "record.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"amr_parser": parser}))
+
+
+def test_the_best_seed_is_that_of_the_first_measure():
+    measures = ("P'@10", "nDCG'")
+    layouts = _plain_layouts(replace(MODES, measures=measures))
+    assert layouts["best_seed"].select_by == "P'@10"

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -51,8 +51,8 @@ class Result(NamedTuple):
     """What became of a mutant."""
 
     mutant: Mutant
-    is_killed: bool
-    seconds: float
+    outcome: str
+    """``killed``; ``survived``: all tests passed; ``undecided``: time ran out."""
 
 
 def main() -> int:
@@ -67,21 +67,26 @@ def main() -> int:
     options = parser.parse_args()
     packages = options.packages or list(find_packages())
     chosen = [m for p in packages for m in choose_mutants(p, options)]
-    killed: dict[str, list[bool]] = {package: [] for package in packages}
+    outcomes: dict[str, Counter[str]] = {package: Counter() for package in packages}
     with ThreadPoolExecutor(options.workers) as pool:
         for result in pool.map(lambda m: try_mutant(m, options), chosen):
             mutant = result.mutant
             place = mutant.path.relative_to(SOURCE)
-            killed[package_of(mutant)].append(result.is_killed)
-            if not result.is_killed:
+            outcomes[package_of(mutant)][result.outcome] += 1
+            if result.outcome != "killed":
                 change = f"{mutant.before!r} -> {mutant.after!r}"
-                print(f"survived {place}:{mutant.line}: {change}", flush=True)
-    for package, results in killed.items():
-        print(f"{package}: {sum(results)} of {len(results)} killed")
-    total = sum(map(len, killed.values()))
-    number = sum(map(sum, killed.values()))
-    print(f"{number} of {total} mutants killed ({number / max(1, total):.1%})")
-    return int(number < 0.95 * total)
+                print(f"{result.outcome} {place}:{mutant.line}: {change}", flush=True)
+    for package, found in outcomes.items():
+        print(f"{package}: {_describe(found)}")
+    total = sum(outcomes.values(), Counter())
+    print(f"all: {_describe(total)}")
+    return int(total["killed"] < 0.95 * (total["killed"] + total["survived"]))
+
+
+def _describe(outcomes: Counter[str]) -> str:
+    killed, decided = outcomes["killed"], outcomes["killed"] + outcomes["survived"]
+    text = f"{killed} of {decided} killed ({killed / max(1, decided):.1%})"
+    return text + f", {outcomes['undecided']} undecided" * (outcomes["undecided"] > 0)
 
 
 def find_packages() -> Iterator[str]:
@@ -149,7 +154,6 @@ def _names_of(path: Path) -> tuple[str, ...]:
 
 def try_mutant(mutant: Mutant, options: argparse.Namespace) -> Result:
     """Run the tests on a copy of the source with one change, until one fails."""
-    started = time.perf_counter()
     tests = [test for test in order_tests(mutant) if str(test) not in options.skip]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "src"
@@ -157,12 +161,11 @@ def try_mutant(mutant: Mutant, options: argparse.Namespace) -> Result:
         place = source / mutant.path.relative_to(SOURCE.parent)
         place.write_text(mutant.source, encoding="utf-8")
         # Examples in docstrings are tests as well, and the nearest.
-        is_killed = fail([place, *tests], source, options.seconds)
-    return Result(mutant, is_killed, time.perf_counter() - started)
+        return Result(mutant, run_tests([place, *tests], source, options.seconds))
 
 
-def fail(tests: list[Path], source: Path, seconds: int) -> bool:
-    """Tell whether one of the tests fails, or never ends, within some seconds."""
+def run_tests(tests: list[Path], source: Path, seconds: int) -> str:
+    """Return the outcome; a test that never ends has failed."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
     command += ["-p", "no:randomly", f"--timeout={min(120, seconds // 2)}"]
     environment = os.environ | {"PYTHONPATH": f"{source}:{os.getenv('PYTHONPATH', '')}"}
@@ -172,9 +175,9 @@ def fail(tests: list[Path], source: Path, seconds: int) -> bool:
             env=environment, capture_output=True, timeout=seconds, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        return False  # a test that never ends was stopped before
+        return "undecided"  # a test that never ends was stopped before
     # 5: no test was found, which tells nothing.
-    return done.returncode not in (0, 5)
+    return "survived" if done.returncode in (0, 5) else "killed"
 
 
 if __name__ == "__main__":

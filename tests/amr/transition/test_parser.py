@@ -137,9 +137,11 @@ def test_a_worker_that_cannot_start_stops_the_run(
     make_parser, monkeypatch, how, message
 ):
     monkeypatch.setenv("FAKE_WORKER_START", how)
-    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
     with pytest.raises(ConfigurationError, match=message):
         make_parser().parse_chunks([CLEAN])
+    assert pauses == ([1, 2] if how == "exit" else [])
 
 
 def test_a_worker_that_stays_silent_at_the_start_stops_the_run(
@@ -171,7 +173,13 @@ def test_the_command_names_model_windows_and_beam():
 
 @pytest.mark.parametrize(
     ("device", "visible", "expected"),
-    [("cpu", "0,1", ""), ("cuda:1", None, "1"), ("cuda:1", "4,6", "6")],
+    [
+        ("cpu", "0,1", ""),
+        ("cuda:1", None, "1"),
+        ("cuda:1", "4,6", "6"),
+        ("cuda", "4,6", "4"),
+        ("cuda", None, "0"),
+    ],
 )
 def test_the_worker_sees_its_device_alone(device, visible, expected):
     own = {"PYTHONPATH": "src", "HOME": "/h"}

@@ -18,6 +18,11 @@ def test_operator_with_scripts_is_a_compound():
     assert _write(r"\log_2 n") == "[+!F!log,0[O!SUB,0[F!log],1[N!2]],1[V!𝑛]]"
 
 
+def test_a_fenced_identifier_as_operator_is_a_function():
+    assert _write(r"x\mathrel{(I)}y") == "[F!𝐼,0[V!𝑥],1[V!𝑦]]"
+    assert _write(r"{}^{(4)}") == "[N!4]"
+
+
 def test_later_relations_keep_only_their_right_side():
     assert _write("a<b=c") == "[U!and,0[O!lt,0[V!𝑎],1[V!𝑏]],1[U!eq,0[V!𝑐]]]"
 

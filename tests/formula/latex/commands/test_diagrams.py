@@ -98,6 +98,11 @@ def test_arrow_of_xypic_keeps_direction_style_and_labels(arrow, opt, slt):
             "[O!arrow-dr,0[O!interval(O-O),0[V!𝑎],1[V!𝑏]],1[V!𝑐]]",
             "[↘,o[M!()1x2,w[V!a[&comma;],e[V!b]]],u[V!c]]",
         ),
+        (
+            r"""\arrow[r, "f'"]""",
+            "[O!arrow-r,0[O!SUP,0[V!𝑓],1[V!′]]]",
+            "[→,o[V!f,a[′]]]",
+        ),
         (r'\arrow[r, "", hook]', "[O!arrow-r-hook]", "[↪]"),
         (r"\drar[dashed]", "[O!arrow-dr-dashed]", "[↘]"),
     ],
