@@ -47,19 +47,17 @@ class Mutant(NamedTuple):
 
 def find_mutants(path: Path) -> list[Mutant]:
     """Return all mutants of a Python file, in the order of their places."""
-    source = path.read_text(encoding="utf-8")
+    data = path.read_bytes()
     lines = [0]
-    for line in source.encode().splitlines(keepends=True):
+    for line in data.splitlines(keepends=True):
         lines.append(lines[-1] + len(line))
     found = []
-    for node, after in _find_changes(ast.parse(source)):
+    for node, after in _find_changes(ast.parse(data)):
         start = lines[node.lineno - 1] + node.col_offset
         end = lines[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
-        data = source.encode()
         before = data[start:end].decode()
         changed = (data[:start] + after.encode() + data[end:]).decode()
-        if ast.dump(ast.parse(changed)) != ast.dump(ast.parse(source)):
-            found.append(Mutant(path, node.lineno, before, after, changed))
+        found.append(Mutant(path, node.lineno, before, after, changed))
     return found
 
 
@@ -71,6 +69,8 @@ def _find_changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
         for changed in _change(node):
             # Brackets keep the meaning of what stands around an expression.
             text = ast.unparse(changed)
+            if text == ast.unparse(node):
+                continue
             yield node, f"({text})" if isinstance(changed, ast.expr) else text
     for child in _children_to_change(node):
         yield from _find_changes(child)
