@@ -15,6 +15,7 @@ from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model, save_model
+from mathamr_kedro.search import encoding
 from mathamr_kedro.search.encoding import (
     CollectionGraphs,
     EncodeRanges,
@@ -110,6 +111,17 @@ def test_stopped_encoding_encodes_only_what_it_lacks(tmp_path, folders, monkeypa
     ]
     assert len(encode(tmp_path, folders)) == 10
     assert [r.first for r in seen] == [0, 4, 4, 8]
+
+
+def test_memory_goes_back_to_the_system_after_every_batch(
+    tmp_path, folders, monkeypatch
+):
+    """What batches of other sizes leave behind would grow with the collection."""
+    given_back = []
+    monkeypatch.setattr(encoding, "_give_back", given_back.append)
+    monkeypatch.setattr("mathamr_kedro.learning.encoding._BATCH", {"cpu": 2})
+    encode(tmp_path, folders, size=4)
+    assert given_back == [0] * 5  # ten graphs
 
 
 def test_formula_without_an_id_is_named(tmp_path, folders):

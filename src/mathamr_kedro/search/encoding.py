@@ -13,7 +13,9 @@ ids that stand with the prepared graphs.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -51,6 +53,11 @@ from mathamr_kedro.workers import (
 
 _AT_ONCE = 1 << 16
 """Graphs whose formulas are counted at once."""
+_give_back = (
+    getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+)
+"""Gives freed memory back to the system. The C library of Linux keeps it, and as every
+batch has other sizes it kept 200 KB a post: 2.4 GB after 10,000."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +112,12 @@ def _encode(
     model: MathAMRPlus, graphs: GraphShards, positions: NDArray[np.int64]
 ) -> RaggedVectors:
     """Encode graphs into memory of their own."""
-    parts = encode_shards(model, graphs, positions)
-    return RaggedVectors.join([replace(p, vectors=p.vectors.copy()) for p in parts])
+    parts = []
+    for part in encode_shards(model, graphs, positions):
+        parts.append(replace(part, vectors=part.vectors.copy()))
+        if _give_back is not None:
+            _give_back(0)
+    return RaggedVectors.join(parts)
 
 
 def _list_ranges(
