@@ -155,7 +155,8 @@ def _time_round(kind: str, texts: list[str], write: bool) -> float:
 
 def measure_store(shared: Path) -> None:
     """Fill a store with the whole pool; print its speed, size and sources."""
-    from mathamr_kedro.formula import TreeStore, build_batch
+    from mathamr_kedro.formula import TreeStore
+    from tests.formula.batches import build_batch
 
     pool = shared / "collection" / "arqmath_pool"
     with tempfile.TemporaryDirectory() as folder:
@@ -165,12 +166,7 @@ def measure_store(shared: Path) -> None:
             for number in range(1, 6):
                 formulas = _read_pool(pool, number)
                 start = time.process_time()
-                links = [(f.formula_id, f.visual_id) for f in formulas]
-                batch = build_batch(
-                    links,
-                    lambda places, rows=formulas: [rows[place] for place in places],
-                    store.missing_visuals,
-                )
+                batch = build_batch(formulas, store.missing_visuals)
                 store.add_batch(f"{number}.tsv", *batch)
                 seconds += time.process_time() - start
             count, visuals = store.count_formulas(), len(store)

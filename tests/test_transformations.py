@@ -19,7 +19,6 @@ from mathamr_kedro.amr.parsers import BUILTIN_VERSION
 from mathamr_kedro.corpus import PostCleaner
 from mathamr_kedro.corpus.extraction import VERSION as CLEANER_VERSION
 from mathamr_kedro.corpus.raw import RawPost
-from mathamr_kedro.formula import build_batch
 from mathamr_kedro.formula.tree_rows import VERSION as TREES_VERSION
 from mathamr_kedro.graph import (
     BuildBlocks,
@@ -34,6 +33,7 @@ from mathamr_kedro.graph.penman_records import RecordFile
 from mathamr_kedro.graph.shards.layout import VERSION as LAYOUT_VERSION
 from mathamr_kedro.graph.shards.writer import ShardWriter
 from mathamr_kedro.records import Formula, FormulaMention
+from tests.formula.batches import build_batch
 
 BODIES = [
     "<p>Why is <span class='math-container' id='7'>$\\sqrt{2}$</span> irrational?</p>",
@@ -85,8 +85,7 @@ def build_trees(tmp_path: Path) -> object:
         Formula.of_mention(MENTIONS[0]._replace(visual_id=f"v{n}", latex=latex), "1")
         for n, latex in enumerate(LATEX)
     ]
-    links = [(f.formula_id, f.visual_id) for f in formulas]
-    return build_batch(links, lambda places: [formulas[p] for p in places], set)
+    return build_batch(formulas, set)
 
 
 def parse(tmp_path: Path) -> object:

@@ -9,7 +9,7 @@ from mathamr_kedro.corpus.raw import RawPost, RawTopic
 from mathamr_kedro.corpus.topic_cleaning import clean_topic
 from mathamr_kedro.corpus.topics import TopicFormulas
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.formula import build_trees
+from mathamr_kedro.formula import TreeRow
 from mathamr_kedro.records import Failure, Formula
 
 FORMULAS = """visual_id\tjudged\tlatex\tslt\topt
@@ -56,7 +56,7 @@ def test_each_formula_is_a_post_of_its_own(folder):
 
 
 def test_trees_are_those_of_the_table(folder):
-    rows = [build_trees(f) for f in read_formulas(FormulaPool(folder, FILES))]
+    rows = [TreeRow.build(f) for f in read_formulas(FormulaPool(folder, FILES))]
     assert [row.slt for row in rows] == ["[V!a[<[V!b]]]", "[V!f,a[′]]", None]
     assert rows[1].opt == "[O!SUP,0[V!f],1[V!′]]"
     assert rows[2].opt == '[V!"]'
@@ -150,7 +150,7 @@ def test_real_pool_is_read_whole(shared):
     assert len(list(pool.judgments())) == 4503
     formulas = [*read_formulas(pool), *pool.topic_formulas()]
     assert all(isinstance(formula, Formula) for formula in formulas)
-    rows = [build_trees(formula) for formula in formulas]
+    rows = [TreeRow.build(formula) for formula in formulas]
     assert sum(row.slt_source == "brackets" for row in rows) == 9347 + 74
     assert sum(row.opt_source == "brackets" for row in rows) == 9350 + 74
     assert [row.slt or "" for row in rows] == [f.presentation for f in formulas]

@@ -8,9 +8,9 @@ from mathamr_kedro.datasets.formula_trees import (
     FormulaTreesDataset,
     StartOfTrees,
 )
-from mathamr_kedro.formula import build_batch
 from mathamr_kedro.records import Formula
 from mathamr_kedro.shards import EndOfShards, Shard
+from tests.formula.batches import build_batch
 
 
 def formula(number, visual_id, latex="x"):
@@ -27,11 +27,7 @@ def dataset(tmp_path):
 def save(dataset, name, formulas, made_from="a"):
     start = StartOfTrees(made_from)
     dataset.save(start)
-    batch = build_batch(
-        [(f.formula_id, f.visual_id) for f in formulas],
-        lambda places: [formulas[place] for place in places],
-        start.find_missing,
-    )
+    batch = build_batch(formulas, start.find_missing)
     dataset.save(Shard(name, made_from, batch, {}))
     return batch
 

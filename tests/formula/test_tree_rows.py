@@ -7,15 +7,15 @@ from collections import Counter
 import pytest
 
 import mathamr_kedro.formula
-from mathamr_kedro.formula import FormulaTree, FormulaTrees
+from mathamr_kedro.formula import FormulaTree, FormulaTrees, tree_rows
 from mathamr_kedro.formula.tree_rows import (
+    BuildTrees,
     TreeRow,
     _write_deviations,
-    build_batch,
-    build_trees,
 )
 from mathamr_kedro.formula.tree_store import TreeStore
 from mathamr_kedro.records import Formula
+from tests.formula.batches import build_batch
 
 SLT = FormulaTree.from_string("[V!latex]", "slt")
 OPT = FormulaTree.from_string("[V!latex]", "opt")
@@ -43,7 +43,7 @@ def read_latex(latex):
     ],
 )
 def test_each_tree_comes_from_its_best_source(presentation, content, sources):
-    row = build_trees(formula("x", presentation, content), read_latex)
+    row = TreeRow.build(formula("x", presentation, content), read_latex)
     assert (row.slt_source, row.opt_source) == sources
     assert row.slt == ("[V!p]" if sources[0] == "pmml" else "[V!latex]")
     assert row.opt == ("[V!c]" if sources[1] == "cmml" else "[V!latex]")
@@ -52,7 +52,7 @@ def test_each_tree_comes_from_its_best_source(presentation, content, sources):
 
 def test_latexml_stands_before_the_latex_reader():
     converted = FormulaTrees(FormulaTree.from_string("[V!m]"), None, {"empty": 1})
-    row = build_trees(formula(), read_latex, converted)
+    row = TreeRow.build(formula(), read_latex, converted)
     assert (row.slt, row.slt_source) == ("[V!m]", "latexml")
     assert (row.opt, row.opt_source) == ("[V!latex]", "latex")
     assert row.deviations == "empty=1 from_latex=1"
@@ -62,11 +62,11 @@ def test_latex_is_not_read_when_both_cells_are_there():
     def fail(latex):
         raise AssertionError("not needed")
 
-    assert build_trees(formula("x", PMML, CMML), fail).deviations == ""
+    assert TreeRow.build(formula("x", PMML, CMML), fail).deviations == ""
 
 
 def test_formula_without_anything_has_no_trees():
-    row = build_trees(formula(latex=" "), read_latex)
+    row = TreeRow.build(formula(latex=" "), read_latex)
     assert (row.slt, row.opt, row.slt_source, row.opt_source) == (None, None, "", "")
 
 
@@ -75,29 +75,31 @@ def test_reader_of_the_package_is_the_default(monkeypatch):
         return read_latex(latex)
 
     monkeypatch.setitem(vars(mathamr_kedro.formula), "trees_from_latex", read)
-    assert build_trees(formula()).slt == "[V!latex]"
+    assert TreeRow.build(formula()).slt == "[V!latex]"
 
 
 @pytest.mark.parametrize(
     ("latex", "name"), [(r"\text{Supp}(s)", "T!Supp"), (r"\Spec(R)", "E!Spec")]
 )
 def test_names_stay_in_trees_of_latex(latex, name):
-    assert f"0[{name}]" in build_trees(formula(latex)).opt
+    assert f"0[{name}]" in TreeRow.build(formula(latex)).opt
 
 
 def test_cells_are_spelt_as_arqmath_has_them():
-    row = build_trees(formula("x", "<math><mo>−</mo></math>", CMML), read_latex)
+    row = TreeRow.build(formula("x", "<math><mo>−</mo></math>", CMML), read_latex)
     assert row.slt == "[-]"
 
 
 def test_bracket_strings_are_taken_as_they_are():
-    row = build_trees(formula("x", "[V!x,a[N!2]]", "[O!SUP,0[V!x],1[N!2]]"), read_latex)
+    row = TreeRow.build(
+        formula("x", "[V!x,a[N!2]]", "[O!SUP,0[V!x],1[N!2]]"), read_latex
+    )
     assert (row.slt, row.opt) == ("[V!x,a[N!2]]", "[O!SUP,0[V!x],1[N!2]]")
     assert (row.slt_source, row.opt_source, row.deviations) == (*["brackets"] * 2, "")
 
 
 def test_broken_bracket_string_leaves_the_latex():
-    row = build_trees(formula("x", "[V!x,a[N!2]", "[V!x][V!y]"), read_latex)
+    row = TreeRow.build(formula("x", "[V!x,a[N!2]", "[V!x][V!y]"), read_latex)
     assert (row.slt_source, row.opt_source) == ("latex", "latex")
     assert row.deviations == "from_latex=1 unreadable_brackets=2"
 
@@ -122,15 +124,9 @@ def indexed(formula_id, visual_id, **cells):
     return formula(**cells)._replace(formula_id=formula_id, visual_id=visual_id)
 
 
-def fill(store, name, formulas, convert=None):
+def fill(store, name, formulas, function=None):
     """Add the trees of formulas to a store; return the ids that were built from."""
-    links = [(item.formula_id, item.visual_id) for item in formulas]
-    batch = build_batch(
-        links,
-        lambda places: (formulas[place] for place in places),
-        store.missing_visuals,
-        convert,
-    )
+    batch = build_batch(formulas, store.missing_visuals, function)
     store.add_batch(name, *batch)
     return [row.formula_id for row in batch.rows]
 
@@ -154,20 +150,22 @@ def test_empty_batch_is_finished_too(store):
     assert store.finished_batches() == {"first"}
 
 
-def test_formulas_without_mathml_are_converted_all_at_once(store):
+def test_formulas_without_mathml_are_converted_all_at_once(store, monkeypatch):
     calls = []
 
-    def convert(sources):
-        calls.append(sources)
-        return [FormulaTrees(SLT, None, {"converted": 1}) for _ in sources]
+    class Converter:
+        def build_trees(self, sources):
+            calls.append(sources)
+            return [FormulaTrees(SLT, None, {"converted": 1}) for _ in sources]
 
+    monkeypatch.setattr(tree_rows, "LatexmlConverter", Converter)
     formulas = [
         indexed("1", "a", latex="y", presentation=PMML, content=CMML),
         indexed("2", "b", latex="y", presentation=PMML),
         indexed("3", "c", latex="z"),
         indexed("4", "d", latex=" "),
     ]
-    fill(store, "first", formulas, convert)
+    fill(store, "first", formulas, BuildTrees("latexml"))
     assert calls == [["y", "z"]]
     assert store.count_sources() == {
         ("pmml", "cmml"): 1,

@@ -18,7 +18,9 @@ import pytest
 import yaml
 
 from mathamr_kedro.errors import ConfigurationError, WorkerError
+from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.workers import Partition, RayConfig, WorkerConfig, run_partitions
+from tests.pipelines.ingestion.test_tree_batches import build_batches
 from tests.pipelines.search_world import build_index
 from tests.workers import work
 
@@ -38,7 +40,6 @@ NODE = {
     "num_cpus": 1,
     "object_store_memory": STORE,
     "include_dashboard": False,
-    "node_ip_address": "127.0.0.1",
 }
 
 
@@ -241,6 +242,16 @@ def read_files(folder: Path) -> dict[str, bytes]:
         for file in folder.glob(pattern)
         if file.is_file() and file.name != ".seconds"  # how long it took
     }
+
+
+def test_trees_of_formulas_are_those_of_one_process(nodes, tmp_path):
+    ray = RayConfig(nodes.cluster.address, cpus_per_worker=1)
+    made = []
+    for workers in ({"workers": 1}, {"workers": 2, "runner": "ray", "ray": ray}):
+        config = WorkerConfig(batch_size=2, **workers)
+        with TreeStore(tmp_path / f"{len(made)}.sqlite") as store:
+            made.append(build_batches(store, config))
+    assert list(made[0].items()) == list(made[1].items())
 
 
 @pytest.mark.timeout(600)

@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from mathamr_kedro.formula.text_drawing import draw_text
     from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
     from mathamr_kedro.formula.tree_rows import (
+        BuildTrees,
         TreeBatch,
         TreeRow,
-        build_batch,
-        build_trees,
     )
     from mathamr_kedro.formula.tree_store import TreeStore, find_trees
 
 _HOME = {
+    "BuildTrees": "tree_rows",
     "FormulaTree": "tree",
     "FormulaTrees": "tree",
     "LatexmlConfig": "latexml",
@@ -59,8 +59,6 @@ _HOME = {
     "TreeError": "mathml",
     "TreeRow": "tree_rows",
     "TreeStore": "tree_store",
-    "build_batch": "tree_rows",
-    "build_trees": "tree_rows",
     "draw_svg": "svg_drawing",
     "draw_text": "text_drawing",
     "find_kind": "node",
@@ -75,6 +73,7 @@ _HOME = {
 __all__ = [
     "MATH_STYLE",
     "SLT_EDGES",
+    "BuildTrees",
     "FormulaTree",
     "FormulaTrees",
     "LatexmlConfig",
@@ -85,8 +84,6 @@ __all__ = [
     "TreeError",
     "TreeRow",
     "TreeStore",
-    "build_batch",
-    "build_trees",
     "draw_svg",
     "draw_text",
     "find_kind",

@@ -15,10 +15,12 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import mathamr_kedro.formula
 from mathamr_kedro.errors import FormulaError
+from mathamr_kedro.formula.latexml import LatexmlConverter
 from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
 from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
 from mathamr_kedro.records import Formula
@@ -63,6 +65,52 @@ class TreeRow(NamedTuple):
     opt_source: str = ""
     deviations: str = ""
     """Reasons with their counts, e.g. ``"repaired_markup=1 unknown_tag:ms=2"``."""
+
+    @classmethod
+    def build(
+        cls,
+        formula: Formula,
+        read_latex: Callable[[str], FormulaTrees] | None = None,
+        converted: FormulaTrees | None = None,
+    ) -> TreeRow:
+        """Return the row of a formula, each tree from the best source there is.
+
+        MathML cells are read in total mode with the spelling of ARQMath's LaTeXML;
+        bracket strings are taken as they are.
+
+        Args:
+            formula: with LaTeX and, as MathML or as bracket strings, presentation and
+                content, each possibly empty.
+            read_latex: reads LaTeX where a tree is still missing;
+                :func:`mathamr_kedro.formula.trees_from_latex` in total mode by default.
+            converted: the trees that LaTeXML made of the LaTeX, where it was run.
+        """
+        reasons: Counter[str] = Counter()
+        slt, slt_source = _read_cell(formula.presentation, "slt", reasons)
+        opt, opt_source = _read_cell(formula.content, "opt", reasons)
+        for source, make in (
+            ("latexml", lambda: converted),
+            ("latex", lambda: _read(formula.latex, read_latex)),
+        ):
+            if slt is not None and opt is not None:
+                break
+            found = make()
+            if found is None:
+                continue
+            reasons.update(found.problems)
+            if slt is None and found.slt is not None:
+                slt, slt_source = found.slt, source
+            if opt is None and found.opt is not None:
+                opt, opt_source = found.opt, source
+        return cls(
+            formula.formula_id,
+            formula.visual_id,
+            slt.to_string() if slt is not None else None,
+            opt.to_string() if opt is not None else None,
+            slt_source,
+            opt_source,
+            _write_deviations(reasons),
+        )
 
     def trees(self) -> FormulaTrees:
         """Return the trees themselves."""
@@ -114,51 +162,6 @@ class TreeBatch(NamedTuple):
     links: list[tuple[FormulaId, VisualId]]
 
 
-def build_trees(
-    formula: Formula,
-    read_latex: Callable[[str], FormulaTrees] | None = None,
-    converted: FormulaTrees | None = None,
-) -> TreeRow:
-    """Return the row of a formula, each tree from the best source there is.
-
-    MathML cells are read in total mode with the spelling of ARQMath's LaTeXML; bracket
-    strings are taken as they are.
-
-    Args:
-        formula: with LaTeX and, as MathML or as bracket strings, presentation and
-            content, each possibly empty.
-        read_latex: reads LaTeX where a tree is still missing;
-            :func:`mathamr_kedro.formula.trees_from_latex` in total mode by default.
-        converted: the trees that LaTeXML made of the LaTeX, where it was run.
-    """
-    reasons: Counter[str] = Counter()
-    slt, slt_source = _read_cell(formula.presentation, "slt", reasons)
-    opt, opt_source = _read_cell(formula.content, "opt", reasons)
-    for source, make in (
-        ("latexml", lambda: converted),
-        ("latex", lambda: _read(formula.latex, read_latex)),
-    ):
-        if slt is not None and opt is not None:
-            break
-        found = make()
-        if found is None:
-            continue
-        reasons.update(found.problems)
-        if slt is None and found.slt is not None:
-            slt, slt_source = found.slt, source
-        if opt is None and found.opt is not None:
-            opt, opt_source = found.opt, source
-    return TreeRow(
-        formula.formula_id,
-        formula.visual_id,
-        slt.to_string() if slt is not None else None,
-        opt.to_string() if opt is not None else None,
-        slt_source,
-        opt_source,
-        _write_deviations(reasons),
-    )
-
-
 def _read_cell(
     cell: str, kind: str, reasons: Counter[str]
 ) -> tuple[FormulaTree | None, str]:
@@ -197,40 +200,47 @@ def _write_deviations(reasons: Counter[str]) -> str:
     )
 
 
-def build_batch(
-    links: Sequence[tuple[FormulaId, VisualId]],
-    read: Callable[[list[int]], Iterable[Formula]],
-    find_missing: Callable[[Iterable[VisualId]], set[VisualId]],
-    convert: Callable[[list[str]], Sequence[FormulaTrees]] | None = None,
-) -> TreeBatch:
-    """Build the trees of the formulas whose visual ids the store does not know.
+@dataclass(frozen=True)
+class BuildTrees:
+    """The function of the workers: formulas to rows."""
 
-    Trees are built once per visual id, from the first formula of the batch that shows
-    it; the others are linked. Markup is read for those alone.
+    latex_reader: Literal["builtin", "latexml"] = "builtin"
+    """What reads formulas without MathML, LaTeXML a batch at once."""
 
-    Args:
-        links: formula id and visual id of every formula of the batch.
-        read: returns the formulas at some places of ``links``.
-        find_missing: :meth:`.TreeStore.missing_visuals` of the store.
-        convert: reads the LaTeX of formulas without MathML, all at once, e.g.
-            :meth:`.LatexmlConverter.build_trees`; by default the builtin reader
-            reads them one by one.
-    """
-    first_at: dict[VisualId, int] = {}
-    for place, (_, visual_id) in enumerate(links):
-        first_at.setdefault(visual_id, place)
-    missing = find_missing(first_at)
-    places = [place for visual_id, place in first_at.items() if visual_id in missing]
-    formulas = read(places)
-    if convert is None:
-        return TreeBatch([build_trees(formula) for formula in formulas], list(links))
-    formulas = list(formulas)
-    bare = [f for f in formulas if not (f.presentation and f.content)]
-    bare = [formula for formula in bare if formula.latex.strip()]
-    found = convert([formula.latex for formula in bare])
-    converted = {f.visual_id: trees for f, trees in zip(bare, found, strict=True)}
-    rows = [build_trees(f, converted=converted.get(f.visual_id)) for f in formulas]
-    return TreeBatch(rows, list(links))
+    @staticmethod
+    def find_new(
+        links: Sequence[tuple[FormulaId, VisualId]],
+        find_missing: Callable[[Iterable[VisualId]], set[VisualId]],
+    ) -> list[int]:
+        """Return the places of the formulas whose trees are to be built.
+
+        Trees are built once per visual id, from the first formula that shows it.
+
+        Args:
+            links: formula id and visual id of every formula of a batch.
+            find_missing: :meth:`.TreeStore.missing_visuals` of the store.
+
+        >>> links = [("1", "a"), ("2", "b"), ("3", "b"), ("4", "c")]
+        >>> BuildTrees.find_new(links, lambda visual_ids: {"b", "c"})
+        [1, 3]
+        """
+        first_at: dict[VisualId, int] = {}
+        for place, (_, visual_id) in enumerate(links):
+            first_at.setdefault(visual_id, place)
+        missing = find_missing(first_at)
+        return [place for visual_id, place in first_at.items() if visual_id in missing]
+
+    def __call__(self, formulas: Sequence[Formula]) -> list[TreeRow]:
+        """Return the row of each formula."""
+        if self.latex_reader == "builtin":
+            return [TreeRow.build(formula) for formula in formulas]
+        bare = [f for f in formulas if not (f.presentation and f.content)]
+        bare = [formula for formula in bare if formula.latex.strip()]
+        found = LatexmlConverter().build_trees([formula.latex for formula in bare])
+        converted = {f.visual_id: trees for f, trees in zip(bare, found, strict=True)}
+        return [
+            TreeRow.build(f, converted=converted.get(f.visual_id)) for f in formulas
+        ]
 
 
 def _deflate(text: str | None, dictionary: bytes) -> bytes | None:

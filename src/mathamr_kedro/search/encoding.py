@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -53,11 +52,8 @@ from mathamr_kedro.workers import (
 
 _AT_ONCE = 1 << 16
 """Graphs whose formulas are counted at once."""
-_give_back = (
-    getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
-)
-"""Gives freed memory back to the system. The C library of Linux keeps it, and as every
-batch has other sizes it kept 200 KB a post: 2.4 GB after 10,000."""
+_give_back: Any = getattr(ctypes.CDLL(None), "malloc_trim", lambda spare: None)
+"""Gives freed memory back: the C library of Linux had kept 200 KB for every post."""
 
 
 @dataclass(frozen=True)
@@ -112,11 +108,10 @@ def _encode(
     model: MathAMRPlus, graphs: GraphShards, positions: NDArray[np.int64]
 ) -> RaggedVectors:
     """Encode graphs into memory of their own."""
-    parts = []
+    parts: list[RaggedVectors] = []
     for part in encode_shards(model, graphs, positions):
         parts.append(replace(part, vectors=part.vectors.copy()))
-        if _give_back is not None:
-            _give_back(0)
+        _give_back(0)
     return RaggedVectors.join(parts)
 
 
@@ -186,8 +181,7 @@ def encode_collection(
 
 
 def _count_posts(result: PartitionResult) -> int:
-    encoded = result.results[0]
-    return 0 if isinstance(encoded, Failed) else len(encoded)
+    return sum(len(r) for r in result.results if not isinstance(r, Failed))
 
 
 class CollectionGraphs:

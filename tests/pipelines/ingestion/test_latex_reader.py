@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.formula import FormulaTree, FormulaTrees
-from mathamr_kedro.pipelines.ingestion import nodes
+from mathamr_kedro.formula import FormulaTree, FormulaTrees, tree_rows
+from mathamr_kedro.pipelines.ingestion import parameters
 
-LATEXML = {"ingestion": {"formula_trees": {"latex_reader": "latexml"}}}
+LATEXML = {
+    "ingestion": {
+        "formula_trees": {"latex_reader": "latexml"},
+        "workers": {"workers": 1},  # in this process, where LaTeXML is pretended
+    }
+}
 
 
 class PretendConverter:
@@ -21,10 +26,11 @@ class PretendConverter:
 @pytest.fixture
 def sources(ingest, monkeypatch):
     """Runs the stage and returns the fingerprint of the trees and their sources."""
-    monkeypatch.setattr(nodes, "LatexmlConverter", PretendConverter)
+    for module in (parameters, tree_rows):
+        monkeypatch.setattr(module, "LatexmlConverter", PretendConverter)
 
-    def run(**parameters):
-        store = ingest(**parameters).load("formula_trees")
+    def run(**changes):
+        store = ingest(**changes).load("formula_trees")
         return store.made_from, store.describe()["sources"]
 
     return run

@@ -35,15 +35,12 @@ from mathamr_kedro.corpus import (
 from mathamr_kedro.corpus.report import report_ingestion
 from mathamr_kedro.datasets import ShardedTable, StartOfTrees
 from mathamr_kedro.files import fingerprint, name_version
-from mathamr_kedro.formula import (
-    LatexmlConverter,
-    TreeStore,
-    build_batch,
-)
+from mathamr_kedro.formula import BuildTrees, TreeStore
 from mathamr_kedro.formula.tree_rows import VERSION as TREES_VERSION
 from mathamr_kedro.pipelines.ingestion.extraction import extract_shards, name_inputs
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
 from mathamr_kedro.pipelines.ingestion.selection import open_subset
+from mathamr_kedro.pipelines.ingestion.tree_batches import TreeBatches
 from mathamr_kedro.pipelines.ingestion.tree_sources import FormulaSources
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs
@@ -178,27 +175,32 @@ def build_formula_trees(
     from their LaTeX. The topics come last and are no part of the fingerprint: other
     topics add their trees and leave those of the posts as they are.
     """
-    reader = IngestionConfig.read(parameters).formula_trees.latex_reader
-    convert = LatexmlConverter().build_trees if reader == "latexml" else None
+    config = IngestionConfig.read(parameters)
+    reader = config.formula_trees.latex_reader
     tables = (formulas, posts, comments, topic_formulas)
     sources = [table.fingerprint for table in tables[:-1]]
     step = name_version("trees", TREES_VERSION)
-    made_from = fingerprint(step, *sources, *(["latexml"] if convert else []))
+    made_from = fingerprint(step, *sources, *[reader] * (reader == "latexml"))
     names = ("formulas", "posts", "comments", "reader", "version of the trees")
     parts = dict(zip(names, (*sources, reader, step), strict=True))
     start = StartOfTrees(made_from, parts)
     yield start
-    batches = (
+    files = (
         (f"{source}-{table.fingerprint}-{file.stem}", table, file)
         for source, table in enumerate(tables)
         for file in table.files()
     )
-    new = [batch for batch in batches if batch[0] not in start.finished]
-    for name, table, file in report_progress(
-        new, "shards of formulas turned into trees", total=len(new)
+    new = [file for file in files if file[0] not in start.finished]
+    opened = (
+        (name, *FormulaSources.list(table, file, table is topic_formulas))
+        for name, table, file in new
+    )
+    batches = TreeBatches(start.find_missing).build(
+        opened, BuildTrees(reader), config.workers
+    )
+    for name, batch in report_progress(
+        batches, "shards of formulas turned into trees", total=len(new)
     ):
-        links, read = FormulaSources.list(table, file, table is topic_formulas)
-        batch = build_batch(links, read, start.find_missing, convert)
         yield Shard(name, made_from, batch, {"written": len(batch.rows)})
     yield EndOfShards(made_from)
 

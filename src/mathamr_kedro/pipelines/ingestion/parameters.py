@@ -12,6 +12,7 @@ from mathamr_kedro.corpus.threads import Answers
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula import LatexmlConverter
 from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.workers import WorkerConfig
 
 MIN_PAIRS = 2
 """A pair alone has no negatives."""
@@ -39,6 +40,8 @@ class IngestionConfig:
     formula_trees: _FormulaTreesConfig = _FormulaTreesConfig()
     returnable: ReturnableRule = field(default_factory=ReturnableRule)
     """Which formulas Task 2 may return, by whatever system."""
+    workers: WorkerConfig = field(default_factory=lambda: WorkerConfig(batch_size=256))
+    """Where formulas are turned into trees."""
     subset: SubsetConfig | None = None
     """The judged subset instead of the whole collection (thesis 4.4.1)."""
 

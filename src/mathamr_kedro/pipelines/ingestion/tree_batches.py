@@ -1,0 +1,85 @@
+"""Formulas without trees to workers, batches of trees back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from mathamr_kedro.formula import BuildTrees, TreeBatch, TreeRow
+from mathamr_kedro.records import Formula
+from mathamr_kedro.types import FormulaId, VisualId
+from mathamr_kedro.workers import Failed, Partition, WorkerConfig, run_partitions
+
+_AT_ONCE = 2048
+"""Formulas of a file that are read together: their markup is long."""
+
+_Links = list[tuple[FormulaId, VisualId]]
+_ReadPlaces = Callable[[list[int]], Iterable[Formula]]
+
+
+class TreeBatches:
+    """Builds the trees of files of formulas, each visually distinct one once.
+
+    Several files are with the workers at a time, and the store knows the trees of none
+    of them yet: what is on its way counts as built, so batches are those of one file
+    after the other, whoever is first.
+
+    Args:
+        find_missing: returns the visual ids that the store does not know.
+    """
+
+    def __init__(
+        self, find_missing: Callable[[Iterable[VisualId]], set[VisualId]]
+    ) -> None:
+        self._find_missing = find_missing
+        self._on_their_way: set[VisualId] = set()
+        self._links: dict[str, _Links] = {}
+
+    def build(
+        self,
+        files: Iterable[tuple[str, _Links, _ReadPlaces]],
+        function: BuildTrees,
+        workers: WorkerConfig,
+    ) -> Iterator[tuple[str, TreeBatch]]:
+        """Yield the batch of each file, in their order.
+
+        Args:
+            files: name, formula and visual ids, and what reads some of the formulas.
+            function: builds trees.
+            workers: where it runs.
+        """
+        rows: list[TreeRow] = []
+        for done in run_partitions(function, self._cut(files), workers):
+            rows += map(_note_failure, done.items, done.results)
+            if not done.name:  # a piece of a file
+                continue
+            yield done.name, TreeBatch(rows, self._links.pop(done.name))
+            # The store knows them now.
+            self._on_their_way -= {row.visual_id for row in rows}
+            rows = []
+
+    def _cut(
+        self, files: Iterable[tuple[str, _Links, _ReadPlaces]]
+    ) -> Iterator[Partition]:
+        """Yield the new formulas of each file in pieces; the last has its name."""
+        for name, links, read in files:
+            places = BuildTrees.find_new(links, self._find_new)
+            self._on_their_way |= {links[place][1] for place in places}
+            self._links[name] = links
+            piece: list[Formula] = []
+            for formula in read(places):
+                if len(piece) == _AT_ONCE:
+                    yield Partition("", piece)
+                    piece = []
+                piece.append(formula)
+            yield Partition(name, piece)
+
+    def _find_new(self, visual_ids: Iterable[VisualId]) -> set[VisualId]:
+        return self._find_missing(visual_ids) - self._on_their_way
+
+
+def _note_failure(formula: Formula, result: TreeRow | Failed) -> TreeRow:
+    """Let a formula that no worker could read have no trees, and say why."""
+    if isinstance(result, Failed):
+        ids = formula.formula_id, formula.visual_id
+        return TreeRow(*ids, None, None, deviations=f"{result.reason}=1")
+    return result

@@ -1,0 +1,19 @@
+"""The trees of a batch of formulas, built in one go: what workers must agree with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from mathamr_kedro.formula import BuildTrees, TreeBatch
+from mathamr_kedro.records import Formula
+
+
+def build_batch(
+    formulas: Sequence[Formula],
+    find_missing: Callable[[Iterable[str]], set[str]],
+    function: BuildTrees | None = None,
+) -> TreeBatch:
+    """Build the trees of the formulas whose visual ids the store does not know."""
+    links = [(f.formula_id, f.visual_id) for f in formulas]
+    new = [formulas[place] for place in BuildTrees.find_new(links, find_missing)]
+    return TreeBatch((function or BuildTrees())(new), links)

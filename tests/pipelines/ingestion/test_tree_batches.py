@@ -1,0 +1,80 @@
+"""Trees from workers: the batches of one file after the other."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import pytest
+
+from mathamr_kedro.formula import BuildTrees, TreeStore
+from mathamr_kedro.pipelines.ingestion import tree_batches
+from mathamr_kedro.pipelines.ingestion.tree_batches import TreeBatches
+from mathamr_kedro.records import Formula
+from mathamr_kedro.workers import WorkerConfig
+from tests.formula.batches import build_batch
+
+
+def make_file(first: int, visual_ids: str) -> list[Formula]:
+    head = ("1", "1", "answer", None, None)
+    return [
+        Formula(str(n), *head, visual_id, "", f"x_{visual_id}", "", "")
+        for n, visual_id in enumerate(visual_ids, start=first)
+    ]
+
+
+# "b" and "f" stand in files that are with the workers at the same time.
+FILES = {
+    "one": make_file(0, "abacb"),
+    "two": make_file(10, "bdbef"),
+    "three": make_file(20, "fab"),
+    "four": [],
+    "five": make_file(30, "gfh"),
+}
+
+
+def build_batches(store, config, function=None):
+    def open_files():
+        for name, formulas in FILES.items():
+            links = [(f.formula_id, f.visual_id) for f in formulas]
+            yield name, links, lambda places, own=formulas: (own[p] for p in places)
+
+    made = {}
+    batches = TreeBatches(store.missing_visuals)
+    for name, batch in batches.build(open_files(), function or BuildTrees(), config):
+        store.add_batch(name, *batch)
+        made[name] = batch
+    return made
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("at_once", [1, 2, 100])
+def test_workers_build_what_one_file_after_the_other_gives(
+    tmp_path, monkeypatch, workers, at_once
+):
+    monkeypatch.setattr(tree_batches, "_AT_ONCE", at_once)
+    with TreeStore(tmp_path / "slow.sqlite") as store:
+        expected = {}
+        for name, formulas in FILES.items():
+            expected[name] = build_batch(formulas, store.missing_visuals)
+            store.add_batch(name, *expected[name])
+    with TreeStore(tmp_path / "fast.sqlite") as store:
+        made = build_batches(store, WorkerConfig(workers=workers, batch_size=2))
+    assert list(made.items()) == list(expected.items())
+    assert [row.visual_id for row in made["two"].rows] == ["d", "e", "f"]
+
+
+@dataclass(frozen=True)
+class _Deadly(BuildTrees):
+    def __call__(self, formulas):
+        if any(formula.visual_id == "d" for formula in formulas):
+            os._exit(9)
+        return super().__call__(formulas)
+
+
+def test_a_formula_that_kills_workers_has_no_trees_and_a_reason(tmp_path):
+    with TreeStore(tmp_path / "trees.sqlite") as store:
+        build_batches(store, WorkerConfig(workers=2, batch_size=2), _Deadly())
+        assert store.row("11").deviations == "worker_died=1"
+        assert store.row("11").slt is None
+        assert all(store.row(str(n)).slt for n in (0, 1, 3, 13, 14, 30, 32))
