@@ -287,7 +287,9 @@ def test_ray_serves_every_stage_that_has_workers():
         found[name] = (config.runner, config.ray.address, config.ray.cpus_per_worker)
         # What is the stage's own stays.
         assert config.timeout_s == below["workers"]["timeout_s"]
-    stages = ["amr_parsing", "graph_fusion", "indexing", "preprocessing"]
+    stages = [
+        "amr_parsing", "graph_fusion", "indexing", "ingestion", "preprocessing",
+    ]  # fmt: skip
     assert found == dict.fromkeys(stages, ("ray", "auto", 1))
 
 
