@@ -48,3 +48,16 @@ def test_what_the_system_refused_is_said_in_its_words(number):
 
 def test_other_errors_have_no_cause_of_ours():
     assert find_cause(KeyError("x")) is None
+
+
+def test_what_breaks_because_memory_ran_out_is_said_to_be_that():
+    """Libraries catch what was raised, and break for want of memory as well."""
+    try:
+        try:
+            raise MemoryError
+        except MemoryError:
+            raise TypeError("no such key")  # noqa: B904
+    except TypeError as error:
+        found = find_cause(error)
+    assert isinstance(found, MemoryShortError)
+    assert "close other programs" in str(found)

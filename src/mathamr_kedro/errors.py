@@ -124,7 +124,7 @@ def find_cause(error: BaseException | None) -> MathAMRError | None:
     while error is not None and not isinstance(error, MathAMRError):
         if isinstance(error, OSError) and error.errno in _REMEDIES:
             return _name_refusal(error)
-        if isinstance(error, MemoryError) or _NO_MEMORY.search(str(error)):
+        if _is_short_of_memory(error):
             return MemoryShortError(
                 "There is not enough memory; close other programs or give the stage "
                 "fewer workers (workers.workers), then run again: what is finished "
@@ -132,6 +132,13 @@ def find_cause(error: BaseException | None) -> MathAMRError | None:
             )
         error = error.__cause__
     return error
+
+
+def _is_short_of_memory(error: BaseException) -> bool:
+    """Tell whether memory ran out, here or before what handled that went wrong."""
+    if isinstance(error, MemoryError) or _NO_MEMORY.search(str(error)):
+        return True
+    return error.__context__ is not None and _is_short_of_memory(error.__context__)
 
 
 def _name_refusal(error: OSError) -> StorageError:
