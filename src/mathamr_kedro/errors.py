@@ -44,6 +44,11 @@ _REMEDIES = {
 
 
 # Libraries that are loaded, and torch, say it in their own words.
+_MORE_MEMORY = (
+    "There is not enough memory; close other programs or give the stage fewer workers "
+    "(workers.workers), then run again: what is finished is kept"
+)
+_SPARE_BYTES = 1 << 24
 _NO_MEMORY = re.compile("failed to map segment|an't allocate memory|Cannot allocate")
 
 
@@ -124,21 +129,21 @@ def find_cause(error: BaseException | None) -> MathAMRError | None:
     while error is not None and not isinstance(error, MathAMRError):
         if isinstance(error, OSError) and error.errno in _REMEDIES:
             return _name_refusal(error)
-        if _is_short_of_memory(error):
-            return MemoryShortError(
-                "There is not enough memory; close other programs or give the stage "
-                "fewer workers (workers.workers), then run again: what is finished "
-                "is kept"
-            )
+        if isinstance(error, MemoryError) or _NO_MEMORY.search(str(error)):
+            return MemoryShortError(_MORE_MEMORY)
         error = error.__cause__
+        if error is None and _is_memory_gone():
+            return MemoryShortError(_MORE_MEMORY)
     return error
 
 
-def _is_short_of_memory(error: BaseException) -> bool:
-    """Tell whether memory ran out, here or before what handled that went wrong."""
-    if isinstance(error, MemoryError) or _NO_MEMORY.search(str(error)):
+def _is_memory_gone() -> bool:
+    """Tell whether nothing is left: then libraries break with whatever error."""
+    try:
+        bytearray(_SPARE_BYTES)
+    except MemoryError:
         return True
-    return error.__context__ is not None and _is_short_of_memory(error.__context__)
+    return False
 
 
 def _name_refusal(error: OSError) -> StorageError:
