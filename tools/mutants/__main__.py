@@ -168,6 +168,8 @@ def run_tests(tests: list[Path], source: Path, seconds: int) -> str:
     """Return the outcome; a test that never ends has failed."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
     command += ["-p", "no:randomly", f"--timeout={min(120, seconds // 2)}"]
+    # The copy stands elsewhere, and its settings are these.
+    command += ["-c", "pyproject.toml", "--rootdir", "."]
     environment = os.environ | {"PYTHONPATH": f"{source}:{os.getenv('PYTHONPATH', '')}"}
     try:
         done = subprocess.run(
