@@ -8,7 +8,6 @@ import re
 
 import pytest
 
-from mathamr_kedro import errors
 from mathamr_kedro.errors import (
     LockedError,
     MathAMRError,
@@ -49,13 +48,3 @@ def test_what_the_system_refused_is_said_in_its_words(number):
 
 def test_other_errors_have_no_cause_of_ours():
     assert find_cause(KeyError("x")) is None
-
-
-def test_what_breaks_when_no_memory_is_left_is_said_to_be_that(monkeypatch):
-    """Libraries catch that memory ran out, and break with another error."""
-    error = TypeError("() takes 1 positional argument but 3 were given")
-    assert find_cause(error) is None
-    monkeypatch.setattr(errors, "_SPARE_BYTES", 1 << 62)
-    found = find_cause(error)
-    assert isinstance(found, MemoryShortError)
-    assert "close other programs" in str(found)

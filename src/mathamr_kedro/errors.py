@@ -44,11 +44,6 @@ _REMEDIES = {
 
 
 # Libraries that are loaded, and torch, say it in their own words.
-_MORE_MEMORY = (
-    "There is not enough memory; close other programs or give the stage fewer workers "
-    "(workers.workers), then run again: what is finished is kept"
-)
-_SPARE_BYTES = 1 << 24
 _NO_MEMORY = re.compile("failed to map segment|an't allocate memory|Cannot allocate")
 
 
@@ -130,20 +125,13 @@ def find_cause(error: BaseException | None) -> MathAMRError | None:
         if isinstance(error, OSError) and error.errno in _REMEDIES:
             return _name_refusal(error)
         if isinstance(error, MemoryError) or _NO_MEMORY.search(str(error)):
-            return MemoryShortError(_MORE_MEMORY)
+            return MemoryShortError(
+                "There is not enough memory; close other programs or give the stage "
+                "fewer workers (workers.workers), then run again: what is finished "
+                "is kept"
+            )
         error = error.__cause__
-        if error is None and _is_memory_gone():
-            return MemoryShortError(_MORE_MEMORY)
     return error
-
-
-def _is_memory_gone() -> bool:
-    """Tell whether nothing is left: then libraries break with whatever error."""
-    try:
-        bytearray(_SPARE_BYTES)
-    except MemoryError:
-        return True
-    return False
 
 
 def _name_refusal(error: OSError) -> StorageError:
