@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -67,15 +67,16 @@ def main() -> int:
     options = parser.parse_args()
     packages = options.packages or list(find_packages())
     chosen = [m for p in packages for m in choose_mutants(p, options)]
+    random.Random(options.seed).shuffle(chosen)  # what is done early is a fair sample
     outcomes: dict[str, Counter[str]] = {package: Counter() for package in packages}
     with ThreadPoolExecutor(options.workers) as pool:
-        for result in pool.map(lambda m: try_mutant(m, options), chosen):
-            mutant = result.mutant
+        tries = [pool.submit(try_mutant, mutant, options) for mutant in chosen]
+        for done in as_completed(tries):
+            mutant, outcome = done.result()
             place = mutant.path.relative_to(SOURCE)
-            outcomes[package_of(mutant)][result.outcome] += 1
-            if result.outcome != "killed":
-                change = f"{mutant.before!r} -> {mutant.after!r}"
-                print(f"{result.outcome} {place}:{mutant.line}: {change}", flush=True)
+            outcomes[package_of(mutant)][outcome] += 1
+            change = f"{mutant.before!r} -> {mutant.after!r}"
+            print(f"{outcome} {place}:{mutant.line}: {change}", flush=True)
     for package, found in outcomes.items():
         print(f"{package}: {_describe(found)}")
     total = sum(outcomes.values(), Counter())
