@@ -3,9 +3,9 @@
     python -m benchmarks.whole_collection --graphs PREPARED --folder FOLDER
 
 Takes the posts of a folder of prepared graphs again and again, under other ids and with
-a tenth of their nodes exchanged for one another, until there are enough; encodes them to
-a store as the stage ``indexing`` does; opens the engine ``exact`` on it, and asks posts
-of the collection as queries. Both sides of the search run: the GPU, and the same store
+a tenth of their nodes exchanged for one another, until there are enough; encodes them
+to a store as the stage ``indexing`` does; opens the engine ``exact`` on it, and asks
+posts of it as queries. Both sides of the search run: the GPU, and the same store
 on the CPU, whose rankings must be the same.
 """
 

@@ -8,6 +8,7 @@ from mathamr_kedro.datasets.formula_trees import (
     FormulaTreesDataset,
     StartOfTrees,
 )
+from mathamr_kedro.formula import TreeBatch, TreeRow
 from mathamr_kedro.records import Formula
 from mathamr_kedro.shards import EndOfShards, Shard
 from tests.formula.batches import build_batch
@@ -41,6 +42,23 @@ def test_save_and_load(dataset):
     assert store.trees("4").slt.to_string() == "[V!x]"
     assert store.trees("2") == store.trees_of_visual("70")
     assert store.describe()["sources"] == {"opt_cmml": 3, "slt_pmml": 3}
+
+
+def test_what_is_made_of_trees_is_made_again_when_failed_ones_were_read(dataset):
+    start = StartOfTrees("a")
+    dataset.save(start)
+    failed = TreeRow.without_trees(formula(1, "70"), "worker_died")
+    dataset.save(Shard("1", "a", TreeBatch([failed], [("1", "70")]), {}))
+    dataset.save(EndOfShards("a"))
+    with dataset.load() as before:
+        assert before.trees("1").slt is None
+    dataset.save(start)
+    assert start.finished == set()
+    save(dataset, "1", [formula(1, "70")])
+    dataset.save(EndOfShards("a"))
+    with dataset.load() as after:
+        assert after.trees("1").slt.to_string() == "[V!x]"
+        assert after.made_from == "a" != before.made_from
 
 
 def test_preview_draws_both_trees(dataset):

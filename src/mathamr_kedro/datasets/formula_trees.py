@@ -19,7 +19,7 @@ from kedro_datasets._typing import HTMLPreview
 from mathamr_kedro.datasets.previews import embed_picture
 from mathamr_kedro.datasets.previews import write_text as write_html
 from mathamr_kedro.errors import DamagedFileError, MissingInputError
-from mathamr_kedro.files import write_text
+from mathamr_kedro.files import fingerprint, write_text
 from mathamr_kedro.formula import TreeStore, draw_svg
 from mathamr_kedro.sealing import SEALS, check_folder, seal_folder
 from mathamr_kedro.shards import EndOfShards, Shard, StartOfShards
@@ -66,7 +66,11 @@ class FormulaTreesDataset(
                 f"{str(self._folder)!r} is missing or unfinished; run the stage "
                 "'ingestion', it goes on where it stopped"
             )
-        return TreeStore(self._folder / _STORE, True, state["made_from"])
+        store = TreeStore(self._folder / _STORE, True, state["made_from"])
+        if failures := store.list_failures():
+            # What is made of these trees is made again when they could be read.
+            store.made_from = fingerprint(store.made_from, failures)
+        return store
 
     def save(self, data: StartOfTrees | Shard | EndOfShards) -> None:
         """Add one batch; tell at the start what is there, note the end."""

@@ -23,7 +23,7 @@ from mathamr_kedro.errors import FormulaError
 from mathamr_kedro.formula.latexml import LatexmlConverter
 from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
 from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
-from mathamr_kedro.records import Formula
+from mathamr_kedro.records import TRANSIENT, Formula
 from mathamr_kedro.types import FormulaId, VisualId
 
 VERSION = 2
@@ -111,6 +111,19 @@ class TreeRow(NamedTuple):
             opt_source,
             _write_deviations(reasons),
         )
+
+    @classmethod
+    def without_trees(cls, formula: Formula, reason: str) -> TreeRow:
+        """Return the row of a formula that nobody could read, and why."""
+        ids = formula.formula_id, formula.visual_id
+        return cls(*ids, None, None, deviations=f"{reason}=1")
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether another try may read it, e.g. because its worker died."""
+        if self.slt is not None or self.opt is not None:
+            return False
+        return not TRANSIENT.isdisjoint(self.count_deviations())
 
     def trees(self) -> FormulaTrees:
         """Return the trees themselves."""

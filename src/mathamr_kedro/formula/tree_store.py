@@ -9,7 +9,9 @@ batches: the names of the batches that are whole
 ```
 
 One SQLite file. A batch is one transaction that also notes its name, so a run that was
-killed leaves whole batches only, and the next run skips those. Nothing is held in
+killed leaves whole batches only, and the next run skips those. A formula whose worker
+died or took too long is among the failures, and its batch is not noted: the next run
+tries that formula again. Nothing is held in
 memory but SQLite's page cache. Trees are bracket strings, deflated with a dictionary of
 what every tree says; a store keeps its own copy of it.
 """
@@ -49,11 +51,17 @@ CREATE TABLE IF NOT EXISTS trees (
     opt_source INTEGER NOT NULL,
     deviations TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS failures (visual_id PRIMARY KEY NOT NULL) WITHOUT ROWID;
 """
 _ADD_TREES = """
 INSERT INTO trees VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (visual_id) DO NOTHING
+ON CONFLICT (visual_id) DO UPDATE SET
+    slt = excluded.slt, opt = excluded.opt, slt_source = excluded.slt_source,
+    opt_source = excluded.opt_source, deviations = excluded.deviations
+WHERE visual_id IN failures
 """
+_NOTE_FAILURE = "INSERT OR IGNORE INTO failures VALUES (?)"
+_FORGET_FAILURE = "DELETE FROM failures WHERE visual_id = ?"
 _ADD_FORMULA = "INSERT OR REPLACE INTO formulas VALUES (?, ?)"
 _FIND_TREES = "SELECT * FROM trees WHERE visual_id = ?"
 _FIND_BY_FORMULA = """
@@ -141,7 +149,8 @@ class TreeStore:
 
         Args:
             name: of the batch; it must be new.
-            rows: trees; of a visual id that is already there the first row stays.
+            rows: trees; of a visual id that is already there the first row stays,
+                unless it is a failure.
             links: further formulas and the visual ids whose trees they share.
 
         Raises:
@@ -155,15 +164,19 @@ class TreeStore:
                     f"Expected a new batch name (got {name!r}, which is already in "
                     f"{str(self.path)!r}); skip finished_batches()"
                 )
+            failures = 0
             for row in rows:
                 packed = row.pack(self._dictionary)
                 keys = _to_key(row.visual_id), _to_key(row.formula_id)
                 run(_ADD_TREES, (*keys, *packed))
                 run(_ADD_FORMULA, keys[::-1])
+                run(_NOTE_FAILURE if row.may_pass else _FORGET_FAILURE, keys[:1])
+                failures += row.may_pass
             self._connection.executemany(
                 _ADD_FORMULA, ((_to_key(f), _to_key(v)) for f, v in links)
             )
-            run("INSERT INTO batches VALUES (?)", (name,))
+            if not failures:
+                run("INSERT INTO batches VALUES (?)", (name,))
         except BaseException:
             run("ROLLBACK")
             raise
@@ -179,13 +192,22 @@ class TreeStore:
         return {name for (name,) in found}
 
     def missing_visuals(self, visual_ids: Iterable[VisualId]) -> set[VisualId]:
-        """Return the visual ids whose trees are not here yet."""
+        """Return the visual ids whose trees are not here yet, or have failed."""
         find = "SELECT 1 FROM trees WHERE visual_id = ?"
-        return {
+        asked, failed = set(visual_ids), set(self.list_failures())
+        return asked.intersection(failed) | {
             visual_id
-            for visual_id in set(visual_ids)
+            for visual_id in asked - failed
             if not self._connection.execute(find, (_to_key(visual_id),)).fetchone()
         }
+
+    def list_failures(self) -> list[VisualId]:
+        """Return the visual ids that another try may read, in their order."""
+        known = "SELECT 1 FROM sqlite_master WHERE name = 'failures'"
+        if not self._connection.execute(known).fetchone():
+            return []  # written before failures were noted
+        found = self._connection.execute("SELECT visual_id FROM failures ORDER BY 1")
+        return [str(visual_id) for (visual_id,) in found]
 
     def trees(self, formula_id: FormulaId) -> FormulaTrees | None:
         """Return the trees of a formula, or None where it is unknown."""

@@ -33,9 +33,10 @@ FILES = {
 }
 
 
-def build_batches(store, config, function=None):
+def build_batches(store, config, function=None, names=None):
     def open_files():
-        for name, formulas in FILES.items():
+        for name in names or FILES:
+            formulas = FILES[name]
             links = [(f.formula_id, f.visual_id) for f in formulas]
             yield name, links, lambda places, own=formulas: (own[p] for p in places)
 
@@ -78,3 +79,30 @@ def test_a_formula_that_kills_workers_has_no_trees_and_a_reason(tmp_path):
         assert store.row("11").deviations == "worker_died=1"
         assert store.row("11").slt is None
         assert all(store.row(str(n)).slt for n in (0, 1, 3, 13, 14, 30, 32))
+
+
+def test_the_next_run_tries_a_formula_again_whose_worker_died(tmp_path):
+    config = WorkerConfig(workers=2, batch_size=2)
+    with TreeStore(tmp_path / "slow.sqlite") as store:
+        build_batches(store, config)
+        expected = list(store)
+    with TreeStore(tmp_path / "trees.sqlite") as store:
+        build_batches(store, config, _Deadly())
+        assert store.list_failures() == ["d"]
+        assert store.finished_batches() == FILES.keys() - {"two"}
+        made = build_batches(store, config, names=["two"])
+        assert [row.visual_id for row in made["two"].rows] == ["d"]
+        assert store.list_failures() == []
+        assert store.finished_batches() == FILES.keys()
+        assert list(store) == expected
+
+
+def test_what_failed_in_one_file_is_not_tried_again_by_the_next_file(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setitem(FILES, "six", make_file(40, "d"))
+    with TreeStore(tmp_path / "trees.sqlite") as store:
+        made = build_batches(store, WorkerConfig(workers=2, batch_size=2), _Deadly())
+        assert made["six"].rows == []
+        assert "six" in store.finished_batches()
+        assert store.row("40").visual_id == "d"

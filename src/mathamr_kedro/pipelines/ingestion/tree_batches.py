@@ -53,8 +53,8 @@ class TreeBatches:
             if not done.name:  # a piece of a file
                 continue
             yield done.name, TreeBatch(rows, self._links.pop(done.name))
-            # The store knows them now.
-            self._on_their_way -= {row.visual_id for row in rows}
+            # The store knows them now; what has failed waits for the next run.
+            self._on_their_way -= {row.visual_id for row in rows if not row.may_pass}
             rows = []
 
     def _cut(
@@ -80,6 +80,5 @@ class TreeBatches:
 def _note_failure(formula: Formula, result: TreeRow | Failed) -> TreeRow:
     """Let a formula that no worker could read have no trees, and say why."""
     if isinstance(result, Failed):
-        ids = formula.formula_id, formula.visual_id
-        return TreeRow(*ids, None, None, deviations=f"{result.reason}=1")
+        return TreeRow.without_trees(formula, result.reason)
     return result
