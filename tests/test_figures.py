@@ -113,3 +113,20 @@ def test_axes_of_all_panels_are_seen_on_white_and_on_black():
     for name in ("yaxis", "yaxis2"):
         assert layout[name]["showgrid"]
         assert layout[name]["gridcolor"] == "rgba(128, 128, 128, 0.25)"
+
+
+def draw_titles(**layout):
+    bars = go.Bar(x=["a", "b"], y=[1, 3])
+    return read(go.Figure(bars, layout=layout))
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        {"title": {"text": "from $1 to $2_{"}},
+        {"xaxis": {"title": {"text": "from $1 to $2_{"}}},
+        {"yaxis": {"title": {"text": "from $1 to $2_{"}}},
+    ],
+)
+def test_titles_are_drawn_and_dollars_in_them_are_dollars(layout):
+    assert not np.array_equal(draw_titles(**layout), draw_titles())

@@ -41,3 +41,24 @@ def test_a_clock_that_runs_forwards_is_left_alone(tmp_path, version, caplog):
     (tmp_path / "encoder.json" / "notes").mkdir()
     open_catalog(tmp_path, version)
     assert "clock" not in caplog.text
+
+
+def test_versions_of_versioned_files_count_alone(tmp_path):
+    (tmp_path / "plain" / LATE).mkdir(parents=True)
+    catalog = SteadyCatalog.from_config(
+        {
+            "plain": {
+                "type": "kedro_datasets.text.TextDataset",
+                "filepath": str(tmp_path / "plain"),
+            },
+            "held": {"type": "kedro.io.MemoryDataset"},
+            "encoder": {
+                "type": "kedro_datasets.json.JSONDataset",
+                "filepath": str(tmp_path / "encoder.json"),
+                "versioned": True,
+            },
+        },
+        save_version=EARLY,
+    )
+    catalog.save("encoder", {})
+    assert [path.name for path in (tmp_path / "encoder.json").iterdir()] == [EARLY]

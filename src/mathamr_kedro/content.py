@@ -72,6 +72,6 @@ class ContentDigests:
         kept = {n: v for n, v in self._known.items() if v[0][0] >= _KEPT_SIZE}
         try:
             self._cache.parent.mkdir(parents=True, exist_ok=True)
-            write_text(self._cache, json.dumps(kept, indent=1))
+            write_text(self._cache, json.dumps(kept))
         except OSError as exc:
             logger.debug("digests are not kept in %s: %s", self._cache, exc)

@@ -105,8 +105,8 @@ class _Meter:
 def _format_rate(count: int, seconds: float) -> str:
     """Say how fast; what takes more than a second, by its time.
 
-    >>> [_format_rate(n, 10.0) for n in (50_000, 160, 25, 4, 0)]
-    ['5,000/s', '16/s', '2.5/s', '2.5 s each', 'none in 10 s']
+    >>> [_format_rate(n, 10.0) for n in (50_000, 100, 25, 10, 4, 0)]
+    ['5,000/s', '10/s', '2.5/s', '1.0/s', '2.5 s each', 'none in 10 s']
     >>> _format_rate(2, 400.0)
     '3 min 20 s each'
     """

@@ -59,6 +59,11 @@ def test_a_key_draws_the_same_again():
     assert torch.equal(one, two)
 
 
+def test_a_training_of_another_day_draws_the_same():
+    drawn = (_draw_uniform(key(7), 1, 4) * 2**24).int().tolist()
+    assert drawn == [7242002, 4313251, 10216206, 8646554]
+
+
 def test_longer_draws_begin_with_the_same_numbers():
     # Spare entries at the end of a batch change nothing before them.
     assert torch.equal(_draw_uniform(key(), 1, 10), _draw_uniform(key(), 1, 25)[:10])

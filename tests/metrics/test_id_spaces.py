@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from mathamr_kedro.metrics import evaluate_run, protocol_of
+from mathamr_kedro.metrics.id_spaces import _count_chance_hits
+from mathamr_kedro.metrics.rankings import Rankings
 from mathamr_kedro.trec import Qrels, Run, VisualIds
 
 TASK1, TASK2, NTCIR = (protocol_of(task) for task in ("1", "2", "ntcir"))
@@ -122,3 +124,9 @@ def test_corpus_tells_what_nobody_could_return():
     assert found["unknown_ids"].examples == ("9",)
     assert found["judged_not_in_corpus"].examples == ("3",)
     assert not {"unknown_ids", "judged_not_in_corpus"} & codes(run, qrels, TASK1).keys()
+
+
+def test_one_document_is_met_by_chance_as_often_as_it_is_asked_for():
+    run = Run.from_scores("r", {"A.1": {"1": 1.0}, "A.2": {"1": 1.0}})
+    qrels = Qrels({"A.1": {"1": 1}, "A.2": {"1": 0}})
+    assert _count_chance_hits(qrels, Rankings.of(run, qrels.grades, TASK1)) == 2

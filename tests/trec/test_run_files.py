@@ -164,3 +164,9 @@ def test_a_score_that_is_not_finite_is_refused(bad):
 def test_blanks_in_ids_and_names_are_refused(tmp_path, doc, name):
     with pytest.raises(MalformedInputError, match="without blanks"):
         write_run(tmp_path / "run.tsv", run_of({"A.1": [(doc, 0.5)]}, name))
+
+
+def test_ranks_that_are_no_numbers_are_places_for_trec_eval(tmp_path):
+    path = written(tmp_path, "A.1 Q0 3 first .5 me\nA.1 Q0 4 second .4 me\n")
+    run = read_run(path, bad_lines="as_trec_eval")
+    assert run.ranks["A.1"].tolist() == [1, 2]

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
@@ -129,15 +129,30 @@ def order_tests(mutant: Mutant) -> list[Path]:
     """Return the tests of a mutant's package, those nearest to the change first.
 
     Near is a file of the module's own name, then one that names what the module
-    defines: a mutant dies within seconds there, or seldom at all.
+    defines: a mutant dies within seconds there, or seldom at all. Tests of other
+    packages that name it come last.
     """
     module = mutant.path.stem
-    names = rf"\b(?:{'|'.join(map(re.escape, _names_of(mutant.path)))})\b"
-    distances = {
-        test: (test.stem != f"test_{module}", -len(re.findall(names, _text_of(test))))
-        for test in find_tests(package_of(mutant))
-    }
+    defined = _names_of(mutant.path)
+    dotted = ".".join(mutant.path.relative_to(SOURCE.parent).with_suffix("").parts)
+    own = find_tests(package_of(mutant))
+    distances = {}
+    for test in (*own, *_list_tests()):
+        # A bare name of a module, such as "files", stands in texts of all kinds.
+        named = _count_names((module if test in own else dotted, *defined), test)
+        if test in own or named:
+            distances[test] = (test not in own, test.stem != f"test_{module}", -named)
     return sorted(distances, key=distances.__getitem__)
+
+
+def _count_names(names: Iterable[str], test: Path) -> int:
+    any_name = "|".join(map(re.escape, names))
+    return len(re.findall(rf"\b(?:{any_name})\b", _text_of(test)))
+
+
+@cache
+def _list_tests() -> tuple[Path, ...]:
+    return tuple(sorted(Path("tests").rglob("test_*.py")))
 
 
 @cache
@@ -148,9 +163,9 @@ def _text_of(path: Path) -> str:
 @cache
 def _names_of(path: Path) -> tuple[str, ...]:
     defined = ast.FunctionDef | ast.ClassDef
-    nodes = ast.walk(ast.parse(_text_of(path)))
+    nodes = ast.parse(_text_of(path)).body
     names = {node.name for node in nodes if isinstance(node, defined)}
-    return (path.stem, *sorted(n for n in names if not n.startswith("_")))
+    return tuple(sorted(n for n in names if not n.startswith("_")))
 
 
 def try_mutant(mutant: Mutant, options: argparse.Namespace) -> Result:

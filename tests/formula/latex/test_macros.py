@@ -17,6 +17,7 @@ def _expand(latex: str) -> str:
     [
         (r"\newcommand{\R}{\mathbb{R}}x\in\R", r"x\in\mathbb{R}"),
         (r"\newcommand\R{Q}\R", "Q"),
+        (r"\newcommand*{\R}{Q}\R", "Q"),
         (r"\newcommand{\f}[2]{f(#1,#2)}\f{a}b", "f(a,b)"),
         (r"\newcommand{\f}[2][x]{f(#1,#2)}\f{a}\f[y]b", "f(x,a)f(y,b)"),
         (r"\def\f#1{f(#1)}\f{\f x}", "f(f(x))"),

@@ -1,0 +1,27 @@
+"""Rows cut into tiles: every row once, whatever the relations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from mathamr_kedro.model.tiles import Tiles
+
+
+@pytest.mark.parametrize("counts", [[0, 5, 64, 65, 0], [1] * 9, [130], [0, 0, 3]])
+def test_every_row_is_in_one_tile_of_its_relation(counts):
+    count = torch.tensor(counts)
+    first = torch.cumsum(count, 0) - count
+    limit = sum(counts) // 64 + len(counts)
+    tiles = Tiles.cut(count, first, 64, limit)
+    assert len(tiles.start) == limit
+    rows = []
+    for relation, start, end in zip(
+        tiles.relation.tolist(), tiles.start.tolist(), tiles.end.tolist(), strict=True
+    ):
+        assert 0 <= end - start <= 64
+        rows += [(row, relation) for row in range(start, end)]
+    owners = np.repeat(np.arange(len(counts)), counts).tolist()
+    assert rows == list(enumerate(owners))
+    assert tiles.ptr.tolist() == [0, *np.cumsum(np.ceil(np.array(counts) / 64))]
