@@ -123,9 +123,9 @@ def draw_titles(**layout):
 @pytest.mark.parametrize(
     "layout",
     [
-        {"title": {"text": "from $1 to $2_{"}},
-        {"xaxis": {"title": {"text": "from $1 to $2_{"}}},
-        {"yaxis": {"title": {"text": "from $1 to $2_{"}}},
+        {"title": {"text": "a $_{$ b"}},
+        {"xaxis": {"title": {"text": "a $_{$ b"}}},
+        {"yaxis": {"title": {"text": "a $_{$ b"}}},
     ],
 )
 def test_titles_are_drawn_and_dollars_in_them_are_dollars(layout):

@@ -32,12 +32,12 @@ SCHEMA = GraphSchema(
 )
 
 
-def write_graphs(folder, nameless=None):
+def write_graphs(folder, nameless=None, prefix=""):
     """Ten graphs; their formulas are named after post and number."""
     graphs = RandomGraphs(SCHEMA, GraphShape(median_nodes=18), "hierarchy", 3)
     with ShardWriter(folder, SCHEMA) as writer:
-        for key in map(str, range(10)):
-            graph = graphs.draw()
+        for number in range(10):
+            key, graph = f"{prefix}{number}", graphs.draw()
             numbers = graph.representative_number[graph.representative_kind == FORMULA]
             names = [(f"{key}-{n}", f"v{n}") for n in numbers]
             writer.add(key, graph, names if key != nameless else ())
@@ -196,6 +196,19 @@ def test_other_graphs_of_one_store_replace_the_first(tmp_path, folders, monkeypa
     assert [r.of for r in seen] == ["topics-a"] * 3 + ["topics-b"] * 3 + [
         "topics-a"
     ] * 3
+
+
+def test_graphs_beside_the_posts_do_not_let_these_be_encoded_again(
+    tmp_path, folders, monkeypatch
+):
+    write_graphs(tmp_path / "beside", prefix="f")
+    beside = folders[0], tmp_path / "beside"
+    seen = stop_after(monkeypatch, 99)
+    for _ in range(2):
+        encode(tmp_path / "store", folders)
+        encode(tmp_path / "store", beside, of="formulas")
+    assert [r.of for r in seen] == ["posts"] * 3 + ["formulas"] * 3
+    assert len(VectorStore(tmp_path / "store").state.shards) == 6
 
 
 @pytest.mark.parametrize(

@@ -226,9 +226,7 @@ class VectorStore:
             gone.update(set(self.state.deleted).difference(added))
             changed["deleted"] = tuple(sorted(gone))
         else:
-            # Batches of something else may have been replaced by this one.
-            same = tuple(r for r in self.state.shards if r.of == shard.of)
-            changed["shards"] = (*same, shard)
+            changed["shards"] = (*self.state.keep_shards(segments, shard.of), shard)
         before = self._now
         self._advance(**changed)
         self._now.follow(before, added, deleted)

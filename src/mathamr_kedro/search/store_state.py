@@ -214,6 +214,23 @@ class StoreState:
         content["seal"] = fingerprint(content)
         write_text(folder / _LIST_NAME, json.dumps(content, indent=1))
 
+    def keep_shards(
+        self, segments: Sequence[SegmentEntry], of: str
+    ) -> Iterator[GraphRange]:
+        """Yield the shards that are whole after a shard of some graphs was committed.
+
+        Those of other topics are not, where these replace theirs.
+
+        Args:
+            segments: after the commit, in the same order.
+            of: what was committed.
+        """
+        pairs = zip(self.segments, segments, strict=False)
+        losing = {name for old, new in pairs if old != new for name in old.ranges}
+        for shard in self.shards:
+            if shard.of == of or shard.name not in losing:
+                yield shard
+
     def without(self, damaged: Sequence[SegmentEntry]) -> StoreState:
         """Return the state without some segments, and with their batches to be done."""
         lost = {name for entry in damaged for name in entry.ranges}
