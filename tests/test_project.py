@@ -15,7 +15,7 @@ from kedro.pipeline import Pipeline
 from mathamr_kedro.cli import group
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.hooks import ErrorHooks, RunHooks
-from mathamr_kedro.project import LastRun, find_project, open_catalog
+from mathamr_kedro.project import LastRun, _anchor, find_project, open_catalog
 from tests.conftest import PROJECT
 
 
@@ -140,6 +140,21 @@ def test_missing_datasets_name_the_stages_that_make_them(project):
     command = "kedro run --env demo --pipelines ingestion,graph_fusion"
     with pytest.raises(MissingInputError, match=command):
         LastRun.find().open("math_graphs", "posts")
+
+
+def test_datasets_that_are_there_are_opened(project):
+    LastRun("demo", str(project / "data")).write()
+    assert "params:indexing" in LastRun.find().open("params:indexing")
+
+
+def test_only_entries_of_the_catalog_have_paths_to_anchor(tmp_path):
+    assert _anchor("a text", tmp_path) == "a text"
+    entry = _anchor({"type": "x", "filepath": "data/a", "path": "s3://b"}, tmp_path)
+    assert entry == {
+        "type": "x",
+        "filepath": str(tmp_path / "data/a"),
+        "path": "s3://b",
+    }
 
 
 def run_hook(info_name: str, **given) -> None:

@@ -5,11 +5,30 @@ from __future__ import annotations
 import re
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from mathamr_kedro import project_search
 from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.graph import FORMULA
+from mathamr_kedro.records import FormulaMention, Topic
+from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.stages import STAGES
+
+
+def test_query_of_a_formula_is_its_node_alone():
+    mentions = tuple(
+        FormulaMention(f"FORMULA_{n}", f"q_{n}", f"v{n}", "x", 0, 9) for n in (4, 7)
+    )
+    text = "FORMULA_4 FORMULA_7"
+    topic = Topic("B.1", "task2", 2021, "", (), text, mentions, "q_7", *[None] * 4)
+    entry = PostEntry(
+        "B.1", "topic", np.eye(3), [FORMULA, FORMULA, 2], [4, 7, 0], ["q_4", "q_7"]
+    )
+    chosen = project_search._choose_formula(entry, topic)
+    np.testing.assert_array_equal(chosen.vectors, [[0, 1, 0]])
+    assert (list(chosen.kinds), list(chosen.numbers)) == ([FORMULA], [7])
+    assert (chosen.formula_ids, chosen.visual_ids) == (["q_7"], ["v7"])
 
 
 def test_missing_index_names_a_command_with_a_stage_that_exists(monkeypatch):
