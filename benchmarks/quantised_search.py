@@ -123,6 +123,20 @@ def scan(store: VectorStore, **settings: Any) -> Callable[[Path], Row]:
     return make
 
 
+def choose(store: VectorStore, candidates: int) -> Callable[[Path], Row]:
+    """Return how ``exact`` finds candidates by their documents, then by MaxSim."""
+
+    def make(_: Path) -> Row:
+        index = ExactIndex(store, dtype="int8", rescore=candidates)
+
+        def search(queries: Sequence[PostEntry], depth: int) -> list[Hits]:
+            return index.search_reranked(queries, candidates, depth, types=TYPES)
+
+        return Row(search, lambda: index.size().post_bytes, index.close)
+
+    return make
+
+
 def walk(store: VectorStore, kind: str, candidates: int) -> Callable[[Path], Row]:
     """Return how ``edge`` is opened: a walk over documents, then MaxSim of the best."""
 
@@ -158,6 +172,8 @@ def list_rows(
         f"pooled {bound} + {few}": scan(store, **codes),
         f"pooled {bound}, int8 + {few}": scan(store, dtype="int8", **codes),
         f"pooled {bound}, binary + {few}": scan(store, dtype="binary", **codes),
+        f"documents, {few} candidates": choose(store, few),
+        f"documents, {10 * few} candidates": choose(store, 10 * few),
         "edge hnsw": walk(store, "none", few),
         "edge hnsw, scalar": walk(store, "scalar", few),
         "edge hnsw, product": walk(store, "product", few),

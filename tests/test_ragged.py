@@ -116,17 +116,23 @@ def test_moving_keeps_what_the_host_knows_and_other_pointers_forget_it():
     assert replace(moved, ptr=moved.ptr[:2]).host_ptr.tolist() == [0, 3]
 
 
-@pytest.mark.parametrize("shape", [(3,), (5, 3), (2, 4, 3)])
-def test_scaled_rows_keep_their_direction_and_have_length_one(shape):
-    vectors = np.random.default_rng(2).standard_normal(shape).astype(np.float32)
-    scaled = scale_to_length_one(vectors)
-    assert scaled.dtype == np.float64
+@pytest.mark.parametrize("rows", [0, 1, 4096, 9000])
+def test_scaled_rows_keep_their_direction_and_have_length_one(rows):
+    vectors = np.random.default_rng(2).standard_normal((rows, 3)).astype(np.float32)
+    scaled = scale_to_length_one(vectors, np.float64)
     np.testing.assert_allclose(np.linalg.norm(scaled, axis=-1), 1.0, rtol=1e-12)
     cosine = (scaled * vectors).sum(-1) / np.linalg.norm(vectors, axis=-1)
     np.testing.assert_allclose(cosine, 1.0, rtol=1e-6)
+    rounded = scale_to_length_one(vectors)
+    assert rounded.dtype == np.float32
+    np.testing.assert_array_equal(rounded, scaled.astype(np.float32))
 
 
 @pytest.mark.parametrize("value", [0.0, np.nan, np.inf])
 def test_rows_without_a_direction_are_named(value):
     with pytest.raises(MalformedInputError, match="row 1 has length"):
         scale_to_length_one(np.array([[1.0, 2.0], [value, 0.0], [0.0, 0.0]]))
+    many = np.ones((5000, 2))
+    many[4998, 0] = np.nan
+    with pytest.raises(MalformedInputError, match="row 4998 has length nan"):
+        scale_to_length_one(many)

@@ -18,12 +18,15 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
 from mathamr_kedro.errors import MalformedInputError
 
 A = TypeVar("A", bound=Any)
+
+_IN_CACHE = 1 << 12
+"""Rows that are computed with in double precision at a time."""
 """``NDArray`` or ``Tensor``."""
 
 
@@ -168,18 +171,24 @@ def _as_tensor(array: Any) -> Tensor:
     return array if isinstance(array, Tensor) else torch.from_numpy(array)
 
 
-def scale_to_length_one(vectors: NDArray[Any]) -> NDArray[np.float64]:
-    """Divide each row by its length.
+def scale_to_length_one(
+    vectors: NDArray[Any], dtype: DTypeLike = np.float32
+) -> NDArray[Any]:
+    """Divide each row of a matrix by its length, in double precision.
 
     Raises:
         MalformedInputError: a row is zero or not finite.
     """
-    exact = np.asarray(vectors, dtype=np.float64)
-    lengths = np.linalg.norm(exact, axis=-1, keepdims=True)
-    bad = ~np.isfinite(lengths) | (lengths == 0)
-    if bad.any():
-        raise MalformedInputError(
-            f"Expected vectors with a direction (row {int(np.argmax(bad))} has length "
-            f"{float(lengths.flat[int(np.argmax(bad))])!r})"
-        )
-    return exact / lengths
+    scaled = np.empty(vectors.shape, dtype)
+    for a in range(0, len(vectors), _IN_CACHE):
+        exact = np.asarray(vectors[a : a + _IN_CACHE], dtype=np.float64)
+        lengths = np.sqrt(np.einsum("ij,ij->i", exact, exact))[:, None]
+        bad = ~np.isfinite(lengths) | (lengths == 0)
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise MalformedInputError(
+                f"Expected vectors with a direction (row {a + row} has length "
+                f"{float(lengths.flat[row])!r})"
+            )
+        scaled[a : a + _IN_CACHE] = exact / lengths
+    return scaled

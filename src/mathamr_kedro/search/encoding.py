@@ -252,7 +252,7 @@ class CollectionGraphs:
         numbers = np.asarray(encoded.columns["number"], dtype=np.uint32)
         formula_ids, visual_ids = self._shards.name_formulas(positions)
         nodes: RaggedVectors[NDArray[Any]] = RaggedVectors(
-            scale_to_length_one(encoded.vectors).astype(np.float32),
+            scale_to_length_one(encoded.vectors),
             np.asarray(encoded.ptr, dtype=np.int64),
             {"kind": kinds, "number": numbers},
         )

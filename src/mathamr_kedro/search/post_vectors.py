@@ -107,7 +107,7 @@ class PostVectors:
             keys=TextColumn.of(p.key for p in posts),
             post_types=np.array([_code(p) for p in posts], dtype=np.uint8),
             nodes=RaggedVectors(
-                scale_to_length_one(vectors).astype(dtype),
+                scale_to_length_one(vectors, dtype),
                 np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]),
                 {
                     "kind": np.array([k for p in posts for k in p.kinds], np.uint8),
@@ -154,7 +154,8 @@ class PostVectors:
                 raise MalformedInputError(
                     f"Expected each post once in a batch (got {key!r} {count} times)"
                 )
-        lengths = np.linalg.norm(self.vectors.astype(np.float32, copy=False), axis=1)
+        rows = self.vectors.astype(np.float32, copy=False)
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         for row in np.flatnonzero(~(np.abs(lengths - 1) < _TOLERANCE)):
             owner = int(np.searchsorted(self.ptr, row, side="right")) - 1
             raise MalformedInputError(

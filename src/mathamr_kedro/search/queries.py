@@ -184,7 +184,7 @@ class QueryEncoder:
         batch = GraphBatch.of_graph(graph, self._arrays.schema, text).to(device)
         with torch.no_grad():
             vectors = model.encode(batch, model.prepare(batch))
-        return scale_to_length_one(vectors.float().cpu().numpy()).astype(np.float32)
+        return scale_to_length_one(vectors.float().cpu().numpy())
 
 
 def _find_problems(clean: CleanText, parsed: ParsedText) -> tuple[str, ...]:
