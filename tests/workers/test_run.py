@@ -332,3 +332,21 @@ def test_progress_is_told_after_each_batch(monkeypatch, caplog):
     told = [message.partition(",")[0] for message in caplog.messages]
     assert "squares: 3 of 9 (33 %)" in told
     assert told[-2] == "squares: 9 of 9 (100 %)"  # seven items, and one other of each
+
+
+@pytest.mark.ray
+@pytest.mark.filterwarnings("ignore")
+def test_results_let_go_after_ray_has_left_start_no_other_cluster():
+    """A process that ends with an error leaves the cluster first."""
+    import ray
+
+    config = WorkerConfig(
+        runner="ray", workers=2, batch_size=1,
+        ray=RayConfig(address="local", cpus_per_worker=0.1),
+    )  # fmt: skip
+    partitions = [Partition(str(n), [n]) for n in range(8)]
+    results = run_partitions(work.square, partitions, config)
+    assert next(results).results == [0]
+    ray.shutdown()
+    results.close()
+    assert not ray.is_initialized()

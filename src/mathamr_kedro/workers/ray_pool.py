@@ -70,6 +70,10 @@ class RayPool:
 
     def close(self) -> None:
         """Kill all actors; leave the cluster if we joined or started it."""
+        if not self._ray.is_initialized():
+            # The process ends and has left the cluster, its actors went along; a call
+            # now would start another cluster and wait for it.
+            return
         for slot in list(self._actors):
             self.stop(slot)
         if self._is_own:
