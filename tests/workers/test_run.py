@@ -236,16 +236,22 @@ class Cluster:
     Args:
         places: slots that find a place.
         losses: batches that are lost with their machine, before others are not.
+        lost_starts: workers that are lost before they are ready.
     """
 
-    def __init__(self, places: set[int], losses: int = 0) -> None:
-        self.places, self.losses = places, losses
+    def __init__(
+        self, places: set[int], losses: int = 0, lost_starts: float = 0
+    ) -> None:
+        self.places, self.losses, self.lost_starts = places, losses, lost_starts
         self.events: list[tuple[int, Event]] = []
         self.stopped: list[int] = []
 
     def start(self, slot):
+        self.lost_starts -= 1
         if slot in self.places:
-            self.events += [(slot, Event("placed")), (slot, Event("ready"))]
+            lost, ready = Event("lost", "no memory"), Event("ready")
+            end = lost if self.lost_starts >= 0 else ready
+            self.events += [(slot, Event("placed")), (slot, end)]
         return False
 
     def submit(self, slot, batch):
@@ -298,6 +304,21 @@ def test_a_lost_machine_is_no_fault_of_its_batch(use_cluster):
     use_cluster({0}, 5)
     settings = WorkerConfig(workers=1, batch_size=2)
     assert run(None, {"p": [1, 2]}, settings) == {"p": [1, 2]}
+
+
+def test_machines_that_are_lost_before_a_worker_starts_are_not_waited_for_for_ever(
+    use_cluster,
+):
+    use_cluster({0, 1}, 0, float("inf"))
+    settings = WorkerConfig(workers=2, start_timeout_s=0.05)
+    with pytest.raises(WorkerError, match=r"No worker could start .* no memory"):
+        run(None, {"p": [1]}, settings)
+
+
+def test_machines_are_waited_for_while_there_is_time(use_cluster):
+    use_cluster({0}, 0, 20)
+    settings = WorkerConfig(workers=1, start_timeout_s=60)
+    assert run(None, {"p": [1]}, settings) == {"p": [1]}
 
 
 def test_a_batch_that_loses_every_machine_is_given_up(use_cluster):

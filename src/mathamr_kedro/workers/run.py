@@ -103,6 +103,8 @@ class _Run:
     todo: deque[Task] = field(default_factory=deque)
     failed_starts: int = 0
     has_worked: bool = False
+    since: float | None = None
+    """When the first of the machines in a row was lost on which no worker started."""
     finished: int = 0
     """Items since the last step."""
 
@@ -184,7 +186,7 @@ class _Run:
             return
         if event.kind == "ready":
             slot.is_ready, slot.deadline = True, None
-            self.failed_starts, self.has_worked = 0, True
+            self.failed_starts, self.has_worked, self.since = 0, True, None
             return
         if event.kind in ("died", "lost") or not slot.is_ready:
             self.slots[number] = _Slot()
@@ -209,6 +211,7 @@ class _Run:
         self.pool.stop(number)
         logger.warning("worker %d did not start: %s", number, event.detail)
         if event.kind == "lost":
+            self._note_lost_start(event)
             return
         self.failed_starts += 1
         limit = _RESTART_ATTEMPTS if self.has_worked else _START_ATTEMPTS
@@ -217,6 +220,18 @@ class _Run:
                 f"{self.failed_starts} workers in a row did not start (the last one: "
                 f"{event.detail}); their messages are above"
             )
+
+    def _note_lost_start(self, event: Event) -> None:
+        """Wait for machines to come back, or to have memory again; not for ever."""
+        limit, now = self.config.start_timeout_s, time.monotonic()
+        self.since = self.since or now
+        if any(slot.is_ready for slot in self.slots) or now - self.since < limit:
+            return
+        raise WorkerError(
+            f"No worker could start within {limit:g} s ('start_timeout_s'); the last "
+            f"one: {event.detail}. Add machines or memory, or ask for fewer 'workers', "
+            "and run again: what is finished is kept"
+        )
 
     def _isolate(self, task: Task, failure: Failed) -> None:
         """Run the items of a failed batch one by one; give up on a single one."""
