@@ -343,13 +343,13 @@ DAMAGES = {"flip": _flip, "cut": _cut, "empty": _empty, "delete": _delete}
 
 
 def kill_runs(bench: Bench, number: int, rng: random.Random) -> Iterator[Case]:
-    """Kill before and after renames, spread over the run, and at random moments."""
+    """Kill at random moments, and before and after renames, in no order."""
     moments = [(i, after) for i in range(len(bench.renames)) for after in (False, True)]
     at_renames = min(len(moments), max(1, number * 3 // 4))
-    for i, after in sorted(rng.sample(moments, at_renames)):
-        yield partial(_kill_once, bench, i, after)
     for _ in range(number - at_renames):
         yield partial(_kill_late, bench, rng.random())
+    for i, after in rng.sample(moments, at_renames):
+        yield partial(_kill_once, bench, i, after)
 
 
 def _kill_once(bench: Bench, number: int, is_after: bool) -> Row:
