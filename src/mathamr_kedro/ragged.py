@@ -24,10 +24,10 @@ from torch import Tensor
 from mathamr_kedro.errors import MalformedInputError
 
 A = TypeVar("A", bound=Any)
+"""``NDArray`` or ``Tensor``."""
 
 _IN_CACHE = 1 << 12
 """Rows that are computed with in double precision at a time."""
-"""``NDArray`` or ``Tensor``."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -182,6 +182,20 @@ def test_equal_posts_stand_in_the_order_of_their_ids(tmp_path):
     assert len(set(hits.scores.tolist())) == 1
 
 
+@pytest.mark.parametrize(("together", "parts"), [(1, 6), (8, 3), (9, 2), (100, 1)])
+def test_segments_are_packed_together_up_to_a_size(
+    tmp_path, monkeypatch, together, parts
+):
+    monkeypatch.setattr(packing, "_TOGETHER", together)
+    posts = draw_posts(18, 0, 1)
+    with VectorStore.open(tmp_path, ENCODER, WIDTH) as store:
+        for a in range(0, 18, 3):
+            store.commit(PostVectors.of(posts[a : a + 3]))
+    index = ExactIndex(VectorStore(tmp_path))
+    assert len(index._packed._groups) == parts
+    check_index(index, SlowIndex(posts))
+
+
 def test_half_precision_rounds_queries_like_posts(tmp_path, posts):
     index = ExactIndex(make_store(tmp_path, posts, dtype="float16"))
     halves = [
@@ -196,8 +210,9 @@ def test_half_precision_rounds_queries_like_posts(tmp_path, posts):
         assert score == pytest.approx(slow_maxsim(query, post.vectors), abs=1e-6)
 
 
-def test_living_index_follows_the_store(tmp_path, monkeypatch):
-    monkeypatch.setattr(packing, "_SMALL_SEGMENT", 4)
+@pytest.mark.parametrize("together", [1, 8, 1000])
+def test_living_index_follows_the_store(tmp_path, monkeypatch, together):
+    monkeypatch.setattr(packing, "_TOGETHER", together)
     rng = np.random.default_rng(0)
     living: dict[str, PostEntry] = {}
     with VectorStore.open(tmp_path, ENCODER, WIDTH) as store:

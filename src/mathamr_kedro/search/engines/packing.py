@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.search.engines.chain import VectorChain
 from mathamr_kedro.search.engines.numbering import PostNumbers
 from mathamr_kedro.search.engines.protocol import PostTypes, check_post_types
 from mathamr_kedro.search.engines.scan import ExactSpace
@@ -17,8 +18,8 @@ from mathamr_kedro.search.engines.scan_config import ScanConfig
 from mathamr_kedro.search.post_vectors import POST_TYPES, PostVectors
 from mathamr_kedro.search.store_files import Segment
 
-_SMALL_SEGMENT = 1000
-"""Neighbouring segments of fewer posts are packed together."""
+_TOGETHER = 1 << 16
+"""Posts of neighbouring segments that are packed together, at most, on a CPU."""
 
 
 class PackedPosts:
@@ -59,16 +60,17 @@ class PackedPosts:
                 self._spaces = {n: s.copy() for n, s in before._spaces.items()}
 
     def _group(self, segments: Sequence[Segment]) -> list[list[Segment]]:
-        """Put small neighbours together; what is packed stays as it is."""
-        if self._device != "cpu":  # one launch for all
-            return [list(segments)] if segments else []
+        """Put neighbours together; what is packed stays as it is."""
         groups: list[list[Segment]] = []
+        posts = 0
         for segment in segments:
-            is_small = len(segment.posts) < _SMALL_SEGMENT
-            if is_small and groups and len(groups[-1][-1].posts) < _SMALL_SEGMENT:
+            posts += len(segment.posts)
+            # A GPU scans all of them by one launch.
+            if groups and (posts <= _TOGETHER or self._device != "cpu"):
                 groups[-1].append(segment)
             else:
                 groups.append([segment])
+                posts = len(segment.posts)
         return groups
 
     def space(self, name: str) -> ExactSpace:
@@ -166,4 +168,4 @@ _TAKE: dict[str, Callable[[PostVectors], RaggedVectors]] = {
 
 
 def _fill(space: ExactSpace, name: str, group: list[Segment]) -> None:
-    space.add(RaggedVectors.join([_TAKE[name](s.posts) for s in group]))
+    space.add(VectorChain([_TAKE[name](s.posts) for s in group]))

@@ -14,6 +14,7 @@ from torch import Tensor
 from mathamr_kedro.hits import Hits, rank_ids
 from mathamr_kedro.model.backends import can_use_triton
 from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.search.engines.chain import VectorChain
 from mathamr_kedro.search.engines.numbering import Names
 from mathamr_kedro.search.engines.pooling import pool_vectors
 from mathamr_kedro.search.engines.rescoring import Best, Choice, name_items
@@ -34,7 +35,7 @@ _MASKS = 4
 class _Scanner(Protocol):
     """Some items, packed for a device."""
 
-    posts: RaggedVectors[Tensor]
+    posts: RaggedVectors[Tensor] | VectorChain
     order: Tensor
 
     def scan(self, queries: RaggedVectors[Tensor]) -> Tensor:
@@ -86,11 +87,18 @@ class ExactSpace:
         same._parts, same._order = list(self._parts), self._order
         return same
 
-    def add(self, items: RaggedVectors) -> None:
-        """Add items with one or more vectors each; not while others search."""
+    def add(self, items: RaggedVectors | VectorChain) -> None:
+        """Add items with one or more vectors each; not while others search.
+
+        Those of several files are joined to be packed; a CPU reads what it scores
+        again from the files.
+        """
         if not len(items):
             return
-        part = _Part(self._pack(items), len(self))
+        scanner = self._pack(items.join() if isinstance(items, VectorChain) else items)
+        if isinstance(items, VectorChain) and self.device.type == "cpu":
+            scanner.posts = items
+        part = _Part(scanner, len(self))
         self._parts.append(part)
         self._order = torch.cat([self._order, part.scanner.order + part.first])
         self._masks = ()

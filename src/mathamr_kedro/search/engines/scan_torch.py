@@ -27,6 +27,7 @@ import torch
 from torch import Tensor
 
 from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.search.engines.chain import VectorChain
 
 FloatType: TypeAlias = Literal["float32", "bfloat16"]
 
@@ -60,7 +61,7 @@ class BlockScanner(ABC):
     def __init__(
         self, posts: RaggedVectors[Tensor], packed: RaggedVectors[Tensor], columns: int
     ) -> None:
-        self.posts = posts
+        self.posts: RaggedVectors[Tensor] | VectorChain = posts
         lengths = packed.lengths
         self.order = torch.argsort(lengths, stable=True)
         """(N,) the post at each place of the scores."""
