@@ -14,6 +14,7 @@ from mathamr_kedro.graph import (
     ShardWriter,
 )
 from mathamr_kedro.model.row_plan import RowPlan
+from mathamr_kedro.model.tiles import TiledRows
 
 SCHEMA = GraphSchema(
     num_node_types=10, num_forward=5, mask_type=1, virtual_relations=(2, 3, 4)
@@ -131,3 +132,18 @@ def test_large_batches_use_wide_sorting_keys(batch, monkeypatch):
     wide = RowPlan.of_batch(batch)
     assert torch.equal(plain.gather, wide.gather)
     assert torch.equal(plain.relation, wide.relation)
+
+
+def test_tiles_hold_every_row_of_a_plan_and_every_node(tmp_path):
+    plan = RowPlan.of_batch(drawn_batch(tmp_path))
+    tiled = TiledRows.of_plan(plan)
+    for tiles, count in (
+        (tiled.products, plan.num_rows),
+        (tiled.outer, plan.num_rows + plan.num_nodes),
+    ):
+        rows = [
+            row
+            for start, end in zip(tiles.start.tolist(), tiles.end.tolist(), strict=True)
+            for row in range(start, end)
+        ]
+        assert rows == list(range(count))

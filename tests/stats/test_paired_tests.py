@@ -92,6 +92,7 @@ def test_drawn_p_value_is_never_zero_and_depends_on_the_seed_alone():
         randomisation_test(a, b, 20_000, seed).p_value for seed in (1, 1, 2)
     )
     assert first == again != other
+    assert first == 10_217 / 20_001  # as in tables that were printed before
 
 
 @pytest.mark.parametrize("test", [paired_t_test, randomisation_test])
