@@ -42,8 +42,9 @@ if TYPE_CHECKING:
         BuildTrees,
         TreeBatch,
         TreeRow,
+        find_trees,
     )
-    from mathamr_kedro.formula.tree_store import TreeStore, find_trees
+    from mathamr_kedro.formula.tree_store import TreeStore
 
 _HOME = {
     "BuildTrees": "tree_rows",
@@ -62,7 +63,7 @@ _HOME = {
     "draw_svg": "svg_drawing",
     "draw_text": "text_drawing",
     "find_kind": "node",
-    "find_trees": "tree_store",
+    "find_trees": "tree_rows",
     "mathml_from_latex": "latex.display_mathml",
     "opt_from_mathml": "mathml",
     "render_text": "rendered_text",

@@ -16,7 +16,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import mathamr_kedro.formula
 from mathamr_kedro.errors import FormulaError
@@ -25,6 +25,9 @@ from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
 from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
 from mathamr_kedro.records import TRANSIENT, Formula
 from mathamr_kedro.types import FormulaId, VisualId
+
+if TYPE_CHECKING:
+    from mathamr_kedro.formula.tree_store import TreeStore
 
 VERSION = 2
 """Of the trees of formulas; another one makes all of them anew."""
@@ -270,3 +273,20 @@ def _inflate(blob: bytes | None, dictionary: bytes) -> str | None:
         return None
     unpacker = zlib.decompressobj(-15, zdict=dictionary)
     return unpacker.decompress(blob).decode("utf-8", "surrogatepass")
+
+
+def find_trees(
+    store: TreeStore | None, visual_id: VisualId, latex: str
+) -> FormulaTrees | None:
+    """Return the trees of a formula from the store; read its LaTeX for what is missing.
+
+    A tree that shows nothing is missing, too: the files may have failed to convert a
+    formula whose LaTeX can be read.
+    """
+    stored = (
+        store.trees_of_visual(visual_id) if store is not None and visual_id else None
+    )
+    if (stored is not None and stored.is_whole) or not latex.strip():
+        return stored
+    read = mathamr_kedro.formula.trees_from_latex(latex, mode="total")
+    return read if stored is None else stored.fill(read)

@@ -25,7 +25,6 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from mathamr_kedro import formula
 from mathamr_kedro.errors import InputError, MalformedInputError, MissingInputError
 from mathamr_kedro.formula.tree import FormulaTrees
 from mathamr_kedro.formula.tree_rows import DICTIONARY, SOURCES, TreeRow
@@ -203,11 +202,10 @@ class TreeStore:
 
     def list_failures(self) -> list[VisualId]:
         """Return the visual ids that another try may read, in their order."""
-        known = "SELECT 1 FROM sqlite_master WHERE name = 'failures'"
-        if not self._connection.execute(known).fetchone():
-            return []  # written before failures were noted
-        found = self._connection.execute("SELECT visual_id FROM failures ORDER BY 1")
-        return [str(visual_id) for (visual_id,) in found]
+        find = "SELECT visual_id FROM failures ORDER BY 1"
+        with suppress(sqlite3.OperationalError):  # written before they were noted
+            return [str(visual_id) for (visual_id,) in self._connection.execute(find)]
+        return []
 
     def trees(self, formula_id: FormulaId) -> FormulaTrees | None:
         """Return the trees of a formula, or None where it is unknown."""
@@ -294,20 +292,3 @@ def _to_key(identifier: str) -> int | str:
         if identifier[0] != "0" or identifier == "0":
             return int(identifier)
     return identifier
-
-
-def find_trees(
-    store: TreeStore | None, visual_id: VisualId, latex: str
-) -> FormulaTrees | None:
-    """Return the trees of a formula from the store; read its LaTeX for what is missing.
-
-    A tree that shows nothing is missing, too: the files may have failed to convert a
-    formula whose LaTeX can be read.
-    """
-    stored = (
-        store.trees_of_visual(visual_id) if store is not None and visual_id else None
-    )
-    if (stored is not None and stored.is_whole) or not latex.strip():
-        return stored
-    read = formula.trees_from_latex(latex, mode="total")
-    return read if stored is None else stored.fill(read)

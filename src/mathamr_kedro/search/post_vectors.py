@@ -154,8 +154,7 @@ class PostVectors:
                 raise MalformedInputError(
                     f"Expected each post once in a batch (got {key!r} {count} times)"
                 )
-        rows = self.vectors.astype(np.float32, copy=False)
-        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        lengths = np.linalg.norm(self.vectors.astype(np.float32, copy=False), axis=1)
         for row in np.flatnonzero(~(np.abs(lengths - 1) < _TOLERANCE)):
             owner = int(np.searchsorted(self.ptr, row, side="right")) - 1
             raise MalformedInputError(

@@ -41,7 +41,7 @@ class TwoStageRanking:
             weight: lambda of Eq. 3.
             depth: how many.
         """
-        chosen = choose_best(structure, self._candidates)
+        chosen = _choose_best(structure, self._candidates)
         if texts is None:
             texts, weight = np.zeros(1, dtype=np.float32), 1.0
         index = self._index
@@ -55,7 +55,7 @@ class TwoStageRanking:
         final = weight * np.repeat(structure[chosen], sizes) + (1 - weight) * semantic
         first = np.cumsum(sizes) - sizes
         best = np.maximum.reduceat(final, first)
-        kept = choose_best(best, depth)
+        kept = _choose_best(best, depth)
         spans = zip(first[kept], sizes[kept], strict=True)
         places = [start + int(final[start : start + n].argmax()) for start, n in spans]
         return self._name(rows[places], chosen[kept], best[kept]).top(depth)
@@ -75,7 +75,7 @@ class TwoStageRanking:
         )
 
 
-def choose_best(scores: Scores, number: int) -> NDArray[np.int64]:
+def _choose_best(scores: Scores, number: int) -> NDArray[np.int64]:
     """Return the places of the best scores, ascending, with all that tie the last."""
     if len(scores) <= number:
         return np.arange(len(scores))
