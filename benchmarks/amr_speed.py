@@ -5,8 +5,8 @@ node of their own, posts per second of the runner with its processes (wall time,
 meaningful on an idle machine), and CPU milliseconds per post and where they go.
 
     kedro run --pipelines ingestion --env pool
-    python benchmarks/amr_speed.py --data data/pool             # 500 posts
-    python benchmarks/amr_speed.py --data data/pool --posts 0   # all of them
+    python -m benchmarks.amr_speed --data data/pool             # 500 posts
+    python -m benchmarks.amr_speed --data data/pool --posts 0   # all of them
 """
 
 from __future__ import annotations

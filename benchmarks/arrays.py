@@ -1,6 +1,6 @@
 """Our array files beside Arrow IPC: ids and vectors of a million posts.
 
-python benchmarks/arrays.py [--rows 1000000]
+python -m benchmarks.arrays [--rows 1000000]
 """
 
 from __future__ import annotations

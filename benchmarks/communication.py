@@ -1,7 +1,7 @@
 """What the processes of a training send each other in a step, and what that costs.
 
-    python benchmarks/communication.py                             # released encoder
-    python benchmarks/communication.py --pairs 256 --vectors 16.1 --gigabytes 12.5
+    python -m benchmarks.communication                             # released encoder
+    python -m benchmarks.communication --pairs 256 --vectors 16.1 --gigabytes 12.5
 
 Bytes are exact (``tests/benchmarks/test_communication.py`` counts them); times are
 expected, not measured on several GPUs. With n processes, G bytes of gradients and V

@@ -1,8 +1,8 @@
 """One relational layer, forward and backward: our backends against PyG's layers.
 
-    python benchmarks/convolution.py [--device cuda]
-    python benchmarks/convolution.py --check [--device cuda]
-    python benchmarks/convolution.py --check --shards PREPARED/posts    # real graphs
+    python -m benchmarks.convolution [--device cuda]
+    python -m benchmarks.convolution --check [--device cuda]
+    python -m benchmarks.convolution --check --shards PREPARED/posts    # real graphs
 
 ``--check`` compares with float64: single layers, fused layers and MaxSim with our
 reference loop, and every gradient of a training step with PyG's ``RGCNConv``; and it
@@ -23,14 +23,14 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
-import graph_source
 import numpy as np
 import torch
-from pyg_twin import PygBackend, PygTwin
 from torch import Tensor
 from torch_geometric.nn import FastRGCNConv, RGCNConv
 
+from benchmarks import graph_source
 from benchmarks.padded_maxsim import padded_maxsim
+from benchmarks.pyg_twin import PygBackend, PygTwin
 from mathamr_kedro.graph import BatchSize, DeviceShards, GraphBatch, GraphShards
 from mathamr_kedro.learning.augmentation import AugmentationConfig, augment
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig

@@ -1,7 +1,7 @@
 """Encoding posts: graphs to vectors, in graphs per second.
 
-    python benchmarks/encoding.py                  # two CPU cores
-    python benchmarks/encoding.py --device cuda
+    python -m benchmarks.encoding                  # two CPU cores
+    python -m benchmarks.encoding --device cuda
 
 On a GPU the time includes the copy of the shards to it; the graphs are encoded ten
 times over, as one stream. On a CPU the rate is for two cores, from CPU time: threads
@@ -14,10 +14,10 @@ from __future__ import annotations
 import argparse
 import time
 
-import graph_source
 import numpy as np
 import torch
 
+from benchmarks import graph_source
 from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig

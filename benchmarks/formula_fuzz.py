@@ -5,7 +5,7 @@ tree or a TreeError, and each tree must survive its own bracket string. Nothing 
 longer than a second of CPU time.
 
 Example:
-    python benchmarks/formula_fuzz.py --cases 20000 --seed 1
+    python -m benchmarks.formula_fuzz --cases 20000 --seed 1
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 r"""Measure the LaTeX reader: parity with the reference trees, and speed.
 
-    python benchmarks/formula_latex.py                   parity and speed
-    python benchmarks/formula_latex.py --mismatches 30   and what differs, by class
-    python benchmarks/formula_latex.py --pool 3000       and a sample of real posts
-    python benchmarks/formula_latex.py --fuzz 100000     and inputs made to break it
+    python -m benchmarks.formula_latex                   parity and speed
+    python -m benchmarks.formula_latex --mismatches 30   and what differs, by class
+    python -m benchmarks.formula_latex --pool 3000       and a sample of real posts
+    python -m benchmarks.formula_latex --fuzz 100000     and inputs made to break it
 
 Parity compares bracket strings with those of ``formula/parity_public.jsonl.gz`` (rows
 whose source is not ``crafted`` and whose reference has no error), as they are and after

@@ -1,8 +1,8 @@
 """``formula_rgcn``: encoding, training step and search, against PyG in the same run.
 
-    python benchmarks/formula_rgcn.py                       # CPU, random trees
-    python benchmarks/formula_rgcn.py --device cuda
-    python benchmarks/formula_rgcn.py --prepared FOLDER/prepared      # real trees
+    python -m benchmarks.formula_rgcn                       # CPU, random trees
+    python -m benchmarks.formula_rgcn --device cuda
+    python -m benchmarks.formula_rgcn --prepared FOLDER/prepared      # real trees
 
 ``FOLDER`` is one below ``06_models/systems/formula_rgcn`` of a run. The other side has
 PyG's ``RGCNConv`` in place of our convolution, with the same weights, and compares a

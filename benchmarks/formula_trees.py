@@ -1,11 +1,11 @@
 """Print how exact, how complete and how fast formula trees are.
 
 Examples:
-    python benchmarks/formula_trees.py parity      # specification, parity, topics
-    python benchmarks/formula_trees.py speed       # trees per CPU second
-    python benchmarks/formula_trees.py store       # fill a store from the pool
-    python benchmarks/formula_trees.py latexml     # LaTeXML: parity and throughput
-    python benchmarks/formula_trees.py latex       # the LaTeX reader
+    python -m benchmarks.formula_trees parity      # specification, parity, topics
+    python -m benchmarks.formula_trees speed       # trees per CPU second
+    python -m benchmarks.formula_trees store       # fill a store from the pool
+    python -m benchmarks.formula_trees latexml     # LaTeXML: parity and throughput
+    python -m benchmarks.formula_trees latex       # the LaTeX reader
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ def _child_seconds() -> float:
 
 def measure_latex(arguments: list[str]) -> None:
     """Hand over to the benchmark of the LaTeX reader, which stands beside this file."""
-    import formula_latex
+    from benchmarks import formula_latex
 
     sys.argv = ["formula_latex.py", *arguments]
     formula_latex.main()

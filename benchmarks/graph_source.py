@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from random_graphs import RandomGraphs, write_random_shards
-
+from benchmarks.random_graphs import RandomGraphs, write_random_shards
 from mathamr_kedro.graph import GraphShards
 
 

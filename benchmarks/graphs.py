@@ -1,8 +1,8 @@
 """Numbers of the graph stages on a collection that has been run through them.
 
     kedro run --env pool
-    python benchmarks/graphs.py --data-root data/pool
-    python benchmarks/graphs.py --data-root data/pool --posts 200000 --memory
+    python -m benchmarks.graphs --data-root data/pool
+    python -m benchmarks.graphs --data-root data/pool --posts 200000 --memory
 
 Speeds are per second of CPU time of all processes, times two for two cores, so they
 mean the same on a busy machine. ``--memory`` repeats the posts and measures the peak of
@@ -23,8 +23,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from random_texts import draw_graph
-
+from benchmarks.random_texts import draw_graph
 from mathamr_kedro.datasets.penman_shards import PenmanShards
 from mathamr_kedro.graph import (
     BuildBlocks,

@@ -1,6 +1,6 @@
 """Ingestion: posts per second and peak memory on a synthetic collection of N posts.
 
-    python benchmarks/ingestion.py --posts 1000000
+    python -m benchmarks.ingestion --posts 1000000
 
 Makes the collection (kept in --folder if given), runs the real pipeline in a process of
 its own and reads that process' peak memory. Rates are per CPU second of one core.
@@ -42,14 +42,14 @@ def main() -> None:
         folder = arguments.folder or Path(temporary)
         if not (folder / "raw" / "Posts.V1.3.xml").exists():
             make_collection(folder / "raw", arguments.posts)
-        command = [sys.executable, __file__, "--child", "--folder", str(folder)]
-        subprocess.run(command, check=True)
+        command = [sys.executable, "-m", "benchmarks.ingestion", "--child"]
+        subprocess.run([*command, "--folder", str(folder)], check=True)
         report(json.loads((folder / "result.json").read_text()))
 
 
 def make_collection(folder: Path, posts: int) -> None:
     """Write the synthetic collection."""
-    from synthetic_collection import write_collection
+    from benchmarks.synthetic_collection import write_collection
 
     folder.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
@@ -90,8 +90,9 @@ def run_pipeline(folder: Path) -> dict[str, object]:
     for step in pipelines["ingestion"].nodes:
         started = time.process_time()
         SequentialRunner().run(pipelines["ingestion"].only_nodes(step.name), catalog)
-        seconds[step.name] = time.process_time() - started
-        peaks[step.name] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        name = step.name.rpartition(".")[2]  # without the stage
+        seconds[name] = time.process_time() - started
+        peaks[name] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {
         "seconds": seconds,
         "wall": time.perf_counter() - wall,

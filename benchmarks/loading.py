@@ -1,6 +1,6 @@
 """Random batches from flat shards against graphs as blobs in SQLite, on one core.
 
-    python benchmarks/loading.py [--shards FOLDER]
+    python -m benchmarks.loading [--shards FOLDER]
 
 Without ``--shards``, random graphs of the thesis' sizes are written to a temporary
 folder. Speeds are per second of CPU time; the page cache is warm in both cases.
@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from random_graphs import RandomGraphs, write_random_shards
 from torch_geometric.data import Batch
 
+from benchmarks.random_graphs import RandomGraphs, write_random_shards
 from mathamr_kedro.graph import GraphShards, to_pyg
 
 

@@ -16,16 +16,17 @@ from typing import NamedTuple
 PAIRS_A_POST = 0.2  # 491,074 pairs of a question and its accepted answer
 EPOCHS = 7
 
-# Posts per CPU second (docs/results/scale.md, docs/costs.md).
+# Posts per CPU second at the largest size that was run (docs/results/scale.md);
+# indexing without encoding (docs/costs.md), which a GPU does.
 RATES = {
-    "ingestion": 1_031,
-    "amr_parsing": 39.5,
-    "graph_fusion": 580,
-    "preprocessing": 820,
+    "ingestion": 285,
+    "amr_parsing": 24,
+    "graph_fusion": 144,
+    "preprocessing": 208,
     "indexing": 1_151,
 }
 PAIRS_PER_GPU_SECOND = 491_074 / 24  # docs/results/training_speed.md
-GRAPHS_PER_GPU_SECOND = 519_000
+POSTS_PER_GPU_SECOND = 8_112  # encoded and written (docs/results/scale.md)
 
 # Bytes of a post; its vectors are 16 of 128 numbers (docs/pipelines/indexing.md).
 VECTORS = 16
@@ -64,7 +65,7 @@ def make_plan(posts: int) -> Plan:
     hours = {stage: posts / rate / 3600 for stage, rate in RATES.items()}
     core_hours = sum(hours.values())
     pairs = posts * PAIRS_A_POST * EPOCHS
-    gpu_hours = (pairs / PAIRS_PER_GPU_SECOND + posts / GRAPHS_PER_GPU_SECOND) / 3600
+    gpu_hours = (pairs / PAIRS_PER_GPU_SECOND + posts / POSTS_PER_GPU_SECOND) / 3600
     disk = posts * (sum(BYTES.values()) + GRAPH_LINKS) / 1e9
     exact = posts * BYTES["vectors, float32"] / 1e9
     quantised = posts * (BYTES["vectors, int8"] + GRAPH_LINKS) / 1e9

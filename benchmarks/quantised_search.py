@@ -3,8 +3,8 @@
 The vectors of a finished run, as they are or as models of a larger collection, by
 MaxSim, one query at a time, e.g.::
 
-    python benchmarks/quantised_search.py --env pool --data-root data
-    python benchmarks/quantised_search.py --env pool --data-root data --posts 1000000 \
+    python -m benchmarks.quantised_search --env pool --data-root data
+    python -m benchmarks.quantised_search --env pool --data-root data --posts 1000000 \
         --dtype float16 --skip float32 bfloat16 true pooled edge --threads 2
 
 A collection is made larger by posts that repeat its own with noise, so that every post
@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from search_collection import read_queries
 
+from benchmarks.search_collection import read_queries
 from mathamr_kedro.arrays import TextColumn
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.metrics import evaluate_run
@@ -168,6 +168,7 @@ def list_rows(
         "bfloat16": scan(store, dtype="bfloat16"),
         "true ranking, int8": scan(store, dtype="int8"),
         f"int8 + {few}": scan(store, dtype="int8", rescore=few),
+        f"principal + {few}": scan(store, dtype="principal", rescore=few),
         f"binary + {few}": scan(store, dtype="binary", rescore=few),
         f"pooled {bound} + {few}": scan(store, **codes),
         f"pooled {bound}, int8 + {few}": scan(store, dtype="int8", **codes),

@@ -1,7 +1,7 @@
 """Measure search: exactness, speed of the engines, building, graphs, kills, GPU, text.
 
-One part or several, e.g. ``python benchmarks/search.py speed build --posts 33771``;
-the GPU's figures by ``python benchmarks/search.py gpu --device cuda``; answers with
+One part or several, e.g. ``python -m benchmarks.search speed build --posts 33771``;
+the GPU's figures by ``python -m benchmarks.search gpu --device cuda``; answers with
 their questions, and both scores, by ``... mixed [--env pool]``; typed queries
 against the index of an environment by ``... query --env pool``, and the engines on its
 vectors by ``... collection --env pool``. Times are CPU
@@ -21,9 +21,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
-import search_data
 import torch
 
+from benchmarks import search_data
 from mathamr_kedro.search.engines.exact import ExactIndex
 from mathamr_kedro.search.engines.protocol import HnswConfig, SearchMode
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
@@ -307,7 +307,7 @@ def overlap(index, truth, query: PostEntry, depth: int) -> list[tuple[float, flo
 
 def kill_processes(options: argparse.Namespace) -> bool:
     """Kill a process that writes and indexes, many times."""
-    from search_kills import run_kills
+    from benchmarks.search_kills import run_kills
 
     print(f"\n{options.kills} kills at random moments while indexing and updating")
     with tempfile.TemporaryDirectory() as folder:
@@ -318,7 +318,7 @@ def kill_processes(options: argparse.Namespace) -> bool:
 
 def measure_gpu(options: argparse.Namespace) -> bool:
     """Measure exact searches on a GPU."""
-    from search_gpu import measure_formulas, measure_posts
+    from benchmarks.search_gpu import measure_formulas, measure_posts
 
     good = measure_posts(options.device, options.gpu_posts, options.tilings)
     return measure_formulas(options.device, options.gpu_formulas) and good
@@ -347,14 +347,14 @@ def time_queries(options: argparse.Namespace) -> bool:
 
 def compare_on_collection(options: argparse.Namespace) -> bool:
     """Compare engines on the vectors of a collection."""
-    from search_collection import measure_collection
+    from benchmarks.search_collection import measure_collection
 
     return measure_collection(options.env, options.data_root)
 
 
 def compare_mixed(options: argparse.Namespace) -> bool:
     """Compare searches by more than MaxSim with their slow twins."""
-    from search_mixed import run_mixed
+    from benchmarks.search_mixed import run_mixed
 
     count, device = 2 * options.queries, options.device
     return run_mixed(options.env, options.data_root, count, device, make_store)

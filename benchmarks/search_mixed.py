@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import search_data
-from slow_mixing import search_slowly
 
+from benchmarks import search_data
+from benchmarks.slow_mixing import search_slowly
 from mathamr_kedro.hits import Hits
 from mathamr_kedro.runs import NamedStrategy, Questions, find_questions, search_posts
 from mathamr_kedro.search import PostEntry, Strategy, VectorStore, find_posts

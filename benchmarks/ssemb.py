@@ -1,7 +1,7 @@
 """A training step of SSEmb, and its graph network alone, against PyG in the same run.
 
-    python benchmarks/ssemb.py --prepared FOLDER/prepared            # CPU
-    python benchmarks/ssemb.py --prepared FOLDER/prepared --device cuda --batch 2560
+    python -m benchmarks.ssemb --prepared FOLDER/prepared            # CPU
+    python -m benchmarks.ssemb --prepared FOLDER/prepared --device cuda --batch 2560
 
 ``FOLDER`` is one below ``06_models/systems/ssemb`` of a run. The other side has PyG's
 ``GINConv`` and ``global_add_pool`` with the same weights; views and loss are the same

@@ -1,7 +1,7 @@
 """Bars of what each topic gains or loses by one system against another.
 
 kedro run --env pool
-python benchmarks/topic_figures.py --pairs A.65:1006071 A.79:2906924
+python -m benchmarks.topic_figures --pairs A.65:1006071 A.79:2906924
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Full training steps, against the same model on PyG's FastRGCNConv in the same run.
 
-    python benchmarks/training_step.py                      # CPU, batch 32
-    python benchmarks/training_step.py --device cuda        # the GPU rows of the table
-    python benchmarks/training_step.py --device cuda --phases --rows ROW ...
+    python -m benchmarks.training_step                      # CPU, batch 32
+    python -m benchmarks.training_step --device cuda        # the GPU rows of the table
+    python -m benchmarks.training_step --device cuda --phases --rows ROW ...
 
 A step is: batch assembly, node masking, edge dropout, planning, encoder, MaxSim and
 document loss (beta 0.3), backward pass, clipping, AdamW. On a CPU times are CPU time
@@ -24,11 +24,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import graph_source
 import numpy as np
 import torch
-from pyg_twin import PygTwin
 
+from benchmarks import graph_source
+from benchmarks.pyg_twin import PygTwin
 from mathamr_kedro.graph import DeviceShards, GraphShards
 from mathamr_kedro.learning.augmentation import AugmentationConfig, step_key
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig

@@ -60,12 +60,13 @@ def main() -> None:
 def repeat_graphs(source: Path, folder: Path, posts: int) -> Path:
     """Write graphs over and over until there are enough, each with an id of its own."""
     started = time.perf_counter()
-    times = -(-posts // ShardMeta.read(source).num_graphs)
+    meta = ShardMeta.read(source)
+    times = -(-posts // meta.num_graphs)
     graphs = folder / "graphs"
     ShardWriter.join([source] * times, graphs)
     for name, length in (("keys", "key_length"), ("formula_id", "formula_id_length")):
         number_texts(graphs, name, length)
-    exchange_nodes(graphs / "node_type.npy", ShardMeta.read(source).schema, times)
+    exchange_nodes(graphs / "node_type.npy", meta.schema, times)
     seal_folder(graphs)
     seconds = time.perf_counter() - started
     print(f"{len(GraphShards(graphs)):,} graphs written in {seconds:.0f} s")
@@ -74,11 +75,11 @@ def repeat_graphs(source: Path, folder: Path, posts: int) -> Path:
 
 def number_texts(graphs: Path, name: str, length: str) -> None:
     """Replace the ids of a column by running numbers."""
-    count = len(np.load(graphs / f"{length}.npy", mmap_mode="r"))
-    numbers = [str(i).encode() for i in range(1, count + 1)]
+    known = np.load(graphs / f"{length}.npy")
+    numbers = [str(i).encode() for i in range(1, len(known) + 1)]
     np.save(graphs / f"{name}.npy", np.frombuffer(b"".join(numbers), dtype=np.uint8))
-    dtype = np.load(graphs / f"{length}.npy", mmap_mode="r").dtype
-    np.save(graphs / f"{length}.npy", np.array(list(map(len, numbers)), dtype=dtype))
+    lengths = np.array(list(map(len, numbers)), dtype=known.dtype)
+    np.save(graphs / f"{length}.npy", lengths)
 
 
 def exchange_nodes(path: Path, schema: GraphSchema, times: int) -> None:

@@ -23,6 +23,7 @@ from mathamr_kedro.errors import (
         (MemoryError(), MemoryShortError, "run again"),
         (ImportError("x.so: failed to map segment"), MemoryShortError, "memory"),
         (RuntimeError("CPUAllocator: can't allocate memory"), MemoryShortError, ""),
+        (SystemError("unresolvable due to MemoryError: >"), MemoryShortError, ""),
         (OSError(errno.ENOSPC, "full", "a.npy"), StorageError, "'a.npy'.*free room"),
         (OSError(errno.EROFS, "read-only", "a"), StorageError, "data_root"),
         (LockedError("held"), LockedError, "held"),
@@ -48,3 +49,26 @@ def test_what_the_system_refused_is_said_in_its_words(number):
 
 def test_other_errors_have_no_cause_of_ours():
     assert find_cause(KeyError("x")) is None
+
+
+def test_memory_that_was_short_is_found_behind_an_error_that_hides_it():
+    """OmegaConf raises its own errors from nothing."""
+    try:
+        try:
+            raise MemoryError
+        except MemoryError:
+            raise TypeError("Unexpected type") from None
+    except TypeError as error:
+        assert isinstance(find_cause(error), MemoryShortError)
+
+
+def test_what_was_being_handled_is_no_cause():
+    """Only memory is looked for there: the new error tells more than the old one."""
+    for handled in (LockedError("held"), OSError(errno.ENOSPC, "full", "a")):
+        try:
+            try:
+                raise handled
+            except (LockedError, OSError):
+                raise TypeError("a mistake") from None
+        except TypeError as error:
+            assert find_cause(error) is None

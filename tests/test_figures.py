@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import pytest
 from plotly.subplots import make_subplots
 
-from mathamr_kedro.figures import style_figure, write_png
+from mathamr_kedro.figures import _COLOURS, style_figure, write_png
 
 
 def read(figure: go.Figure) -> np.ndarray:
@@ -19,9 +19,10 @@ def read(figure: go.Figure) -> np.ndarray:
     return (pixels[..., :3] * 255).round().astype(int)
 
 
-def count(picture: np.ndarray, colour: str) -> int:
+def count(picture: np.ndarray, colour: str, apart: int = 60) -> int:
+    """Return how many pixels have a colour, or one no farther apart."""
     wanted = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-    return int((abs(picture - wanted).max(axis=-1) <= 60).sum())
+    return int((abs(picture - wanted).max(axis=-1) <= apart).sum())
 
 
 def test_bars_are_drawn_in_their_colour_and_height():
@@ -29,6 +30,14 @@ def test_bars_are_drawn_in_their_colour_and_height():
     low = read(go.Figure(bars, layout={"yaxis": {"range": [0, 8]}}))
     high = read(go.Figure(bars, layout={"yaxis": {"range": [0, 4]}}))
     assert count(high, "#3b6ea8") == pytest.approx(2 * count(low, "#3b6ea8"), rel=0.02)
+
+
+def test_bars_without_a_colour_get_those_of_the_project_in_turn():
+    bars = [go.Bar(x=["a"], y=[1], name=str(n)) for n in range(len(_COLOURS) + 1)]
+    picture = read(style_figure(go.Figure(bars)))
+    areas = [count(picture, colour, apart=0) for colour in _COLOURS]
+    assert areas[0] > 1.8 * areas[1] > 0  # the first again for the last
+    assert all(area > 0.9 * areas[1] for area in areas)
 
 
 def test_stacked_bars_stand_on_each_other():

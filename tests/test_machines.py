@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from types import SimpleNamespace
 
@@ -61,5 +62,19 @@ def test_record_is_read_back_and_older_ones_have_no_machine():
     assert Machine.read(asdict(found)) == found
     for older in (None, {}):
         assert Machine.read(older) == Machine()
+    assert Machine() == Machine("", "", 0, "")
     assert Machine().name == "a machine that was not recorded"
     assert Machine("CPU", "Xeon", 1).name == "Xeon, 1 core"
+
+
+@pytest.mark.parametrize(("counted", "cores"), [(6, 6), (None, 1)])
+def test_cores_are_counted_where_the_system_tells_of_no_container(
+    monkeypatch, counted, cores
+):
+    monkeypatch.setattr(os, "cpu_count", lambda: counted)
+    monkeypatch.setattr(
+        os, "sched_getaffinity", lambda pid: {*range(2 - pid)}, raising=False
+    )
+    assert Machine.find().cores == 2
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert Machine.find().cores == cores

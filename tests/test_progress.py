@@ -51,6 +51,11 @@ def test_what_is_slow_is_never_zero_per_second(clock, caplog, each, rate):
     assert not any(re.search(r"\b0/s", message) for message in caplog.messages)
 
 
+def test_more_than_expected_is_no_more_than_all(clock, caplog):
+    run(clock, 30, 1, total=5)
+    assert caplog.messages[0].startswith("posts: 10 of 5 (100 %)")
+
+
 def test_nothing_done_yet_is_said_in_words(clock, caplog):
     run(clock, 1, 20, total=9, size_of=lambda item: 0)
     assert caplog.messages[0] == "posts: 0 of 9 (0 %), none in 20 s"
@@ -84,3 +89,12 @@ def test_readers_count_the_bytes_of_a_file(tmp_path, pack):
 def progress_slack(file):
     """The first bytes are read twice: they tell whether the file is packed."""
     return min(file.stat().st_size, 1 << 17)
+
+
+@pytest.mark.parametrize(("each", "lines"), [(0.999, 0), (1.0, 1)])
+def test_the_end_gets_a_line_where_the_loop_took_long_enough(
+    clock, caplog, monkeypatch, each, lines
+):
+    monkeypatch.setattr(progress, "_WORTH_A_LINE", 4.0)
+    run(clock, 4, each, total=4, seconds=60)
+    assert len(caplog.messages) == lines

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import ast
 import re
+from types import SimpleNamespace
+from typing import Any, get_type_hints
 
 import click
 import pytest
+from kedro.framework.project import pipelines
 from kedro.framework.session import KedroSession
 from kedro.framework.startup import bootstrap_project
 from kedro.io import DataCatalog
 from kedro.pipeline import Pipeline
 
+from mathamr_kedro import hooks
 from mathamr_kedro.cli import group
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.hooks import ErrorHooks, RunHooks
-from mathamr_kedro.project import LastRun, _anchor, find_project, open_catalog
+from mathamr_kedro.project import (
+    LastRun,
+    _anchor,
+    find_project,
+    find_roots,
+    open_catalog,
+)
 from tests.conftest import PROJECT
 
 
@@ -177,9 +187,67 @@ def test_programs_and_cells_of_experiments_leave_none(project):
         LastRun.find()
 
 
+def test_time_of_a_run_begins_with_it(project, monkeypatch, capsys):
+    clock = iter([0.0, 100.0, 163.0])
+    monkeypatch.setattr(hooks.time, "perf_counter", lambda: next(clock))
+    made = RunHooks()
+    made.before_pipeline_run()
+    with click.Context(click.Command("run"), info_name="kedro"):
+        params = {"env": "demo", "runtime_params": None}
+        made.after_pipeline_run(params, Pipeline([]), DataCatalog())
+    assert "1 min 3 s" in capsys.readouterr().out
+
+
 def test_errors_of_kedro_run_repeat_its_options():
     command = click.Context(click.Command("run"))
     command.params = {"env": "own", "params": {"data_root": "/x"}}
     with command, pytest.raises(click.ClickException) as caught:
         ErrorHooks().on_pipeline_error(MissingInputError("run `kedro run`"))
     assert caught.value.message == "run `kedro run --env own --params data_root=/x`"
+
+
+@pytest.mark.parametrize(
+    ("output", "found"),
+    [(None, ["data"]), ("data/cell", ["data"]), ("cells", ["data", "cells"])],
+)
+def test_a_run_writes_below_roots_of_which_none_is_below_another(
+    tmp_path, output, found
+):
+    params = {"data_root": "data"} | ({"output_root": output} if output else {})
+    context: Any = SimpleNamespace(
+        config_loader={"globals": {}}, params=params, project_path=tmp_path
+    )
+    assert find_roots(context) == [tmp_path.resolve() / name for name in found]
+
+
+def test_types_of_nodes_are_known_when_kedro_looks_for_them():
+    """Else every run begins with a warning."""
+    bootstrap_project(PROJECT)
+    for node in pipelines["__default__"].nodes:
+        assert get_type_hints(node.func)
+
+
+@pytest.mark.parametrize("env", ["demo", "own", "stacks"])
+def test_runners_of_kedro_write_each_folder_before_it_is_read(monkeypatch, env):
+    """Two entries of one folder, as ``posts_if_there``, hide who writes it."""
+    monkeypatch.chdir(PROJECT)
+    bootstrap_project(PROJECT)
+    catalog, pipeline = open_catalog(env), pipelines["__default__"]
+
+    def list_folders(names):
+        described = [catalog[n]._describe() for n in names if n in catalog]
+        folders = [d["folders"].values() for d in described if "folders" in d]
+        return {d["filepath"] for d in described if "filepath" in d}.union(*folders)
+
+    written, checked = {}, 0
+    for place, nodes in enumerate(pipeline.grouped_nodes):
+        for node in nodes:
+            for folder in list_folders({*node.outputs} - {"system_sources"}):
+                written[folder] = place, node
+    for place, nodes in enumerate(pipeline.grouped_nodes):
+        for node in nodes:
+            for folder in list_folders(node.inputs) & {*written}:
+                before, writer = written[folder]
+                assert before < place or writer == node, (node.name, folder)
+                checked += 1
+    assert checked > 100

@@ -47,12 +47,18 @@ def test_search_for_a_formula_ranks_as_the_run_of_the_evaluation(
 ):
     """Visual ids are what the run names; of each post the first is shown."""
     monkeypatch.chdir(demo)
-    folder = project_search.open_catalog("demo").load("runs")
+    catalog = project_search.open_catalog("demo")
+    folder = catalog.load("runs")
+    records = {t.topic_id: t for t in catalog.load("topics").records()}
     (run,) = [r for e, r in folder if (e.task, e.system) == (2, system)]
     searcher = project_search.open_searcher("demo", system=system, finds="formulas")
     try:
         for topic in list(run.lists)[:3]:
             query = searcher._find_topic(topic)
+            record = records[topic]
+            latex = {m.formula_id: m.latex for m in record.formula_map}
+            latex[record.formula_id] = record.latex
+            assert {m.formula_id: m.latex for m in query.clean.formula_map} == latex
             found = searcher.find_formulas._search(query, None)[system].lists[topic]
             assert found.visual_ids == run.lists[topic].ids
             shown = [r.post_id for r in searcher.search_like(topic, top=20).results]

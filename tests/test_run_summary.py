@@ -115,3 +115,26 @@ def test_several_topic_sets_have_their_best_system(catalog):
     assert line.endswith("ARQMath-1 0.800 (plus), ARQMath-2 0.900 (bm25)")
     catalog["metrics"] = MemoryDataset([])
     assert "no scores" in summarise_run(catalog, ["metrics"], 2, None, {})[1]
+
+
+def test_each_task_has_a_line_and_the_stage_is_named_once(catalog):
+    rows = [
+        {"task": task, "topic_set": "own", "system": "plus", "measure": "nDCG'",
+         "mean": 0.5, "topics": 9}
+        for task in (1, 2)
+    ]  # fmt: skip
+    catalog["metrics"] = MemoryDataset(rows)
+    _, one, two, *_ = summarise_run(catalog, ["metrics"], 2, None, {})
+    assert one.startswith("  evaluation     nDCG' of Task 1, own, 9 topics")
+    assert two.startswith("                 nDCG' of Task 2, own, 9 topics")
+
+
+def test_three_systems_are_named_the_best_first(catalog):
+    rows = [
+        {"task": 1, "topic_set": "own", "system": f"s{n}", "measure": "nDCG'",
+         "mean": n / 10, "topics": 9}
+        for n in range(5)
+    ]  # fmt: skip
+    catalog["metrics"] = MemoryDataset(rows)
+    line = summarise_run(catalog, ["metrics"], 2, None, {})[1]
+    assert "s4 0.400, s3 0.300, s2 0.200" in line and "s1" not in line

@@ -10,7 +10,8 @@ from kedro.pipeline import Pipeline, node
 
 from mathamr_kedro.cli._kedro import COMMANDS
 from mathamr_kedro.hooks import TimingHooks
-from mathamr_kedro.runner import StageRunner
+from mathamr_kedro.runner import StageRunner, _Stages
+from mathamr_kedro.stages import STAGES
 
 
 def make_pipeline(ran: list[str], fail: str = "") -> Pipeline:
@@ -65,3 +66,17 @@ def test_a_stop_says_that_nothing_is_lost(caplog):
 def test_kedro_run_takes_it():
     (option,) = [p for p in COMMANDS["run"].params if p.name == "runner"]
     assert option.default.endswith(".StageRunner")
+
+
+def test_stages_are_in_order_where_all_of_them_run_and_no_other_pipeline_does():
+    def make(names):
+        parts = [
+            Pipeline([node(lambda: 1, None, name, name="make")], namespace=name)
+            for name in names
+        ]
+        return _Stages(sum(parts, start=Pipeline([])).nodes)
+
+    found = [node.namespace for node in make(sorted(STAGES)).nodes]
+    assert found == [*STAGES]
+    names = ["zz_own", *STAGES]
+    assert {node.namespace for node in make(names).nodes} == {*names}

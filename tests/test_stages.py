@@ -157,3 +157,9 @@ def test_environments_fit_together(env, monkeypatch):
     for name in ("MATHAMR_COLLECTION", "MATHAMR_ARQMATH"):
         monkeypatch.setenv(name, "data/01_raw/sample")
     check_stage_parameters(open_catalog(env).load("parameters"))
+
+
+def test_modes_are_compared_where_no_other_stage_has_parameters(parameters):
+    only = {name: parameters[name] for name in ("graph_fusion", "preprocessing")}
+    with pytest.raises(ConfigurationError, match="formula_mode 'opt' or 'none'"):
+        check(only, ["preprocessing"], graph_fusion={"mode": "mathamr"})

@@ -79,6 +79,7 @@ def test_results_are_of_the_kinds_asked_for(data):
         for kinds in (("lemma",), ("theorem",), ("lemma", "theorem"), ("text",)):
             found = searcher.search("primes", top=10, post_types=kinds).results
             assert {r.statement["kind"] for r in found} == set(kinds)
+        assert searcher.find_posts.system in searcher.find_posts.systems
         # The filter comes before the cut.
         (first,) = searcher.search("infinitely many", 1, ("lemma",)).results
         assert first.post_id == "paper-euclid"

@@ -70,6 +70,18 @@ def test_children_of_a_writer_may_write_and_strangers_not(tmp_path, monkeypatch)
     assert TOKEN not in os.environ
 
 
+def test_a_root_that_cannot_be_written_is_not_locked(tmp_path, monkeypatch):
+    def refuse(*args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("mathamr_kedro.writers.write_text", refuse)
+    with pytest.raises(OSError) as caught:  # whose traceback keeps the lock alive
+        WriterLock(tmp_path, "kedro run")
+    FolderLock(tmp_path, "").close()
+    assert caught.value.errno == errno.ENOSPC
+    assert TOKEN not in os.environ
+
+
 def test_data_roots_are_independent(tmp_path, other):
     with WriterLock(tmp_path / "another", "kedro run"):
         pass

@@ -44,7 +44,9 @@ _REMEDIES = {
 
 
 # Libraries that are loaded, and torch, say it in their own words.
-_NO_MEMORY = re.compile("failed to map segment|an't allocate memory|Cannot allocate")
+_NO_MEMORY = re.compile(
+    "failed to map segment|an't allocate memory|Cannot allocate|due to MemoryError"
+)
 
 
 class MathAMRError(Exception):
@@ -124,7 +126,7 @@ def find_cause(error: BaseException | None) -> MathAMRError | None:
     while error is not None and not isinstance(error, MathAMRError):
         if isinstance(error, OSError) and error.errno in _REMEDIES:
             return _name_refusal(error)
-        if isinstance(error, MemoryError) or _NO_MEMORY.search(str(error)):
+        if _lacks_memory(error):
             return MemoryShortError(
                 "There is not enough memory; close other programs or give the stage "
                 "fewer workers (workers.workers), then run again: what is finished "
@@ -132,6 +134,15 @@ def find_cause(error: BaseException | None) -> MathAMRError | None:
             )
         error = error.__cause__
     return error
+
+
+def _lacks_memory(error: BaseException | None) -> bool:
+    """Tell whether memory was short; OmegaConf does not say what it stumbled over."""
+    while error is not None and not isinstance(error, MathAMRError):
+        if isinstance(error, MemoryError) or _NO_MEMORY.search(str(error)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _name_refusal(error: OSError) -> StorageError:

@@ -142,6 +142,8 @@ def fingerprint(*parts: Any) -> str:
 
     >>> fingerprint("posts.xml", {"size": 3}) == fingerprint("posts.xml", {"size": 3})
     True
+    >>> len(fingerprint("posts.xml"))
+    16
     """
     text = json.dumps(parts, sort_keys=True, default=str)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

@@ -142,7 +142,7 @@ def _optional(choices: tuple[Any, ...], value: Any, where: str) -> Any:
 
 
 def _sequence(hint: Any, value: Any, where: str) -> Any:
-    if isinstance(value, str) or not isinstance(value, list | tuple):
+    if not isinstance(value, list | tuple):
         raise _wrong(hint, value, where)
     args = typing.get_args(hint)
     item = args[0] if args else Any

@@ -107,8 +107,8 @@ def _format_rate(count: int, seconds: float) -> str:
 
     >>> [_format_rate(n, 10.0) for n in (50_000, 100, 25, 10, 4, 0)]
     ['5,000/s', '10/s', '2.5/s', '1.0/s', '2.5 s each', 'none in 10 s']
-    >>> _format_rate(2, 400.0)
-    '3 min 20 s each'
+    >>> _format_rate(2, 400.0), _format_rate(1, 60.0)
+    ('3 min 20 s each', '1 min 0 s each')
     """
     if count == 0:
         return f"none in {format_duration(seconds)}"

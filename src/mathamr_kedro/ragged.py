@@ -26,7 +26,7 @@ from mathamr_kedro.errors import MalformedInputError
 A = TypeVar("A", bound=Any)
 """``NDArray`` or ``Tensor``."""
 
-_IN_CACHE = 1 << 12
+_IN_CACHE = 4096
 """Rows that are computed with in double precision at a time."""
 
 

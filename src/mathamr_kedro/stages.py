@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from mathamr_kedro.errors import ConfigurationError, suggest
@@ -58,9 +57,8 @@ def check_stage_parameters(
                 f"Unknown parameter group {key!r}{hint} Known: {', '.join(known)} "
                 f"(conf/<env>/parameters/{key}.yml, or --params)"
             )
-        module = f"mathamr_kedro.pipelines.{key}"
-        if key in STAGES and find_spec(module) is not None:
-            declared = import_module(module).PARAMETERS
+        if key in STAGES:
+            declared = import_module(f"mathamr_kedro.pipelines.{key}").PARAMETERS
             configs[key] = read_parameters(declared, values, where=key)
     for name, values in (parameters.get(SYSTEMS) or {}).items():
         read_system(name, values or {})

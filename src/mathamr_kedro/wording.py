@@ -55,8 +55,12 @@ def draw_sparkline(values: Sequence[float], width: int = 40) -> str:
 
     >>> draw_sparkline([0.9, 0.5, 0.3, 0.2]), draw_sparkline([1.0, 1.0])
     ('█▄▂▁', '▁▁')
+    >>> draw_sparkline([])
+    ''
     """
     shown = list(values)[-width:]
-    low, high = min(shown, default=0.0), max(shown, default=0.0)
+    if not shown:
+        return ""
+    low, high = min(shown), max(shown)
     scale = (len(_BLOCKS) - 1) / (high - low) if high > low else 0.0
     return "".join(_BLOCKS[round((value - low) * scale)] for value in shown)

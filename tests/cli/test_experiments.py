@@ -15,6 +15,7 @@ from kedro.framework.session import KedroSession
 from mathamr_kedro.cli import experiments as cli
 from mathamr_kedro.cli import group
 from mathamr_kedro.cli._grids import GridRun, _choose_device
+from mathamr_kedro.cli._versions import VersionList
 from mathamr_kedro.errors import ConfigurationError, LockedError, MissingInputError
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.outcomes import summarise_experiment
@@ -204,3 +205,21 @@ def test_a_collection_without_pairs_stops_an_experiment_that_trains(monkeypatch)
         grid.ensure_collection()
     pairs.counts["written"] = 2
     assert grid.ensure_collection() == "data"
+
+
+SETTINGS = {"shared": {"seed": 1}, "conditions": {"a": {}}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (None, {"settings": SETTINGS}, "the first"),
+        ({}, {"settings": SETTINGS}, "not recorded by older releases"),
+        ({}, {"topic_set": "b"}, "topic set a → b"),
+        ({"settings": SETTINGS}, {"settings": SETTINGS}, "nothing: the same settings"),
+    ],
+)
+def test_a_version_says_what_it_changed(before, after, told):
+    same = {"topic_set": "a", "collection": "c", "rows": {}, "cells": []}
+    old = None if before is None else same | before
+    assert VersionList._tell_changes(old, same | after) == told

@@ -6,7 +6,12 @@ import pyarrow as pa
 import pytest
 
 from mathamr_kedro.corpus.report import _code
-from mathamr_kedro.corpus.statistics import count_failures
+from mathamr_kedro.corpus.statistics import (
+    count_failures,
+    describe_formulas,
+    describe_judgments,
+    describe_posts,
+)
 
 
 def table(*rows):
@@ -38,6 +43,71 @@ def test_dropped_records_are_named_before_those_that_went_on():
     found = count_failures([table(*rows[:3]), table(*rows[3:])], max_examples=4)
     assert (found["odd"]["kept"], found["odd"]["left_out"]) == (3, 3)
     assert found["odd"]["places"] == ["a, 1: x", "a, 3: x", "a, 5: x", "a, 0: x"]
+
+
+def test_posts_are_counted_by_type_with_the_spread_of_their_formulas():
+    posts = [("question", "a b", 2), ("answer", "c", 0), ("answer", " d  e f ", 31)]
+    tables = [
+        pa.table({"post_type": [kind], "text": [text], "formula_map": [["x"] * number]})
+        for kind, text, number in posts
+    ]
+    found = describe_posts(tables)
+    assert found["posts"] == {"total": 3, "answer": 2, "question": 1}
+    assert found["formulas_in_texts"] == 33
+    spread = {"mean": 15.5, "median": 15.5, "p90": pytest.approx(27.9), "max": 31}
+    assert found["formulas_per_post"]["answer"] == spread
+    assert found["formulas_per_post"]["all"]["mean"] == 11.0
+    assert found["words_per_post"]["mean"] == 2.0
+    counts = found["formula_histogram"]
+    assert {number: n for number, n in counts.items() if n} == {
+        "0": 1,
+        "2": 1,
+        "30+": 1,
+    }
+    assert [*counts] == [*map(str, range(30)), "30+"]
+
+
+def test_a_collection_without_posts_counts_none():
+    found = describe_posts([])
+    nothing = {"mean": 0.0, "median": 0.0, "p90": 0.0, "max": 0}
+    assert found["posts"] == {"total": 0} and found["formulas_in_texts"] == 0
+    assert found["formulas_per_post"] == {"all": nothing}
+    assert found["words_per_post"] == nothing
+    assert set(found["formula_histogram"].values()) == {0}
+
+
+def test_formulas_are_counted_with_what_is_known_of_each(monkeypatch):
+    monkeypatch.setattr("mathamr_kedro.corpus.statistics._Distinct._PENDING", 1)
+    columns = ("visual_id", "latex", "presentation", "content")
+    rows = [("1", "x", " ", ""), ("2", "y", "<a/>", ""), ("1", "", "<b/>", "<c/>")]
+    tables = [pa.table({n: [v] for n, v in zip(columns, r, strict=True)}) for r in rows]
+    assert describe_formulas(tables, [pa.table({"visual_id": ["2", "2"]})]) == {
+        "rows": 3,
+        "with_latex": 2,
+        "with_presentation": 2,
+        "with_content": 1,
+        "returnable": 2,
+        "visual_ids": 2,
+        "returnable_visual_ids": 1,
+    }
+
+
+def test_judgments_are_counted_by_file():
+    columns = ("source", "task", "topic_id", "doc_id", "grade")
+    rows = [
+        ("a.tsv", "task1", "A.1", "7", 3),
+        ("a.tsv", "task1", "A.1", "8", 0),
+        ("a.tsv", "task1", "A.2", "7", 0),
+        ("b.tsv", "task2", "B.1", "9", 1),
+    ]
+    values = zip(*rows, strict=True)
+    table = {n: list(v) for n, v in zip(columns, values, strict=True)}
+    found = describe_judgments(pa.table(table))
+    assert found["a.tsv"] == {
+        "task": "task1", "judgments": 3, "topics": 2, "documents": 2,
+        "grades": {"0": 2, "3": 1},
+    }  # fmt: skip
+    assert (found["b.tsv"]["task"], found["b.tsv"]["judgments"]) == ("task2", 1)
 
 
 @pytest.mark.parametrize("length", [1, 10, 10_000])

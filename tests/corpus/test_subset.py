@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from omegaconf import OmegaConf
 
 from mathamr_kedro.corpus import (
     ChosenCollection,
@@ -19,6 +20,7 @@ from mathamr_kedro.corpus import (
 from mathamr_kedro.corpus.chosen import ChosenPosts
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.records import Failure, Formula, Judgment, TrainingPair
+from tests.conftest import PROJECT
 
 
 def post(
@@ -114,6 +116,16 @@ def test_all_editions():
 
 def test_questions_of_judged_answers():
     assert choose(questions=True)[0]["question"] == ["10"]
+
+
+def test_the_overlay_shows_what_holds_where_nothing_is_said():
+    shown = OmegaConf.load(PROJECT / "conf" / "overlays" / "judged.yml")
+    values = shown.parameters.ingestion.subset
+    names = ("tasks", "editions", "questions", "posts_per_formula")
+    defaults = SubsetConfig()
+    assert [values[name] for name in names] == [
+        [*defaults.tasks], *(getattr(defaults, name) for name in names[1:])
+    ]  # fmt: skip
 
 
 def test_posts_of_judged_formulas():

@@ -61,12 +61,12 @@ def test_preview_lists_the_trainings(dataset, tmp_path):
         (tmp_path / name / "model").mkdir(parents=True)
         os.utime(tmp_path / name, (number, number))
     epochs = [
-        {"train_loss": 0.5, "validation_loss": 0.8, "seconds": 1.0},
-        {"train_loss": 0.3, "validation_loss": 0.9, "seconds": 2.0},
+        {"train_loss": 0.5, "validation_loss": 0.8, "seconds": 1.04},
+        {"train_loss": 0.3, "validation_loss": 0.9, "seconds": 2.03},
     ]
     (tmp_path / "old/history.json").write_text(json.dumps(epochs))
     os.utime(tmp_path / "old", (0, 0))
-    assert dataset.preview()["data"] == [["new", 0, None, 0], ["old", 2, 0.8, 3.0]]
+    assert dataset.preview()["data"] == [["new", 0, None, 0], ["old", 2, 0.8, 3.1]]
 
 
 def test_load_missing_file(dataset):

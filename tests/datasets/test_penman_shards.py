@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from kedro.io import DatasetError
 
-from mathamr_kedro.datasets.penman_shards import PenmanShardsDataset
+from mathamr_kedro.datasets.penman_shards import _LETTERS, PenmanShardsDataset
 from mathamr_kedro.errors import find_cause
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.records import FormulaMention
@@ -69,3 +69,20 @@ def test_preview_draws_graphs(tmp_path: Path) -> None:
     content = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', shown)[1]
     assert "FORMULA_0</text>" in base64.b64decode(content).decode()
     assert "question 1" in dataset.preview(graphs=2)
+
+
+def test_preview_prefers_what_is_narrow(tmp_path: Path) -> None:
+    """Depth goes to the right; by their lengths, the deep one would come first."""
+    chain = "".join(f":ARG0 (w{n} / word " for n in range(12)) + ")" * 12
+    brothers = " ".join(f":ARG0 (w{n} / word)" for n in range(9))
+    records = [
+        FIRST._replace(graph_id="deep", graph=f"(a / and {chain})"),
+        FIRST._replace(graph_id="flat", graph=f"(a / and {brothers})"),
+    ]
+    lengths = [abs(len(record.graph) - _LETTERS) for record in records]
+    assert lengths[0] < lengths[1]
+    dataset = PenmanShardsDataset(filepath=str(tmp_path / "graphs"))
+    dataset.save(Shard("posts-00000", "a", records, {}))
+    dataset.save(EndOfShards("a"))
+    shown = dataset.preview(graphs=1)
+    assert "question flat" in shown and "question deep" not in shown

@@ -193,6 +193,7 @@ def test_a_formula_of_several_pairs_is_written_once(world, tmp_path):
 def test_finished_work_is_read_again(world, tmp_path, monkeypatch):
     arguments = (world.shards, world.pairs, world.held_out, tmp_path)
     _, first = add_single_formulas(*arguments)
+    assert not list(tmp_path.rglob("*.alone"))
     monkeypatch.setattr(single_formulas, "_write", None)
     _, second = add_single_formulas(*arguments)
     assert np.array_equal(first.queries, second.queries)

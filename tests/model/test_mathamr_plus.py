@@ -98,13 +98,16 @@ def test_attention_is_a_softmax_over_members(batch):
     weight = model.encoder.weights()[0]
     x = torch.randn(batch.num_nodes, 16)
     change = model.encoder._attend(x, 0, weight, batch)
-    first = int(batch.virtual_node[0])
-    kind = int(batch.node_type[first]) - batch.schema.num_node_types
-    members = batch.member[batch.member_of == 0]
-    scores = x[members] @ model.encoder.query[0, kind] / 4
-    pooled = torch.softmax(scores, 0) @ x[members] - x[members].mean(0)
-    into = batch.schema.virtual_relations[kind] + batch.schema.num_forward
-    assert torch.allclose(change[first], pooled @ weight[into], atol=1e-5)
+    kinds = set()
+    for number, node in enumerate(batch.virtual_node.tolist()):
+        kind = int(batch.node_type[node]) - batch.schema.num_node_types
+        kinds.add(kind)
+        members = batch.member[batch.member_of == number]
+        scores = x[members] @ model.encoder.query[0, kind] / 4
+        pooled = torch.softmax(scores, 0) @ x[members] - x[members].mean(0)
+        into = batch.schema.virtual_relations[kind] + batch.schema.num_forward
+        assert torch.allclose(change[node], pooled @ weight[into], atol=1e-5)
+    assert kinds == {0, 1, 2}
     assert not change[~batch.is_virtual()].any()
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 
 from mathamr_kedro.cli import group
 from mathamr_kedro.neighbours import ExportFolder
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.records import Judgment
+from mathamr_kedro.records import FormulaMention, Judgment, Topic
 
 pytestmark = [
     pytest.mark.timeout(2400),  # the first of them waits for the demo
@@ -73,3 +74,17 @@ def test_parts_are_written_as_they_fill(tmp_path, monkeypatch):
     folder.write_card("Mine")
     card = (tmp_path / "a/README.md").read_text()
     assert "config_name: qrels" in card and "config_name: queries" not in card
+
+
+def test_a_topic_of_task_2_is_its_formula(tmp_path):
+    mention = FormulaMention("FORMULA_0", "q_1", "v1", "x^2", 8, 17)
+    text, rest = "What is FORMULA_0?", [None] * 3
+    topics = [
+        Topic("A.1", "task1", 2022, "", (), text, (mention,), None, None, *rest),
+        Topic("B.1", "task2", 2022, "", (), text, (mention,), "q_1", "x^2", *rest),
+    ]
+    folder = ExportFolder(tmp_path / "a")
+    assert folder.write_queries(topics) == 2
+    (file,) = (tmp_path / "a/queries").iterdir()
+    rows = pyarrow.parquet.read_table(file).to_pylist()
+    assert [row["text"] for row in rows] == ["What is $x^2$?", "$x^2$"]

@@ -42,13 +42,18 @@ def test_answers_are_documents_and_topics_queries(collection, ir_datasets):
     }
     assert {query for query, _, _ in judged} <= queries
     assert dataset.docs_store().get("33703") == docs["33703"]
+    questions = {p.post_id: p.parent_id or "" for p in posts}
+    assert docs["33703"].parent_id == questions["33703"] != ""
+    assert dataset.docs_lang() == "en"
 
 
 def test_formulas_are_documents_of_task_2(collection, ir_datasets):
     from mathamr_kedro.neighbours import open_dataset
 
     dataset = open_dataset(collection, task=2)
-    docs = {doc.doc_id for doc in dataset.docs_iter()}
+    found = [doc.doc_id for doc in dataset.docs_iter()]
+    docs = {row.visual_id for row in open_catalog("demo").load("formulas").records()}
+    assert sorted(found) == sorted(docs)  # each look once
     assert {q.doc_id for q in dataset.qrels_iter() if q.relevance > 1} <= docs
     assert all(q.text.startswith("$") for q in dataset.queries_iter())
     assert len(list(open_dataset(collection, year=1900).queries_iter())) == 0

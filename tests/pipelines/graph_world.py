@@ -77,6 +77,9 @@ def write_inputs(data: Path, first: list[GraphRecord] = FIRST) -> CatalogProtoco
         "amr_graphs": [("posts-0", first), ("posts-1", SECOND)],
         "topic_amr_graphs": [("topics-0", [TOPIC])],
         "comment_amr_graphs": [],
+        "posts": [],
+        "topics": [],
+        "judgments": [],
         "returnable_formulas": [("formulas-0", returnable)],
         "amr_post_failures": [
             ("posts-0", [Failure("amr_parsing", "posts", "", "9", "empty_text", "")])

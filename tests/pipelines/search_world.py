@@ -89,6 +89,7 @@ def build_index(data: Path, **params: Any) -> CatalogProtocol:
     tables: dict[str, list[Any]] = {
         "posts": posts, "topics": make_topics(posts), "comments": [],
         "training_pairs": pairs, "returnable_formulas": returnable,
+        "judgments": [],
     }  # fmt: skip
     for name, rows in tables.items():
         counts = {"read": len(rows), "written": len(rows)}

@@ -52,6 +52,8 @@ def write_world(data: Path, has_pairs: bool = True, **params: Any) -> None:
         "amr_post_failures": [],
         "training_pairs": pairs if has_pairs else [],
         "posts": posts,
+        "topics": [],
+        "judgments": [],
         "post_links": [PostLink("1", "3", "duplicate"), PostLink("5", "7", "related")],
     }
     for name, rows in tables.items():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.formula import trees_from_latex
+from mathamr_kedro.formula import FormulaTree, FormulaTrees, trees_from_latex
 from mathamr_kedro.records import FormulaInstance, FormulaMention, Post, Topic
 from mathamr_kedro.runs import sentence_index as systems
 from mathamr_kedro.runs.baselines import (
@@ -14,6 +14,7 @@ from mathamr_kedro.runs.baselines import (
     build_formula_ranker,
     build_post_ranker,
 )
+from mathamr_kedro.systems.term_rankers import _formula_terms
 
 
 def rank_posts(system, posts, topics, depth=1000, **sources):
@@ -160,3 +161,12 @@ def test_questions_are_added_to_the_vectors_of_answers(
 def test_own_model_needs_its_folder():
     with pytest.raises(ConfigurationError, match=r"evaluation\.text_model.*'text'"):
         rank_posts("text", POSTS, [topic("A.1", "x")])
+
+
+@pytest.mark.parametrize(("system", "window"), [("bm25_slt", 3), ("bm25_opt", 2)])
+def test_nodes_are_paired_as_far_apart_as_their_tree_asks_for(system, window):
+    chain = FormulaTree.from_string("[O!a,0[O!b,0[O!c,0[O!d]]]]")
+    trees = FormulaTrees(chain, chain, {})
+    terms = _formula_terms(system, lambda formula: trees)(FORMULAS[0])
+    far = [any(t.startswith(f"O!a O!{b} ") for t in terms) for b in "bcd"]
+    assert far == [True, True, window == 3]

@@ -80,6 +80,8 @@ def test_changed_state_is_refused_with_the_remedy(tmp_path, posts):
     file.write_text(text[:-9])
     (error,) = verify_store(tmp_path)
     assert "delete that file" in str(error)
+    with pytest.raises(DamagedFileError, match="delete that file"):
+        VectorStore.open(tmp_path, ENCODER, WIDTH)  # not taken for an empty folder
 
 
 def test_store_of_an_older_version_is_made_anew(tmp_path, posts):

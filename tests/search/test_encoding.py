@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -139,6 +141,15 @@ def test_fingerprint_follows_weights_and_graphs(tmp_path, folders):
         model.head.inner.weight[0, 0] += 1e-3
     save_model(tmp_path, model)
     assert mark != fingerprint_encoder(tmp_path, "graphs")
+
+
+@pytest.mark.parametrize("name", ["model.json", "weights.pt"])
+def test_an_encoder_that_lacks_a_file_names_the_remedy(tmp_path, folders, name):
+    shutil.copytree(folders[0], tmp_path / "model")
+    (tmp_path / "model" / name).unlink()
+    told = f"{name}' (there is none); delete '{tmp_path}' and run the stage 'training'"
+    with pytest.raises(DamagedFileError, match=re.escape(told)):
+        fingerprint_encoder(tmp_path / "model", "graphs")
 
 
 def stop_after(monkeypatch, shards):

@@ -242,6 +242,19 @@ def test_what_takes_too_long_is_given_up() -> None:
     assert "try again" in answer.json()["detail"]
 
 
+def test_what_breaks_is_answered_and_its_reason_stays_in_the_log(caplog) -> None:
+    class Broken(_Busy):
+        def list_systems(self) -> dict[str, Any]:
+            raise RuntimeError("the reason")
+
+    with connect(Broken()) as client:
+        answer = client.get("/api/systems")
+    name = answer.headers["X-Request-Id"]
+    detail = f"The server failed; its log has more under {name}"
+    assert (answer.status_code, answer.json()) == (500, {"detail": detail})
+    assert f"Request {name} failed" in caplog.text and "the reason" in caplog.text
+
+
 class _Busy:
     """A service that answers when it is told to."""
 

@@ -44,6 +44,8 @@ def test_a_process_answers_over_standard_input(demo: Path) -> None:
     async def ask() -> tuple[set[str], str]:
         async with Client(process, read_timeout_seconds=PATIENCE) as client:
             listed = await client.list_tools()
+            # Texts are all there is to read: no second copy of them as JSON.
+            assert not any(tool.output_schema for tool in listed.tools)
             asked = {"question": "infinitely many primes", "top": 2}
             result = await client.call_tool("search_summary", asked)
             return {tool.name for tool in listed.tools}, result.content[0].text

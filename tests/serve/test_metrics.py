@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from mathamr_kedro.serve.metrics import Metrics
+from pathlib import Path
+
+import pytest
+
+from mathamr_kedro.serve.metrics import Metrics, _read_memory
+
+STATUS = Path("/proc/self/status")
 
 
 def test_buckets_add_up() -> None:
@@ -22,3 +28,10 @@ def test_buckets_add_up() -> None:
     assert total.endswith(" 99.315000")
     assert any(line.startswith("mathamr_posts{") for line in lines)
     assert "# TYPE mathamr_request_seconds histogram" in lines
+
+
+@pytest.mark.skipif(not STATUS.exists(), reason="only Linux tells")
+def test_memory_is_that_of_the_process() -> None:
+    (line,) = [x for x in STATUS.read_text().splitlines() if x.startswith("VmRSS")]
+    kibibytes = int(line.split()[1])
+    assert _read_memory() == pytest.approx(kibibytes * 1024, rel=0.1)

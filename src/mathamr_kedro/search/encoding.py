@@ -35,7 +35,7 @@ from mathamr_kedro.graph import FORMULA, FORMULA_TYPE, GraphShards
 from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
-from mathamr_kedro.model.weights import CONFIG, find_weights, load_model
+from mathamr_kedro.model.weights import find_model_files, load_model
 from mathamr_kedro.progress import report_progress
 from mathamr_kedro.ragged import RaggedVectors, scale_to_length_one
 from mathamr_kedro.search.post_vectors import POST_TYPES, PostVectors
@@ -77,7 +77,7 @@ class EncodingConfig:
 def fingerprint_encoder(model_folder: Path, graphs: str) -> str:
     """Name an encoder by its weights and by the graphs whose numbers it knows."""
     digest = hashlib.blake2b(digest_size=16)
-    for file in (model_folder / CONFIG, find_weights(model_folder)):
+    for file in find_model_files(model_folder):
         digest.update(file.read_bytes())
     return fingerprint(digest.hexdigest(), graphs)
 

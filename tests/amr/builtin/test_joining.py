@@ -6,7 +6,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from mathamr_kedro.amr.builtin.fragments import Fragment
-from mathamr_kedro.amr.builtin.joining import _lift_existence
+from mathamr_kedro.amr.builtin.joining import (
+    _ALL_ROLES,
+    _find_roles,
+    _lift_existence,
+)
+from mathamr_kedro.amr.builtin.words import Lexicon
 
 SAY, ROOT, BE = 0, 1, 2
 EDGES = [(SAY, "ARG1", ROOT), (BE, "ARG1", ROOT), (ROOT, "mod", BE)]
@@ -33,3 +38,12 @@ def test_what_governs_a_thing_that_exists_governs_its_being():
     assert lift("exist-01", "cop") == lift("exist-01", "expl") == lifted
     assert lift("exist-01", "advcl") == EDGES
     assert lift("be-located-at-91", "cop") == EDGES
+
+
+def test_a_frame_that_is_not_known_may_have_all_roles():
+    lexicon = Lexicon({"prove-01": "012"}, {}, {})
+    roles = [
+        _find_roles(Fragment.read(f"({concept}*)"), lexicon)
+        for concept in ("prove-01", "frobnicate-01", "root")
+    ]
+    assert roles == ["012", _ALL_ROLES, ""]

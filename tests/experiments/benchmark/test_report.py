@@ -107,6 +107,7 @@ def test_csv_and_json_hold_every_cell(report):
     result = json.loads(json.dumps(report.describe()))
     cells = result["benchmarks"]["first"]["cells"]
     assert {c["kind"] for c in cells} == {"system", "floor", "ceiling"}
+    assert {c["row"] for c in cells if c["reference"]} == {"bm25"}
     assert result["benchmarks"]["second"]["chosen_reference"] == "bm25"
     assert result["left_out"] == {"third": "set THIRD"}
 

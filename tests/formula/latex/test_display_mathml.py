@@ -48,6 +48,8 @@ def draw(latex: str, display: bool = False) -> str:
         (r"\text{if } x", "<mtext>if\xa0</mtext><mi>x</mi>"),
         (r"a\,b", '<mi>a</mi><mspace width="0.17em"/><mi>b</mi>'),
         (r"\foo", r"<mtext>\foo</mtext>"),
+        ("f'", '<mrow><mi>f</mi><mo lspace="0" rspace="0">′</mo></mrow>'),
+        ("f^{a}", "<msup><mi>f</mi><mi>a</mi></msup>"),
     ],
 )
 def test_small_formulas(latex, drawn):

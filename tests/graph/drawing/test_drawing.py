@@ -148,3 +148,14 @@ def test_a_curve_back_starts_at_the_box_that_names_a_node_again(
     left, top, width, tall = (float(box.get(name, "0")) for name in _SIDES)
     assert top < float(height) < top + tall
     assert float(right) == pytest.approx(left + width, abs=0.11)
+
+
+def test_regions_have_room_around_them_and_never_more_than_two_margins():
+    trees = ":opt (a / U!plus :0 (b / V!x) :0 (c / N!2)) :slt (d / V!x :n (f / N!2))"
+    text = f"(e / even :ARG1 (g / FORMULA_0 {trees}) :mod (w / word) :time (n / now))"
+    graph = read_math_graph(text)
+    boxes = place_nodes(graph, range(graph.num_nodes))
+    tops = {graph.atoms[node]: box.top for node, box in boxes.items()}
+    assert tops["now"] - tops["word"] == 32  # a row, where no region begins or ends
+    assert tops["word"] - boxes[6].top == 44  # one margin, behind the tree
+    assert boxes[5].top - boxes[4].top == 56  # two, between two trees

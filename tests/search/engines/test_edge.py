@@ -432,6 +432,18 @@ def test_index_newer_than_its_store_is_built_anew(tmp_path):
         check_engine(index, SlowIndex(posts), depth=90)
 
 
+def test_store_that_was_opened_before_a_change_is_read_again(tmp_path, monkeypatch):
+    posts = draw_posts(20)
+    store = make_store(tmp_path / "vectors", posts[:15])
+    before = VectorStore(store.folder)
+    with VectorStore.open(store.folder, ENCODER, WIDTH) as writer:
+        writer.commit(PostVectors.of(posts[15:]))
+    EdgeIndex.open(tmp_path / "edge", VectorStore(store.folder)).close()
+    monkeypatch.setattr(following.Follower, "open", None)  # which would lock it
+    with EdgeIndex.open(tmp_path / "edge", before) as index:
+        check_engine(index, SlowIndex(posts))
+
+
 def test_index_that_missed_a_compaction_is_built_anew(tmp_path, monkeypatch):
     """What was deleted before the compaction is known to nobody."""
     posts = draw_posts(30)

@@ -45,7 +45,8 @@ SCANS = {
     "float32": {},
     "bfloat16": {"dtype": "bfloat16"},
     "int8": {"dtype": "int8"},  # the true ranking is proved
-    "binary": {"dtype": "binary", "rescore": 1000},  # everything is scored again
+    "principal": {"dtype": "principal", "rescore": 1000},  # all are scored again
+    "binary": {"dtype": "binary", "rescore": 1000},
     "pooled": {"dtype": "int8", "rescore": 1000, "pooling": 0.5},
 }
 
@@ -66,6 +67,8 @@ def test_both_scores_and_lists_of_the_best_equal_loops(store, posts, scan, types
     ("scan", "recall"),
     [
         ({"dtype": "int8", "rescore": 20}, 0.95),
+        ({"dtype": "principal", "rescore": 20}, 0.5),
+        ({"dtype": "principal", "rescore": 100}, 0.9),
         ({"dtype": "binary", "rescore": 20}, 0.25),
         ({"dtype": "binary", "rescore": 100}, 0.8),
         ({"dtype": "int8", "rescore": 40, "pooling": 0.8}, 0.9),
@@ -102,6 +105,7 @@ def test_rescoring_finds_most_of_the_best_and_scores_them_truly(tmp_path, scan, 
     ("scan", "message"),
     [
         ({"dtype": "binary"}, "number for rescore with scan 'binary'"),
+        ({"dtype": "principal"}, "number for rescore with scan 'principal'"),
         ({"pooling": 0.9}, "number for rescore with pooling"),
         ({"pooling": 1.5, "rescore": 9}, "at most 1"),
         ({"rescore": 0}, "at least 1"),

@@ -13,12 +13,16 @@ from mathamr_kedro.search.engines.scan_codes import CodeScanner
 from tests.search.conftest import slow_maxsim
 from tests.search.engines.test_scan_torch import CASES, draw_case, ragged, unit
 
-KINDS = ["int8", "binary"]
+KINDS = ["int8", "principal", "binary"]
 
 
-def slow_decode(documents, kind):
+def slow_decode(documents, kind, axes=None):
     """The vectors that codes stand for, number by number."""
     rows = np.concatenate(documents).astype(np.float64)
+    if axes is not None:
+        mean = rows.mean(0)
+        turned = [(d - mean) @ axes for d in documents]
+        return [mean + t @ axes.T for t in slow_decode(turned, "int8")]
     decoded = np.empty_like(rows)
     for column in range(rows.shape[1]):
         numbers = rows[:, column]
@@ -45,7 +49,10 @@ def test_scan_equals_maxsim_over_decoded_vectors(kind):
     batch = ragged(queries)
     asked = packed._codec.encode_queries(batch.vectors)
     rounded = asked.codes * asked.scale[:, None] / packed._codec.scale
-    decoded = slow_decode(documents, kind)
+    axes = packed._codec.axes
+    if axes is not None:
+        rounded, axes = rounded @ axes.T, axes.double().numpy()
+    decoded = slow_decode(documents, kind, axes)
     # The offset is multiplied with the query as it is, the code with the rounded one.
     offset = packed._codec.offset.numpy()
     start = 0
@@ -58,6 +65,19 @@ def test_scan_equals_maxsim_over_decoded_vectors(kind):
             for rows in decoded
         ]  # fmt: skip
         np.testing.assert_allclose(scores, np.array(truth)[packed.order], atol=2e-5)
+
+
+@pytest.mark.parametrize("width", [1, 7, 20])
+def test_principal_axes_are_those_of_the_largest_singular_values(width):
+    rows = np.random.default_rng(2).normal(size=(500, width)) * np.arange(1, width + 1)
+    rows += 3.0  # the mean is no axis
+    axes = Codec.fit(torch.from_numpy(rows.astype(np.float32)), "principal").axes
+    _, _, expected = np.linalg.svd(rows - rows.mean(0), full_matrices=False)
+    expected = expected[: (width + 1) // 2]
+    assert axes.shape == (width, (width + 1) // 2)
+    # The sign of an axis is free.
+    np.testing.assert_allclose(np.abs(expected @ axes.numpy()), np.eye(len(expected)),
+                               atol=1e-3)  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -75,7 +95,9 @@ def test_scan_is_within_its_slack_of_a_double_loop(case, bound, kind):
         assert packed.slack(batch) < 0.05
 
 
-@pytest.mark.parametrize(("kind", "share"), [("int8", 4), ("binary", 32)])
+@pytest.mark.parametrize(
+    ("kind", "share"), [("int8", 4), ("principal", 8), ("binary", 32)]
+)
 def test_codes_take_a_share_of_the_memory(kind, share):
     documents = [unit(np.random.default_rng(0), 16, 128) for _ in range(32)]
     assert CodeScanner(ragged(documents), kind).num_bytes() == 32 * 16 * 512 // share

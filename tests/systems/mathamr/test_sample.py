@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
 
-from mathamr_kedro.datasets.systems import SystemSourcesDataset
 from mathamr_kedro.metrics import evaluate_run, protocol_of
+from mathamr_kedro.project import open_catalog
 from mathamr_kedro.runs import list_topic_sets
 from mathamr_kedro.systems import SystemFolder, SystemSources
 from mathamr_kedro.systems.mathamr.config import ModelConfig
@@ -21,20 +22,8 @@ pytestmark = pytest.mark.timeout(2400)  # the first waits for the demo
 
 @pytest.fixture(scope="module")
 def sources(demo: Path) -> SystemSources:
-    tables = "returnable_formulas posts topics judgments training_pairs"
-    names = dict.fromkeys(tables.split(), "02_intermediate")
-    names |= dict.fromkeys(
-        ("formula_trees", "math_graphs", "topic_math_graphs"), "03_primary"
-    )
-    parts = (
-        "formulas", "posts", "topics", "judgments", "pairs", "trees_of", "graphs",
-        "topic_graphs",
-    )  # fmt: skip
-    folders = {
-        part: str(demo / "data" / layer / name)
-        for part, (name, layer) in zip(parts, names.items(), strict=True)
-    }
-    return SystemSourcesDataset(folders=folders).load()
+    with chdir(demo):
+        return open_catalog("demo").load("system_sources")
 
 
 def test_a_model_from_nothing_beats_chance(sources, tmp_path):

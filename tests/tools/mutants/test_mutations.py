@@ -52,15 +52,14 @@ def test_mutants_are_python_and_differ_from_the_source(tmp_path):
 
 def test_the_nearest_tests_run_first():
     path = Path("src/mathamr_kedro/metrics/bpref.py")
-    ordered = order_tests(Mutant(path, 1, "", "", ""))
+    ordered = order_tests(Mutant(path, 1, "", "", ""), {})
     assert ordered[0] == Path("tests/metrics/test_bpref.py")
-    own = set(find_tests("metrics"))
-    assert set(ordered[: len(own)]) == own
+    assert set(ordered) <= set(find_tests("metrics"))
 
 
 def test_tests_of_other_packages_run_where_they_name_what_was_changed():
     path = Path("src/mathamr_kedro/hits.py")
-    ordered = order_tests(Mutant(path, 1, "", "", ""))
+    ordered = order_tests(Mutant(path, 1, "", "", ""), {})
     assert ordered[0] == Path("tests/test_hits.py")
     assert Path("tests/search/engines/test_rescoring.py") in ordered
     assert Path("tests/test_stemming.py") not in ordered

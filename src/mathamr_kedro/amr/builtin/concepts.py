@@ -137,13 +137,10 @@ class ConceptModel:
 
 
 def _quantifies_formula(skeleton: Skeleton, i: int) -> bool:
-    head = skeleton.tokens[i].head
-    return (
-        skeleton.tokens[i].dep == "det"
-        and skeleton.words[i] in _QUANTIFIERS
-        and head >= 0
-        and PLACEHOLDER.fullmatch(skeleton.tokens[head].form) is not None
-    )
+    token = skeleton.tokens[i]
+    if token.dep != "det" or skeleton.words[i] not in _QUANTIFIERS:
+        return False
+    return PLACEHOLDER.fullmatch(skeleton.tokens[token.head].form) is not None
 
 
 def _is_consequence_mark(skeleton: Skeleton, i: int) -> bool:

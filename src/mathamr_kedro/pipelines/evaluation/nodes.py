@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -22,7 +22,7 @@ from mathamr_kedro.pipelines.evaluation.efficiency import (
     describe_training,
 )
 from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
-from mathamr_kedro.pipelines.evaluation.report import Scoreboard
+from mathamr_kedro.pipelines.evaluation.report import DataFrame, Scoreboard
 from mathamr_kedro.pipelines.evaluation.scoring import score_folder
 from mathamr_kedro.records import Topic
 from mathamr_kedro.runs import (
@@ -32,9 +32,6 @@ from mathamr_kedro.runs import (
     list_unsearched,
 )
 from mathamr_kedro.trec import Run
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +61,7 @@ def score_runs(
     returnable_formulas: ShardedTable,
     visual_index: VisualIndex,
     parameters: Values,
-) -> tuple[pd.DataFrame, list[dict[str, Any]], Scoreboard]:
+) -> tuple[DataFrame, list[dict[str, Any]], Scoreboard]:
     """Score the runs by topic; take the means, with floor and ceiling."""
     config = EvaluationConfig.read(parameters)
     sets = _list_sets(topics, judgments, visual_index, config)

@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -21,10 +21,8 @@ from mathamr_kedro.experiments.first_results import tabulate_results
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph import PreprocessingConfig
+from mathamr_kedro.pipelines.evaluation.report import DataFrame
 from mathamr_kedro.trec import Run
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +58,7 @@ def identify_evaluation(
 
 def record_evaluation(
     record: CellRecord,
-    scores: pd.DataFrame,
+    scores: DataFrame,
     metrics: Sequence[Values],
     efficiency: Values,
     training_history: Sequence[Values],

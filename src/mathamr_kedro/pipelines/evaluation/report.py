@@ -17,7 +17,9 @@ from mathamr_kedro.metrics import Evaluation, Group, Summary
 from mathamr_kedro.stats import Column, Figure, Row, Table
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame
+else:
+    DataFrame = object  # Kedro looks the types of nodes up: it need not wait for pandas
 
 _COLUMNS = {
     "task": "int64", "topic_set": "str", "system": "str", "topic_id": "str",
@@ -56,7 +58,7 @@ class Scoreboard:
 
     runs: Sequence[ScoredRun]
 
-    def list_scores(self) -> pd.DataFrame:
+    def list_scores(self) -> DataFrame:
         """Return a row for each topic that counts and each measure."""
         import pandas as pd  # noqa: PLC0415 -- who searches need not wait for it
 

@@ -80,7 +80,7 @@ class EngineConfig:
     """Of the engine ``exact``: ``cuda`` scans on a GPU."""
     scan: ScanType = "float32"
     """Of the engine ``exact`` on a CPU: ``bfloat16`` takes half the memory, ``int8`` a
-    fourth, ``binary`` a thirty-second."""
+    fourth, ``principal`` an eighth, ``binary`` a thirty-second."""
     rescore: int | None = None
     """Of the engine ``exact``: how many of the best by the scan get their true scores;
     as many as it takes for the true ranking if ``None``."""

@@ -31,6 +31,7 @@ _BYTES: dict[ScanType, float] = {
     "float32": 4,
     "bfloat16": 2,
     "int8": 1,
+    "principal": 1 / 2,
     "binary": 1 / 8,
 }
 

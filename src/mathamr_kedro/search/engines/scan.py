@@ -114,7 +114,7 @@ class ExactSpace:
             fewer, loss = pool_vectors(items, self._config.pooling)
             pooled = fewer.to(self.device)
         match dtype:
-            case "int8" | "binary":
+            case "int8" | "principal" | "binary":
                 return CodeScanner(posts, dtype, pooled=pooled, loss=loss)
             case _:
                 return TorchScanner(posts, dtype, pooled=pooled, loss=loss)

@@ -8,8 +8,9 @@ from typing import Literal, TypeAlias
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.search.engines.pooling import check_pooling
 
-ScanType: TypeAlias = Literal["float32", "bfloat16", "int8", "binary"]
+ScanType: TypeAlias = Literal["float32", "bfloat16", "int8", "principal", "binary"]
 """Numbers of the vectors that are scanned."""
+_COARSE = ("principal", "binary")
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,8 @@ class ScanConfig:
             raise ConfigurationError(
                 f"Expected rescore of at least 1, or null (got {self.rescore!r})"
             )
-        if self.rescore is None and (self.pooling or self.dtype == "binary"):
-            what = "pooling" if self.pooling else "scan 'binary'"
+        if self.rescore is None and (self.pooling or self.dtype in _COARSE):
+            what = "pooling" if self.pooling else f"scan {self.dtype!r}"
             raise ConfigurationError(
                 f"Expected a number for rescore with {what} (got null): its scores are "
                 "too far from the true ones to prove a ranking; take 2000 "

@@ -39,7 +39,7 @@ TOKENS = 64
 """Query vectors at once."""
 
 
-class Block(NamedTuple):
+class _Block(NamedTuple):
     """The packed vectors of some posts."""
 
     matrix: Tensor
@@ -73,14 +73,14 @@ class BlockScanner(ABC):
 
     def _make_block(
         self, packed: RaggedVectors[Tensor], first: int, last: int
-    ) -> Block:
+    ) -> _Block:
         chosen = self.order[first:last]
         lengths = packed.lengths[chosen]
         longest = int(lengths[-1])
         turn = torch.arange(longest, device=chosen.device)[:, None]
         index = packed.ptr[chosen] + torch.minimum(turn, lengths - 1)
         matrix = self._pack(packed.vectors[index.flatten()])
-        return Block(matrix, longest, first, last)
+        return _Block(matrix, longest, first, last)
 
     @abstractmethod
     def _pack(self, vectors: Tensor) -> Tensor:
@@ -192,7 +192,7 @@ def _cut_blocks(lengths: np.ndarray, columns: int) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def _best_products(tokens: Tensor, block: Block, room: Tensor) -> Tensor:
+def _best_products(tokens: Tensor, block: _Block, room: Tensor) -> Tensor:
     """(t, posts) the best product of each query vector with each post."""
     count, width = len(tokens), block.matrix.shape[1]
     products = room[: count * width].view(count, width)
