@@ -28,6 +28,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 PROJECT = Path(__file__).resolve().parents[1]
 PATIENCE = 600.0
 """Seconds after which something hangs, however busy the machine is."""
+LONG = 800_000
+"""Characters: read in seconds, but in minutes where every place is searched from to the
+end (`ends` marks the tests of such texts)."""
+ends = pytest.mark.timeout(120)
 SHARED = Path(os.environ.get("MATHAMR_SHARED", PROJECT.parent / "shared"))
 
 

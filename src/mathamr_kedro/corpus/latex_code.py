@@ -30,6 +30,7 @@ _STOP = re.compile(
 _BEFORE = re.compile(r"(?:\\\[|\\begin\{(?:equation|displaymath)\*?\})\s*\Z")
 _AFTER = re.compile(r"\s*(?:\\\]|\\end\{(?:equation|displaymath)\*?\})")
 _LOOK_BACK = 40
+_LINE_END = re.compile("\n")
 _CODE = re.compile("\ue005(\\d{1,9})\ue006")  # stands for code while LaTeX is read
 
 
@@ -88,8 +89,8 @@ def _read(
     if found["comment"] is not None:
         return LatexCode(*found.span())
     if found["delimiter"] is not None:
-        line = text.find("\n", found.end())
-        end = text.find(found["delimiter"], found.end(), line if line >= 0 else None)
+        line = ends.setdefault("\n", NextMatch(_LINE_END, text)).after(found.end())
+        end = text.find(found["delimiter"], found.end(), line and line.start())
         if end < 0:
             return None
         return LatexCode(found.start(), end + 1, text[found.end() : end])
