@@ -77,8 +77,8 @@ def write_png(figure: go.Figure) -> bytes:
 
 def _list_panels(layout: dict[str, Any]) -> Iterator[str]:
     """Yield the numbers of the axes that make a panel, from top to bottom."""
-    numbers = [key[5:] for key in layout if key.startswith("yaxis")] or [""]
-    own = [n for n in numbers if not layout.get(f"yaxis{n}", {}).get("overlaying")]
+    numbers = [key[5:] for key in layout if key.startswith("yaxis")]
+    own = [n for n in numbers if not layout[f"yaxis{n}"].get("overlaying")] or [""]
     whole = [0.0, 1.0]
     tops = {n: layout.get(f"yaxis{n}", {}).get("domain", whole)[1] for n in own}
     yield from sorted(own, key=lambda n: -tops[n])

@@ -1,8 +1,8 @@
 """Make mutants and see whether the tests kill them: ``python -m tools.mutants``.
 
-All tests run once, to note which of them call which functions (kept in build/reach;
-delete it to note anew). A mutant is tried by those that call what was changed, and by
-those that name it.
+All tests run once, to note which of them run which lines (kept in build/reach; delete
+it to note anew). A mutant is tried by those that run what was changed, and by those
+that name it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from functools import cache
@@ -28,11 +28,13 @@ from typing import NamedTuple
 import torch
 
 from tools.mutants.mutations import Mutant, find_mutants
-from tools.mutants.reach import FOLDER, SOURCE, Reach, find_callers, read_reach
+from tools.mutants.reach import Reach
 
+SOURCE = Path("src/mathamr_kedro")
 REACH = Path("build/reach")
-_NEAREST = 4
-"""Test files that are tried first: to import those of all callers takes minutes."""
+_FIRST = 40  # tests; to import the files of all takes minutes
+_FAR = 2.0  # seconds
+_UNKNOWN, _NONE = 4, 5  # exit codes of pytest: a test of a name, or any
 
 
 class Result(NamedTuple):
@@ -54,8 +56,9 @@ def main() -> int:
     parser.add_argument("--skip", nargs="*", default=[], help="test files to leave out")
     options = parser.parse_args()
     if not REACH.exists():
-        trace_tests(REACH, options.workers)
-    reach = read_reach(REACH)
+        print("all tests run once, to see which lines they run", flush=True)
+        Reach.trace(REACH, options.workers)
+    reach = Reach.read(REACH)
     packages = options.packages or list(find_packages())
     chosen = [m for p in packages for m in choose_mutants(p, options)]
     random.Random(options.seed).shuffle(chosen)  # what is done early is a fair sample
@@ -79,17 +82,6 @@ def _describe(outcomes: Counter[str]) -> str:
     killed, decided = outcomes["killed"], outcomes["killed"] + outcomes["survived"]
     text = f"{killed} of {decided} killed ({killed / max(1, decided):.1%})"
     return text + f", {outcomes['undecided']} undecided" * (outcomes["undecided"] > 0)
-
-
-def trace_tests(folder: Path, workers: int) -> None:
-    """Run all tests and note what they call; one that fails leaves nothing."""
-    print("all tests run once, to see what they call", flush=True)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "tools.mutants.reach"]
-    command += ["-n", str(workers), "--dist", "loadfile"]
-    part = folder.with_suffix(".part")
-    shutil.rmtree(part, ignore_errors=True)
-    subprocess.run(command, env=os.environ | {FOLDER: str(part)}, check=True)
-    part.rename(folder)
 
 
 def find_packages() -> Iterator[str]:
@@ -124,31 +116,34 @@ def choose_mutants(package: str, options: argparse.Namespace) -> list[Mutant]:
     return rng.sample(mutants, min(options.number, len(mutants)))
 
 
-def order_tests(mutant: Mutant, reach: Reach) -> list[Path]:
-    """Return the tests that may kill a mutant, those nearest to the change first.
+def order_tests(mutant: Mutant, reach: Reach) -> list[str]:
+    """Return the tests that may kill a mutant, those that may do so soonest first.
 
-    Near is a file of the module's own name, then others of its package, by how often
-    they name what the module defines: a mutant dies within seconds there, or seldom
-    at all. Tests of other packages come last.
+    A test of the module's own file kills most often, one of another package seldom: it
+    waits as though it took longer. Where no test runs the line, files that name what
+    the module defines may do so in a process of their own.
     """
-    module = mutant.path.stem
-    defined = _names_of(mutant.path)
-    dotted = ".".join(mutant.path.relative_to(SOURCE.parent).with_suffix("").parts)
     own = find_tests(package_of(mutant))
-    callers = set(find_callers(reach, mutant.path, mutant.line))
-    distances = {}
-    for test in _list_tests():
-        # A bare name of a module, such as "files", stands in texts of all kinds.
-        named = _count_names((module if test in own else dotted, *defined), test)
-        is_other = test.stem != f"test_{module}"
-        if named or test in callers or not is_other:
-            distances[test] = (test not in own, is_other, -named)
-    return sorted(distances, key=distances.__getitem__)
+    seconds = reach.find_tests(mutant.path, mutant.line) or {
+        str(test): 0.0 for test in _list_tests() if _is_named(mutant, test, own)
+    }
+
+    def cost(test: str) -> float:
+        file = Path(test.partition("::")[0])
+        is_other = file.stem != f"test_{mutant.path.stem}"
+        return seconds[test] + _FAR * (file not in own) + _FAR * is_other
+
+    # Examples of other modules would run with those modules as they stand here.
+    return sorted((test for test in seconds if test.startswith("tests/")), key=cost)
 
 
-def _count_names(names: Iterable[str], test: Path) -> int:
+def _is_named(mutant: Mutant, test: Path, own: list[Path]) -> bool:
+    module = mutant.path.stem
+    dotted = ".".join(mutant.path.relative_to(SOURCE.parent).with_suffix("").parts)
+    # A bare name of a module, such as "files", stands in texts of all kinds.
+    names = (module if test in own else dotted, *_names_of(mutant.path))
     any_name = "|".join(map(re.escape, names))
-    return len(re.findall(rf"\b(?:{any_name})\b", _text_of(test)))
+    return re.search(rf"\b(?:{any_name})\b", _text_of(test)) is not None
 
 
 @cache
@@ -172,28 +167,28 @@ def _names_of(path: Path) -> tuple[str, ...]:
 def try_mutant(mutant: Mutant, reach: Reach, options: argparse.Namespace) -> Result:
     """Run the tests on a copy of the source with one change, until one fails."""
     tests = order_tests(mutant, reach)
-    tests = [test for test in tests if str(test) not in options.skip]
+    tests = [test for test in tests if test.partition("::")[0] not in options.skip]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source = Path(folder) / "src"
         shutil.copytree(SOURCE.parent, source)
         place = source / mutant.path.relative_to(SOURCE.parent)
         place.write_text(mutant.source, encoding="utf-8")
         # Examples in docstrings are tests as well, and the nearest.
-        outcome = run_tests([place, *tests[:_NEAREST]], source, options.seconds)
-        if outcome == "survived" and tests[_NEAREST:]:
-            outcome = run_tests(tests[_NEAREST:], source, options.seconds)
+        outcome = run_tests([str(place), *tests[:_FIRST]], source, options.seconds)
+        if outcome == "survived" and tests[_FIRST:]:
+            outcome = run_tests(tests[_FIRST:], source, options.seconds)
         return Result(mutant, outcome)
 
 
-def run_tests(tests: list[Path], source: Path, seconds: int) -> str:
+def run_tests(tests: list[str], source: Path, seconds: int) -> str:
     """Return the outcome; a test that never ends has failed."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
     command += ["-p", "no:randomly", f"--timeout={min(120, seconds // 2)}"]
     # The copy stands elsewhere, and its settings are these.
-    command += ["-c", "pyproject.toml", "--rootdir", "."]
+    command += ["-c", "pyproject.toml", "--rootdir", ".", "-m", "not shared"]
     environment = os.environ | {"PYTHONPATH": f"{source}:{os.getenv('PYTHONPATH', '')}"}
     running = subprocess.Popen(
-        [*command, *map(str, tests)],
+        [*command, *tests],
         env=environment, start_new_session=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
@@ -206,8 +201,11 @@ def run_tests(tests: list[Path], source: Path, seconds: int) -> str:
         with suppress(ProcessLookupError):
             os.killpg(running.pid, signal.SIGKILL)
         running.wait()
-    # 5: no test was found, which tells nothing.
-    return "survived" if code in (0, 5) else "killed"
+    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+    if code == _UNKNOWN and files != tests:  # a test is named after what was changed
+        return run_tests(files, source, seconds)
+    # Of a module without examples no test is found, which tells nothing.
+    return "survived" if code in (0, _NONE) else "killed"
 
 
 if __name__ == "__main__":

@@ -1,114 +1,111 @@
-"""Which test files call which functions: ``pytest -p tools.mutants.reach``.
+"""Which tests run which lines, and how long they take.
 
-A function that no test calls cannot be found wrong by any. What is written to the
-folder named by the environment variable ``MATHAMR_REACH``, a file for each process::
-
-    {"tests/test_hits.py": ["hits.py:41", "hits.py:57", ...], ...}
-
-Functions are named by their file and the line where they begin, decorators included.
-What other processes call is not seen.
+A line that no test runs cannot be found wrong by any. All tests run once under
+coverage, which keeps the lines of each test apart; those that other processes run are
+not seen.
 """
 
 from __future__ import annotations
 
 import ast
-import json
 import os
+import shutil
+import subprocess
 import sys
-import threading
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from types import CodeType, FrameType
-from typing import Any
+from xml.etree import ElementTree
 
-import pytest
+from coverage import CoverageData
 
-SOURCE = Path("src/mathamr_kedro")
-FOLDER = "MATHAMR_REACH"
-Reach = dict[str, list[str]]
-"""The functions that each test file calls."""
+_LINES, _TIMES = "lines.sqlite", "times.xml"
+_UNKNOWN = 1.0  # seconds of a test whose time was not noted
 
 
-class Tracer:
-    """Notes every function of the package that is called, for one test file at a time.
+class Reach:
+    """What the tests run.
 
     Args:
-        folder: to write to.
+        tests: file to line to the tests that run it; ``file::test|setup`` is what a
+            test needs before it begins, and may share with others of its file.
+        seconds: of each test.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._below = str(SOURCE.resolve()) + os.sep
-        self._codes: defaultdict[str, set[CodeType]] = defaultdict(set)
-        self._current: set[CodeType] = set()
+    def __init__(
+        self, tests: dict[str, dict[int, list[str]]], seconds: dict[str, float]
+    ) -> None:
+        self._tests, self._seconds = tests, seconds
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
-        """Trace a test with the fixtures that it is the first to ask for."""
-        self._current = self._codes[item.nodeid.partition("::")[0]]
-        threading.settrace(self._note)
-        sys.settrace(self._note)
-        try:
-            return (yield)
-        finally:
-            sys.settrace(None)
-            threading.settrace(None)
+    @classmethod
+    def trace(cls, folder: Path, workers: int, tests: Iterable[str] = ()) -> None:
+        """Run tests (all by default) and keep what they run, unless one fails."""
+        part = folder.with_suffix(".part")
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        command = [sys.executable, "-m", "pytest", "-q", "-m", "not shared", *tests]
+        command += ["-p", "no:cacheprovider", "-n", str(workers), "--dist", "loadfile"]
+        command += ["--cov=src", "--cov-context=test", "--cov-report="]
+        command += [f"--junitxml={part / _TIMES}"]
+        lines = os.environ | {"COVERAGE_FILE": str(part / _LINES)}
+        subprocess.run(command, env=lines, check=True)
+        part.rename(folder)
 
-    def _note(self, frame: FrameType, event: str, value: Any) -> None:
-        self._current.add(frame.f_code)  # its lines are not followed
+    @classmethod
+    def read(cls, folder: Path) -> Reach:
+        """Read what `trace` has kept."""
+        data = CoverageData(str(folder / _LINES))
+        data.read()
+        tests = {file: data.contexts_by_lineno(file) for file in data.measured_files()}
+        cases = ElementTree.parse(folder / _TIMES).iter("testcase")
+        seconds = {
+            f"{case.attrib['classname'].replace('.', '/')}.py::{case.attrib['name']}":
+            float(case.attrib["time"])
+            for case in cases
+        }  # fmt: skip
+        return cls(tests, seconds)
 
-    def pytest_sessionfinish(self) -> None:
-        """Write what was noted, of this package alone."""
-        found = {
-            test: sorted(
-                f"{code.co_filename.removeprefix(self._below)}:{code.co_firstlineno}"
-                for code in codes
-                if code.co_filename.startswith(self._below)
-            )
-            for test, codes in self._codes.items()
+    def find_tests(self, path: Path, line: int) -> dict[str, float]:
+        """Return the tests that run a line, or need what runs it, with their seconds.
+
+        Of what stands in no function, all that run any line of the file.
+        """
+        tests = self._tests.get(path.as_posix(), {})
+        around = _find_statement(path, line)
+        contexts = {
+            context
+            for number, found in tests.items()
+            if around is None or number in around
+            for context in found
         }
-        self._folder.mkdir(parents=True, exist_ok=True)
-        file = self._folder / f"{os.getpid()}.json"
-        file.write_text(json.dumps(found), encoding="utf-8")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Trace where the tests run: in workers where there are any."""
-    config.pluginmanager.register(Tracer(Path(os.environ[FOLDER]).resolve()))
-
-
-def read_reach(folder: Path) -> Reach:
-    """Return what the processes of a run have written."""
-    reach: Reach = {}
-    for file in sorted(folder.glob("*.json")):
-        for test, functions in json.loads(file.read_text(encoding="utf-8")).items():
-            reach.setdefault(test, []).extend(functions)
-    return reach
-
-
-def find_callers(reach: Reach, path: Path, line: int) -> list[Path]:
-    """Return the test files that call the function around a line.
-
-    Of what stands in no function, those that call any of the file.
-    """
-    name = path.relative_to(SOURCE).as_posix()
-    inner = max((a for a, b in _list_functions(path) if a <= line <= b), default=None)
-    return [
-        Path(test)
-        for test, functions in reach.items()
-        if (f"{name}:{inner}" in functions if inner is not None
-            else any(f.startswith(f"{name}:") for f in functions))
-    ]  # fmt: skip
+        run = {c.removesuffix("|run") for c in contexts if c.endswith("|run")}
+        prepared = {c.partition("::")[0] for c in contexts if c.endswith("|setup")}
+        run |= {test for test in self._seconds if test.partition("::")[0] in prepared}
+        return {test: self._seconds.get(test, _UNKNOWN) for test in run}
 
 
 @cache
-def _list_functions(path: Path) -> tuple[tuple[int, int], ...]:
-    """First and last line of all functions of a file."""
-    defined = ast.FunctionDef | ast.AsyncFunctionDef
-    return tuple(
-        (min([n.lineno, *(d.lineno for d in n.decorator_list)]), n.end_lineno or 0)
-        for n in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(n, defined)
-    )
+def _find_statement(path: Path, line: int) -> range | None:
+    """Return the lines of the statement at a line; ``None`` outside of functions.
+
+    Of a loop or condition these are the lines before its body, of what begins a
+    function (its defaults) all lines of the function.
+    """
+    functions = ast.FunctionDef | ast.AsyncFunctionDef
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    around = [
+        node for node in ast.walk(tree)
+        if isinstance(node, ast.stmt) and line in _list_lines(node)
+    ]  # fmt: skip
+    if not any(isinstance(node, functions) for node in around):
+        return None
+    inner = max(around, key=lambda node: (node.lineno, -len(_list_lines(node))))
+    body = getattr(inner, "body", None)
+    if body is None or isinstance(inner, functions | ast.ClassDef):
+        return _list_lines(inner)
+    return range(inner.lineno, max(inner.lineno + 1, body[0].lineno))
+
+
+def _list_lines(node: ast.stmt) -> range:
+    first = [node, *getattr(node, "decorator_list", [])]
+    return range(min(n.lineno for n in first), (node.end_lineno or node.lineno) + 1)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
-from tools.mutants.__main__ import find_tests, order_tests
-from tools.mutants.mutations import Mutant, find_mutants
+from tools.mutants.mutations import find_mutants
 
 SOURCE = '''"""A module."""
 LIMIT: int = 3
@@ -48,18 +46,3 @@ def test_mutants_are_python_and_differ_from_the_source(tmp_path):
     for mutant in mutants:
         assert ast.dump(ast.parse(mutant.source)) != before
         assert len(mutant.source) >= len(path.read_text()) - len(mutant.before)
-
-
-def test_the_nearest_tests_run_first():
-    path = Path("src/mathamr_kedro/metrics/bpref.py")
-    ordered = order_tests(Mutant(path, 1, "", "", ""), {})
-    assert ordered[0] == Path("tests/metrics/test_bpref.py")
-    assert set(ordered) <= set(find_tests("metrics"))
-
-
-def test_tests_of_other_packages_run_where_they_name_what_was_changed():
-    path = Path("src/mathamr_kedro/hits.py")
-    ordered = order_tests(Mutant(path, 1, "", "", ""), {})
-    assert ordered[0] == Path("tests/test_hits.py")
-    assert Path("tests/search/engines/test_rescoring.py") in ordered
-    assert Path("tests/test_stemming.py") not in ordered

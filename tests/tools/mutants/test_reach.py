@@ -1,49 +1,97 @@
-"""What tests call, and which of them are tried on a mutant."""
+"""What tests run, and which of them are tried on a mutant."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
-from tools.mutants.__main__ import order_tests, run_tests
+import pytest
+
+from tools.mutants.__main__ import find_tests, order_tests, run_tests
 from tools.mutants.mutations import Mutant
-from tools.mutants.reach import FOLDER, find_callers, read_reach
+from tools.mutants.reach import Reach
 
 ERRORS = Path("src/mathamr_kedro/errors.py")
+TESTS = "tests/test_errors.py"
 
 
-def find_line(path: Path, text: str) -> int:
+def find_line(text: str, path: Path = ERRORS) -> int:
     lines = path.read_text().splitlines()
     (place,) = [n for n, line in enumerate(lines, start=1) if text in line]
     return place
 
 
-def test_files_are_noted_with_the_functions_that_they_call(tmp_path):
-    """In a process of its own: two tracers of one process would disturb each other."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    command += ["-p", "tools.mutants.reach", "tests/test_errors.py"]
-    subprocess.run(command, env=os.environ | {FOLDER: str(tmp_path)}, check=True)
-    reach = read_reach(tmp_path)
-    assert list(reach) == ["tests/test_errors.py"]
-    inside = find_line(ERRORS, "what = os.strerror")
-    assert find_callers(reach, ERRORS, inside) == [Path("tests/test_errors.py")]
-    uncalled = find_line(ERRORS, "nearest = difflib")
-    assert find_callers(reach, ERRORS, uncalled) == []
-    outside = find_line(ERRORS, "import difflib")
-    assert find_callers(reach, ERRORS, outside) == [Path("tests/test_errors.py")]
+@pytest.fixture(scope="module")
+def reach(tmp_path_factory) -> Reach:
+    folder = tmp_path_factory.mktemp("reach") / "reach"
+    Reach.trace(folder, 1, [TESTS])
+    return Reach.read(folder)
 
 
-def test_what_calls_a_function_is_tried_on_its_mutants():
-    begin = find_line(ERRORS, "def suggest(")
-    reach = {"tests/test_stemming.py": [f"errors.py:{begin}"]}
-    other = find_line(ERRORS, "what = os.strerror")
-    for line, is_tried in ((begin + 3, True), (other, False)):
-        tried = order_tests(Mutant(ERRORS, line, "", "", ""), reach)
-        assert (Path("tests/test_stemming.py") in tried) == is_tried
-        assert tried[0] == Path("tests/test_errors.py")
+def test_tests_are_noted_with_the_lines_that_they_run(reach):
+    found = reach.find_tests(ERRORS, find_line("what = os.strerror"))
+    assert found
+    assert {test.partition("::")[0] for test in found} == {TESTS}
+    assert all(0 <= seconds < 100 for seconds in found.values())
+    assert reach.find_tests(ERRORS, find_line("nearest = difflib")) == {}
+    everything = reach.find_tests(ERRORS, find_line("import difflib"))
+    assert found.keys() < everything.keys()
+
+
+SOURCE = """LIMIT = 3
+def f(a, b=1):
+    if (a
+            or b):
+        return g(
+            2,
+            a)
+    return b
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "tests"),
+    [(1, "abcd"), (2, "abc"), (4, "ab"), (6, "b"), (8, "c")],
+)
+def test_a_line_stands_for_its_statement(tmp_path, line, tests):
+    path = tmp_path / "m.py"
+    path.write_text(SOURCE)
+    runs = {3: ["", "t.py::a|run"], 4: ["t.py::b|run"], 5: ["t.py::b|run"]}
+    runs |= {8: ["t.py::c|run"], 20: ["t.py::d|run"]}
+    reach = Reach({path.as_posix(): runs}, {"t.py::a": 2.0})
+    found = reach.find_tests(path, line)
+    assert sorted(found) == [f"t.py::{name}" for name in tests]
+    assert found.get("t.py::a", 2.0) == 2.0
+
+
+def test_what_is_made_before_a_test_belongs_to_all_of_its_file(tmp_path):
+    path = tmp_path / "m.py"
+    path.write_text(SOURCE)
+    seconds = {"t.py::a": 1.0, "t.py::b": 2.0, "u.py::c": 3.0}
+    reach = Reach({path.as_posix(): {8: ["t.py::a|setup"]}}, seconds)
+    assert reach.find_tests(path, 8) == {"t.py::a": 1.0, "t.py::b": 2.0}
+
+
+def test_what_runs_a_line_is_tried_on_its_mutants_the_soonest_first():
+    line = find_line("what = os.strerror")
+    ran = {"tests/test_stemming.py::a": 0.1, f"{TESTS}::b": 1.0, f"{TESTS}::c": 0.2}
+    ran |= {"src/mathamr_kedro/hits.py::d": 0.1}
+    reach = Reach({ERRORS.as_posix(): {line: [f"{test}|run" for test in ran]}}, ran)
+    tried = order_tests(Mutant(ERRORS, line, "", "", ""), reach)
+    assert tried == [f"{TESTS}::c", f"{TESTS}::b", "tests/test_stemming.py::a"]
+
+
+def test_what_names_the_module_is_tried_where_no_test_runs_the_line():
+    nothing = Reach({}, {})
+    path = Path("src/mathamr_kedro/metrics/bpref.py")
+    ordered = order_tests(Mutant(path, 1, "", "", ""), nothing)
+    assert ordered[0] == "tests/metrics/test_bpref.py"
+    assert set(ordered) <= set(map(str, find_tests("metrics")))
+    path = Path("src/mathamr_kedro/hits.py")
+    ordered = order_tests(Mutant(path, 1, "", "", ""), nothing)
+    assert ordered[0] == "tests/test_hits.py"
+    assert "tests/search/engines/test_rescoring.py" in ordered
+    assert "tests/test_stemming.py" not in ordered
 
 
 def test_what_a_test_leaves_running_is_ended(tmp_path):
@@ -54,7 +102,7 @@ def test_what_a_test_leaves_running_is_ended(tmp_path):
         "    left = os.posix_spawn('/bin/sleep', ['sleep', '600'], os.environ)\n"
         f"    pathlib.Path({str(left)!r}).write_text(str(left))\n"
     )
-    assert run_tests([tmp_path / "test_it.py"], Path("src"), 300) == "survived"
+    assert run_tests([str(tmp_path / "test_it.py")], Path("src"), 300) == "survived"
     status = Path("/proc") / left.read_text() / "status"
     deadline = time.monotonic() + 60
     while status.exists() and "zombie" not in status.read_text():
@@ -65,6 +113,14 @@ def test_what_a_test_leaves_running_is_ended(tmp_path):
 def test_a_test_that_fails_kills_and_one_that_takes_too_long_decides_nothing(tmp_path):
     test = tmp_path / "test_it.py"
     test.write_text("def test_it():\n    assert 1 == 2\n")
-    assert run_tests([test], Path("src"), 300) == "killed"
+    assert run_tests([str(test)], Path("src"), 300) == "killed"
     test.write_text("import time\ntime.sleep(60)\n")
-    assert run_tests([test], Path("src"), 6) == "undecided"
+    assert run_tests([str(test)], Path("src"), 6) == "undecided"
+
+
+def test_a_test_that_lost_its_name_is_found_by_its_file(tmp_path):
+    test = tmp_path / "test_it.py"
+    test.write_text("def test_it():\n    pass\n")
+    assert run_tests([f"{test}::test_other"], Path("src"), 300) == "survived"
+    test.write_text("def test_it():\n    assert 1 == 2\n")
+    assert run_tests([f"{test}::test_other"], Path("src"), 300) == "killed"
