@@ -17,8 +17,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+from bisect import bisect
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from functools import cache
@@ -32,7 +33,7 @@ from tools.mutants.reach import Reach
 
 SOURCE = Path("src/mathamr_kedro")
 REACH = Path("build/reach")
-_FIRST = 40  # tests; to import the files of all takes minutes
+_ROUNDS = (5.0, 60.0)  # seconds of tests; pytest runs those of shared fixtures first
 _FAR = 2.0  # seconds
 _UNKNOWN, _NONE = 4, 5  # exit codes of pytest: a test of a name, or any
 
@@ -116,8 +117,8 @@ def choose_mutants(package: str, options: argparse.Namespace) -> list[Mutant]:
     return rng.sample(mutants, min(options.number, len(mutants)))
 
 
-def order_tests(mutant: Mutant, reach: Reach) -> list[str]:
-    """Return the tests that may kill a mutant, those that may do so soonest first.
+def order_tests(mutant: Mutant, reach: Reach) -> dict[str, float]:
+    """Return the tests that may kill a mutant, the soonest first, and their seconds.
 
     A test of the module's own file kills most often, one of another package seldom: it
     waits as though it took longer. Where no test runs the line, files that name what
@@ -134,7 +135,18 @@ def order_tests(mutant: Mutant, reach: Reach) -> list[str]:
         return seconds[test] + _FAR * (file not in own) + _FAR * is_other
 
     # Examples of other modules would run with those modules as they stand here.
-    return sorted((test for test in seconds if test.startswith("tests/")), key=cost)
+    found = sorted((test for test in seconds if test.startswith("tests/")), key=cost)
+    return {test: seconds[test] for test in found}
+
+
+def split_rounds(seconds: Mapping[str, float]) -> list[list[str]]:
+    """Split tests, in their order, where those before take long enough together."""
+    rounds: list[list[str]] = [[] for _ in (*_ROUNDS, "the rest")]
+    total = 0.0
+    for test, time in seconds.items():
+        total += time
+        rounds[bisect(_ROUNDS, total)].append(test)
+    return rounds
 
 
 def _is_named(mutant: Mutant, test: Path, own: list[Path]) -> bool:
@@ -166,17 +178,20 @@ def _names_of(path: Path) -> tuple[str, ...]:
 
 def try_mutant(mutant: Mutant, reach: Reach, options: argparse.Namespace) -> Result:
     """Run the tests on a copy of the source with one change, until one fails."""
-    tests = order_tests(mutant, reach)
-    tests = [test for test in tests if test.partition("::")[0] not in options.skip]
+    first, *others = split_rounds({
+        test: seconds for test, seconds in order_tests(mutant, reach).items()
+        if test.partition("::")[0] not in options.skip
+    })  # fmt: skip
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source = Path(folder) / "src"
         shutil.copytree(SOURCE.parent, source)
         place = source / mutant.path.relative_to(SOURCE.parent)
         place.write_text(mutant.source, encoding="utf-8")
         # Examples in docstrings are tests as well, and the nearest.
-        outcome = run_tests([str(place), *tests[:_FIRST]], source, options.seconds)
-        if outcome == "survived" and tests[_FIRST:]:
-            outcome = run_tests(tests[_FIRST:], source, options.seconds)
+        outcome = run_tests([str(place), *first], source, options.seconds)
+        for tests in filter(None, others):
+            if outcome == "survived":
+                outcome = run_tests(tests, source, options.seconds)
         return Result(mutant, outcome)
 
 

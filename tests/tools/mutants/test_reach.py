@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.mutants.__main__ import find_tests, order_tests, run_tests
+from tools.mutants.__main__ import find_tests, order_tests, run_tests, split_rounds
 from tools.mutants.mutations import Mutant
 from tools.mutants.reach import Reach
 
@@ -78,20 +78,26 @@ def test_what_runs_a_line_is_tried_on_its_mutants_the_soonest_first():
     ran |= {"src/mathamr_kedro/hits.py::d": 0.1}
     reach = Reach({ERRORS.as_posix(): {line: [f"{test}|run" for test in ran]}}, ran)
     tried = order_tests(Mutant(ERRORS, line, "", "", ""), reach)
-    assert tried == [f"{TESTS}::c", f"{TESTS}::b", "tests/test_stemming.py::a"]
+    assert list(tried) == [f"{TESTS}::c", f"{TESTS}::b", "tests/test_stemming.py::a"]
 
 
 def test_what_names_the_module_is_tried_where_no_test_runs_the_line():
     nothing = Reach({}, {})
     path = Path("src/mathamr_kedro/metrics/bpref.py")
-    ordered = order_tests(Mutant(path, 1, "", "", ""), nothing)
+    ordered = [*order_tests(Mutant(path, 1, "", "", ""), nothing)]
     assert ordered[0] == "tests/metrics/test_bpref.py"
     assert set(ordered) <= set(map(str, find_tests("metrics")))
     path = Path("src/mathamr_kedro/hits.py")
-    ordered = order_tests(Mutant(path, 1, "", "", ""), nothing)
+    ordered = [*order_tests(Mutant(path, 1, "", "", ""), nothing)]
     assert ordered[0] == "tests/test_hits.py"
     assert "tests/search/engines/test_rescoring.py" in ordered
     assert "tests/test_stemming.py" not in ordered
+
+
+def test_tests_that_take_long_wait_for_a_round_of_their_own():
+    seconds = {"a": 3.0, "b": 1.0, "c": 7.0, "d": 90.0, "e": 1.0}
+    assert split_rounds(seconds) == [["a", "b"], ["c"], ["d", "e"]]
+    assert split_rounds({}) == [[], [], []]
 
 
 def test_what_a_test_leaves_running_is_ended(tmp_path):
