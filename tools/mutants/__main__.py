@@ -17,7 +17,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -33,7 +32,7 @@ from tools.mutants.reach import Reach
 
 SOURCE = Path("src/mathamr_kedro")
 REACH = Path("build/reach")
-_ROUNDS = (5.0, 60.0)  # seconds of tests; pytest runs those of shared fixtures first
+_SHORT = 60.0  # seconds of tests that run before the rest
 _FAR = 2.0  # seconds
 _UNKNOWN, _NONE = 4, 5  # exit codes of pytest: a test of a name, or any
 
@@ -139,13 +138,17 @@ def order_tests(mutant: Mutant, reach: Reach) -> dict[str, float]:
     return {test: seconds[test] for test in found}
 
 
-def split_rounds(seconds: Mapping[str, float]) -> list[list[str]]:
-    """Split tests, in their order, where those before take long enough together."""
-    rounds: list[list[str]] = [[] for _ in (*_ROUNDS, "the rest")]
+def split_rounds(seconds: Mapping[str, float], module: str) -> list[list[str]]:
+    """Split tests into those of the module's own file, short ones, and the rest.
+
+    Together, those that share what takes long to make would run first.
+    """
+    rounds: list[list[str]] = [[], [], []]
     total = 0.0
     for test, time in seconds.items():
-        total += time
-        rounds[bisect(_ROUNDS, total)].append(test)
+        is_own = f"/test_{module}.py" in test
+        total += 0.0 if is_own else time
+        rounds[0 if is_own else 1 if total < _SHORT else 2].append(test)
     return rounds
 
 
@@ -181,7 +184,7 @@ def try_mutant(mutant: Mutant, reach: Reach, options: argparse.Namespace) -> Res
     first, *others = split_rounds({
         test: seconds for test, seconds in order_tests(mutant, reach).items()
         if test.partition("::")[0] not in options.skip
-    })  # fmt: skip
+    }, mutant.path.stem)  # fmt: skip
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source = Path(folder) / "src"
         shutil.copytree(SOURCE.parent, source)

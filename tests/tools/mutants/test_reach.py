@@ -94,10 +94,12 @@ def test_what_names_the_module_is_tried_where_no_test_runs_the_line():
     assert "tests/test_stemming.py" not in ordered
 
 
-def test_tests_that_take_long_wait_for_a_round_of_their_own():
-    seconds = {"a": 3.0, "b": 1.0, "c": 7.0, "d": 90.0, "e": 1.0}
-    assert split_rounds(seconds) == [["a", "b"], ["c"], ["d", "e"]]
-    assert split_rounds({}) == [[], [], []]
+def test_the_nearest_and_the_short_have_rounds_of_their_own():
+    own = "tests/x/test_hits.py"
+    seconds = {"a": 3.0, f"{own}::b": 90.0, "c": 7.0, "d": 50.0, "e": 1.0}
+    rounds = [[f"{own}::b"], ["a", "c"], ["d", "e"]]
+    assert split_rounds(seconds, "hits") == rounds
+    assert split_rounds({}, "hits") == [[], [], []]
 
 
 def test_what_a_test_leaves_running_is_ended(tmp_path):
