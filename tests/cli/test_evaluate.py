@@ -68,6 +68,13 @@ def test_csv_is_one_line_per_group_and_measure(files):
         ("topic", "A.1", "MAP'", "1.0"), ("topic", "A.1", "P'@1", "1.0"),
         ("topic", "A.2", "MAP'", "0.5"), ("topic", "A.2", "P'@1", "0.0"),
     ]  # fmt: skip
+    assert [r["topics"] for r in rows] == ["2", "2", "1", "1", "1", "1"]
+
+
+def test_json_is_read_as_it_is_written(files):
+    (files / "info.csv").write_text("Topic,Category\nA.1,Größe\nA.2,Größe\n")
+    output = call(files, "--output", "json", "--topics-info", files / "info.csv").output
+    assert '\n      "value": "Größe"' in output
 
 
 def test_findings_are_told(files):
