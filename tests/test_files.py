@@ -137,10 +137,11 @@ def test_closed_lock_lets_others_in_while_it_is_still_known(tmp_path):
 
 
 def test_second_lock_is_refused_with_the_remedy(tmp_path):
-    with FolderLock(tmp_path / "new", "wait"):
+    with FolderLock(tmp_path / "new", "wait") as first:
         with pytest.raises(LockedError, match="new' open; come back later"):
             FolderLock(tmp_path / "new", "come back later")
     FolderLock(tmp_path / "new", "wait").close()
+    assert first  # that it is forgotten is not what lets others in
 
 
 def test_lock_of_another_process_ends_with_it(tmp_path):

@@ -53,6 +53,15 @@ def test_command_leaves_a_model_and_its_history(shards, tmp_path):
     assert model.config.num_layers == 1
 
 
+@pytest.mark.parametrize("missing", ["--data", "--out"])
+def test_what_is_read_and_what_is_written_must_be_said(tmp_path, capsys, missing):
+    given = {"--data": tmp_path, "--out": tmp_path / "out"}
+    given.pop(missing)
+    with pytest.raises(SystemExit):
+        main([str(part) for option in given.items() for part in option])
+    assert f"required: {missing}" in capsys.readouterr().err
+
+
 def write_prepared(shards, folder):
     """What preprocessing leaves, as far as training reads it."""
     shutil.copytree(shards.folder, folder / "posts")
