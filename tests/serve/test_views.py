@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from mathamr_kedro.records import FormulaMention
-from mathamr_kedro.serve.views import TextView
+from mathamr_kedro.formula import PatternMatch
+from mathamr_kedro.records import CleanText, FormulaMention, Post
+from mathamr_kedro.search import Answer, Explanation, Result, ScorePart
+from mathamr_kedro.search.explanation import Match
+from mathamr_kedro.serve.views import AnswerView, TextView
 
 TEXT = (
     "A title with FORMULA_0\n\nLet FORMULA_1 be even. Nothing here. It is odd. "
@@ -61,3 +67,119 @@ def test_what_matched_is_shown(view: TextView, keys: Any, shown: Any) -> None:
 def test_words_with_dollars_are_read_as_formulas() -> None:
     parts = TextView.show_words("so $x$ costs 5$")
     assert [p.get("text", p.get("latex")) for p in parts] == ["so ", "x", " costs 5$"]
+
+
+def test_a_sentence_whose_spaces_were_changed_begins_no_paragraph() -> None:
+    view = TextView("It\u00a0is.\n\nIt is\u00a0so.\n\nEnd.", (), 500)
+    found = [(join(s), s["new_paragraph"]) for s in view.sentences]
+    assert found == [("It is.", False), ("It is so.", False), ("End.", True)]
+
+
+QUESTION = Post(
+    "1", "question", "1", None, None, "2020-01-02T03:04:05", 7, ("algebra",),
+    "Is FORMULA_0 odd?", "Is FORMULA_0 odd?\n\nI ask.",
+    (FormulaMention("FORMULA_0", "9", "", "x", 3, 12),),
+)  # fmt: skip
+REPLY = Post(
+    "2", "answer", "1", "1", None, None, None, (), "",
+    "Yes. Well. See FORMULA_1. It is. End.",
+    (FormulaMention("FORMULA_1", "8", "", "y^2", 15, 24),),
+)  # fmt: skip
+
+
+def show(result: Result, compared: Any = None, texts: Any = None) -> dict[str, Any]:
+    texts = {"1": QUESTION, "2": REPLY} if texts is None else texts
+    answer = Answer((result,), ("slow",), None, texts, ("2",))
+    found = AnswerView(500).show(answer, compared or {})
+    assert (found["query"], found["warnings"]) == ([], ["slow"])
+    return found["results"][0]
+
+
+def test_a_result_is_shown_with_what_is_known_of_its_post() -> None:
+    matches = (Match("F0 x", "F1 y^2", 0.123456, 1.0), Match("S1 a", "S4 b", 0.5, 1))
+    parts = (ScorePart("bm25", 0.12345678, 3.0), ScorePart("own", 0.2, math.nan))
+    pattern = PatternMatch({"?a": "z"}, is_whole=True)
+    result = Result(
+        3, "2", 0.98765432, "answer", "A $t$", "", matches, parts, None, pattern
+    )
+    shown = show(result)
+    assert shown == {
+        "rank": 3, "post_id": "2", "score": 0.987654, "type": "answer",
+        "title": TextView.show_words("A $t$"),
+        "matches": [
+            {"query": "F0", "post": "F1", "similarity": 0.1235},
+            {"query": "S1", "post": "S4", "similarity": 0.5},
+        ],
+        "parts": [
+            {"system": "bm25", "share": 0.123457, "score": 3.0},
+            {"system": "own", "share": 0.2, "score": None},
+        ],
+        "pattern": {"whole": True, "bindings": {"?a": TextView.show_formula("z")}},
+        "tags": ["algebra"], "date": None, "votes": None,  # tags are the question's
+        "sentences": shown["sentences"],
+    }  # fmt: skip
+    assert [(s["key"], s["gap"]) for s in shown["sentences"]] == [
+        ("S3", True), ("S4", False),
+    ]  # fmt: skip
+
+
+def test_a_result_without_a_text_has_no_sentences() -> None:
+    shown = show(Result(1, "2", 0.5, "answer", "", "", ()), texts={})
+    about = {name: shown[name] for name in ("tags", "date", "votes", "sentences")}
+    assert about == {"tags": [], "date": None, "votes": None, "sentences": []}
+    assert shown["pattern"] is None
+
+
+@pytest.mark.parametrize(("latex", "name"), [("y^2", "F1"), ("unknown", "F0")])
+def test_a_formula_that_is_named_by_its_latex_is_looked_up(latex: str, name: str):
+    result = Result(
+        1, "2", 0.5, "answer", "", "", (Match("F0 x", f"${latex}$", 0.5, 1.0),)
+    )
+    assert show(result)["matches"][0]["post"] == name
+
+
+def test_what_was_found_by_its_text_is_compared_with_the_query() -> None:
+    similarity = np.array([[0.9, 0.1, 0.25], [0.8, 0.7, 0.3], [0.5, 0.2, 0.1]])
+    compared = Explanation(
+        "q", "2", ("D", "F0 x", "S1 a"), ("D", "S1 b", "F1 y^2"), similarity
+    )
+    result = Result(1, "2", 0.5, "answer", "", "", (Match("F0 x", "D", 0.5, 1.0),))
+    assert show(result, {"2": compared})["matches"] == [
+        {"query": "F0", "post": "S1", "similarity": 0.7},
+        {"query": "S1", "post": "S1", "similarity": 0.2},
+    ]
+    alone = Explanation("q", "2", ("D", "F0 x"), ("D",), np.array([[0.9], [0.8]]))
+    assert show(result, {"2": alone})["matches"] == []
+
+
+def test_the_query_is_shown_as_it_was_read() -> None:
+    written = CleanText("Is FORMULA_0 odd?", QUESTION.formula_map)
+    answer = Answer((), (), SimpleNamespace(written=written))
+    (sentence,) = AnswerView(500).show(answer)["query"]
+    assert (sentence["key"], join(sentence)) == ("S1", "Is <F0> odd?")
+
+
+def test_an_answer_has_the_title_and_tags_of_its_question() -> None:
+    shown = AnswerView(500).show_post(REPLY, QUESTION)
+    assert join({"parts": shown["title"]}) == "Is <F0> odd?"
+    assert (shown["tags"], shown["question_id"], shown["type"]) == (
+        ["algebra"], "1", "answer",
+    )  # fmt: skip
+    assert (shown["date"], shown["votes"]) == (None, None)
+    assert len(shown["sentences"]) == 5
+    alone = AnswerView(500).show_post(REPLY, None)
+    assert (alone["title"], alone["tags"]) == ([], [])
+    own = AnswerView(500).show_post(QUESTION, None)
+    assert (own["date"], own["votes"]) == ("2020-01-02", 7)
+    assert join({"parts": own["title"]}) == "Is <F0> odd?"
+
+
+def test_an_explanation_names_rows_and_columns() -> None:
+    similarity = np.array([[0.123456, 0.5], [0.25, 0.1]])
+    found = Explanation("q", "2", ("F0 $x$", "D"), ("S1 a $y$ b", "D"), similarity)
+    shown = AnswerView.show_explanation(found)
+    assert [row["key"] for row in shown["rows"]] == ["F0", "D"]
+    assert shown["rows"][0]["parts"] == TextView.show_words("$x$")
+    assert shown["columns"][0]["parts"] == TextView.show_words("a $y$ b")
+    assert shown["similarity"] == [[0.1235, 0.5], [0.25, 0.1]]
+    assert (shown["best"], shown["score"]) == ([1, 0], 0.375)
