@@ -56,13 +56,11 @@ class SearchService:
         found = (self.searcher.store.folder / "store.json").stat()
         return found.st_mtime_ns, found.st_size, found.st_ino
 
-    def catch_up(self) -> bool:
-        """Open the index anew if another process changed it; tell whether it did."""
-        if self._read_stamp() == self._stamp:
-            return False
-        self.searcher.close()
-        self._open()
-        return True
+    def catch_up(self) -> None:
+        """Open the index anew if another process changed it."""
+        if self._read_stamp() != self._stamp:
+            self.searcher.close()
+            self._open()
 
     def warm_up(self, is_idle: Callable[[float], bool]) -> None:
         """Load what only searches for formulas need, before somebody waits for it.

@@ -40,6 +40,11 @@ def draw(latex: str, display: bool = False) -> str:
         (r"\mathbb{R}", "<mi>ℝ</mi>"),
         (r"\Gamma", '<mi mathvariant="normal">Γ</mi>'),
         (r"\sin x", '<mi>sin</mi><mspace width="0.1667em"/><mi>x</mi>'),
+        (
+            r"\operatorname{ess\,sup} x",
+            '<mrow><mi>ess</mi><mspace width="0.17em"/><mi>sup</mi></mrow>'
+            '<mspace width="0.1667em"/><mi>x</mi>',
+        ),
         ("-x", '<mo form="prefix" lspace="0" rspace="0">−</mo><mi>x</mi>'),
         ("a-b", "<mi>a</mi><mo>−</mo><mi>b</mi>"),
         ("x_1^2", "<msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup>"),
