@@ -14,9 +14,14 @@ from mathamr_kedro.experiments.changes import Change
 from mathamr_kedro.experiments.grid import Cell
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults
-from mathamr_kedro.experiments.versions import compare_versions
+from mathamr_kedro.experiments.versions import (
+    _describe_tests,
+    _show_p,
+    _show_test,
+    compare_versions,
+)
 from mathamr_kedro.parameters import merge_parameters
-from mathamr_kedro.stats import TestConfig
+from mathamr_kedro.stats import Comparison, TestConfig
 from tests.experiments.cells import PARAMETERS, fill_store
 from tests.experiments.test_outcomes import MEANS, MODES
 
@@ -137,3 +142,36 @@ def test_results_of_older_releases_are_compared_without_tests(old, new):
 def test_a_measure_that_neither_has_is_refused(old, new):
     with pytest.raises(ConfigurationError, match='did you mean "nDCG\'"'):
         compare_versions(old, new, "nDCG")
+
+
+@pytest.mark.parametrize(
+    ("p", "shown"),
+    [(0.5, "0.5000"), (1e-4, "0.0001"), (0.99e-4, "1e-04"), (3e-9, "3e-09")],
+)
+def test_p_values_have_four_places_or_their_magnitude(p, shown):
+    assert _show_p(p) == shown
+
+
+def test_the_p_values_of_the_chosen_test_and_correction_are_shown():
+    test = Comparison(
+        "a", "b", "m", 0.5, 0.4, 0.1, (0.01, 0.2), 2.0, p_t=0.01, p_randomisation=0.02,
+        p_bonferroni=0.03, p_holm=0.04, wins=3, ties=2, losses=1, significant=True,
+    )  # fmt: skip
+    assert _show_test(None, TestConfig()) == (None,) * 4
+    for name, p in (("t", "0.0100"), ("randomisation", "0.0200")):
+        for correction, last in (
+            ("bonferroni", "0.0300"),
+            ("holm", "0.0400"),
+            ("none", p),
+        ):
+            low, high, *found = _show_test(
+                test, TestConfig(test=name, correction=correction)
+            )
+            assert (low.value, high.value, *found) == (0.01, 0.2, p, last)
+    described = _describe_tests({("a", "m"): test}, TestConfig(correction="none"))
+    assert "over 6 topics" in described and "not corrected" in described
+    longer = test._replace(wins=9)
+    both = {("a", "m"): test, ("a", "n"): longer}
+    described = _describe_tests(both, TestConfig(correction="holm"))
+    assert "over 6 to 12 topics" in described
+    assert "Holm correction over 2 tests" in described
