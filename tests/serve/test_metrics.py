@@ -21,6 +21,9 @@ def test_buckets_add_up() -> None:
         for line in lines
         if "_bucket" in line
     }
+    assert [float(bound) for bound in counts] == [
+        0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 30.0, float("inf"),
+    ]  # fmt: skip
     assert counts["0.01"] == 2
     assert counts["0.4"] == counts["30.0"] == 3
     assert counts["+Inf"] == 4

@@ -8,6 +8,7 @@ from mathamr_kedro.text.terms import (
     list_ngrams,
     list_patterns,
     list_tuples,
+    measure_math_share,
     restore_latex,
     split_latex,
     split_text,
@@ -74,3 +75,7 @@ def test_ngrams_do_not_count_repetitions():
         "$\\frac", "$\\frac $x", "$\\frac $x $x", "$x", "$x $x",
     ]  # fmt: skip
     assert list_ngrams("", 3) == []
+
+
+def test_a_text_without_terms_has_no_share_of_formulas():
+    assert measure_math_share("... !", ()) == 0.0
