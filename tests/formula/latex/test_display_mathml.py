@@ -41,8 +41,9 @@ def draw(latex: str, display: bool = False) -> str:
         (r"\Gamma", '<mi mathvariant="normal">Γ</mi>'),
         (r"\sin x", '<mi>sin</mi><mspace width="0.1667em"/><mi>x</mi>'),
         (
-            r"\operatorname{ess\,sup} x",
-            '<mrow><mi>ess</mi><mspace width="0.17em"/><mi>sup</mi></mrow>'
+            r"\operatorname*{ess\,sup}_a x",
+            "<munder><mrow><mrow><mi>ess</mi>"
+            '<mspace width="0.17em"/><mi>sup</mi></mrow></mrow><mi>a</mi></munder>'
             '<mspace width="0.1667em"/><mi>x</mi>',
         ),
         ("-x", '<mo form="prefix" lspace="0" rspace="0">−</mo><mi>x</mi>'),
