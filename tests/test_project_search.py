@@ -40,6 +40,26 @@ def test_missing_index_names_a_command_with_a_stage_that_exists(monkeypatch):
     assert stage in STAGES
 
 
+def test_topics_without_vectors_are_named_with_those_that_have_some():
+    """Whether they are unknown, or were added after the vectors were made."""
+    topics = {name: object() for name in ("A.1", "A.3", "A.4")}
+    tables = {
+        "topics": SimpleNamespace(find=lambda column, key: topics.get(key)),
+        "topic_vectors": SimpleNamespace(
+            read=lambda mark: SimpleNamespace(places={"A.1": 0, "A.2": 1, "A.3": 2})
+        ),
+    }
+    project = object.__new__(project_search._Project)
+    project.catalog = SimpleNamespace(load=tables.__getitem__)
+    project.mark = "m"
+    assert project.find_topic("a question") is None
+    for asked in ("A.4", "A.2", "A.9"):
+        with pytest.raises(MissingInputError) as caught:
+            project.find_topic(asked)
+        assert f"(got '{asked}'); did you mean" in str(caught.value)
+        assert "the index has 3 topics, from A.1 to A.3" in str(caught.value)
+
+
 @pytest.mark.timeout(2400)
 @pytest.mark.parametrize("system", ["mathamr_plus", "bm25_tuples", "mathamr_plus+bm25"])
 def test_search_for_a_formula_ranks_as_the_run_of_the_evaluation(

@@ -6,6 +6,7 @@ import pytest
 
 from mathamr_kedro.formula import FormulaTree, FormulaTrees, tree_rows
 from mathamr_kedro.pipelines.ingestion import parameters
+from mathamr_kedro.project import open_catalog
 
 LATEXML = {
     "ingestion": {
@@ -46,3 +47,16 @@ def test_another_reader_makes_the_trees_anew(sources):
     builtin, found = sources()
     assert "slt_latexml" not in found
     assert sources(**LATEXML)[0] != builtin
+
+
+def test_latexml_is_looked_for_where_it_is_to_read(monkeypatch):
+    looked_for = []
+    monkeypatch.setattr(
+        parameters, "LatexmlConverter", lambda: looked_for.append("latexml")
+    )
+    values = open_catalog("demo").load("params:ingestion")
+    for reader in ("builtin", "latexml"):
+        trees = values["formula_trees"] | {"latex_reader": reader}
+        config = parameters.IngestionConfig.read({**values, "formula_trees": trees})
+        config.check_machine()
+    assert looked_for == ["latexml"]
