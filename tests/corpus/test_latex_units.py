@@ -275,6 +275,19 @@ def test_what_latex_does_not_read(read, source, text):
     assert failures == []
 
 
+def test_environments_that_are_read_in_their_own_way_stay_what_they_are(read):
+    """Though a document defines how they look."""
+    posts, failures = posts_of(read(a=(
+        r"\newtheorem{thm}{Theorem}"
+        r"\newenvironment{proof}{Wrong }{}\newenvironment{thm}{Wrong }{}"
+        r"\begin{thm}\label{t} A. \end{thm}\begin{proof} B. \end{proof}"
+        r"\section{S}\begin{enumerate}\item C.\end{enumerate}"
+    )))  # fmt: skip
+    assert failures == []
+    assert not any("Wrong" in post.text for post in posts)
+    assert posts[0].post_id == "a-t"
+
+
 @pytest.mark.parametrize(
     ("files", "reason", "part"),
     [

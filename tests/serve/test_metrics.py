@@ -29,6 +29,8 @@ def test_buckets_add_up() -> None:
     assert counts["+Inf"] == 4
     (total,) = [line for line in lines if "_sum" in line]
     assert total.endswith(" 99.315000")
+    (count,) = [line for line in lines if "_seconds_count" in line]
+    assert count.endswith(" 4")
     assert any(line.startswith("mathamr_posts{") for line in lines)
     assert "# TYPE mathamr_request_seconds histogram" in lines
 
