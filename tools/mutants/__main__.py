@@ -1,8 +1,8 @@
 """Make mutants and see whether the tests kill them: ``python -m tools.mutants``.
 
 All tests run once, to note which of them run which lines (kept in build/reach; delete
-it to note anew). A mutant is tried by those that run what was changed, and by those
-that name it.
+it to note anew). A mutant is tried by those that run what was changed or, where none
+does, by those that name it.
 """
 
 from __future__ import annotations
