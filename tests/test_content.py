@@ -48,7 +48,7 @@ def test_new_content_of_the_same_size_and_time_is_noticed(file):
 
 
 def test_large_files_are_read_once_over_processes(file, tmp_path, read):
-    cache = tmp_path / "new" / "digests.json"
+    cache = tmp_path / "new" / "below" / "digests.json"
     for _ in range(2):
         digests = ContentDigests(cache)
         assert digests.digest(file) == digests.digest(file)

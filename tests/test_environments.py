@@ -95,9 +95,13 @@ def asking(conf) -> Path:
     return conf
 
 
-def read_all(conf: Path, **params) -> dict:
+def make_loader(conf: Path, **params) -> EnvironmentLoader:
     arguments = CONFIG_LOADER_ARGS | {"default_run_env": "base"}
-    loader = EnvironmentLoader(conf, "pool", params or None, **arguments)
+    return EnvironmentLoader(conf, "pool", params or None, **arguments)
+
+
+def read_all(conf: Path, **params) -> dict:
+    loader = make_loader(conf, **params)
     return {key: loader[key] for key in ("globals", "parameters", "catalog")}
 
 
@@ -121,6 +125,12 @@ def test_second_loader_has_settings_of_its_own(asking, params):
     found = read_all(asking, **params)
     assert found == read_anew(asking, **params)
     assert found["catalog"]["one"]["path"] == params.get("root", "x")
+
+
+def test_loaders_do_not_take_each_others_settings(asking):
+    first, second = (make_loader(asking, root=root) for root in ("r", "s"))
+    paths = [loader["catalog"]["one"]["path"] for loader in (first, second)]
+    assert paths == ["r", "s"]
 
 
 def test_changed_files_and_variables_are_read(asking, monkeypatch):

@@ -41,9 +41,21 @@ def test_processors_of_arm_are_told_apart(tmp_path, monkeypatch):
     assert all("0x41 0xd4" in name for name in names)
 
 
-def test_processor_without_a_model_has_some_name(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("processor", "machine", "name"),
+    [
+        ("i386", "x86_64", "i386"),
+        ("", "x86_64", "x86_64"),
+        ("", "", "unknown processor"),
+    ],
+)
+def test_where_linux_names_none_the_platform_does(
+    tmp_path, monkeypatch, processor, machine, name
+):
     monkeypatch.setattr(machines, "_CPU_INFO", tmp_path / "none")
-    assert Machine.find().cpu
+    monkeypatch.setattr(machines.platform, "processor", lambda: processor)
+    monkeypatch.setattr(machines.platform, "machine", lambda: machine)
+    assert Machine.find().cpu == name
 
 
 def test_gpu_is_the_one_that_computes(monkeypatch):

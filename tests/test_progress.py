@@ -17,7 +17,7 @@ class Clock:
     """Time that passes only where a test says so."""
 
     def __init__(self):
-        self.now = 0.0
+        self.now = 1000.0  # a process may have run for long
 
     def perf_counter(self):
         return self.now
@@ -53,7 +53,40 @@ def test_what_is_slow_is_never_zero_per_second(clock, caplog, each, rate):
 
 def test_more_than_expected_is_no_more_than_all(clock, caplog):
     run(clock, 30, 1, total=5)
-    assert caplog.messages[0].startswith("posts: 10 of 5 (100 %)")
+    assert caplog.messages[0] == "posts: 10 of 5 (100 %), 1.0/s"
+
+
+def test_more_bytes_than_expected_are_no_more_than_all(clock, caplog):
+    for _ in report_progress(range(1), "posts", total_bytes=100):
+        count_bytes(250)
+        clock.now += 10
+    assert caplog.messages[0] == "posts: 1 so far, 100 % of the files, 10.0 s each"
+
+
+def test_nothing_of_nothing_is_all(clock, caplog):
+    run(clock, 1, 10, total=0)
+    assert caplog.messages[0] == "posts: 1 of 0 (100 %), 10.0 s each"
+
+
+def test_where_neither_total_nor_bytes_are_known_no_share_is_said(clock, caplog):
+    for _ in report_progress(range(1), "posts"):
+        count_bytes(250)
+        clock.now += 10
+    assert caplog.messages[0] == "posts: 1 so far, 10.0 s each"
+
+
+def test_bytes_of_earlier_loops_do_not_count(clock, caplog):
+    count_bytes(10_000)
+    for _ in report_progress(range(2), "posts", total_bytes=1000):
+        count_bytes(500)
+        clock.now += 10
+    assert "50 % of the files" in caplog.messages[0]
+
+
+def test_a_loop_that_had_a_line_ends_with_one(clock, caplog):
+    run(clock, 8, 0.125, total=8, seconds=0.25)
+    assert caplog.messages[0] == "posts: 2 of 8 (25 %), 8.0/s, 0.8 s left"
+    assert caplog.messages[-1] == "posts: 8 in 1.0 s, 8.0/s"
 
 
 def test_nothing_done_yet_is_said_in_words(clock, caplog):
@@ -91,10 +124,7 @@ def progress_slack(file):
     return min(file.stat().st_size, 1 << 17)
 
 
-@pytest.mark.parametrize(("each", "lines"), [(0.999, 0), (1.0, 1)])
-def test_the_end_gets_a_line_where_the_loop_took_long_enough(
-    clock, caplog, monkeypatch, each, lines
-):
-    monkeypatch.setattr(progress, "_WORTH_A_LINE", 4.0)
+@pytest.mark.parametrize(("each", "lines"), [(0.4375, 0), (0.5, 1)])
+def test_the_end_gets_a_line_after_two_seconds(clock, caplog, each, lines):
     run(clock, 4, each, total=4, seconds=60)
     assert len(caplog.messages) == lines

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.stats import Column, Figure, Row, Table
-from mathamr_kedro.wording import format_score
+from mathamr_kedro.wording import format_duration, format_score
 
 TIED = [0.1, 0.2, 0.3, 0.85]  # their mean is .3625, up to the last bit
 
@@ -37,3 +37,11 @@ def test_noise_ends_at_the_twelfth_decimal():
 
 def test_there_is_no_minus_before_zero():
     assert format_score(-1e-16, signed=True) == "+0.0000"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(4.9, "4.9 s"), (5, "5 s"), (59, "59 s"), (60, "1 min 0 s"), (3600, "1 h 0 min")],
+)
+def test_a_duration_is_said_in_the_largest_units_that_fit(seconds, said):
+    assert format_duration(seconds) == said

@@ -181,8 +181,8 @@ class EnvironmentLoader(OmegaConfigLoader):
 
     def _read(self, key: str) -> dict[str, Any]:
         # OmegaConf has one resolver of a name in a process: that of the newest loader.
+        # That of the settings of a run is renewed by Kedro.
         self._register_globals_resolver()
-        self._register_runtime_params_resolver()
         # Kedro itself reads base and one folder over it.
         first, others = self.base_env, self._layers
         if not others[0].is_file():
