@@ -63,6 +63,13 @@ def posts_of(collection):
     return posts, [x for x in found if isinstance(x, Failure)]
 
 
+@pytest.mark.parametrize("command", [r"\include", r"\subfile", r"\input{"])
+def test_a_command_without_a_file_is_text(read, command):
+    posts, failures = posts_of(read(paper=rf"Before. {command} $x$ after."))
+    assert "after." in posts[0].text
+    assert failures == []
+
+
 def test_statements_have_kind_number_name_label_and_section(read):
     rows = [row for row in read(paper=PAPER).statements() if row.kind != "text"]
     long = "Long and nested title"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.model.tiles import Tiles
+from mathamr_kedro.model.row_plan import RowPlan
+from mathamr_kedro.model.tiles import TiledRows, Tiles
 
 
 @pytest.mark.parametrize("counts", [[0, 5, 64, 65, 0], [1] * 9, [130], [0, 0, 3]])
@@ -25,3 +28,16 @@ def test_every_row_is_in_one_tile_of_its_relation(counts):
     owners = np.repeat(np.arange(len(counts)), counts).tolist()
     assert rows == list(enumerate(owners))
     assert tiles.ptr.tolist() == [0, *np.cumsum(np.ceil(np.array(counts) / 64))]
+
+
+def test_the_nodes_follow_the_rows_as_one_more_relation(batch):
+    plan = RowPlan.of_batch(batch)
+    many = replace(plan, num_nodes=1000)  # more tiles than all the rows have
+    outer = TiledRows.of_plan(many).outer
+    rows = [
+        row
+        for start, end in zip(outer.start.tolist(), outer.end.tolist(), strict=True)
+        for row in range(start, end)
+    ]
+    assert rows == list(range(plan.num_rows + 1000))
+    assert int(outer.relation[-2]) == plan.num_relations

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError, DamagedFileError
+from mathamr_kedro.model.weights import SAFE_WEIGHTS
 from mathamr_kedro.neighbours import PortableEncoder
 
-pytest.importorskip("safetensors")
+safetensors = pytest.importorskip("safetensors.torch")
 
 TEXTS = [
     r"Is $\sqrt p$ irrational for a prime $p$?",
@@ -30,6 +31,13 @@ def exported(encoder, tmp_path_factory):
     folder = tmp_path_factory.mktemp("exported") / "encoder"
     encoder.export(folder)
     return folder
+
+
+def test_weights_are_exported_in_half_precision(exported):
+    weights = safetensors.load_file(exported / SAFE_WEIGHTS)
+    assert {str(w.dtype) for w in weights.values() if w.is_floating_point()} == {
+        "torch.float16"
+    }
 
 
 def compare(a, b) -> float:

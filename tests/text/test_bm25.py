@@ -68,3 +68,8 @@ def test_jax_is_left_alone(tmp_path):
     path = os.pathsep.join([str(tmp_path), *sys.path])
     environment = os.environ | {"PYTHONPATH": path}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+
+
+def test_nothing_is_printed_while_an_index_is_made(capsys):
+    TermIndex([("1", ["prime", "number"]), ("2", ["even", "number"])])
+    assert capsys.readouterr() == ("", "")

@@ -45,6 +45,17 @@ def test_entry_is_read_with_its_name(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("protocol", "task", "ranked"),
+    [("trec", 1, "trec"), ("trec", 2, "2"), ("2", 2, "2"), ("1", 1, "1")],
+)
+def test_formulas_are_ranked_by_what_they_look_like(tmp_path, protocol, task, ranked):
+    text = ENTRY.replace('protocol: "1"', f'protocol: "{protocol}"')
+    text = text.replace("nDCG'", "nDCG@10" if protocol == "trec" else "nDCG'")
+    found = read(tmp_path, f"{text}  task: {task}\n")["mine"]
+    assert found.make_protocol().task == ranked
+
+
+@pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("title", "titel", r"benchmarks.mine.titel'; did you mean 'title'.*suite.yml"),

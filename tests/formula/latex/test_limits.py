@@ -165,3 +165,12 @@ def test_defect_is_counted_not_raised(monkeypatch, caplog):
 
     assert trees_from_latex("a") == (None, None, {"internal_error": 1})
     assert "Failed to read the formula 'a'" in caplog.text
+
+
+def test_a_formula_that_no_stack_holds_is_too_deep(monkeypatch):
+    def fail(item: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr("mathamr_kedro.formula.latex.build_slt", fail)
+
+    assert trees_from_latex("a") == (None, None, {"too_deep": 1})

@@ -33,6 +33,7 @@ def read(text, **options):
         '<?xml version="1.0" encoding="UTF-8"?> <math>  <mi>x</mi> </math> ',
         '<?xml version="1.0" encoding="UTF-16"?><math><mi>x</mi></math>',
         "<!DOCTYPE math><math><mi>x</mi></math>",
+        ' <?xml version="1.0" encoding="UTF-16"?> <!-- a --> <math><mi>x</mi></math>',
         "<p>see <math><mi>x</mi></math> and <math><mi>y</mi></math></p>",
         "<math><!-- so --><mi>x</mi></math>",
         "<math><mi>x</mi>",

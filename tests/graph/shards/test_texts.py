@@ -37,6 +37,7 @@ def folder(tmp_path):
 def test_batches_carry_the_texts_of_their_graphs(folder):
     assert GraphShards(folder).assemble([1]).text is None
     assert write_texts(folder / "texts.npy", 5, TEXTS, encode) == 3
+    assert write_texts(folder / "texts.npy", 5, TEXTS, None) == 3  # nothing is left
     shards = GraphShards(folder)
     shards.check()
     assert np.array_equal(shards.texts, WANTED)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import httpx
+import numpy as np
 import pytest
+from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
-from mathamr_kedro.errors import ConfigurationError, WorkerError
-from mathamr_kedro.search.engines.server_collection import Retry, _is_temporary
+from mathamr_kedro.errors import ConfigurationError, MissingInputError, WorkerError
+from mathamr_kedro.search.engines.points import Point
+from mathamr_kedro.search.engines.server_collection import (
+    Retry,
+    ServerCollection,
+    _is_temporary,
+)
 
 
 class Flaky:
@@ -57,3 +64,18 @@ def test_only_errors_of_the_server_are_temporary(code, again):
     error = UnexpectedResponse(code, "reason", b"", httpx.Headers())
     assert _is_temporary(error) is again
     assert not _is_temporary(ValueError("mine"))
+
+
+@pytest.mark.filterwarnings("ignore:Local mode performs exact")
+def test_points_are_written_deleted_and_counted():
+    client = QdrantClient(":memory:")
+    size = models.VectorParams(size=2, distance=models.Distance.DOT)
+    client.create_collection("mine", vectors_config={"all": size})
+    points = ServerCollection(client, "mine", Retry(attempts=1))
+    points.upsert([Point(n, {}, {"all": np.full(2, n)}) for n in (1, 2, 3)])
+    points.delete([2, 9])
+    assert points.count() == 2
+    assert [v.tolist() for v in points.fetch([3, 1], "all")] == [[3, 3], [1, 1]]
+    with pytest.raises(MissingInputError, match=r"Expected point 2 in 'mine'"):
+        points.fetch([1, 2], "all")
+    client.close()

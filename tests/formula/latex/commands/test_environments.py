@@ -145,3 +145,24 @@ def test_tables_of_plain_tex_are_those_of_latex(plain, environment):
     latex = rf"\begin{{{environment}}}a&b\\c&d\end{{{environment}}}"
 
     assert trees_from_latex(plain)[:2] == trees_from_latex(latex)[:2]
+
+
+@pytest.mark.parametrize(
+    ("latex", "plain"),
+    [
+        (
+            r"\begin{pmatrix}[r]a&b\end{pmatrix}+1",
+            r"\begin{pmatrix}a&b\end{pmatrix}+1",
+        ),
+        (
+            r"\sum_{\begin{subarray}{l}i\\j\end{subarray}}x",
+            r"\sum_{\substack{i\\j}}x",
+        ),
+        (
+            r"\begin{subarray}{l}i\\j\end{subarray}+1",
+            r"\substack{i\\j}+1",
+        ),
+    ],
+)
+def test_how_a_table_is_aligned_is_not_in_its_trees(latex, plain):
+    assert trees_from_latex(latex) == trees_from_latex(plain)

@@ -1,0 +1,88 @@
+"""Texts of posts and topics, encoded beside their graphs."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.graph import PreparedGraphs, PreprocessingConfig
+from mathamr_kedro.pipelines.preprocessing import texts
+from tests.pipelines.graph_world import (
+    SQUARE,
+    open_session,
+    run_stage,
+    write_inputs,
+)
+
+
+class Encoder:
+    """Counts letters and dollars."""
+
+    def __init__(self, folder, device):
+        assert (folder, device) == ("folder of tiny", "cpu")
+
+    @staticmethod
+    def encode(found):
+        return np.array([[len(text), text.count("$")] for text in found], np.float32)
+
+
+@pytest.fixture
+def parameters(monkeypatch):
+    monkeypatch.setattr(texts, "SentenceEncoder", Encoder)
+    monkeypatch.setattr(texts, "find_text_model", lambda name: f"folder of {name}")
+    monkeypatch.setattr(texts, "_choose_device", lambda: "cpu")
+    return {"text_model": "tiny"}
+
+
+@pytest.fixture(scope="module")
+def graphs(tmp_path_factory):
+    data = tmp_path_factory.mktemp("data")
+    write_inputs(data)
+    run_stage(data, "graph_fusion")
+    catalog = run_stage(data, "preprocessing")
+    settings = open_session(data).load_context().params["preprocessing"]
+    found = catalog.load("prepared_graphs").open(PreprocessingConfig.read(settings))
+    return SimpleNamespace(open=lambda config: found), settings
+
+
+def table(*rows, key="post_id"):
+    def mentions(text):
+        return (SQUARE,) if SQUARE.placeholder in text else ()
+
+    found = [
+        SimpleNamespace(**{key: name, "text": text, "formula_map": mentions(text)})
+        for name, text in rows
+    ]
+    return SimpleNamespace(records=lambda: iter(found))
+
+
+def test_every_graph_gets_the_vector_of_its_text(graphs, parameters):
+    store, settings = graphs
+    posts = table(
+        ("4", "No."), ("9", "without a graph"), ("1", "Is FORMULA_0 even?"), ("2", "a"),
+        ("3", "ab"),
+    )  # fmt: skip
+    topics = table(("A.1", "Solve FORMULA_0"), key="topic_id")
+    told = texts.encode_texts(store, posts, topics, settings | parameters)
+    assert told == {"text_model": "tiny", "width": 2, "posts": 4}
+    found = PreparedGraphs(store.open(None).folder)
+    lengths = [[len("Is $x^2$ even?"), 2], [1, 0], [2, 0], [3, 0]]
+    assert np.asarray(found.posts.texts).tolist() == lengths
+    assert np.asarray(found.topics.texts).tolist() == [[len("Solve $x^2$"), 2]]
+
+
+def test_without_a_model_nothing_is_encoded(graphs):
+    store, settings = graphs
+    assert texts.encode_texts(store, None, None, settings) == {}
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+def test_a_collection_that_was_not_ingested_is_named(graphs, parameters, missing):
+    store, settings = graphs
+    given = [table(), table()]
+    given[missing] = None
+    with pytest.raises(MissingInputError, match="run the stage 'ingestion'"):
+        texts.encode_texts(store, *given, settings | parameters)
