@@ -35,6 +35,19 @@ def test_arrays_come_back_with_type_and_shape(tmp_path):
         np.testing.assert_array_equal(found[name], array)
 
 
+def test_notes_of_other_writers_are_no_arrays(tmp_path):
+    path = tmp_path / "x.safetensors"
+    write_arrays(path, {"a": np.arange(3)})
+    raw = path.read_bytes()
+    length = int.from_bytes(raw[:8], "little")
+    noted = json.loads(raw[8 : 8 + length]) | {"__metadata__": {"format": "pt"}}
+    header = json.dumps(noted).encode()
+    path.write_bytes(len(header).to_bytes(8, "little") + header + raw[8 + length :])
+    assert {name: a.tolist() for name, a in read_arrays(path).items()} == {
+        "a": [0, 1, 2]
+    }
+
+
 def test_writing_to_a_mapped_array_leaves_the_file_alone(tmp_path):
     path = tmp_path / "x.safetensors"
     write_arrays(path, {"a": np.zeros(3, dtype=np.float32)})
