@@ -79,6 +79,8 @@ def _find_changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
 def _is_spared(node: ast.AST) -> bool:
     if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr | ast.Import):
         return True
+    if isinstance(node, ast.keyword):  # of zip: asserts equal lengths
+        return node.arg == "strict"
     if isinstance(node, ast.If):
         return ast.unparse(node.test) == "TYPE_CHECKING"
     if isinstance(node, ast.Call):
@@ -102,7 +104,9 @@ def _change(node: ast.expr | ast.stmt) -> Iterator[ast.expr | ast.stmt]:
             yield ast.Constant(not value)
         case ast.Constant(value=int(value) | float(value)) if value < _SIZE:
             yield ast.Constant(value + 1)
-        case ast.Return(value=ast.expr()) if ast.unparse(node) != "return None":
+        case ast.Return(value=ast.Constant(value=bool() | None)):
+            return  # nothing is as good as False, and True becomes that as well
+        case ast.Return(value=ast.expr()):
             yield ast.Return(ast.Constant(None))
         case ast.Continue():
             yield ast.Break()

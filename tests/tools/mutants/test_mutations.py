@@ -46,3 +46,12 @@ def test_mutants_are_python_and_differ_from_the_source(tmp_path):
     for mutant in mutants:
         assert ast.dump(ast.parse(mutant.source)) != before
         assert len(mutant.source) >= len(path.read_text()) - len(mutant.before)
+
+
+def test_what_only_asserts_or_means_the_same_stays(tmp_path):
+    source = "def f(a):\n    g(a, zip(a, a, strict=True))\n    return False\n"
+    _, mutants = changes_of(tmp_path, source)
+    assert [(m.before, m.after) for m in mutants] == [
+        ("g(a, zip(a, a, strict=True))", "pass"),
+        ("False", "(True)"),
+    ]
