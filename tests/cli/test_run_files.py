@@ -54,5 +54,5 @@ def test_a_second_run_of_a_name_says_that_it_is_of_a_file(tmp_path, instances):
     runs = RunFiles(FORMULAS, QRELS)
     found = runs.gather(None, [instances, again])
     assert [run.name for run in found] == ["others", "others (file)"]
-    with pytest.raises(ConfigurationError, match="'others.tsv' twice"):
+    with pytest.raises(ConfigurationError, match=r"'others\.tsv' twice"):
         runs.gather(None, [instances, again, again])
