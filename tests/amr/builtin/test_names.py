@@ -1,4 +1,11 @@
+import numpy as np
 import pytest
+
+from mathamr_kedro.amr.builtin.candidates import NAME, NEGATIVE, ORDINAL
+from mathamr_kedro.amr.builtin.linear import Classifier
+from mathamr_kedro.amr.builtin.names import describe_name, make_named_fragments
+from mathamr_kedro.amr.builtin.skeleton import Skeleton
+from mathamr_kedro.amr.builtin.syntax import Token
 
 
 @pytest.mark.parametrize(
@@ -47,3 +54,120 @@ def test_a_rule_belongs_to_its_person(parse):
 
 def test_a_single_letter_is_a_variable(parse):
     assert parse("We know that R is closed.").has("variable", "name", "name")
+
+
+TYPES = Classifier(
+    ("person", "city"), {"wparis": 1}, np.array([[0.0, 0.0], [0.0, 5.0]], np.float32)
+)
+"""Knows that Paris is a city, and nothing else."""
+
+
+def say(text, label="compound"):
+    """Return a sentence of words with their kinds, all hanging on the last one."""
+    words = [word.split("/") for word in text.split()]
+    end = len(words) - 1
+    return Skeleton(
+        [
+            Token(form, form.lower(), "POS" if form == "'s" else kind, kind,
+                  label if n < end else "ROOT", end if n < end else -1)
+            for n, (form, kind) in enumerate(words)
+        ]
+    )  # fmt: skip
+
+
+def name_all(text, *labels):
+    """Return what each token with a fragment stands for: concept and name."""
+    found = make_named_fragments(say(text), labels, TYPES)
+    return {
+        i: (fragment.concepts[0], *(value.strip('"') for *_, value in fragment.values))
+        for i, fragment in sorted(found.items())
+    }
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [("R", "variable"), ("R.", "variable"), ("Paris", "city"), ("Euler", "person"),
+     ("I", "person")],
+)  # fmt: skip
+def test_a_name_alone_is_of_the_kind_that_is_known_of_it(word, kind):
+    found = name_all(f"{word}/PROPN exists/VERB", NAME, "exist-01")
+    assert found == {0: (kind, word), 1: ("exist-01",)}
+
+
+def test_a_name_of_two_letters_is_no_variable():
+    found = name_all("R/PROPN S/PROPN exist/VERB", NAME, NAME, "exist-01")
+    assert found[0] == ("person", "R", "S")
+
+
+def test_a_formula_before_a_title_is_no_part_of_it():
+    text = "by/ADP FORMULA_0/PROPN Fermat/PROPN 's/PART Last/ADJ Theorem/NOUN"
+    found = name_all(text, "", "FORMULA_0", NAME, "", "last", "theorem")
+    assert found == {1: ("FORMULA_0",), 5: ("theorem", "Fermat's", "Last", "Theorem")}
+
+
+def test_a_title_begins_with_its_first_proper_noun():
+    text = "New/ADJ Zorn/PROPN Lemma/NOUN"
+    assert name_all(text, "new", NAME, NAME) == {
+        0: ("new",),
+        2: ("lemma", "Zorn", "Lemma"),
+    }
+    assert name_all("Zorn/PROPN Lemma/NOUN", NAME, NAME) == {
+        1: ("lemma", "Zorn", "Lemma")
+    }
+
+
+def test_words_between_names_part_them():
+    text = "Gauss/PROPN and/CCONJ Euler/PROPN wrote/VERB"
+    found = name_all(text, NAME, "and", NAME, "write-01")
+    assert found[0] == ("person", "Gauss") and found[2] == ("person", "Euler")
+
+
+def test_a_hyphen_joins_names_and_capitals_alone():
+    text = "Gauss/PROPN -/PUNCT Euler/PROPN met/VERB"
+    assert name_all(text, NAME, "", "euler", "meet-03")[0] == ("person", "Gauss-Euler")
+    assert name_all(text, "gauss", "", NAME, "meet-03")[0] == ("person", "Gauss-Euler")
+    text = "Gauss/PROPN -/PUNCT like/ADJ proofs/NOUN"
+    assert name_all(text, NAME, "", "like", "proof")[2] == ("like",)
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "noun"),
+    [
+        ("Euler/PROPN formula/NOUN", (NAME, "formula"), 1),
+        ("Euler/PROPN 's/PART formula/NOUN", (NAME, "", "formula"), 2),
+        ("Euler/PROPN very/ADV old/ADJ formula/NOUN",
+         (NAME, "very", "old", "formula"), 0),
+        ("Euler/PROPN proves/VERB", (NAME, "prove-01"), 0),
+        ("Euler/PROPN formula/NOUN", (NAME, ""), 0),
+    ],
+)  # fmt: skip
+def test_a_name_goes_to_the_noun_right_behind_it(text, labels, noun):
+    found = name_all(text, *labels)
+    assert [i for i, (_, *name) in found.items() if name] == [noun]
+
+
+def test_a_subject_is_not_the_name_of_its_noun():
+    skeleton = say("Euler/PROPN winner/NOUN", label="nsubj")
+    found = make_named_fragments(skeleton, [NAME, "winner"], TYPES)
+    assert found[0].concepts == ("person", "name")
+
+
+def test_ordinals_have_their_number_and_negations_their_concept():
+    text = "21st/ADJ umpteenth/ADJ never/ADV ends/VERB"
+    found = name_all(text, ORDINAL, ORDINAL, f"{NEGATIVE}+ever", "end-01")
+    assert found == {
+        0: ("ordinal-entity", "21"), 1: ("ordinal-entity", "1"), 2: ("ever",),
+        3: ("end-01",),
+    }  # fmt: skip
+
+
+def test_a_name_is_described_by_its_words_and_what_it_hangs_on():
+    skeleton = say("Carl/PROPN Gauss/PROPN theorems/NOUN")
+    assert describe_name(skeleton, (0, 1)) == [
+        "wcarl", "wgauss", "euss", "n2", "b", "dcompound", "ptheorems",
+        "ptheorems|compound",
+    ]  # fmt: skip
+    tokens = [*skeleton.tokens[:2], skeleton.tokens[2]._replace(head=3, dep="dobj")]
+    tokens.append(Token("shown", "show", "VERB", "VERB", "ROOT", -1))
+    assert describe_name(Skeleton(tokens), (0, 1))[-1] == "gshow"
+    assert describe_name(skeleton, (2,))[-1] == "dROOT"
