@@ -1,13 +1,16 @@
 import json
+import sys
 
 import pytest
 
 from mathamr_kedro.amr.chunking import Chunk
 from mathamr_kedro.amr.transition.process import (
+    WorkerProcess,
     _format_request,
     _is_answer,
     _read_message,
 )
+from mathamr_kedro.errors import ConfigurationError, WorkerError
 
 
 def test_a_request_is_one_line_whatever_the_text():
@@ -49,3 +52,94 @@ def test_garbage_is_no_message(line):
 )
 def test_answers_have_the_agreed_form(answer, expected):
     assert _is_answer(answer) is expected
+
+
+class ThreadAtOnce:
+    """A thread that has done its work when its start returns: nothing is waited for."""
+
+    def __init__(self, target, args=(), daemon=False):
+        self._target, self._args = target, args
+
+    def start(self):
+        self._target(*self._args)
+
+    def join(self, timeout):
+        pass
+
+
+@pytest.fixture
+def start(monkeypatch):
+    """Return a function that starts a worker which says some lines and ends."""
+    monkeypatch.setattr("threading.Thread", ThreadAtOnce)
+
+    def start(*lines, errors=(), code=0):
+        said = "".join(f"{line}\n" for line in lines)
+        complaint = "".join(f"{line}\n" for line in errors)
+        script = (
+            f"import sys; sys.stdout.write({said!r}); sys.stderr.write({complaint!r}); "
+            f"sys.exit({code})"
+        )
+        command = [sys.executable, "-I", "-S", "-c", script]
+        return WorkerProcess(command, {}, start_s=0.0, request_s=0.0, silence_s=0.0)
+
+    return start
+
+
+READY = '{"type": "ready", "protocol": 1}'
+
+
+def test_what_a_worker_says_is_read(start):
+    worker = start("Downloading ...", '{"type": "heartbeat"}', READY)
+    with pytest.raises(WorkerError, match=r"ended \(code 0\).*: Downloading \.\.\.$"):
+        worker.ask([Chunk(("a",))])
+    worker.stop()
+
+
+def test_a_worker_that_ends_before_it_is_ready_says_why(start):
+    with pytest.raises(WorkerError, match=r"\(code 3\); its last lines: no \| disk$"):
+        start(errors=["no", "", "disk"], code=3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [("out_of_memory", WorkerError), ("exception", ConfigurationError)],
+)
+def test_only_a_lack_of_memory_may_be_tried_again(start, kind, error):
+    line = json.dumps({"type": "fatal", "kind": kind, "message": "no way"})
+    with pytest.raises(error, match="start: no way"):
+        start(line)
+
+
+def test_a_worker_of_another_protocol_is_refused(start):
+    with pytest.raises(ConfigurationError, match=r"protocol 1 \(got 2\)"):
+        start('{"type": "ready", "protocol": 2}')
+
+
+def answer(number, **fields):
+    return json.dumps({"type": "result", "id": number, **fields})
+
+
+def test_answers_belong_to_their_request(start):
+    late, mine = ([{"graphs": [graph]}] for graph in ("(a / late)", "(b / mine)"))
+    worker = start(READY, answer(0, answers=late), answer(1, answers=mine))
+    assert worker.ask([Chunk(("a",))]) == mine
+    worker.stop()
+
+
+@pytest.mark.parametrize(
+    ("line", "error", "message"),
+    [
+        (answer(1, answers=[]), WorkerError, "Expected 1 answers .*got 0"),
+        (answer(1, answers=["(a / b)"]), WorkerError, "Expected 1 answers .*got 1"),
+        ('{"type": "heartbeat", "last": 1}', WorkerError, "unreadable"),
+        ('{"type": "error", "id": 1, "kind": "out_of_memory", "message": "full"}',
+         MemoryError, "full"),
+        ('{"type": "error", "id": 1, "kind": "exception", "message": "odd"}',
+         RuntimeError, "odd"),
+    ],
+)  # fmt: skip
+def test_what_is_no_answer_is_an_error(start, line, error, message):
+    worker = start(READY, line)
+    with pytest.raises(error, match=message):
+        worker.ask([Chunk(("a",))])
+    worker.stop()
