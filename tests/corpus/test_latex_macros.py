@@ -88,6 +88,32 @@ def test_macro_without_an_end_is_refused_once_and_left(definitions):
     assert told < len(definitions)
 
 
+def test_a_macro_without_an_end_that_is_defined_anew_is_expanded():
+    macros = macros_of(r"\def\a{\a}")
+    with pytest.raises(MathAMRError, match=r"the macro \\a does not"):
+        macros.expand("a", r"\a", 2)
+    assert macros.expand("a", r"\a", 2) is None
+    macros.add(LatexMacro("a", "A"))
+    assert macros.expand("a", r"\a", 2) == ("A", 2)
+
+
+def chain_of(length):
+    """Return macros of which each stands for the next, and the last for an x."""
+    names = ["m" * n for n in range(1, length + 1)]
+    macros = LatexMacros()
+    for name, following in zip(names, [*names[1:], ""], strict=True):
+        macros.add(LatexMacro(name, f"\\{following}" if following else "x"))
+    return macros
+
+
+def test_macros_go_sixty_deep_and_no_deeper():
+    assert chain_of(61).expand("m", r"\m", 2) == ("x", 2)
+    assert chain_of(61).expand_text(r"\m") == "x"
+    with pytest.raises(MathAMRError, match=r"\\m{62} does not .* 60 deep"):
+        chain_of(62).expand("m", r"\m", 2)
+    assert chain_of(62).expand_text(r"\m") == r"\m"
+
+
 def test_parameters_between_marks_are_not_read():
     text = r"\a(#1){<#1>} rest"
     assert LatexMacro.read("def", text, 0, LatexArguments(text)) == (None, 12)
