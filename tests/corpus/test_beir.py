@@ -207,3 +207,14 @@ def test_another_split_leaves_the_documents_alone(folder):
     assert dev.fingerprint("topics") != test.fingerprint("topics")
     add_line(folder, "qrels/test.tsv", "q1\td5\t1")
     assert BeirCollection(folder).fingerprint("posts") == dev.fingerprint("posts")
+
+
+def test_rows_of_parquet_are_counted_through(folder):
+    rows = [{"id": "d1", "text": "a"}, {"id": "d2"}, {"id": "d3", "text": "c"}]
+    (folder / "corpus.jsonl").unlink()
+    (folder / "corpus").mkdir()
+    pq.write_table(pa.Table.from_pylist(rows), folder / "corpus" / "a.parquet")
+    collection = BeirCollection(folder, BeirFiles(training_split=None))
+    assert [(p.place, type(p) is Failure) for p in collection.posts()] == [
+        ("row 1", False), ("row 2", True), ("row 3", False),
+    ]  # fmt: skip

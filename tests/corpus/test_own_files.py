@@ -5,7 +5,7 @@ import os
 import pytest
 
 from mathamr_kedro.corpus.extraction import PostCleaner, clean_in_batches
-from mathamr_kedro.corpus.own_files import OwnCollection
+from mathamr_kedro.corpus.own_files import OwnCollection, read_examples
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.records import Failure
 
@@ -385,3 +385,15 @@ def test_unit_paragraph_splits_every_markup(tmp_path, name, source, texts):
 def test_an_unknown_unit_is_refused(tmp_path):
     with pytest.raises(ConfigurationError, match="got 'lemma'"):
         OwnCollection(tmp_path, "lemma")
+
+
+@pytest.mark.parametrize("titles", [True, False])
+def test_examples_have_their_titles_where_these_are_wanted(tmp_path, titles):
+    file = tmp_path / "more.jsonl"
+    file.write_text('{"id": 1, "title": "T", "question": "Q", "answer": "A"}\n[]\n')
+    question, answer, bad = read_examples(file, "more", "html", titles)
+    assert (question.title, question.body) == ("T" if titles else "", "Q")
+    assert (answer.title, answer.body) == ("", "A")
+    assert {question.post_type, answer.post_type} == {"example"}
+    assert {question.markup, answer.markup} == {"html"}
+    assert (bad.source, bad.place, bad.reason) == ("more", "line 2", "bad_record")
