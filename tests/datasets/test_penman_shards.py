@@ -86,3 +86,17 @@ def test_preview_prefers_what_is_narrow(tmp_path: Path) -> None:
     dataset.save(EndOfShards("a"))
     shown = dataset.preview(graphs=1)
     assert "question flat" in shown and "question deep" not in shown
+
+
+def test_preview_looks_for_graphs_of_a_readable_size(tmp_path: Path) -> None:
+    """Of many graphs few are drawn; all but one are tiny here."""
+    brothers = " ".join(f":ARG0 (w{n} / word)" for n in range(9))
+    tiny = [FIRST._replace(graph_id=f"tiny-{n}") for n in range(30)]
+    records = [*tiny, FIRST._replace(graph_id="fit", graph=f"(a / and {brothers})")]
+    dataset = PenmanShardsDataset(filepath=str(tmp_path / "graphs"))
+    dataset.save(Shard("posts-00000", "a", records, {}))
+    dataset.save(EndOfShards("a"))
+    shown = dataset.preview(graphs=30)
+    assert "question fit: 10 nodes" in shown
+    assert shown.count("<h3>") == 20
+    assert dataset.preview().count("<h3>") == 3

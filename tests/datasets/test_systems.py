@@ -57,3 +57,9 @@ def test_parts_of_other_folders_than_the_pipelines_are_refused(tmp_path, sources
         sources.save({"trees_of": "others"})
     with pytest.raises(DatasetError, match=r"at/posts' what the pipeline made"):
         sources.save({"trees_of": mark, "posts": mark})
+
+
+def test_sources_are_there_whatever_their_parts(tmp_path, sources):
+    """A part that is missing is told when a system asks for it."""
+    assert sources.exists()
+    assert not any(sources.load().fingerprints.values())
