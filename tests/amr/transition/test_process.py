@@ -11,6 +11,7 @@ from mathamr_kedro.amr.transition.process import (
     _read_message,
 )
 from mathamr_kedro.errors import ConfigurationError, WorkerError
+from tests.conftest import PATIENCE
 
 
 def test_a_request_is_one_line_whatever_the_text():
@@ -47,6 +48,8 @@ def test_garbage_is_no_message(line):
         ({"graphs": [None]}, False),
         ({"error": "no words", "reason": "empty_text"}, True),
         ({"error": "no words", "reason": "bad mood"}, False),
+        ({"error": None, "reason": "empty_text"}, False),
+        ({"graphs": "(a / b)"}, False),
         ("(a / b)", False),
     ],
 )
@@ -72,7 +75,7 @@ def start(monkeypatch):
     """Return a function that starts a worker which says some lines and ends."""
     monkeypatch.setattr("threading.Thread", ThreadAtOnce)
 
-    def start(*lines, errors=(), code=0):
+    def start(*lines, errors=(), code=0, request_s=0.0):
         said = "".join(f"{line}\n" for line in lines)
         complaint = "".join(f"{line}\n" for line in errors)
         script = (
@@ -80,7 +83,9 @@ def start(monkeypatch):
             f"sys.exit({code})"
         )
         command = [sys.executable, "-I", "-S", "-c", script]
-        return WorkerProcess(command, {}, start_s=0.0, request_s=0.0, silence_s=0.0)
+        return WorkerProcess(
+            command, {}, start_s=0.0, request_s=request_s, silence_s=0.0
+        )
 
     return start
 
@@ -115,6 +120,54 @@ def test_a_worker_of_another_protocol_is_refused(start):
         start('{"type": "ready", "protocol": 2}')
 
 
+@pytest.mark.parametrize(
+    ("seconds", "message"),
+    [(0.0, "no answer within 0 s$"), (PATIENCE, "no sign of life for 0 s$")],
+)
+def test_a_worker_that_says_nothing_has_hung(start, seconds, message):
+    worker = start(READY, request_s=seconds)
+    worker._lines.get()  # its end: from now on it is silent
+    with pytest.raises(TimeoutError, match=message):
+        worker.ask([Chunk(("a",))])
+    worker.stop()
+
+
+def test_the_last_eight_lines_of_a_log_are_shown(start):
+    with pytest.raises(WorkerError, match=r"lines: line 2 \| .* \| line 9$") as caught:
+        start(errors=[f"line {n}" for n in range(10)])
+    assert str(caught.value).count("|") == 7
+
+
+def test_long_lines_are_shown_up_to_their_limit(start):
+    with pytest.raises(WorkerError, match=r"lines: e{300} \| o{300}$"):
+        start("o" * 301, errors=["e" * 301])
+
+
+def test_a_worker_that_was_stopped_is_gone_with_its_pipes(start):
+    worker = start(READY)
+    worker.stop()
+    process = worker._process
+    assert process.returncode is not None
+    assert process.stdin.closed and process.stdout.closed and process.stderr.closed
+    assert worker.pid == process.pid
+
+
+def test_a_worker_that_is_refused_is_stopped(start, monkeypatch):
+    stopped = []
+    stop = WorkerProcess.stop
+    monkeypatch.setattr(
+        WorkerProcess, "stop", lambda self: stopped.append(self.pid) or stop(self)
+    )
+    with pytest.raises(ConfigurationError):
+        start('{"type": "ready", "protocol": 2}')
+    assert len(stopped) == 1
+
+
+def test_a_program_that_is_not_there_says_what_to_set():
+    with pytest.raises(ConfigurationError, match=r"'/no/python'.*transition\.python"):
+        WorkerProcess(["/no/python"], {}, start_s=0.0, request_s=0.0, silence_s=0.0)
+
+
 def answer(number, **fields):
     return json.dumps({"type": "result", "id": number, **fields})
 
@@ -123,6 +176,8 @@ def test_answers_belong_to_their_request(start):
     late, mine = ([{"graphs": [graph]}] for graph in ("(a / late)", "(b / mine)"))
     worker = start(READY, answer(0, answers=late), answer(1, answers=mine))
     assert worker.ask([Chunk(("a",))]) == mine
+    with pytest.raises(WorkerError, match="ended"):
+        worker.ask([Chunk(("a",))])  # number 2 is not answered
     worker.stop()
 
 
