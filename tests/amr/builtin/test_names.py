@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.amr.builtin.candidates import NAME, NEGATIVE, ORDINAL
+from mathamr_kedro.amr.builtin.fragments import Fragment
 from mathamr_kedro.amr.builtin.linear import Classifier
 from mathamr_kedro.amr.builtin.names import describe_name, make_named_fragments
 from mathamr_kedro.amr.builtin.skeleton import Skeleton
@@ -122,6 +123,12 @@ def test_words_between_names_part_them():
     assert found[0] == ("person", "Gauss") and found[2] == ("person", "Euler")
 
 
+def test_a_name_may_end_a_sentence_and_a_dash_begin_it():
+    text = "-/PUNCT Gauss/PROPN met/VERB Euler/PROPN"
+    found = name_all(text, "", NAME, "meet-03", NAME)
+    assert found[1] == ("person", "Gauss") and found[3] == ("person", "Euler")
+
+
 def test_a_hyphen_joins_names_and_capitals_alone():
     text = "Gauss/PROPN -/PUNCT Euler/PROPN met/VERB"
     assert name_all(text, NAME, "", "euler", "meet-03")[0] == ("person", "Gauss-Euler")
@@ -159,6 +166,17 @@ def test_ordinals_have_their_number_and_negations_their_concept():
         0: ("ordinal-entity", "21"), 1: ("ordinal-entity", "1"), 2: ("ever",),
         3: ("end-01",),
     }  # fmt: skip
+
+
+def test_a_name_hangs_below_its_head_with_its_parts_in_order():
+    skeleton = say("Carl/PROPN Gauss/PROPN 1st/ADJ wrote/VERB")
+    found = make_named_fragments(skeleton, [NAME, NAME, ORDINAL, "write-01"], TYPES)
+    assert found[0] == Fragment(
+        ("person", "name"),
+        ((0, "name", 1),),
+        ((1, "op1", '"Carl"'), (1, "op2", '"Gauss"')),
+    )
+    assert found[2] == Fragment(("ordinal-entity",), values=((0, "value", "1"),))
 
 
 def test_a_name_is_described_by_its_words_and_what_it_hangs_on():
