@@ -117,6 +117,15 @@ def test_a_title_begins_with_its_first_proper_noun():
     }
 
 
+def test_a_title_takes_in_no_other_names_of_its_sentence():
+    text = "Zorn/PROPN Lemma/NOUN inspired/VERB Gauss/PROPN"
+    found = name_all(text, NAME, NAME, "inspire-01", NAME)
+    assert ("lemma", "Zorn", "Lemma") in found.values()
+    text = "Gauss/PROPN proof/NOUN Zorn/PROPN Lemma/NOUN"
+    found = name_all(text, NAME, "proof", NAME, NAME)
+    assert ("lemma", "Zorn", "Lemma") in found.values()
+
+
 def test_words_between_names_part_them():
     text = "Gauss/PROPN and/CCONJ Euler/PROPN wrote/VERB"
     found = name_all(text, NAME, "and", NAME, "write-01")
@@ -134,7 +143,42 @@ def test_a_hyphen_joins_names_and_capitals_alone():
     assert name_all(text, NAME, "", "euler", "meet-03")[0] == ("person", "Gauss-Euler")
     assert name_all(text, "gauss", "", NAME, "meet-03")[0] == ("person", "Gauss-Euler")
     text = "Gauss/PROPN -/PUNCT like/ADJ proofs/NOUN"
-    assert name_all(text, NAME, "", "like", "proof")[2] == ("like",)
+    found = name_all(text, NAME, "", "like", "proof")
+    assert found[0] == ("person", "Gauss") and found[2] == ("like",)
+    found = name_all("non/ADJ -/PUNCT Euler/PROPN proofs/NOUN", "non", "", NAME, "")
+    assert found[0] == ("non",) and found[2] == ("person", "Euler")
+    text = "Gauss/PROPN met/VERB Euler/PROPN"
+    assert name_all(text, NAME, "meet-03", "euler")[2] == ("euler",)
+
+
+def test_hyphens_at_the_end_of_a_sentence_join_what_stands_on_both_sides():
+    text = "met/VERB Gauss/PROPN -/PUNCT Euler/PROPN"
+    for labels in ((NAME, "", NAME), (NAME, "", "euler")):
+        found = name_all(text, "meet-03", *labels)
+        assert [*found.values()] == [("meet-03",), ("person", "Gauss-Euler")]
+    found = name_all("met/VERB Gauss/PROPN -/PUNCT", "meet-03", NAME, "")
+    assert found[1] == ("person", "Gauss")
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "meant"),
+    [
+        ("the/DET theorem/NOUN holds/VERB", ("", NAME, ""), [("theorem",)]),
+        ("theorem/NOUN holds/VERB", (NAME, ""), [("theorem",)]),
+        ("The/DET Theorem/NOUN holds/VERB", ("", "theorem", ""), [("theorem",)]),
+        ("Gauss/PROPN theorem/NOUN holds/VERB", (NAME, NAME, ""),
+         [("person", "Gauss", "theorem")]),
+        ("theorem/NOUN Gauss/PROPN proved/VERB", (NAME, NAME, ""),
+         [("person", "theorem", "Gauss")]),
+        ("Gauss/PROPN 's/PART theorem/NOUN holds/VERB", (NAME, "", NAME, ""),
+         [("person", "Gauss"), ("theorem",)]),
+        ("theorem/NOUN of/ADP Gauss/PROPN holds/VERB", (NAME, "", NAME, ""),
+         [("theorem",), ("person", "Gauss")]),
+        ("theorem/NOUN holds/VERB", ("state-01", ""), [("state-01",)]),
+    ],
+)  # fmt: skip
+def test_a_kind_of_statement_is_part_of_a_name_beside_one_alone(text, labels, meant):
+    assert [*name_all(text, *labels).values()] == meant
 
 
 @pytest.mark.parametrize(
