@@ -101,6 +101,13 @@ def test_rows_may_stand_anywhere_among_the_vectors():
     np.testing.assert_array_equal(padded[is_real], np.concatenate(rows[2:]))
 
 
+def test_pointers_are_of_the_kind_of_the_vectors():
+    assert isinstance(RaggedVectors.of([np.eye(2)]).ptr, np.ndarray)
+    ragged = RaggedVectors.of([torch.eye(2), torch.ones(1, 2)])
+    assert isinstance(ragged.ptr, torch.Tensor)
+    assert ragged.ptr.tolist() == ragged.host_ptr.tolist() == [0, 2, 3]
+
+
 def test_one_vector_each():
     ragged = RaggedVectors.one_each(torch.eye(3))
     assert ragged.lengths.tolist() == [1, 1, 1]

@@ -233,3 +233,12 @@ def test_a_name_is_described_by_its_words_and_what_it_hangs_on():
     tokens.append(Token("shown", "show", "VERB", "VERB", "ROOT", -1))
     assert describe_name(Skeleton(tokens), (0, 1))[-1] == "gshow"
     assert describe_name(skeleton, (2,))[-1] == "dROOT"
+
+
+def test_the_first_word_of_a_sentence_describes_a_name_too():
+    tokens = [Token("Show", "show", "VERB", "VERB", "ROOT", -1)]
+    tokens.append(Token("theorems", "theorem", "NOUN", "NOUN", "dobj", 0))
+    tokens.append(Token("Gauss", "Gauss", "PROPN", "PROPN", "appos", 1))
+    skeleton = Skeleton(tokens)
+    assert describe_name(skeleton, (1,))[-2:] == ["pshow", "pshow|dobj"]
+    assert describe_name(skeleton, (2,))[-1] == "gshow"
