@@ -77,3 +77,29 @@ def test_lengths_have_their_units(wide, narrow):
 def test_a_kern_is_a_space_if_it_counts_in_mu():
     assert trees_from_latex(r"a\mkern18mu b").opt.to_string().startswith("[M!L-2")
     assert trees_from_latex(r"a\mkern17mu b").opt.to_string().startswith("[U!times")
+
+
+@pytest.mark.parametrize("style", [r"\displaystyle", r"\textstyle"])
+def test_spaces_are_as_wide_in_a_line_as_above_it(style):
+    found = [
+        trees_from_latex(f"{style} a{space} b").opt.to_string()[:8]
+        for space in (r"\quad", r"\enspace", "~~~")
+    ]
+    assert found == ["[M!L-2,0", "[U!times", "[U!times"]
+
+
+def test_quad_in_a_script_of_a_script_is_half_as_wide():
+    opt = trees_from_latex(r"x_{y_{a\quad b}}").opt.to_string()
+    assert "U!times" in opt and "M!L" not in opt
+    assert "M!L-2" in trees_from_latex(r"x_{y_{a\qquad b}}").opt.to_string()
+
+
+def test_thick_spaces_are_as_wide_in_a_script():
+    assert "M!L-2" in trees_from_latex(r"x_{a\;\;\;\;b}").opt.to_string()
+    assert "M!L" not in trees_from_latex(r"x_{a\;\;\;b}").opt.to_string()
+
+
+def test_negative_spaces_take_away():
+    for narrow in (r"\quad\!", r"\quad\negmedspace", r"\quad\negthickspace"):
+        assert "M!L" not in trees_from_latex(rf"a{narrow} b").opt.to_string()
+    assert "M!L-2" in trees_from_latex(r"a\quad\!\: b").opt.to_string()
