@@ -61,6 +61,7 @@ class ThreadAtOnce:
     """A thread that has done its work when its start returns: nothing is waited for."""
 
     def __init__(self, target, args=(), daemon=False):
+        assert daemon  # or else a stuck worker would keep the program from ending
         self._target, self._args = target, args
 
     def start(self):
@@ -174,10 +175,23 @@ def answer(number, **fields):
 
 def test_answers_belong_to_their_request(start):
     late, mine = ([{"graphs": [graph]}] for graph in ("(a / late)", "(b / mine)"))
-    worker = start(READY, answer(0, answers=late), answer(1, answers=mine))
+    beat = '{"type": "heartbeat", "id": 1, "last": 0}'
+    worker = start(READY, answer(0, answers=late), beat, answer(1, answers=mine))
     assert worker.ask([Chunk(("a",))]) == mine
     with pytest.raises(WorkerError, match="ended"):
         worker.ask([Chunk(("a",))])  # number 2 is not answered
+    worker.stop()
+
+
+def test_requests_are_sent_with_their_number(start, monkeypatch):
+    sent = []
+    monkeypatch.setattr(WorkerProcess, "_send", lambda self, line: sent.append(line))
+    answers = [{"graphs": ["(a / b)"]}]
+    worker = start(READY, answer(1, answers=answers), answer(2, answers=answers))
+    chunks = [[Chunk(("a",))], [Chunk(("b",))]]
+    for chunk in chunks:
+        worker.ask(chunk)
+    assert sent == [_format_request(n, c) for n, c in enumerate(chunks, start=1)]
     worker.stop()
 
 
