@@ -12,7 +12,7 @@ from mathamr_kedro.errors import (
 )
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure
-from mathamr_kedro.shards import Shard, ShardFolder, StartOfShards
+from mathamr_kedro.shards import EndOfShards, Shard, ShardFolder, StartOfShards
 from mathamr_kedro.shards.lists import ShardList
 
 
@@ -373,3 +373,22 @@ def test_a_shard_that_its_writer_has_just_replaced_is_whole(folder):
     write(folder, "posts-0", "new")
     reader.read_list = lambda: known  # the list was read before
     assert reader.check(file).read_text() == "new"
+
+
+@pytest.mark.parametrize("mark", [True, False])
+def test_folders_above_are_made(tmp_path, mark):
+    folder = ShardFolder(tmp_path / "a" / "b", ".txt")
+    if mark:
+        folder.mark(EndOfShards("a"))
+        assert folder.files() == []
+    else:
+        write(folder, "posts-0")
+        assert folder.finished("a") == {"posts-0"}
+
+
+def test_a_shard_of_another_size_is_refused_before_any_is_read(folder):
+    write(folder, "posts-0")
+    folder.complete("a")
+    (folder.path / "posts-0.txt").write_text("longer")
+    with pytest.raises(DamagedFileError, match=r"posts-0.*kedro run"):
+        folder.files()

@@ -1,5 +1,9 @@
+import io
 import json
+import queue
 import sys
+from collections import deque
+from types import SimpleNamespace
 
 import pytest
 
@@ -68,7 +72,7 @@ class ThreadAtOnce:
         self._target(*self._args)
 
     def join(self, timeout):
-        pass
+        self.is_joined = True
 
 
 @pytest.fixture
@@ -76,7 +80,7 @@ def start(monkeypatch):
     """Return a function that starts a worker which says some lines and ends."""
     monkeypatch.setattr("threading.Thread", ThreadAtOnce)
 
-    def start(*lines, errors=(), code=0, request_s=0.0):
+    def start(*lines, errors=(), code=0, **seconds):
         said = "".join(f"{line}\n" for line in lines)
         complaint = "".join(f"{line}\n" for line in errors)
         script = (
@@ -84,9 +88,8 @@ def start(monkeypatch):
             f"sys.exit({code})"
         )
         command = [sys.executable, "-I", "-S", "-c", script]
-        return WorkerProcess(
-            command, {}, start_s=0.0, request_s=request_s, silence_s=0.0
-        )
+        limits = {"start_s": 0.0, "request_s": 0.0, "silence_s": 0.0, **seconds}
+        return WorkerProcess(command, {}, **limits)
 
     return start
 
@@ -151,6 +154,59 @@ def test_a_worker_that_was_stopped_is_gone_with_its_pipes(start):
     assert process.returncode is not None
     assert process.stdin.closed and process.stdout.closed and process.stderr.closed
     assert worker.pid == process.pid
+    assert all(thread.is_joined for thread in worker._threads)
+
+
+def test_a_worker_is_killed_before_its_end_is_waited_for(start):
+    worker, calls = start(READY), []
+    worker.stop()
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"))
+    worker._process = SimpleNamespace(
+        kill=lambda: calls.append("kill"), wait=lambda: calls.append("wait"), **pipes
+    )
+    worker.stop()
+    assert calls == ["kill", "wait"]
+
+
+class Silence(deque):
+    """A queue that notes how long one waits for its lines, without waiting."""
+
+    put = deque.append
+
+    def get(self, timeout):
+        self.timeout = timeout
+        if not self:
+            raise queue.Empty
+        return self.popleft()
+
+
+@pytest.mark.parametrize(
+    ("request_s", "silence_s", "clock", "timeout", "message"),
+    [
+        (2.0, 3.0, (0.0, 0.0, 2.0), 2.0, "no answer within 2 s"),
+        (3.0, 2.0, (0.0, 0.0, 2.0), 2.0, "no sign of life for 2 s"),
+        (3.0, 2.0, (0.0, 5.0, 5.0), 0.0, "no answer within 3 s"),
+    ],
+)
+def test_an_answer_is_waited_for_until_it_is_late(
+    start, monkeypatch, request_s, silence_s, clock, timeout, message
+):
+    monkeypatch.setattr("queue.SimpleQueue", Silence)
+    worker = start(READY, request_s=request_s, silence_s=silence_s)
+    worker._lines.clear()
+    monkeypatch.setattr("time.monotonic", iter(clock).__next__)
+    with pytest.raises(TimeoutError, match=message):
+        worker.ask([Chunk(("a",))])
+    assert worker._lines.timeout == timeout
+    worker.stop()
+
+
+def test_a_start_is_waited_for_as_long_as_it_may_take(start, monkeypatch):
+    monkeypatch.setattr("queue.SimpleQueue", Silence)
+    monkeypatch.setattr("time.monotonic", lambda: 100.0)
+    worker = start(READY, start_s=5.0)
+    assert worker._lines.timeout == 5.0
+    worker.stop()
 
 
 def test_a_worker_that_is_refused_is_stopped(start, monkeypatch):
@@ -183,15 +239,25 @@ def test_answers_belong_to_their_request(start):
     worker.stop()
 
 
-def test_requests_are_sent_with_their_number(start, monkeypatch):
-    sent = []
-    monkeypatch.setattr(WorkerProcess, "_send", lambda self, line: sent.append(line))
+class Pipe(io.StringIO):
+    """A pipe that notes what has left it."""
+
+    sent = ""
+
+    def flush(self):
+        self.sent = self.getvalue()
+
+
+def test_requests_are_sent_with_their_number(start):
     answers = [{"graphs": ["(a / b)"]}]
     worker = start(READY, answer(1, answers=answers), answer(2, answers=answers))
+    worker._process.stdin.close()
+    worker._process.stdin = pipe = Pipe()
     chunks = [[Chunk(("a",))], [Chunk(("b",))]]
     for chunk in chunks:
         worker.ask(chunk)
-    assert sent == [_format_request(n, c) for n, c in enumerate(chunks, start=1)]
+    requests = [_format_request(n, c) for n, c in enumerate(chunks, start=1)]
+    assert pipe.sent == "".join(requests)
     worker.stop()
 
 
