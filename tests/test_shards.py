@@ -299,6 +299,8 @@ def test_a_new_start_forgets_time_half_files_and_what_waits_aside(folder):
     assert not (folder.path / ".posts-1.txt.part").exists()
     assert not (folder.path / ".seconds").exists()
     assert [f.name for f in (folder.path / ".previous").iterdir()] == ["a-posts-0.txt"]
+    found = ShardFolder(folder.path, ".txt").read_list()
+    assert (found.fingerprint, found.counts) == ("b", {})
     write(folder, "posts-0", made_from="c")
     assert not (folder.path / ".previous").exists()
 
@@ -392,3 +394,12 @@ def test_a_shard_of_another_size_is_refused_before_any_is_read(folder):
     (folder.path / "posts-0.txt").write_text("longer")
     with pytest.raises(DamagedFileError, match=r"posts-0.*kedro run"):
         folder.files()
+
+
+def test_shards_of_two_earlier_inputs_wait_aside(folder):
+    fill(folder, 0)
+    for made_from in ("b", "c"):
+        start = StartOfShards(made_from, {"parser": "x"}, reuse="parser")
+        folder.mark(start)
+        write(folder, "posts-0", made_from=made_from)
+    assert [f.name for f in start.previous] == ["a-posts-0.txt", "b-posts-0.txt"]
