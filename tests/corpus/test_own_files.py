@@ -431,6 +431,7 @@ def test_files_without_statements_are_texts_among_the_statements(tmp_path):
         ("text", "Two", "a.md", "line 5"),
         ("text", "T", "b.jsonl", "line 3"),
     ]
+    assert not any(statement.proved for statement in found)
     assert list(OwnCollection(tmp_path).statements()) == []
     assert list(OwnCollection(tmp_path).statement_links()) == []
 
@@ -485,3 +486,13 @@ def test_only_a_lack_of_all_texts_makes_a_folder_empty(tmp_path):
     (tmp_path / "B.JSONL.GZ").write_bytes(gzip.compress(b'{"text": "x"}'))
     names = [file.name for file in OwnCollection(tmp_path).check_layout()]
     assert names == ["B.JSONL.GZ", "a.pdf"]
+
+
+def test_a_part_of_a_latex_document_is_no_document_of_its_own(tmp_path):
+    start = r"\documentclass{article}\begin{document}"
+    (tmp_path / "main.tex").write_text(start + r"\input{part}\end{document}")
+    (tmp_path / "part.tex").write_text("Seen once.")
+    (tmp_path / "notes.md").write_text("Seen too.")
+    posts, failures = posts_of(tmp_path)
+    assert sorted(post.text for post in posts) == ["Seen once.", "Seen too."]
+    assert failures == []
