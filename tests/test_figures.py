@@ -304,3 +304,13 @@ def test_categories_stand_in_the_order_of_the_axis(draw):
     (axes,) = draw(go.Bar(x=[10, 20], y=[1, 2]), xaxis=order).axes
     assert [label.get_text() for label in axes.get_xticklabels()] == ["30", "10", "20"]
     assert [bar.get_center()[0] for bar in axes.patches] == pytest.approx([1, 2])
+
+
+def test_bars_over_numbers_are_stacked_too(draw):
+    bars = [go.Bar(x=[1, 2], y=[1, 2]), go.Bar(x=[2, 3], y=[3, 4])]
+    (axes,) = draw(bars, barmode="stack").axes
+    found = [
+        (bar.get_center()[0], bar.get_y(), bar.get_height()) for bar in axes.patches
+    ]
+    assert found == [(1, 0, 1), (2, 0, 2), (2, 2, 3), (3, 0, 4)]
+    assert [bar.get_width() for bar in axes.patches] == pytest.approx([0.8] * 4)

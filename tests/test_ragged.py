@@ -93,12 +93,27 @@ def test_padding_is_zero_and_marked(kind):
         assert not full[len(row) :].any()
 
 
+@both
+def test_a_row_without_vectors_is_all_padding(kind):
+    _, ragged = draw(kind, [1, 0])
+    padded, is_real = ragged.padded()
+    assert is_real.tolist() == [[True], [False]]
+    assert not padded[1].any()
+
+
 def test_rows_may_stand_anywhere_among_the_vectors():
     rows, ragged = draw("torch")
     behind = replace(ragged, ptr=ragged.ptr[2:])
     assert len(behind) == 3
     padded, is_real = behind.padded()
     np.testing.assert_array_equal(padded[is_real], np.concatenate(rows[2:]))
+
+
+def test_pointers_are_of_the_kind_of_the_vectors():
+    assert isinstance(RaggedVectors.of([np.eye(2)]).ptr, np.ndarray)
+    ragged = RaggedVectors.of([torch.eye(2), torch.ones(1, 2)])
+    assert isinstance(ragged.ptr, torch.Tensor)
+    assert ragged.ptr.tolist() == ragged.host_ptr.tolist() == [0, 2, 3]
 
 
 def test_one_vector_each():
@@ -114,6 +129,15 @@ def test_moving_keeps_what_the_host_knows_and_other_pointers_forget_it():
     assert moved.columns["place"].dtype == torch.int64
     assert moved.host_ptr.tolist() == [0, 3, 4, 9, 11, 15]
     assert replace(moved, ptr=moved.ptr[:2]).host_ptr.tolist() == [0, 3]
+
+
+def test_no_device_is_asked_for_what_the_host_knew():
+    """Tensors on "meta" have no content that could be asked for."""
+    _, ragged = draw("numpy")
+    moved = ragged.to("meta")
+    assert moved.ptr.device.type == "meta"
+    assert moved.to("meta").host_ptr.tolist() == [0, 3, 4, 9, 11, 15]
+    assert "host_ptr" in vars(ragged.to("cpu"))
 
 
 @pytest.mark.parametrize("rows", [0, 1, 4096, 9000])

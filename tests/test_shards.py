@@ -1,4 +1,6 @@
 import json
+import logging
+import os
 
 import pytest
 
@@ -10,7 +12,7 @@ from mathamr_kedro.errors import (
 )
 from mathamr_kedro.files import fingerprint
 from mathamr_kedro.records import Failure
-from mathamr_kedro.shards import Shard, ShardFolder, StartOfShards
+from mathamr_kedro.shards import EndOfShards, Shard, ShardFolder, StartOfShards
 from mathamr_kedro.shards.lists import ShardList
 
 
@@ -246,3 +248,158 @@ def test_work_is_noted(folder, monkeypatch):
     write(folder, "posts-0")
     write(folder, "posts-1")
     assert float((folder.path / ".seconds").read_text()) == 35.0
+
+
+def test_shards_of_an_earlier_version_count_the_time_between_their_files(folder):
+    fill(folder, 0)
+    write(folder, "posts-1")
+    (folder.path / ".seconds").unlink()
+    for name, seconds in (("posts-0", 1_000), ("posts-1", 8_200)):
+        os.utime(folder.path / f"{name}.txt", (seconds, seconds))
+    with pytest.raises(ConfigurationError, match=r"2\.0 h"):
+        folder.mark(StartOfShards("b", {"texts": "1", "parser": "y"}))
+    for file in folder.path.glob("*.txt"):
+        file.unlink()
+    folder.mark(StartOfShards("b", {"texts": "1", "parser": "y"}))  # nothing to lose
+
+
+def test_counts_that_a_shard_does_not_have_are_none_of_it(folder):
+    write(folder, "posts-0")
+    folder.write("posts-1", "a", {"read": 2}, lambda path: path.write_text("x"))
+    assert (folder.total("written"), folder.total("read")) == (1, 2)
+    assert folder.total("skipped") == 0
+
+
+def test_a_list_that_was_written_by_another_is_read_again(folder):
+    write(folder, "posts-0")
+    other = ShardFolder(folder.path, ".txt")
+    assert other.finished("a") == {"posts-0"}
+    write(folder, "posts-1")
+    assert other.finished("a") == {"posts-0", "posts-1"}
+
+
+def test_a_list_that_did_not_change_is_read_once(folder, monkeypatch):
+    write(folder, "posts-0")
+    known = folder.read_list()
+    monkeypatch.setattr(ShardList, "read", None)
+    assert folder.read_list() is known
+
+
+def test_the_end_of_another_input_leaves_no_shards_of_the_first(folder):
+    write(folder, "posts-0")
+    folder.complete("b")
+    assert folder.files() == []
+    assert not (folder.path / "posts-0.txt").exists()
+
+
+def test_a_new_start_forgets_time_half_files_and_what_waits_aside(folder):
+    fill(folder, 7200)
+    (folder.path / ".posts-1.txt.part").write_text("half")
+    folder.mark(StartOfShards("b", {"parser": "x"}, reuse="parser"))
+    assert not (folder.path / ".posts-1.txt.part").exists()
+    assert not (folder.path / ".seconds").exists()
+    assert [f.name for f in (folder.path / ".previous").iterdir()] == ["a-posts-0.txt"]
+    found = ShardFolder(folder.path, ".txt").read_list()
+    assert (found.fingerprint, found.counts) == ("b", {})
+    write(folder, "posts-0", made_from="c")
+    assert not (folder.path / ".previous").exists()
+
+
+def test_parts_are_noted_with_the_shards_that_were_started(folder):
+    fill(folder, 0)
+    assert folder.read_list().parts == {"texts": "1", "parser": "x"}
+    write(folder, "posts-0", made_from="b")  # of another start
+    assert folder.read_list().parts == {}
+
+
+def test_damaged_shards_do_not_wait_aside(folder):
+    fill(folder, 0)
+    write(folder, "posts-1")
+    flip(folder.path / "posts-0.txt")
+    again = ShardFolder(folder.path, ".txt")
+    start = StartOfShards("b", {"parser": "x"}, reuse="parser")
+    again.mark(start)
+    assert [f.name for f in start.previous] == ["a-posts-1.txt"]
+
+
+def test_what_replaces_damaged_shards_has_a_name_of_its_own(folder):
+    write(folder, "posts-0")
+    folder.complete("a")
+    old = forget_seals(folder)
+    (old.path / "posts-0.txt").unlink()
+    write(old, "posts-0", made_from="b")
+    old.complete("b")
+    assert old.identity != "a"
+
+
+def test_a_name_is_kept_over_a_stop_in_between(folder):
+    write(folder, "posts-0")
+    folder.complete("a")
+    old = forget_seals(folder)
+    write(old, "posts-0", made_from="b")
+    write(old, "posts-0", made_from="c")  # b was never finished
+    old.complete("c")
+    assert old.identity == "a"
+
+
+def test_shards_that_are_made_again_are_counted_and_named(folder, caplog):
+    for n in range(7):
+        write(folder, f"posts-{n}")
+    folder.complete("a")
+    for n in range(6):
+        (folder.path / f"posts-{n}.txt").unlink()
+    with caplog.at_level(logging.WARNING):
+        folder.mark(StartOfShards("a"))
+    (line,) = caplog.messages
+    assert line.startswith("6 damaged or missing shards")
+    assert line.endswith("posts-0, posts-1, posts-2, posts-3, posts-4")
+    assert folder.read_list().counts.keys() == {"posts-6"}
+
+
+def test_a_start_tells_files_and_sources_of_what_is_finished(folder):
+    folder.write("posts-0", "a", {}, lambda path: path.write_text("x"), "digest 1")
+    write(folder, "posts-1")
+    start = StartOfShards("a")
+    folder.mark(start)
+    assert start.sources == {"posts-0": "digest 1"}
+    names = ("posts-0", "posts-1")
+    assert start.files == {name: folder.path / f"{name}.txt" for name in names}
+
+
+def test_a_shard_that_its_writer_has_just_replaced_is_whole(folder):
+    write(folder, "posts-0", "old")
+    folder.complete("a")
+    reader = ShardFolder(folder.path, ".txt")
+    (file,) = reader.files()
+    known = reader.read_list()
+    write(folder, "posts-0", "new")
+    reader.read_list = lambda: known  # the list was read before
+    assert reader.check(file).read_text() == "new"
+
+
+@pytest.mark.parametrize("mark", [True, False])
+def test_folders_above_are_made(tmp_path, mark):
+    folder = ShardFolder(tmp_path / "a" / "b", ".txt")
+    if mark:
+        folder.mark(EndOfShards("a"))
+        assert folder.files() == []
+    else:
+        write(folder, "posts-0")
+        assert folder.finished("a") == {"posts-0"}
+
+
+def test_a_shard_of_another_size_is_refused_before_any_is_read(folder):
+    write(folder, "posts-0")
+    folder.complete("a")
+    (folder.path / "posts-0.txt").write_text("longer")
+    with pytest.raises(DamagedFileError, match=r"posts-0.*kedro run"):
+        folder.files()
+
+
+def test_shards_of_two_earlier_inputs_wait_aside(folder):
+    fill(folder, 0)
+    for made_from in ("b", "c"):
+        start = StartOfShards(made_from, {"parser": "x"}, reuse="parser")
+        folder.mark(start)
+        write(folder, "posts-0", made_from=made_from)
+    assert [f.name for f in start.previous] == ["a-posts-0.txt", "b-posts-0.txt"]

@@ -8,6 +8,7 @@ bars, lines and points in panels one below the other, and straight lines with a 
 from __future__ import annotations
 
 import io
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -154,7 +155,7 @@ class _Panel:
         stacked = self._layout.get("barmode") == "stack"
         width = _BARS if stacked else _BARS / len(bars)
         shift = 0.0 if stacked else (place - (len(bars) - 1) / 2) * width
-        below = dict.fromkeys(self._positions.values(), 0.0)
+        below: defaultdict[Any, float] = defaultdict(float)
         for before in bars[:place] if stacked else ():
             for x, y in zip(self._place(before), _list(before["y"]), strict=True):
                 below[x] += y
@@ -164,7 +165,7 @@ class _Panel:
             [x + shift for x in places],
             _list(trace["y"]),
             width,
-            bottom=[below.get(x, 0.0) for x in places],
+            bottom=[below[x] for x in places],
             color=colour or _COLOURS[place % len(_COLOURS)],
             label=trace.get("name"),
         )

@@ -207,3 +207,67 @@ def test_another_split_leaves_the_documents_alone(folder):
     assert dev.fingerprint("topics") != test.fingerprint("topics")
     add_line(folder, "qrels/test.tsv", "q1\td5\t1")
     assert BeirCollection(folder).fingerprint("posts") == dev.fingerprint("posts")
+
+
+def test_an_id_of_a_thousand_characters_is_one(folder):
+    for length in (1000, 1001):
+        add_line(folder, "corpus.jsonl", json.dumps({"_id": "i" * length, "text": "x"}))
+    fine, bad = list(BeirCollection(folder).posts())[5:7]
+    assert fine.post_id == "i" * 1000
+    assert (bad.reason, bad.place, bad.record_id) == (
+        "bad_record",
+        "line 7",
+        "i" * 1000,
+    )
+    assert "at most 1000 characters" in bad.detail
+
+
+@pytest.mark.parametrize(
+    ("record", "detail"),
+    [
+        ({"id": True, "text": "x"}, "as '_id'"),
+        ({"id": 1.5, "text": "x"}, "as '_id'"),
+        ({"_id": " ", "id": "d9", "text": "x"}, "expected an id as '_id'"),
+        ({"_id": "d9", "text": "x", "title": ["T"]}, "'title'"),
+        ({"_id": "d9", "text": "x", "metadata": {"tags": "a"}}, "a list of tags"),
+        ({"_id": "d9", "text": None}, "'text', got 'None'"),
+    ],
+)
+def test_what_is_wrong_with_a_record_is_told(folder, record, detail):
+    add_line(folder, "corpus.jsonl", json.dumps(record))
+    (bad,) = (x for x in BeirCollection(folder).posts() if isinstance(x, Failure))
+    assert (bad.stage, bad.source, bad.place) == ("ingestion", "corpus.jsonl", "line 6")
+    assert detail in bad.detail
+
+
+def test_other_names_of_fields_and_empty_ones_are_read(folder):
+    record = {"_id": None, "id": 7, "name": "T", "text": "x", "metadata": None}
+    add_line(folder, "corpus.jsonl", "")
+    add_line(folder, "corpus.jsonl", json.dumps(record))
+    post = list(BeirCollection(folder).posts())[5]
+    assert (post.post_id, post.title, post.body, post.tags) == ("7", "T", "x", ())
+    assert post.place == "line 7"
+
+
+def test_a_damaged_file_is_told_with_the_last_line_that_was_read(folder):
+    (folder / "corpus.jsonl").unlink()
+    packed = gzip.compress(b'{"_id": "d1", "text": "x"}\n')
+    (folder / "corpus.jsonl.gz").write_bytes(packed + packed[:-4])
+    (folder / "queries.jsonl.gz").write_bytes(packed[:12])
+    (folder / "queries.jsonl").unlink()
+    collection = BeirCollection(folder, BeirFiles(training_split=None))
+    *_, bad = collection.posts()
+    assert (bad.place, bad.reason) == ("after line 2", "damaged_file")
+    bad = next(x for x in collection.topics() if x.reason == "damaged_file")
+    assert (bad.place, bad.record_id) == ("line 1", "queries.jsonl.gz")
+
+
+def test_rows_of_parquet_are_counted_through(folder):
+    rows = [{"id": "d1", "text": "a"}, {"id": "d2"}, {"id": "d3", "text": "c"}]
+    (folder / "corpus.jsonl").unlink()
+    (folder / "corpus").mkdir()
+    pq.write_table(pa.Table.from_pylist(rows), folder / "corpus" / "a.parquet")
+    collection = BeirCollection(folder, BeirFiles(training_split=None))
+    assert [(p.place, type(p) is Failure) for p in collection.posts()] == [
+        ("row 1", False), ("row 2", True), ("row 3", False),
+    ]  # fmt: skip

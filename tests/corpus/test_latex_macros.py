@@ -88,6 +88,83 @@ def test_macro_without_an_end_is_refused_once_and_left(definitions):
     assert told < len(definitions)
 
 
+def test_a_macro_without_an_end_that_is_defined_anew_is_expanded():
+    macros = macros_of(r"\def\a{\a}")
+    with pytest.raises(MathAMRError, match=r"the macro \\a does not"):
+        macros.expand("a", r"\a", 2)
+    assert macros.expand("a", r"\a", 2) is None
+    macros.add(LatexMacro("a", "A"))
+    assert macros.expand("a", r"\a", 2) == ("A", 2)
+
+
+def chain_of(length):
+    """Return macros of which each stands for the next, and the last for an x."""
+    names = ["m" * n for n in range(1, length + 1)]
+    macros = LatexMacros()
+    for name, following in zip(names, [*names[1:], ""], strict=True):
+        macros.add(LatexMacro(name, f"\\{following}" if following else "x"))
+    return macros
+
+
+def test_macros_go_sixty_deep_and_no_deeper():
+    assert chain_of(61).expand("m", r"\m", 2) == ("x", 2)
+    assert chain_of(61).expand_text(r"\m") == "x"
+    with pytest.raises(MathAMRError, match=r"\\m{62} does not .* 60 deep"):
+        chain_of(62).expand("m", r"\m", 2)
+    assert chain_of(62).expand_text(r"\m") == r"\m"
+
+
+def test_as_many_expansions_as_allowed_are_made():
+    macros = macros_of(r"\newcommand{\a}{A}")
+    assert macros.expand_text(r"\a" * 10_000) == "A" * 10_000
+    assert macros.expand_text(r"\a" * 10_001) == r"\a" * 10_001
+
+
+@pytest.mark.parametrize("body", ["#1", r"\relax#1", r"#1\b"])
+def test_macros_become_as_long_as_allowed(body):
+    macros = macros_of(r"\newcommand{\b}{}")
+    macros.add(LatexMacro("a", body, 1))
+    room = 200_000 - len(body.replace("#1", ""))
+    most, more = ("(" * n for n in (room, room + 1))
+    expanded, _ = macros.expand("a", rf"\a{{{most}}}", 2)
+    assert expanded == body.replace("#1", most).replace(r"\b", "")
+    with pytest.raises(MathAMRError, match=r"\\a becomes longer than 200000"):
+        macros.expand("a", rf"\a{{{more}}}", 2)
+
+
+def test_a_text_that_becomes_too_long_is_left():
+    macros = macros_of(r"\newcommand{\a}{((((}")
+    macros.add(LatexMacro("long", "(" * 100_000))
+    assert macros.expand_text(r"\long\long") == "(" * 200_000
+    assert macros.expand_text(r"(\long\long") == r"(\long\long"
+    assert macros.expand_text(r"\long\long\a") == r"\long\long\a"
+
+
+def test_a_provided_macro_holds_unless_there_is_one():
+    macros = macros_of(r"\newcommand{\a}{A}")
+    macros.add(LatexMacro("a", "B", is_provided=True))
+    macros.add(LatexMacro("b", "B", is_provided=True))
+    assert macros.expand_text(r"\a\b") == "AB"
+    assert "a" in macros and "c" not in macros
+
+
+def test_another_name_of_a_macro_keeps_its_meaning():
+    macros = macros_of(r"\newcommand{\a}[1]{<#1>}", r"\let\b=\a")
+    macros.add(LatexMacro("a", "A"))
+    assert macros.expand_text(r"\b{x}\a") == "<x>A"
+
+
+def test_arguments_that_are_missing_are_empty():
+    macros = macros_of(r"\newcommand{\p}[2]{(#1|#2|#3)}")
+    assert macros.expand("p", r"\p{a}", 2) == ("(a||)", 5)
+
+
+def test_arguments_and_names_stand_apart_from_commands():
+    macros = macros_of(r"\newcommand{\a}[1]{\pi#1}", r"\newcommand{\b}{{xy}}")
+    assert macros.expand_text(r"\a{x}\a{2}") == r"\pi x\pi2"
+    assert macros.expand_text(r"x_\b x^\b") == "x_{xy} x^{xy}"
+
+
 def test_parameters_between_marks_are_not_read():
     text = r"\a(#1){<#1>} rest"
     assert LatexMacro.read("def", text, 0, LatexArguments(text)) == (None, 12)

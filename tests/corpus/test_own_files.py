@@ -5,7 +5,7 @@ import os
 import pytest
 
 from mathamr_kedro.corpus.extraction import PostCleaner, clean_in_batches
-from mathamr_kedro.corpus.own_files import OwnCollection
+from mathamr_kedro.corpus.own_files import OwnCollection, read_examples
 from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.records import Failure
 
@@ -385,3 +385,114 @@ def test_unit_paragraph_splits_every_markup(tmp_path, name, source, texts):
 def test_an_unknown_unit_is_refused(tmp_path):
     with pytest.raises(ConfigurationError, match="got 'lemma'"):
         OwnCollection(tmp_path, "lemma")
+
+
+@pytest.mark.parametrize("titles", [True, False])
+def test_examples_have_their_titles_where_these_are_wanted(tmp_path, titles):
+    file = tmp_path / "more.jsonl"
+    file.write_text('{"id": 1, "title": "T", "question": "Q", "answer": "A"}\n[]\n')
+    question, answer, bad = read_examples(file, "more", "html", titles)
+    assert (question.title, question.body) == ("T" if titles else "", "Q")
+    assert (answer.title, answer.body) == ("", "A")
+    assert {question.post_type, answer.post_type} == {"example"}
+    assert {question.markup, answer.markup} == {"html"}
+    assert (bad.source, bad.place, bad.reason) == ("more", "line 2", "bad_record")
+
+
+def test_questions_and_answers_keep_their_formulas_in_one_thread(tmp_path):
+    meaning = '<annotation-xml encoding="MathML-Content"><ci>x</ci></annotation-xml>'
+    content = f"<math><semantics><mi>x</mi>{meaning}</semantics></math>"
+    record = {"id": "q", "question": f"{content} or $z$?", "answer": "$w$"}
+    document = {"id": "d", "text": "<math><mi>v</mi></math>", "format": "html"}
+    lines = [json.dumps(record | {"format": "html"}), json.dumps(document)]
+    (tmp_path / "faq.jsonl").write_text("\n".join(lines))
+    ((name, read),) = OwnCollection(tmp_path).formula_tables()
+    rows = list(read())
+    assert name == "1"
+    assert [(r.post_id, r.thread_id, r.place) for r in rows] == [
+        ("q", "q", "question"),
+        ("q", "q", "question"),
+        ("q/answer", "q", "answer"),
+        ("d", "d", "body"),
+    ]
+    assert rows[0].content == rows[0].presentation != ""
+    assert [r.content for r in rows[1:]] == ["", "", ""]
+
+
+def test_files_without_statements_are_texts_among_the_statements(tmp_path):
+    (tmp_path / "a.md").write_text("# One\n\nx\n\n# Two\n\ny\n")
+    question = '{"id": "q", "question": "x"}\n[]\n'
+    (tmp_path / "b.jsonl").write_text(
+        question + '{"id": "d", "title": "T", "text": "y"}'
+    )
+    found = list(OwnCollection(tmp_path, unit="statement").statements())
+    assert [(s.kind, s.section, s.source, s.place) for s in found] == [
+        ("text", "One", "a.md", "line 1"),
+        ("text", "Two", "a.md", "line 5"),
+        ("text", "T", "b.jsonl", "line 3"),
+    ]
+    assert not any(statement.proved for statement in found)
+    assert list(OwnCollection(tmp_path).statements()) == []
+    assert list(OwnCollection(tmp_path).statement_links()) == []
+
+
+def test_names_contents_and_unit_make_another_collection(tmp_path):
+    (tmp_path / "a.md").write_text("x")
+    marks = [OwnCollection(tmp_path).fingerprint("posts")]
+    assert OwnCollection(tmp_path).fingerprint("posts") == marks[0]
+    marks.append(OwnCollection(tmp_path, unit="file").fingerprint("posts"))
+    (tmp_path / "a.md").write_text("y")
+    marks.append(OwnCollection(tmp_path).fingerprint("posts"))
+    (tmp_path / "a.md").rename(tmp_path / "b.md")
+    marks.append(OwnCollection(tmp_path).fingerprint("posts"))
+    assert len({*marks}) == 4
+
+
+def test_a_file_that_may_not_be_read_is_a_failure(tmp_path, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "a.jsonl").write_text("{}")
+    monkeypatch.setattr("mathamr_kedro.corpus.own_files.open_binary", refuse)
+    _, (failure,) = posts_of(tmp_path)
+    assert (failure.reason, failure.place) == ("unreadable_file", "line 1")
+    assert "(Permission denied); check its rights" in failure.detail
+
+
+def test_bytes_of_texts_count_as_progress(tmp_path, monkeypatch):
+    read = []
+    monkeypatch.setattr("mathamr_kedro.corpus.own_files.count_bytes", read.append)
+    (tmp_path / "a.md").write_text("four")
+    (tmp_path / "b.pdf").write_text("none of ours")
+    (tmp_path / "c.txt").write_text("seven..")
+    (tmp_path / "d.md").symlink_to(tmp_path / "nowhere")
+    posts, failures = posts_of(tmp_path)
+    assert (len(posts), len(failures), read) == (2, 2, [4, 7])
+
+
+def test_a_question_without_an_answer_has_none(tmp_path):
+    lines = ['{"question": "x", "tags": [1]}', '{"answer": "y", "id": 0}']
+    (tmp_path / "faq.jsonl").write_text("\n\n".join(lines))
+    (question, alone), _ = posts_of(tmp_path)
+    assert (question.post_type, question.accepted_answer_id) == ("question", None)
+    assert (question.post_id, question.tags) == ("faq.jsonl#1", ("1",))
+    assert (alone.post_id, alone.post_type, alone.text) == ("0", "document", "y")
+
+
+def test_only_a_lack_of_all_texts_makes_a_folder_empty(tmp_path):
+    (tmp_path / "a.pdf").write_text("")
+    with pytest.raises(MissingInputError, match="Markdown, HTML"):
+        OwnCollection(tmp_path).check_layout()
+    (tmp_path / "B.JSONL.GZ").write_bytes(gzip.compress(b'{"text": "x"}'))
+    names = [file.name for file in OwnCollection(tmp_path).check_layout()]
+    assert names == ["B.JSONL.GZ", "a.pdf"]
+
+
+def test_a_part_of_a_latex_document_is_no_document_of_its_own(tmp_path):
+    start = r"\documentclass{article}\begin{document}"
+    (tmp_path / "main.tex").write_text(start + r"\input{part}\end{document}")
+    (tmp_path / "part.tex").write_text("Seen once.")
+    (tmp_path / "notes.md").write_text("Seen too.")
+    posts, failures = posts_of(tmp_path)
+    assert sorted(post.text for post in posts) == ["Seen once.", "Seen too."]
+    assert failures == []

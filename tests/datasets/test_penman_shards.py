@@ -86,3 +86,46 @@ def test_preview_prefers_what_is_narrow(tmp_path: Path) -> None:
     dataset.save(EndOfShards("a"))
     shown = dataset.preview(graphs=1)
     assert "question flat" in shown and "question deep" not in shown
+
+
+def test_preview_looks_for_graphs_of_a_readable_size(tmp_path: Path) -> None:
+    """Of many graphs few are drawn; all but one are tiny here."""
+    brothers = " ".join(f":ARG0 (w{n} / word)" for n in range(9))
+    tiny = [FIRST._replace(graph_id=f"tiny-{n}") for n in range(30)]
+    records = [*tiny, FIRST._replace(graph_id="fit", graph=f"(a / and {brothers})")]
+    dataset = PenmanShardsDataset(filepath=str(tmp_path / "graphs"))
+    dataset.save(Shard("posts-00000", "a", records, {}))
+    dataset.save(EndOfShards("a"))
+    shown = dataset.preview(graphs=30)
+    assert "question fit: 10 nodes" in shown
+    assert shown.count("<h3>") == 20
+    assert dataset.preview().count("<h3>") == 3
+
+
+def test_preview_takes_graphs_with_formulas_first(tmp_path: Path) -> None:
+    brothers = " ".join(f":ARG0 (w{n} / word)" for n in range(9))
+    plain = FIRST._replace(graph=f"(a / and {brothers})")
+    mention = FormulaMention("FORMULA_0", "7", "3", "x", start=0, end=9)
+    rare = FIRST._replace(graph_id="rare", formula_map=(mention,))
+    records = [plain._replace(graph_id=f"plain-{n}") for n in range(30)]
+    dataset = PenmanShardsDataset(filepath=str(tmp_path / "graphs"))
+    dataset.save(Shard("posts-00000", "a", [*records, rare], {}))
+    dataset.save(EndOfShards("a"))
+    assert dataset.preview(graphs=1).count("question rare: 1 node") == 1
+
+
+def test_graphs_are_known_by_their_bytes(tmp_path: Path) -> None:
+    dataset = PenmanShardsDataset(filepath=str(tmp_path / "graphs"))
+    save(dataset)
+    graphs = dataset.load()
+    assert repr(graphs) == f"<PenmanShards: 2 graphs, in {tmp_path / 'graphs'}>"
+    assert dataset._describe() == {"filepath": str(tmp_path / "graphs")}
+    digests = graphs.digests()
+    assert [*digests] == ["posts-00000", "posts-00001"] and len(
+        {*digests.values()}
+    ) == 2
+    before = graphs.fingerprint
+    other = SECOND._replace(graph="(t / tree)")
+    dataset.save(Shard("posts-00001", "a", [other], {"written": 1}))
+    dataset.save(EndOfShards("a"))
+    assert before and dataset.load().fingerprint not in (before, None)

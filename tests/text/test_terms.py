@@ -79,3 +79,16 @@ def test_ngrams_do_not_count_repetitions():
 
 def test_a_text_without_terms_has_no_share_of_formulas():
     assert measure_math_share("... !", ()) == 0.0
+
+
+def test_tuples_join_neighbours_unless_more_are_asked_for():
+    slt = FormulaTree.from_string("[V!x[+[V!y]]]", "slt")
+    near = list_tuples(FormulaTrees(slt, None, {}))
+    assert "slt V!x + n" in near and "slt V!x V!y nn" not in near
+    assert "slt V!x V!y nn" in list_tuples(FormulaTrees(slt, None, {}), window=2)
+
+
+def test_runs_have_three_tokens_unless_more_are_asked_for():
+    assert "$a $b $c" in list_ngrams("abcd")
+    assert "$a $b $c $d" not in list_ngrams("abcd")
+    assert "$a $b $c $d" in list_ngrams("abcd", 4)
