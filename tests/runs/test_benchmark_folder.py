@@ -159,3 +159,15 @@ def test_runs_are_written_for_trec_eval_and_as_json(tmp_path):
     assert json.loads((tmp_path / "runs" / "slt.json").read_text()) == {
         "B.1": {"7": 1.0}
     }
+
+
+def test_what_cannot_be_read_back_is_written_as_text_and_named(tmp_path):
+    """No reader keeps two spaces."""
+    topic = Topic("A.1", "task1", 2020, "", (), "a  b", (), *[None] * 5)
+    folder = BenchmarkFolder(tmp_path)
+    assert folder.write_queries([topic], []) == 1
+    (line,) = (tmp_path / "queries.jsonl").read_text().splitlines()
+    assert json.loads(line) == {
+        "_id": "A.1", "text": "a  b", "metadata": {"format": "text"},
+    }  # fmt: skip
+    assert folder.unfaithful == ["A.1"]
