@@ -204,3 +204,15 @@ def test_any_name_may_be_allowed():
     config = ServeConfig(hosts=("*",))
     client = TestClient(create_app(config, Service()))
     assert client.get("/health", headers=strange).status_code == 200
+
+
+def test_a_worker_process_takes_over_settings_and_log(monkeypatch):
+    config, logged = ServeConfig(hosts=("worker.example",)), []
+    monkeypatch.setattr(ServeConfig, "take_over", classmethod(lambda cls: config))
+    monkeypatch.setattr(ServeConfig, "set_up_logs", lambda self: logged.append(self))
+    create_app(ServeConfig(), Service())
+    assert logged == []  # who has settings has a log
+    client = TestClient(create_app(service=Service()))
+    assert logged == [config]
+    asked = {"Host": "worker.example"}
+    assert client.get("/health", headers=asked).status_code == 200
