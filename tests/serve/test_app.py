@@ -208,8 +208,12 @@ def test_any_name_may_be_allowed():
 
 def test_a_worker_process_takes_over_settings_and_log(monkeypatch):
     config, logged = ServeConfig(hosts=("worker.example",)), []
+
+    def note(settings):
+        logged.append(settings)
+
     monkeypatch.setattr(ServeConfig, "take_over", classmethod(lambda cls: config))
-    monkeypatch.setattr(ServeConfig, "set_up_logs", lambda self: logged.append(self))
+    monkeypatch.setattr(ServeConfig, "set_up_logs", note)
     create_app(ServeConfig(), Service())
     assert logged == []  # who has settings has a log
     client = TestClient(create_app(service=Service()))
