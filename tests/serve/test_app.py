@@ -8,6 +8,7 @@ import logging
 import threading
 import time
 from concurrent.futures import CancelledError
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -220,3 +221,22 @@ def test_a_worker_process_takes_over_settings_and_log(monkeypatch):
     assert logged == [config]
     asked = {"Host": "worker.example"}
     assert client.get("/health", headers=asked).status_code == 200
+
+
+def test_the_time_of_a_request_is_logged_and_counted(monkeypatch, caplog):
+    clock = iter([10.0, 11.5, 20.0, 20.25])
+    fake = SimpleNamespace(perf_counter=lambda: next(clock))
+    monkeypatch.setattr(module, "time", fake)
+    client = connect(Service())
+    with caplog.at_level(logging.INFO, "mathamr_kedro.serve.app"):
+        client.get("/api/systems")
+    assert "GET /api/systems 200 1500.0 ms" in caplog.messages
+    lines = client.get("/metrics").text.splitlines()
+    (total,) = [line for line in lines if "_seconds_sum" in line]
+    assert total.endswith(" 1.500000")
+
+
+def test_what_breaks_stands_in_the_log(caplog):
+    answer = connect(Service(RuntimeError("the reason"))).get("/api/systems")
+    assert f"Request {answer.headers['X-Request-Id']} failed" in caplog.text
+    assert "the reason" in caplog.text
