@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +13,7 @@ from mathamr_kedro.formula import PatternMatch
 from mathamr_kedro.hits import FormulaHits
 from mathamr_kedro.records import FormulaInstance
 from mathamr_kedro.runs import FormulaSearch, NamedFusion, formula_search
+from tests.conftest import PATIENCE
 
 FUSIONS = (
     NamedFusion("mean", name="trees", of=("ours", "bm25_slt")),
@@ -54,7 +57,7 @@ def test_what_the_usual_system_needs_is_read_beforehand(built, system, read):
 
 def test_a_baseline_is_built_once(built):
     search = open_search()
-    search._open_ranker("bm25")
+    assert search._open_ranker("bm25") == "bm25"
     built.clear()
     assert search._open_ranker("bm25") == "bm25"
     search._open_ranker("bm25", lambda seconds: True)
@@ -74,6 +77,23 @@ def test_what_somebody_waits_for_is_read_at_once(built):
     search._awaited.set()
     search.prepare(lambda seconds: pytest.fail("waited"))
     assert built["bm25"] == ["f0", "f1", "f2"]
+
+
+def test_who_needs_what_is_being_read_makes_it_hurry(built):
+    search, looked, looks = open_search("bm25"), threading.Event(), []
+
+    def is_idle(seconds):
+        looked.set()
+        looks.append(seconds)
+        time.sleep(0.01)
+        return len(looks) > 2000  # searches go on and on
+
+    reading = threading.Thread(target=search.prepare, args=[is_idle], daemon=True)
+    reading.start()
+    assert looked.wait(PATIENCE)
+    assert search._open_ranker("bm25") == "bm25"
+    reading.join(PATIENCE)
+    assert len(looks) < 2000
 
 
 def test_who_waited_leaves_no_haste_behind(built):
