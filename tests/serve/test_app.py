@@ -150,7 +150,7 @@ def test_bodies_are_read_up_to_the_last_byte_allowed(size, status, is_announced)
     body = b'[{"id": "1", "text": "x"}]'.ljust(size)
     answer = client.post(
         "/api/posts",
-        content=body if is_announced else iter([body[:500], body[500:]]),
+        content=body if is_announced else iter([body[:1000], body[1000:]]),
         headers={"Authorization": "Bearer t", "Content-Type": "application/json"},
     )
     assert answer.status_code == status
