@@ -6,8 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from mathamr_kedro import project_systems
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.project_systems import ProjectSystems
+from mathamr_kedro.project_systems import ProjectSystems, explain_formula
+from mathamr_kedro.records import FormulaInstance, Topic
 from tests.conftest import PROJECT
 from tests.fake_tables import Rows
 
@@ -30,8 +34,12 @@ class Systems:
 @pytest.fixture
 def tables(monkeypatch):
     monkeypatch.chdir(PROJECT)
+    catalog = open_catalog("demo")
     return {
-        "params:evaluation": open_catalog("demo").load("params:evaluation"),
+        "params:evaluation": catalog.load("params:evaluation"),
+        "params:indexing": catalog.load("params:indexing"),
+        "posts": Rows(),
+        "formula_trees": {},
         "systems": Systems(),
         "system_sources": "sources",
         "trained_systems": {"ssemb": {"folder": "ssemb/1"}, "marf": {"folder": "m/2"}},
@@ -47,7 +55,8 @@ def tables(monkeypatch):
 
 def open_systems(tables, finds="posts", system=None, fuse_with=()):
     catalog = SimpleNamespace(load=tables.__getitem__)
-    return ProjectSystems(catalog, None, finds, system, fuse_with)
+    config = IndexingConfig.read(tables["params:indexing"])
+    return ProjectSystems(catalog, config, finds, system, fuse_with)
 
 
 def test_the_system_of_the_search_is_asked_where_it_is_meant(tables):
@@ -81,3 +90,77 @@ def test_instances_and_graphs_are_looked_up(tables):
     assert systems._find_graph("7") is tables["math_graphs"][0]
     assert systems._find_graph("A.1") is tables["topic_math_graphs"][0]
     assert systems._find_graph("8") is None
+
+
+@pytest.fixture
+def store(tmp_path):
+    return SimpleNamespace(folder=tmp_path, places={})
+
+
+def test_systems_of_papers_are_asked_for_what_they_find(tables, store):
+    encoder = SimpleNamespace(encode_part=None)
+    systems = open_systems(tables)
+    posts = systems.open_posts(None, store, encoder).systems
+    formulas = systems.open_formulas(None, store).systems
+    assert (posts["marf"], formulas["ssemb/mixed"]) == ("system", "system")
+    assert "ssemb/mixed" not in posts and "marf" not in formulas
+
+
+def test_a_search_has_the_systems_of_the_evaluation(tables, store):
+    encoder = SimpleNamespace(encode_part=None)
+    tables["params:evaluation"] |= {"depth": 77, "strategies": [{"name": "mine"}]}
+    systems = open_systems(tables, "formulas", "bm25_slt")
+    posts = systems.open_posts(None, store, encoder)
+    assert {"mine", "mathamr_plus", "bm25"} <= {*posts.systems}
+    formulas = systems.open_formulas(None, store)
+    assert (posts.depth, formulas.depth) == (77, 77)
+    default = tables["params:indexing"]["search"]["system"]
+    assert (posts.system, formulas.system) == (default, "bm25_slt")
+
+
+def test_a_search_for_formulas_reads_those_of_the_table(tables, store):
+    known = FormulaInstance("a", "v", "7", "x")
+    tables["returnable_formulas"] = SimpleNamespace(records=lambda: [known])
+    formulas = open_systems(tables).open_formulas(None, store)
+    assert list(formulas.read_formulas()) == [known]
+
+
+class Matching:
+    """A system that compares parts of formulas."""
+
+    def explain(self, topic, found):
+        return [(topic, found)]
+
+
+@pytest.fixture
+def explained(tables, monkeypatch):
+    """Explain by the systems of the tables."""
+    known = Topic("B.1", "task2", 2021, "", (), "", (), "q", "x", None, None, None)
+    tables["indexed_systems"]["rgcn"] = {"rankers": {"2": ["rgcn/slg"]}}
+    tables["trained_systems"]["rgcn"] = {"folder": "r/3"}
+    tables["topics"] = SimpleNamespace(
+        find=lambda column, key: known if (column, key) == ("topic_id", "B.1") else None
+    )
+    rankers = {2: {"rgcn/slg": Matching(), "ssemb/mixed": object()}}
+    tables["systems"] = SimpleNamespace(
+        open=lambda folder: SimpleNamespace(open=lambda sources: rankers)
+    )
+    catalog = SimpleNamespace(load=tables.__getitem__)
+    monkeypatch.setattr(project_systems, "open_catalog", lambda *place: catalog)
+    return lambda text, system: explain_formula(text, "f7", system, "own")
+
+
+def test_a_topic_or_a_formula_is_explained(explained):
+    ((topic, found),) = explained("B.1", "rgcn/slg")
+    assert (topic.topic_id, topic.latex, found) == ("B.1", "x", "f7")
+    ((topic, _),) = explained("y^2", "rgcn/slg")
+    assert (topic.task, topic.latex, topic.formula_id) == ("task2", "y^2", "q")
+
+
+def test_only_systems_that_compare_parts_of_formulas_explain(explained):
+    with pytest.raises(ConfigurationError, match=r"'ssemb/mixed', which compares them"):
+        explained("x", "ssemb/mixed")
+    with pytest.raises(ConfigurationError, match="'rgcn/slt'; did you mean 'rgcn/slg'"):
+        explained("x", "rgcn/slt")
+    with pytest.raises(ConfigurationError, match="indexed: ssemb/mixed, rgcn/slg "):
+        explained("x", "marf")  # it finds posts

@@ -138,3 +138,58 @@ def test_three_systems_are_named_the_best_first(catalog):
     catalog["metrics"] = MemoryDataset(rows)
     line = summarise_run(catalog, ["metrics"], 2, None, {})[1]
     assert "s4 0.400, s3 0.300, s2 0.200" in line and "s1" not in line
+
+
+def describe(catalog, name, **changes):
+    """Return the lines about one stage, by the dataset in which it counts."""
+    catalog[name] = MemoryDataset({**VALUES[name], **changes})
+    return summarise_run(catalog, [name], 2, None, {})[1]
+
+
+def test_counts_of_the_middle_stages_are_told(catalog):
+    assert describe(catalog, "math_graph_statistics").endswith(
+        "719 math graphs of 163 nodes; 1 post without"
+    )
+    empty = {"graphs": 0, "failed_posts": 2, "all": {"nodes_per_graph": None}}
+    assert describe(catalog, "math_graph_statistics", **empty).endswith(
+        "0 math graphs of 0 nodes; 2 posts without"
+    )
+    assert describe(catalog, "preprocessing_statistics", comments=1200).endswith(
+        "719 posts, 48 topics, 1,249 others as arrays; 220 + 24 pairs; 0 failed"
+    )
+    assert describe(catalog, "index").endswith(
+        "10,992 vectors of 719 posts, and 6,496 formulas (engine 'edge')"
+    )
+
+
+def test_training_names_the_encoder_that_it_started_from(catalog):
+    assert "220 pairs; best" in describe(catalog, "encoder")
+    assert "220 pairs, from 'old'; best" in describe(
+        catalog, "encoder", start_from="old"
+    )
+
+
+def test_tables_of_an_experiment_name_its_cells(catalog):
+    line = describe(catalog, "experiment_result", cells=["a", "b"])
+    assert "1 table of 'systems' from 2 cells; 1 of 2 differences" in line
+
+
+def test_what_another_process_deleted_has_no_line(catalog):
+    catalog["encoder"] = MemoryDataset()
+    assert summarise_run(catalog, ["encoder"], 2, None, {}) == [
+        "Done in 2.0 s",
+        "Next     kedro run --pipelines indexing",
+    ]
+
+
+def test_reports_are_named_from_the_folder_where_one_stands(
+    catalog, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path.parent)
+    made = [*VALUES, "amr_report", "significance_report"]
+    lines = summarise_run(catalog, made, 2, None, {})
+    assert lines[-3:] == [
+        f"Reports  {tmp_path.name}: amr.md, significance/systems/tables.md",
+        "Next     mathamr summary",
+        "         mathamr search 'is $\\sqrt p$ irrational for a prime $p$?'",
+    ]

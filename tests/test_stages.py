@@ -78,6 +78,8 @@ def check(parameters, running=(), **changes):
         ({"evaluation": {"optional_baselines": ["text"]}}, r"evaluation\.text_model"),
         ({"significance": {"tests": {"alpha": 5.0}}}, "significance.tests: .*alpha"),
         ({"significance": {"tests": {"num_samples": 0}}}, "num_samples of at least 1"),
+        ({"systems": {"ssemd": None}}, "No system is named 'ssemd'.*mean 'ssemb'"),
+        ({"systems": {"ssemb": {"dept": 3}}}, r"'systems\.ssemb\.dept'"),
     ],
 )  # fmt: skip
 def test_what_a_later_stage_cannot_do_is_refused_at_once(parameters, changes, message):
@@ -163,3 +165,37 @@ def test_modes_are_compared_where_no_other_stage_has_parameters(parameters):
     only = {name: parameters[name] for name in ("graph_fusion", "preprocessing")}
     with pytest.raises(ConfigurationError, match="formula_mode 'opt' or 'none'"):
         check(only, ["preprocessing"], graph_fusion={"mode": "mathamr"})
+
+
+def test_a_system_without_parameters_has_its_own(parameters):
+    """As ``ssemb:`` alone in a line of YAML."""
+    assert {*check(parameters, systems={"ssemb": None})} == {*STAGES}
+
+
+def test_an_unknown_group_gets_the_nearest_name(parameters):
+    with pytest.raises(ConfigurationError, match=r"'trainig'; did you mean 'training'"):
+        check(parameters, trainig={})
+
+
+def test_graphs_without_documents_are_searched_by_their_nodes(parameters):
+    graphs = {"graph": {"structure": "none"}}
+    plain = {"strategies": [{"name": "a", "retrieval": "maxsim"}]}
+    documents = {"strategies": [{"name": "a", "retrieval": "single"}]}
+    check(parameters, ["evaluation"], preprocessing=graphs, evaluation=plain)
+    with pytest.raises(
+        ConfigurationError, match=r"evaluation\.strategies, \w+: .*'maxsim'"
+    ):
+        check(parameters, ["evaluation"], preprocessing=graphs, evaluation=documents)
+    check(parameters, ["evaluation"], evaluation=documents)
+
+
+def test_what_one_group_says_is_checked_without_the_others(parameters):
+    """``kedro run`` of one stage may have the parameters of that one alone."""
+    for stage in ("preprocessing", "evaluation", "training"):
+        assert [*check({stage: parameters[stage]}, [stage])] == [stage]
+
+
+def test_an_experiment_with_another_system_names_parts_of_its_own(parameters):
+    experiment = {"name": "x", "conditions": {"a": {}}, "baseline": "a",
+                  "system": "ssemb", "strategies": ["mixed"]}  # fmt: skip
+    check(parameters, experiment=experiment)

@@ -12,7 +12,8 @@ from mathamr_kedro.hits import Hits
 from mathamr_kedro.statement_search import StatementSearch
 
 POSTS = [f"p{n}" for n in range(200)]
-"""From the best to the worst; every fiftieth is a lemma, all others text."""
+"""From the best to the worst; every fiftieth is a lemma, the third an axiom, all others
+text."""
 
 
 class Ranking:
@@ -46,6 +47,7 @@ class Tables(dict):
 @pytest.fixture
 def search():
     kinds = ["lemma" if n % 50 == 49 else "text" for n in range(200)]
+    kinds[2] = "axiom"
     statements = pa.table({"kind": kinds, "post_id": POSTS})
     return StatementSearch(Tables(statements=statements), Ranking())
 
@@ -80,3 +82,38 @@ def test_unknown_kind_gets_the_nearest_name(search):
     with pytest.raises(ConfigurationError, match="Known: question, answer"):
         none("query", 3, ["lemma"])
     assert none.describe(["p1"]) == {}
+
+
+def test_a_search_goes_no_deeper_once_enough_are_found(search):
+    assert search("query", 1, ["axiom"]).ids == ["p2"]
+    assert [fetch for fetch, _, _ in search._search.asked] == [4]
+
+
+def test_it_names_the_systems_of_the_search_and_finds_its_graphs(search):
+    search._search.find_graph = {"p1": "graph"}.get
+    assert (search.system, search.systems) == ("plus", {"plus": "a strategy"})
+    assert search.find_graph("p1") == "graph"
+
+
+class Statements(dict):
+    """Rows by id."""
+
+    def find_all(self, column, ids):
+        assert column == "post_id"
+        return {key: self[key] for key in ids if key in self}
+
+
+@pytest.mark.parametrize(("links", "used"), [(True, [2, 0]), (False, [0, 0])])
+def test_a_statement_is_described_with_how_many_use_it(links, used):
+    """Environments of an earlier version have no links."""
+    row = SimpleNamespace(kind="lemma", number="1.1", name="Euclid", section="Divisors")
+    parts = [pa.table({"premise_id": ids}) for ids in (["p1"], ["p3", "p1"])]
+    tables = {"statements": Statements(p1=row, p2=row)}
+    if links:
+        tables["statement_links"] = SimpleNamespace(tables=lambda columns: parts)
+    catalog = Tables(tables)
+    catalog.load = tables.__getitem__
+    found = StatementSearch(catalog, Ranking()).describe(["p1", "p2", "p9"])
+    assert list(found) == ["p1", "p2"]
+    assert [found[key].pop("used_by") for key in found] == used
+    assert found["p2"] == row.__dict__

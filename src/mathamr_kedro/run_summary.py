@@ -47,7 +47,7 @@ def summarise_run(
     for stage in done:
         found = list(_describe(catalog, stage))
         titles = [stage, *[""] * (len(found) - 1)]
-        lines += [f"  {t:<14} {line}" for t, line in zip(titles, found, strict=True)]
+        lines += [f"  {t:<14} {line}" for t, line in zip(titles, found, strict=False)]
     reports = [_SOURCES[stage][1] for stage in done]
     lines += _list_reports(catalog, [name for name in reports if name in made])
     following = list(_list_next(done, env, params))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner, Result
@@ -271,6 +272,29 @@ def test_what_was_just_run_is_scored(run, runs, store, data):
         assert store.read()["benchmarks"]["answers"]["runs"] == copy.name
     finally:
         shutil.rmtree(copy)
+
+
+def test_outputs_are_looked_at_anew_after_a_run(tmp_path, monkeypatch):
+    """A catalog keeps the version that it has looked at."""
+    report = SimpleNamespace(_describe=lambda: {"filepath": tmp_path / "a/b/report.md"})
+    opened = []
+
+    def open_catalog(*place):
+        opened.append({"evaluation_report": report, "number": len(opened)})
+        return opened[-1]
+
+    def describe(source):
+        return {"number": source.catalog["number"]}
+
+    monkeypatch.setattr(_benchmarks, "open_catalog", open_catalog)
+    monkeypatch.setattr(_benchmarks, "start_run", _Runs())
+    monkeypatch.setattr(_benchmarks.BenchmarkSource, "_describe_state", describe)
+    source = _benchmarks.BenchmarkSource(PROJECT, "test")
+    assert source.catalog["number"] == 0
+    source.run()
+    assert source.catalog["number"] == 1
+    state = tmp_path / "a" / "b" / "benchmark_run" / "state.json"
+    assert json.loads(state.read_text()) == {"number": 1}
 
 
 def test_newer_outputs_of_others_are_not_taken_for_ours(run, runs, data):

@@ -142,3 +142,8 @@ def test_an_unknown_measure_is_refused_with_the_list(files, command):
     arguments += ["--qrels", str(files / "qrels.tsv"), "--task", "1", "-m", "nosuch"]
     with pytest.raises(ConfigurationError, match=r"nDCG, MAP, MRR, P, .*ndcg_cut_10"):
         CliRunner().invoke(group, arguments, catch_exceptions=False)
+
+
+def test_the_title_names_task_and_topics(files):
+    """It begins like a sentence."""
+    assert "(Task 1, 30 topics)" in " ".join(call(files).output.split())

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.graph import read_label, read_math_graph
+from mathamr_kedro.graph import PreparedStore, read_label, read_math_graph
 from mathamr_kedro.neighbours import MathGraphDataset
 from mathamr_kedro.project import open_catalog
+from tests.graph.test_prepared import prepare
 
 pytestmark = [
     pytest.mark.timeout(2400),  # the first of them waits for the demo
@@ -55,4 +58,17 @@ def test_transforms_are_applied(demo):
 
 def test_folder_without_graphs_is_named(tmp_path):
     with pytest.raises(MissingInputError, match="preprocessing"):
+        MathGraphDataset(tmp_path)
+
+
+def test_graphs_are_found_in_their_folder_or_below_a_data_root(tmp_path):
+    base = tmp_path / "05_model_input" / "prepared_graphs"
+    PreparedStore(base).save(prepare(tmp_path))
+    (folder,) = base.iterdir()
+    for root in (tmp_path, folder):
+        dataset = MathGraphDataset(root)
+        assert [data.key for data in dataset] == ["10", "11", "12", "13"]
+    assert [data.key for data in MathGraphDataset(folder, "topics")] == ["A.1"]
+    shutil.copytree(folder, base / "other")
+    with pytest.raises(MissingInputError, match=r"Expected one folder.*'other'"):
         MathGraphDataset(tmp_path)

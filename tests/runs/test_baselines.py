@@ -11,6 +11,7 @@ from mathamr_kedro.records import FormulaInstance, FormulaMention, Post, Topic
 from mathamr_kedro.runs import sentence_index as systems
 from mathamr_kedro.runs.baselines import (
     PostSources,
+    _restore_title,
     build_formula_ranker,
     build_post_ranker,
 )
@@ -170,3 +171,25 @@ def test_nodes_are_paired_as_far_apart_as_their_tree_asks_for(system, window):
     terms = _formula_terms(system, lambda formula: trees)(FORMULAS[0])
     far = [any(t.startswith(f"O!a O!{b} ") for t in terms) for b in "bcd"]
     assert far == [True, True, window == 3]
+
+
+def test_the_title_of_a_question_ends_where_it_ends():
+    """A formula may be its last word, or the first of what follows."""
+    mentions = tuple(
+        FormulaMention(f"FORMULA_{n}", f"f{n}", f"v{n}", "xy"[n], at, at + 9)
+        for n, at in ((0, 3), (1, 14))
+    )
+    question = POSTS[0]._replace(
+        title="On FORMULA_0", text="On FORMULA_0\n\nFORMULA_1", formula_map=mentions
+    )
+    assert _restore_title(question) == "On $x$"
+
+
+def test_bm25_may_read_the_question_of_an_answer():
+    question = post("q", "Why is it irrational?", post_type="question")
+    answer = post("a", "Because it is")._replace(parent_id="q")
+    posts = [question, answer, post("b", "Primes"), post("c", "Sums")]
+    topics = [topic("A.1", "irrational")]
+    assert rank_posts("bm25", posts, topics)["A.1"].ids == []
+    assert rank_posts("bm25_question", posts, topics)["A.1"].ids == ["a"]
+    assert rank_posts("bm25_question", posts, topics, depth=0)["A.1"].ids == []

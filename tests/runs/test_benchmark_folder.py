@@ -19,7 +19,7 @@ from mathamr_kedro.corpus import (
     clean_topic,
 )
 from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.records import Topic
+from mathamr_kedro.records import Topic, TrainingPair
 from mathamr_kedro.runs import BenchmarkFolder
 from mathamr_kedro.trec import Run, read_run
 from tests.pipelines.beir_world import DOCUMENTS, QUERIES, TEST, write_benchmark
@@ -159,3 +159,51 @@ def test_runs_are_written_for_trec_eval_and_as_json(tmp_path):
     assert json.loads((tmp_path / "runs" / "slt.json").read_text()) == {
         "B.1": {"7": 1.0}
     }
+
+
+def test_what_cannot_be_read_back_is_written_as_text_and_named(tmp_path):
+    """No reader keeps two spaces."""
+    topic = Topic("A.1", "task1", 2020, "", (), "a  b", (), *[None] * 5)
+    folder = BenchmarkFolder(tmp_path)
+    assert folder.write_queries([topic], []) == 1
+    (line,) = (tmp_path / "queries.jsonl").read_text().splitlines()
+    assert json.loads(line) == {
+        "_id": "A.1", "text": "a  b", "metadata": {"format": "text"},
+    }  # fmt: skip
+    assert folder.unfaithful == ["A.1"]
+
+
+def test_a_folder_tells_how_many_it_wrote(tmp_path):
+    raw = RawPost("s", "1", "d1", "document", *[None] * 4, (), "", "für $x$", "text")
+    post, _ = PostCleaner()(raw)
+    folder = BenchmarkFolder(tmp_path)
+    assert folder.write_corpus([post, post._replace(post_id="d2")]) == 2
+    assert "für" in (tmp_path / "corpus.jsonl").read_text(encoding="utf-8")
+    assert folder.write_qrels("dev", {"q1": {"d1": 3, "d2": 0}, "q2": {"d1": 1}}) == 3
+    pairs = [TrainingPair("query:q1", "d1"), TrainingPair("q1", "d2")]
+    assert folder.write_pairs("train", pairs) == 2
+    header, *rows = (tmp_path / "qrels" / "train.tsv").read_text().splitlines()
+    assert (header, rows) == (
+        "query-id\tcorpus-id\tscore", ["q1\td1\t1", "q1\td2\t1"],
+    )  # fmt: skip
+
+
+def test_a_question_to_learn_from_is_written_unless_it_is_a_topic(tmp_path):
+    topic = Topic("q1", "task1", 2020, "", (), "one", (), *[None] * 5)
+    raw = RawPost("s", "1", "", "question", *[None] * 4, (), "", "two", "text")
+    post, _ = PostCleaner()(raw._replace(post_id="x"))
+    questions = [post._replace(post_id=f"query:{name}") for name in ("q1", "q2")]
+    assert BenchmarkFolder(tmp_path).write_queries([topic], questions) == 2
+    lines = (tmp_path / "queries.jsonl").read_text().splitlines()
+    assert [(json.loads(x)["_id"], json.loads(x)["text"]) for x in lines] == [
+        ("q1", "one"), ("q2", "two"),
+    ]  # fmt: skip
+
+
+def test_a_run_is_a_file_whatever_its_name_and_length(tmp_path):
+    ids = [f"d{n}" for n in range(1200)]
+    hits = Hits(ids, np.arange(1200, 0, -1.0))
+    BenchmarkFolder(tmp_path).write_run(Run("ssemb/mixed", {"q1": hits}, task=1))
+    names = sorted(file.name for file in (tmp_path / "runs").iterdir())
+    assert names == ["ssemb-mixed.json", "ssemb-mixed.trec"]
+    assert read_run(tmp_path / "runs" / names[1]).lists["q1"].ids == ids

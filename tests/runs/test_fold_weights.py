@@ -139,3 +139,9 @@ def test_fusions_are_made_by_whoever_is_asked():
     fusion = NamedFusion("rrf", name="e", of=("r0", "r1"), folds=2)
     made = add_fusions(runs, [fusion], lambda parts, f: fuse(parts, grades, f))
     assert [run.name for run in made] == ["r0", "r1", "r2", "e"]
+
+
+def test_two_folds_and_one_step_are_the_fewest():
+    fusion = NamedFusion("weighted", name="e", of=("a", "b"), folds=2, steps=1)
+    assert (fusion.folds, fusion.steps) == (2, 1)
+    assert NamedFusion("weighted", name="e", of=("a", "b")).steps == 4

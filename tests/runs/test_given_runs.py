@@ -202,3 +202,28 @@ def test_published_runs_have_their_published_scores(shared):
         for name, published in (("full", full), ("partial", partial)):
             more = means[f"Bpref {name}"].score - float(published)
             assert -1e-4 < more < 2e-3, (file, name)
+
+
+def test_formulas_of_one_look_count_where_the_first_stands(tmp_path):
+    names = [("f1", 0.5), ("f2", 0.9), ("f3", 0.7), ("f4", 0.1)]
+    lines = [("B.1", f, "p1", n, s, "x") for n, (f, s) in enumerate(names, 1)]
+    path = tmp_path / "a.tsv"
+    path.write_text("".join("\t".join(map(str, line)) + "\n" for line in lines))
+    looks = {"f1": "7", "f3": "7", "f2": "8", "f4": "9"}
+    asked = {"theirs": str(path)}
+    (run,) = read_given_runs(asked, TOPICS, looks.get, read_tables, 1000)
+    hits = run.lists["B.1"]
+    assert (hits.visual_ids, hits.scores.tolist()) == (["8", "7", "9"], [0.9, 0.7, 0.1])
+    (run,) = read_given_runs(asked, TOPICS, looks.get, read_tables, 2)
+    assert run.lists["B.1"].visual_ids == ["8", "7"]
+
+
+def test_a_formula_whose_name_has_no_article_has_no_post(tmp_path):
+    lines = [("NTCIR12-MathWiki-1", "Q0", "alone", 1, 2.5, "x")]
+    (run,) = read({"theirs": write(tmp_path / "a.txt", lines)})
+    assert run.lists["NTCIR12-MathWiki-1"].post_ids == ["-"]
+
+
+def test_runs_without_topics_of_ntcir_stay_as_they_are():
+    runs = [Run("ours", {"B.1": make_hits("7")})]
+    assert name_judged_formulas(runs, TOPICS, None, 1000) == runs

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import GraphRecord
+from mathamr_kedro.hits import Hits
 from mathamr_kedro.records import (
     CleanText,
     FormulaInstance,
@@ -275,3 +277,79 @@ def test_systems_are_listed_with_what_they_are(open_search):
 def test_unknown_systems_are_refused_with_the_nearest_name(open_search):
     with pytest.raises(ConfigurationError, match="did you mean 'with_question'"):
         open_search("with_questions")
+
+
+class Paper:
+    """A system of another paper: the first posts of the store, as many as asked for."""
+
+    def __init__(self, store):
+        self.ids, self.asked = list(store.keys()), []
+
+    def __call__(self, topics, depth):
+        self.asked.append(([topic.topic_id for topic in topics], depth))
+        ids = ["lost", *self.ids][:depth]
+        return [Hits(ids, np.arange(len(ids), 0, -1.0))]
+
+
+@pytest.fixture
+def papers(store, sources):
+    """A search by the system of a paper, ten posts deep."""
+    paper = Paper(store)
+    return PostSearch(
+        ExactIndex(store), store, STRATEGIES, (), sources, lambda key: None, dict,
+        "paper", 10, papers={"paper": paper},
+    )  # fmt: skip
+
+
+def test_a_system_of_a_paper_is_asked_as_deep_as_baselines(papers, store):
+    paper = papers.papers["paper"]
+    assert papers.systems["paper"] == "system"
+    assert papers(QUERY, 3).ids == paper.ids[:3]  # what has no vectors is left out
+    assert paper.asked == [([ENTRY.key], 10)]
+    papers.deepen(20)
+    assert len(papers(QUERY, 30)) == 19
+    papers.deepen(5)
+    assert len(papers(QUERY, 30)) == 19  # never less deep
+    depths = {strategy.depth for strategy in papers.strategies.values()}
+    assert depths == {NamedStrategy().depth}
+
+
+def test_strategies_go_as_deep_as_is_asked_for(open_search):
+    search = open_search("plain")
+    deep = STRATEGIES["plain"].depth + 7
+    search.deepen(deep)
+    assert [s.depth for s in search.strategies.values()] == [deep, deep]
+    assert search.depth == deep
+
+
+def test_what_was_just_found_is_explained_without_asking_again(papers):
+    paper = papers.papers["paper"]
+    papers(QUERY, 3)
+    (part,) = papers.explain(QUERY, paper.ids[0])
+    assert (part.system, part.share, part.score) == ("paper", 9.0, 9.0)
+    assert len(paper.asked) == 1
+    papers.explain(QUERY, paper.ids[0], ["question"])  # of other posts
+    assert len(paper.asked) == 2
+    papers(QUERY, 3, system="bm25")
+    papers.explain(QUERY, paper.ids[0])
+    assert len(paper.asked) == 3
+
+
+def test_a_query_without_a_graph_finds_no_graphs(papers):
+    assert papers(QUERY._replace(graph=None), 3, system="bm25_graph").ids == []
+
+
+def test_baselines_read_the_collection_once_for_each_choice_of_types(store, texts):
+    read = []
+
+    def read_posts():
+        read.append("posts")
+        return texts
+
+    search = PostSearch(
+        ExactIndex(store), store, STRATEGIES, (), PostSources(read_posts),
+        lambda key: None, dict, "bm25",
+    )  # fmt: skip
+    for types in (None, ("question",), None, ("question",)):
+        search(QUERY, 3, types)
+    assert read == ["posts"] * 2

@@ -39,7 +39,9 @@ def test_query_that_shows_nothing_is_refused_with_its_reason(latex):
 
 
 def test_topics_of_task_1_have_no_query_formula():
-    assert find_blank_queries([topic("A.1", "", None, "task1")], read) == {}
+    question = topic("A.1", "", None, "task1")
+    assert find_blank_queries([question], read) == {}
+    assert [*find_blank_queries([question, topic("B.301", "")], read)] == ["B.301"]
 
 
 def test_topics_that_were_not_searched_are_listed_with_their_reason():

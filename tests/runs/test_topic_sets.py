@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.hits import Hits
 from mathamr_kedro.records import Judgment, Topic
 from mathamr_kedro.runs.topic_sets import list_topic_sets
+from mathamr_kedro.trec import Run
 
 
 def topic(topic_id, category=None):
@@ -112,3 +115,23 @@ def test_candidates_are_what_a_system_could_return():
     tables = read(shards), read(formulas)
     assert sets[1, "ARQMath-1"].find_candidates(*tables) == ({"3"}, 3)
     assert sets[2, "ARQMath-1"].find_candidates(*tables) == ({"v2"}, 2)
+
+
+def test_a_set_takes_its_own_topics_of_a_run():
+    """Times are those of all topics: none of them is that of the set."""
+    lists = {name: Hits(["7"], np.ones(1)) for name in ("A.250", "A.1", "A.9")}
+    run = Run("x", lists, task=1, seconds=3.0, query_seconds={"A.1": 1.0})
+    chosen = list_sets()[1, "ARQMath-1"].choose(run)
+    assert list(chosen.lists) == ["A.1"]
+    assert (chosen.name, chosen.topic_set) == ("x", "ARQMath-1")
+    assert (chosen.seconds, chosen.query_seconds) == (0.0, {})
+    assert list_sets()[1, "own"].choose(run).lists == {}
+
+
+def test_notes_are_what_the_organisers_said_or_nothing():
+    noted = topic("A.1", "Proof")._replace(difficulty="Hard", dependency="Both")
+    sets = list_sets(topics=[noted, topic("A.2")])
+    assert sets[1, "ARQMath-1"].notes == {
+        "A.1": {"category": "Proof", "difficulty": "Hard", "dependency": "Both"},
+        "A.2": {"category": "", "difficulty": "", "dependency": ""},
+    }

@@ -145,3 +145,33 @@ def test_limits_of_deletions(client, asked, number, code):
 def test_too_many_deletions_are_refused(client):
     answer = client.request("DELETE", "/api/posts", json=["x"] * 1001)
     assert answer.status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("token", "given", "code"),
+    [
+        ("", "Bearer ", 403),
+        ("secret", "", 401),
+        ("secret", "secret", 401),
+        ("secret", "Bearer secrets", 401),
+        ("secret", "Bearer secret", 200),
+    ],
+)
+def test_only_who_knows_the_token_writes(asked, token, given, code):
+    app = FastAPI()
+    config = ServeConfig(token=token)
+    app.include_router(build_router(lambda: asked, Gate(10, 30.0), config))
+    client = TestClient(app, headers={"Authorization": given})
+    assert client.post("/api/posts", json=[post()]).status_code == code
+    assert client.request("DELETE", "/api/posts", json=["1"]).status_code == code
+    assert [name for name, _ in asked.calls] == ["add", "delete"] * (code == 200)
+    assert client.get("/api/systems").json() == {"can_write": bool(token)}
+
+
+def test_formulas_are_drawn_alone_or_between_words(client):
+    words = client.get("/api/render", params={"q": "so $x$"}).json()
+    assert words["mathml"] is None
+    assert [part.get("latex") for part in words["parts"]] == [None, "x"]
+    alone = client.get("/api/render", params={"latex": "x"}).json()
+    assert alone["parts"] == []
+    assert 'display="block"' in alone["mathml"]

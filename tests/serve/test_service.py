@@ -12,7 +12,7 @@ import pytest
 from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.records import Post
+from mathamr_kedro.records import CleanText, Post
 from mathamr_kedro.search import Answer
 from mathamr_kedro.serve import service as module
 from mathamr_kedro.serve.service import SearchService, _draw, _make_filter
@@ -248,3 +248,47 @@ def test_graphs_are_drawn_without_a_style_of_their_own():
     assert drawn.startswith("<svg") and "<style>" not in drawn
     assert _draw(None) is None
     assert _draw(GraphRecord("1", text + " " * 150_000)) is None
+
+
+def test_an_explanation_has_both_texts_and_their_graphs_if_asked(
+    service, opened, monkeypatch
+):
+    asked = []
+    query = SimpleNamespace(
+        clean=CleanText("A prime.", ()), graph=GraphRecord("q", "(p / prime)")
+    )
+
+    def encode(*given):
+        asked.append(given)
+        return query
+
+    searcher = opened[-1]
+    searcher.encode, searcher.find_graph = encode, lambda post_id: None
+    searcher.compare = lambda found, post_id: (found is query, post_id)
+    view = type(service._view)
+    monkeypatch.setattr(view, "show_explanation", lambda self, pair: {"pair": pair})
+    shown = service.explain("A prime.", "2")
+    assert shown["pair"] == (True, "2")
+    assert [s["parts"] for s in shown["query"]] == [[{"text": "A prime."}]]
+    assert shown["post"]["post_id"] == "2" and "graphs" not in shown
+    graphs = service.explain("p", "2", True, graphs=True)["graphs"]
+    assert graphs["query"].startswith("<svg") and graphs["post"] is None
+    assert asked == [("A prime.", False), ("p", True)]
+
+
+def test_what_was_found_is_compared_with_the_query(service, opened, monkeypatch):
+    query, searcher = object(), opened[-1]
+    found = SimpleNamespace(query=query, keys=["1", "2"])
+    searcher.search = lambda *asked: found
+    searcher.compare = lambda asked, key: (asked is query, key)
+    view = type(service._view)
+    monkeypatch.setattr(view, "show", lambda self, answer, pairs: pairs)
+    assert service.search("x", 3) == {"1": (True, "1"), "2": (True, "2")}
+
+
+def test_graphs_are_drawn_up_to_a_size(monkeypatch):
+    record = GraphRecord("1", "(p / prime)")
+    monkeypatch.setattr(module, "_MAX_DRAWN", len(record.graph))
+    assert _draw(record) is not None
+    monkeypatch.setattr(module, "_MAX_DRAWN", len(record.graph) - 1)
+    assert _draw(record) is None
