@@ -76,6 +76,16 @@ def test_a_bad_number_is_named_with_file_and_line(tmp_path, line, message):
         read_run(path)
 
 
+def test_a_rank_beyond_64_bits_is_named_or_skipped(tmp_path):
+    path = written(tmp_path, f"A.1 Q0 17 1 .9 me\nA.1 Q0 4 {2**63} .8 me\n")
+    with pytest.raises(MalformedInputError, match=r"got '9223372036854775808'.*line 2"):
+        read_run(path)
+    run = read_run(path, bad_lines="skip")
+    assert (run.lists["A.1"].ids, run.num_bad_lines) == (["17"], 1)
+    path.write_text(f"A.1 Q0 17 {2**63 - 1} .9 me\n")
+    assert read_run(path).ranks["A.1"].tolist() == [2**63 - 1]
+
+
 def test_a_header_is_explained(tmp_path):
     path = written(tmp_path, "topic Q0 doc rank score run\nA.1 Q0 17 1 0.9 me\n")
     with pytest.raises(MalformedInputError, match=r"line 1.*no header"):

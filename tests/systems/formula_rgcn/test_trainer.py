@@ -64,6 +64,25 @@ def test_a_killed_training_ends_with_the_same_weights(
     assert not (parts / "checkpoint.pt").exists()
 
 
+def test_history_has_means_over_the_steps(prepared, tmp_path, monkeypatch):
+    taken = []
+    step = Trainer._take_step
+
+    def note(self, rows, draws):
+        taken.append(step(self, rows, draws))
+        return taken[-1]
+
+    monkeypatch.setattr(Trainer, "_take_step", note)
+    made = Trainer(CONFIG, prepared, tmp_path, 7)
+    first, second = made.run()
+    assert len(taken) == 8
+    for record, steps in ((first, taken[:4]), (second, taken[4:])):
+        loss, accuracy = torch.stack(steps).mean(0).tolist()
+        assert record["loss"] == pytest.approx(loss)
+        assert record["accuracy"] == pytest.approx(accuracy)
+        assert record["formulas"] == made.count
+
+
 @pytest.mark.parametrize("pairs", PAIRINGS)
 def test_every_pairing_learns(prepared, tmp_path, pairs):
     config = replace(CONFIG, pairs=pairs, num_epochs=3)
