@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -12,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr_kedro.errors import DamagedFileError, MissingInputError
-from mathamr_kedro.sealing import replace_sealed
 from mathamr_kedro.systems.ssemb.config import StructureConfig
 from mathamr_kedro.systems.ssemb.network import StructureEncoder, info_nce
 from tests.systems.ssemb.slow import (
@@ -111,25 +107,6 @@ def test_weights_are_read_as_written_and_damage_is_found(tmp_path):
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(DamagedFileError):
         StructureEncoder.load(path, SMALL, len(labels))
-
-
-class Touch:
-    """Makes a file when somebody unpickles it."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self):
-        return Path.touch, (self.path,)
-
-
-def test_code_in_a_file_of_weights_is_not_run(tmp_path):
-    path = tmp_path / "weights.pt"
-    with replace_sealed(path) as part, part.open("wb") as file:
-        torch.save({"embedding.weight": Touch(tmp_path / "ran")}, file)
-    with pytest.raises(pickle.UnpicklingError):
-        StructureEncoder.load(path, SMALL, 3)
-    assert not (tmp_path / "ran").exists()
 
 
 def test_layers_are_those_of_pyg():
