@@ -125,3 +125,15 @@ def test_a_row_of_more_figures_than_columns_is_not_cut():
     table = replace(BEST, rows=(row,))
     with pytest.raises(ValueError, match="shorter"):
         table.to_markdown()
+
+
+def test_texts_stand_in_the_csv_as_they_are():
+    rows = (
+        Row(("Index",), ("2.79 GB",)),
+        Row(("Memory",), (None,)),
+        Row(("nDCG'",), (Figure(0.5, 0.1),)),
+    )
+    table = Table("t", ("Metric",), (Column("value", "Value"),), rows)
+    assert table.to_csv().splitlines() == [
+        "Metric,Value,Value std", "Index,2.79 GB,", "Memory,,", "nDCG',0.5,0.1",
+    ]  # fmt: skip

@@ -138,6 +138,18 @@ def test_grades_belong_to_the_collection(tmp_path):
     ]  # fmt: skip
 
 
+def test_grades_of_trec_have_two_ways_to_say_that_there_is_none(tmp_path):
+    text = "t 0 1 1000\nt 0 2 -1\nt 0 3 -2\nt 0 4 0\n"
+    qrels = read_qrels(written(tmp_path, text), TREC)
+    assert qrels.grades == {"t": {"1": 1000, "4": 0}}
+    assert qrels.num_unjudged_lines == 2
+    assert Qrels(qrels.grades).num_unjudged_lines == 0
+    with pytest.raises(MalformedInputError, match="got '-3'"):
+        read_qrels(written(tmp_path, "t 0 1 -3\n"), TREC)
+    with pytest.raises(MalformedInputError, match="from 0 to 1000"):
+        read_qrels(written(tmp_path, "t 0 1 1001\n"), TREC)
+
+
 @pytest.mark.parametrize("scale", [ARQMATH, NTCIR12])
 def test_both_readers_take_the_same_lines(tmp_path, scale):
     cells = ["0", "3.0", "4", "5", "6", "-1", "7", "x"]
