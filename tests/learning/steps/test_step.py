@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import weakref
+from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from mathamr_kedro.graph import DeviceShards
 from mathamr_kedro.learning.augmentation import AugmentationConfig, step_key
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
 from mathamr_kedro.learning.steps import OptimizerConfig, TrainingStep, split_pairs
+from mathamr_kedro.learning.steps import resident as resident_module
 from mathamr_kedro.learning.steps.buckets import Buckets
 from mathamr_kedro.learning.steps.resident import ResidentSteps
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
@@ -141,6 +144,48 @@ def test_steps_that_cannot_be_captured_run_without(
     both = zip(ends[0][0], ends[1][0], strict=True)
     assert all(torch.equal(a, b) for a, b in both)
     assert torch.equal(ends[0][1], ends[1][1])
+
+
+class Cuda:
+    """Stands for ``torch.cuda``: notes what is called, and what memory is held then."""
+
+    def __init__(self, step) -> None:
+        self.step, self.held = step, dict[str, int]()
+
+    def __getattr__(self, name: str):
+        def call(*args):
+            grads = [p.grad for p in self.step.parameters if p.grad is not None]
+            self.held[name] = len(grads)
+            return (
+                nullcontext()
+                if name == "stream"
+                else SimpleNamespace(wait_stream=lambda other: None)
+            )
+
+        return call
+
+
+def test_memory_goes_back_to_the_device_after_a_warm_up(
+    shards, model_config, monkeypatch
+):
+    batches = draw_batches(shards)
+    step = make_step(shards, model_config)
+    on_cpu = DeviceShards(shards, torch.device("cpu"))
+    resident = ResidentSteps(step, on_cpu, PAIRS, capture=False)
+    buckets = Buckets(shards, batches, PAIRS).choose(batches)
+    rates = torch.full((5,), 1e-2)
+    resident.load_epoch(torch.from_numpy(batches), torch.arange(5), rates, buckets)
+    cuda = Cuda(step)
+    monkeypatch.setattr(resident_module.torch, "cuda", cuda)
+    resident._warm_up(2, buckets[2])
+    assert cuda.held["empty_cache"] == 0  # no gradient is left that would keep it
+    assert resident.measures(5)[:, 0].bool().tolist() == [
+        False,
+        False,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_plans_that_cannot_be_compiled_run_uncompiled(
