@@ -89,6 +89,22 @@ def test_headers_and_rows_are_those_of_the_thesis(number, header, first, last):
     assert (body[0][0], body[-1][0]) == (first, last)
 
 
+def test_strategies_are_compared_on_one_model():
+    """Table 4.15: the best seed of the baseline, also where another has a better."""
+    layout = LAYOUTS["4.15"]
+    scores = {"maxsim_hnsw": (0.3, 0.4), "single_vector_hnsw": (0.2, 0.1)}
+    results = {
+        name: [
+            SeedResult(seed, {}, {column.key: value for column in layout.columns})
+            for seed, value in enumerate(values)
+        ]
+        for name, values in scores.items()
+    }
+    table, _ = best_seed_table(layout, results)
+    shown = [row.figures[0].value for row in table.rows if row.figures[0]]
+    assert shown == [0.4, 0.1]
+
+
 def test_auxiliary_loss_compares_three_strategies_within_one_family():
     layout = LAYOUTS["4.17"]
     groups = list(dict.fromkeys(column.group for column in layout.columns))
