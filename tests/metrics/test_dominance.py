@@ -102,6 +102,12 @@ def test_a_share_at_the_threshold_is_not_above_it_and_no_share_is_in_all_alone()
     ]  # fmt: skip
 
 
+def test_the_first_measure_says_what_is_relevant(dominance) -> None:
+    strict = PROTOCOL.with_measures(["P'@10(rel=3)", "MAP'"])
+    groups = dominance.by_document(Run.from_scores("r", LISTS), Qrels(GRADES), strict)
+    assert (groups[0].num_topics, groups[0].summaries["recall@1000"].score) == (2, 1.0)
+
+
 def test_without_a_depth_recall_goes_to_the_end_of_the_longest_list(dominance) -> None:
     plain = replace(PROTOCOL, depth=None)
     groups = dominance.by_document(Run.from_scores("r", LISTS), Qrels(GRADES), plain)
