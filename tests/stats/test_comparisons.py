@@ -94,3 +94,17 @@ def test_less_time_is_a_win():
     (found,) = compare_with_baseline(times, "a")
     assert (found.wins, found.ties, found.losses) == (2, 0, 1)
     assert found.difference == pytest.approx(-1 / 6)
+
+
+def test_settings_are_those_of_the_thesis_and_have_limits():
+    assert (TestConfig().alpha, TestConfig().confidence, TestConfig().seed) == (
+        0.05, 0.95, 0,
+    )  # fmt: skip
+    for allowed in ({"alpha": 0}, {"confidence": 1}, {"num_samples": 1}, {"seed": 0}):
+        TestConfig(**allowed)
+    for name, value in (
+        ("alpha", -0.1), ("alpha", 1.1), ("confidence", 1.5), ("confidence", -1),
+        ("num_samples", 0), ("seed", -1),
+    ):  # fmt: skip
+        with pytest.raises(ConfigurationError, match=f"Expected {name} .*got {value}"):
+            TestConfig(**{name: value})
