@@ -39,6 +39,9 @@ def test_all_tests_of_the_experiment_are_one_family():
         assert test.p_bonferroni == pytest.approx(min(1, 4 * raw), rel=1e-9)
         assert test.significant == (raw < 0.05 / 4)  # the thesis' words
         assert test.difference == pytest.approx(np.mean(a - b))
+        assert test.mean == pytest.approx(np.mean(a))
+        assert test.baseline_mean == pytest.approx(np.mean(b))
+        assert test.baseline == "none"
         assert test.interval.low < test.difference < test.interval.high
     assert {test.significant for test in tests} == {True, False}
 

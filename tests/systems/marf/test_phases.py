@@ -87,7 +87,7 @@ def test_held_out_batches_count_by_their_pairs():
     assert math.isnan(make_phase(held_out=0)._validate())
 
 
-def test_the_best_epoch_is_kept(tmp_path):
+def test_the_best_epoch_is_kept(tmp_path, caplog):
     module = Number()
     held_out = iter([0.5, 0.2, 0.2, 0.9])  # at first, then after each epoch
     values = []
@@ -106,6 +106,19 @@ def test_the_best_epoch_is_kept(tmp_path):
         (1, "formula"), (2, "formula"), (3, "formula"),
     ]  # fmt: skip
     assert module.value.item() == values[1] != values[3]
+    assert caplog.messages == []
+
+
+def test_a_start_that_nothing_betters_is_kept_aloud(tmp_path, caplog):
+    module = Number()
+
+    def find_loss(rows, rng):
+        return module.find_loss(rows, rng) if module.training else torch.tensor(0.5)
+
+    history = make_phase(module, loss=find_loss).run(tmp_path)
+    assert [r["best"] for r in history] == [False, False]
+    assert module.value.item() == 0.0
+    assert "formula: no epoch was better than the start" in caplog.text
 
 
 def test_without_held_out_pairs_the_last_epoch_is_taken(tmp_path):
@@ -180,6 +193,29 @@ def test_a_checkpoint_is_written_when_its_time_has_come(
     (record,) = phase.run(tmp_path)
     assert saved == [*((0, step, step) for step in inside), (1, 0, 0.0)]
     assert record["seconds"] == 3.0
+
+
+def test_time_and_losses_before_a_stop_count(tmp_path, monkeypatch):
+    (tmp_path / "whole").mkdir()
+    whole = make_phase(Number()).run(tmp_path / "whole")
+    modules = [Number(), Number()]
+    clock = SimpleNamespace(
+        perf_counter=lambda: float(
+            sum(training for m in modules for training, _ in m.batches)
+        )
+    )
+    monkeypatch.setattr(phases, "time", clock)
+
+    def stop(rows, rng, module=modules[0]):
+        if len(module.batches) == 3:  # held out pairs, then two steps
+            raise KeyboardInterrupt
+        return module.find_loss(rows, rng)
+
+    with pytest.raises(KeyboardInterrupt):
+        make_phase(modules[0], loss=stop, checkpoint_seconds=1).run(tmp_path)
+    history = make_phase(modules[1], checkpoint_seconds=1).run(tmp_path)
+    assert [r["loss"] for r in history] == [r["loss"] for r in whole]
+    assert [r["seconds"] for r in history] == [3.0, 3.0]
 
 
 def test_another_training_is_not_gone_on_with(tmp_path):
