@@ -41,8 +41,16 @@ def make_phase(module=None, pairs=10, held_out=5, config=CONFIG, loss=None, **ch
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        (8, [0.25, 0.5, *(0.5 * k / 18 for k in range(18, 0, -1))]),
+        # a tenth of fifteen is one and a half: never above the rate itself
+        (6, [0.5 / 1.5, 0.5, *(0.5 * k / 13.5 for k in range(13, 0, -1))]),
+    ],
+)
 def test_the_rate_rises_in_a_tenth_of_the_steps_and_falls_to_the_end(
-    tmp_path, monkeypatch
+    tmp_path, monkeypatch, pairs, expected
 ):
     rates = []
     step = torch.optim.AdamW.step
@@ -53,8 +61,7 @@ def test_the_rate_rises_in_a_tenth_of_the_steps_and_falls_to_the_end(
 
     monkeypatch.setattr(torch.optim.AdamW, "step", note)
     config = PhaseConfig(epochs=5, learning_rate=0.5, batch_size=2)
-    make_phase(pairs=8, config=config).run(tmp_path)  # 20 steps
-    expected = [0.25, 0.5, *(0.5 * k / 18 for k in range(18, 0, -1))]
+    make_phase(pairs=pairs, config=config).run(tmp_path)
     assert rates == pytest.approx(expected)
 
 
@@ -147,6 +154,22 @@ def test_gradients_are_clipped_and_fixed_weights_stay(tmp_path, monkeypatch):
     )
     assert norms == [[pytest.approx(-1.0, abs=1e-4)]] * 6
     assert module.fixed.item() == 0.0
+
+
+def test_what_is_drawn_in_a_step_follows_from_the_seed_alone(tmp_path):
+    drawn = []
+    for number in (1, 2):
+        torch.manual_seed(number)
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        module = Number()
+
+        def find_loss(rows, rng, module=module):
+            return module.find_loss(rows, rng) + torch.rand(()) + rng.random()
+
+        history = make_phase(module, held_out=0, loss=find_loss).run(folder)
+        drawn.append([r["loss"] for r in history])
+    assert drawn[0] == drawn[1]
 
 
 def test_a_batch_that_teaches_nothing_is_passed_over(tmp_path):
