@@ -57,6 +57,15 @@ def test_correction_and_level_decide():
     assert marks(alpha=1.0, correction="none") == 4
 
 
+def test_a_p_value_at_the_level_is_not_significant():
+    (test,) = compare_with_baseline(
+        {"a": {"MAP'": BASE["MAP'"]}, "b": {"MAP'": BASE["MAP'"]}},
+        "a",
+        TestConfig(alpha=1.0),
+    )
+    assert (test.p_t, test.significant) == (1.0, False)
+
+
 def test_randomisation_may_decide():
     config = TestConfig(test="randomisation", num_samples=2000, seed=3)
     tests = compare_with_baseline(SCORES, "none", config)

@@ -101,6 +101,15 @@ def test_bad_lines_may_be_skipped(tmp_path):
     assert run.num_bad_lines == 2
 
 
+def test_lines_are_skipped_for_their_rank_and_score_alone(tmp_path):
+    lines = ["A.1 Q0 Pi:1 1 .9 me", "A.1 Q0 17 2 high me", "A.1 Q0 18 3 nan me",
+             "A.1 Q0 Pi:2 4 .1 me", "A.1 Q0 19 2.5 .1 me"]  # fmt: skip
+    run = read_run(written(tmp_path, "\n".join(lines)), bad_lines="skip")
+    assert run.lists["A.1"].ids == ["Pi:1", "Pi:2"]
+    assert run.ranks["A.1"].tolist() == [1, 4]
+    assert run.num_bad_lines == 3
+
+
 def test_trec_eval_counts_columns_from_the_left_and_ignores_ranks(tmp_path):
     path = written(tmp_path, "A.1 Q0 17 1 .9 me\nA.1 Q0 4 and_5 12 .8 me\n")
     run = read_run(path, form="trec", bad_lines="as_trec_eval")
