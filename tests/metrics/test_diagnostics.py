@@ -179,3 +179,12 @@ def test_judgments_that_nothing_is_relevant_by_are_explained():
 def test_an_effect_of_ranks_too_small_to_see_is_not_told():
     lines = [("x", 1, 1.0), ("y", 2, 1.0), ("1", 3, 0.5)]  # only unjudged ones change
     assert "rank_column_differs" not in findings(run_of(A_1=lines, A_2=lines))
+
+
+def test_the_measure_that_ranks_change_most_is_named():
+    """By ranks the relevant one comes first: its reciprocal rank doubles."""
+    lines = [("1", 1, 0.1), ("2", 2, 0.9), ("x", 3, 0.05)]
+    protocol = TASK1.with_measures(["recall@1000", "P'@10", "MRR", "nDCG'"])
+    found = findings(run_of(A_1=lines, A_2=lines), protocol=protocol)
+    message = found["rank_column_differs"].message
+    assert "MRR would be 1.0000 instead of 0.5000 (+0.5000) with --use-rank" in message

@@ -139,7 +139,10 @@ def test_without_held_out_pairs_the_last_epoch_is_taken(tmp_path):
     assert phase.module.value.item() == last.item() > 0
 
 
-def test_gradients_are_clipped_and_fixed_weights_stay(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("factor", "norm"), [(100, 1.0), (0.25, 0.25)])
+def test_gradients_of_each_step_are_clipped_and_fixed_weights_stay(
+    tmp_path, monkeypatch, factor, norm
+):
     norms = []
     step = torch.optim.AdamW.step
 
@@ -149,10 +152,9 @@ def test_gradients_are_clipped_and_fixed_weights_stay(tmp_path, monkeypatch):
 
     monkeypatch.setattr(torch.optim.AdamW, "step", note)
     module = Number()
-    make_phase(module, loss=lambda rows, rng: 100 * module.find_loss(rows, rng)).run(
-        tmp_path
-    )
-    assert norms == [[pytest.approx(-1.0, abs=1e-4)]] * 6
+    phase = make_phase(module, loss=lambda r, rng: factor * module.find_loss(r, rng))
+    phase.run(tmp_path)
+    assert norms == [[pytest.approx(-norm, abs=1e-4)]] * 6
     assert module.fixed.item() == 0.0
 
 
