@@ -268,6 +268,10 @@ def test_a_worker_of_ray_asks_for_no_gpu_and_leaves_room_for_others():
         _check_resources(nodes, RayConfig())
 
 
+def test_two_processes_of_this_machine_work_where_nothing_is_said():
+    assert (WorkerConfig().runner, WorkerConfig().workers) == ("local", 2)
+
+
 @pytest.mark.parametrize("name", ["workers", "batch_size", "items_per_process"])
 def test_one_is_the_least_of_each_number(name):
     assert getattr(WorkerConfig(**{name: 1}), name) == 1

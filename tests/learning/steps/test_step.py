@@ -178,7 +178,9 @@ def test_gradients_hold_no_memory_after_a_warm_up_or_a_capture(
     resident._warm_up(2, buckets[2])
     assert cuda.held["empty_cache"] == 0  # no gradient is left that would keep it
     assert resident.measures(5)[:, 0].nonzero().tolist() == [[2]]
-    resident._capture(buckets[2])
+    resident._number.fill_(3)
+    assert resident._capture(buckets[3]) is not None
+    assert resident.measures(5)[:, 0].nonzero().tolist() == [[2], [3]]
     assert cuda.held["graph"] == 0
     assert all(p.grad is None for p in step.parameters)  # the pool can hold the next
 
