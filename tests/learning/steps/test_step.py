@@ -17,7 +17,6 @@ from mathamr_kedro.graph import DeviceShards
 from mathamr_kedro.learning.augmentation import AugmentationConfig, step_key
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
 from mathamr_kedro.learning.steps import OptimizerConfig, TrainingStep, split_pairs
-from mathamr_kedro.learning.steps import resident as resident_module
 from mathamr_kedro.learning.steps.buckets import Buckets
 from mathamr_kedro.learning.steps.resident import ResidentSteps
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
@@ -147,7 +146,7 @@ def test_steps_that_cannot_be_captured_run_without(
 
 
 class Cuda:
-    """Stands for ``torch.cuda``: notes what is called, and what memory is held then."""
+    """Functions for ``torch.cuda`` that note how many gradients there are."""
 
     def __init__(self, step) -> None:
         self.step, self.held = step, dict[str, int]()
@@ -174,7 +173,11 @@ def test_gradients_hold_no_memory_after_a_warm_up_or_a_capture(
     rates = torch.full((5,), 1e-2)
     resident.load_epoch(torch.from_numpy(batches), torch.arange(5), rates, buckets)
     cuda = Cuda(step)
-    monkeypatch.setattr(resident_module.torch, "cuda", cuda)
+    for name in (
+        "Stream", "current_stream", "stream", "synchronize", "empty_cache",
+        "CUDAGraph", "graph",
+    ):  # fmt: skip
+        monkeypatch.setattr(torch.cuda, name, getattr(cuda, name))
     resident._warm_up(2, buckets[2])
     assert cuda.held["empty_cache"] == 0  # no gradient is left that would keep it
     assert resident.measures(5)[:, 0].nonzero().tolist() == [[2]]
