@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.experiments import scheduling
 from mathamr_kedro.experiments.scheduling import Task, run_tasks
 
 
@@ -80,3 +82,27 @@ def test_failure_skips_what_needs_it_and_nothing_else():
 def test_waiting_for_a_later_task_is_refused():
     with pytest.raises(ConfigurationError, match="do not stand before it"):
         run(Machine(), [Task("a", after=("b",)), Task("b")])
+
+
+@pytest.fixture
+def pauses(monkeypatch) -> list[float]:
+    """Pauses that were made; a clock that only they move."""
+    made: list[float] = []
+    clock = SimpleNamespace(sleep=made.append, perf_counter=lambda: sum(made))
+    monkeypatch.setattr(scheduling, "time", clock)
+    return made
+
+
+def test_running_tasks_are_looked_at_after_a_pause(pauses):
+    machine = Machine()
+    endings = list(run_tasks([Task("a"), Task("b")], machine.start, 1, pause=0.5))
+    assert pauses == [0.5, 0.5]  # one for each: none after the look at which it ended
+    assert [ending.seconds for ending in endings] == [0.5, 0.5]
+
+
+def test_a_skipped_task_took_no_time(pauses):
+    tasks = [Task("a"), Task("b", needs=("a",))]
+    endings = list(run_tasks(tasks, Machine(codes={"a": 1}).start, 1, pause=2.0))
+    assert [(e.task, e.state, e.seconds) for e in endings] == [
+        ("a", "failed", 2.0), ("b", "skipped", 0.0),
+    ]  # fmt: skip

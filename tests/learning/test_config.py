@@ -58,6 +58,28 @@ def test_broken_files_are_named(tmp_path, text, message):
         TrainingConfig.read_json(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        ("batch_size", 2), ("num_epochs", 0), ("patience", 0), ("hard_negatives", 0),
+        ("seed", 0), ("checkpoint_seconds", 0), ("log_seconds", 0),
+        ("validation_share", 0),
+    ],
+)  # fmt: skip
+def test_the_least_of_each_number_is_allowed_and_less_is_not(name, least):
+    assert getattr(TrainingConfig(**{name: least}), name) == least
+    with pytest.raises(ConfigurationError, match=name):
+        TrainingConfig(**{name: least - 1})
+
+
+def test_nothing_beyond_the_thesis_is_on_by_default():
+    config = TrainingConfig()
+    assert (config.hard_negatives, config.negatives.source) == (0, "none")
+    assert not config.single_formulas
+    assert config.distillation.weight == 0
+    assert config.seed == 0
+
+
 def test_missing_file_is_named(tmp_path):
     with pytest.raises(MathAMRError, match=r"none\.json"):
         TrainingConfig.read_json(tmp_path / "none.json")

@@ -192,3 +192,22 @@ def test_what_vectors_hold_makes_the_training_not_where_they_are(
 def test_impossible_settings_are_refused(values):
     with pytest.raises(ConfigurationError, match="distillation"):
         DistillationConfig(**values)
+
+
+def test_limits_of_settings_are_allowed():
+    least = {"weight": 0.0, "document_weight": 0.0, "score_weight": 0.0,
+             "path_length": 0, "temperature": 1e-9, "document_temperature": 1e-9,
+             "dimension": 1}  # fmt: skip
+    config = DistillationConfig(**least)
+    assert {name: getattr(config, name) for name in least} == least
+    assert not config.uses_texts
+    assert not DistillationConfig(weight=1.0).uses_texts
+    for name in ("document_weight", "score_weight"):
+        assert DistillationConfig(**{name: 0.1}).uses_texts
+
+
+def test_nothing_is_learnt_from_teachers_by_default():
+    config = DistillationConfig()
+    assert (config.weight, config.document_weight, config.score_weight) == (0, 0, 0)
+    assert (config.temperature, config.document_temperature) == (0.1, 0.05)
+    assert config.path_length == 3

@@ -295,3 +295,28 @@ def test_formula_weight_adds_the_formula_loss():
 def test_impossible_losses_are_refused(changes, message):
     with pytest.raises(ConfigurationError, match=message):
         LossConfig(**changes)
+
+
+def test_limits_of_losses_are_allowed():
+    for beta in (0.0, 1.0):
+        assert LossConfig(beta=beta).beta == beta
+    assert LossConfig(initial_temperature=1e-9).initial_temperature == 1e-9
+    assert LossConfig().formula_weight == 0.0
+    for changes in ({"beta": 1.01}, {"beta": -0.01}, {"initial_temperature": 0.0}):
+        with pytest.raises(ConfigurationError):
+            LossConfig(**changes)
+
+
+@pytest.mark.parametrize(
+    ("objective", "beta", "maxsim", "documents"),
+    [
+        ("maxsim", 1.0, True, False),
+        ("maxsim", 0.5, True, True),
+        ("maxsim", 0.0, False, True),
+        ("single_vector", 1.0, False, True),
+        ("single_vector", 0.0, False, True),
+    ],
+)
+def test_a_loss_says_what_it_compares(objective, beta, maxsim, documents):
+    config = LossConfig(objective, beta=beta)
+    assert (config.uses_maxsim, config.needs_documents) == (maxsim, documents)

@@ -169,6 +169,18 @@ def test_impossible_settings_are_refused(changes, message):
         NegativesConfig("model", **changes)
 
 
+def test_the_least_settings_are_allowed():
+    least = {"kept": 1, "skip": 0, "rounds": 1, "pool": 2}
+    config = NegativesConfig("model", **least)
+    assert {name: getattr(config, name) for name in least} == least
+
+
+def test_fewer_documents_than_are_skipped_leave_nothing(shards, pairs, model):
+    few = pairs.take(np.arange(3))
+    config = NegativesConfig("model", kept=2, skip=3)
+    assert (mine_by_model(model, shards, few, config, seed=0) == NOTHING).all()
+
+
 def test_negatives_that_no_batch_uses_are_refused():
     with pytest.raises(ConfigurationError, match="hard_negatives of at least 1"):
         TrainingConfig(negatives=NegativesConfig("bm25"))

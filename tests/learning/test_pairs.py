@@ -81,6 +81,43 @@ def test_split_is_a_partition_that_the_seed_decides(pairs):
     assert check.queries.tolist() == again.queries.tolist() != other.queries.tolist()
 
 
+@pytest.mark.parametrize(
+    ("count", "share", "held_out"),
+    [
+        (20, 0.1, 2), (20, 0.3, 6), (20, 0.0, 0),
+        (20, 0.01, 2),  # one alone, or none, would have nothing to differ from
+        (4, 0.1, 2), (3, 0.1, 0), (3, 0.4, 1),
+    ],
+)  # fmt: skip
+def test_so_many_pairs_are_held_out(pairs, count, share, held_out):
+    some = pairs.take(np.arange(count))
+    assert some.hold_out(share, seed=1).sum() == held_out
+
+
+def test_positions_and_marks_must_fit(shards):
+    last = len(shards) - 1
+    assert TrainingPairs.of_rows(np.array([[0, last]]), shards).documents[0] == last
+    for rows in (np.array([0, 1]), np.array([[0], [1]]), np.array([[0, -1]])):
+        with pytest.raises(MalformedInputError, match="a question and an answer"):
+            TrainingPairs.of_rows(rows, shards)
+    with pytest.raises(MalformedInputError, match=r"2 marks .*\(got 3\)"):
+        TrainingPairs.of_rows([[0, 1], [2, 3]], shards, np.zeros(3, dtype=bool))
+
+
+def test_documents_are_drawn_once_each(shards):
+    rows = np.array([[0, 9], [1, 8], [2, 9], [3, 7], [4, 8]])
+    pairs = TrainingPairs.of_rows(rows, shards)
+    assert pairs.draw_documents(None, 0).tolist() == [0, 1, 3]
+    assert pairs.draw_documents(3, 0).tolist() == [0, 1, 3]
+    two = pairs.draw_documents(2, 0).tolist()
+    assert len(two) == 2 and set(two) < {0, 1, 3} and two == sorted(two)
+
+
+def test_two_pairs_make_a_batch(pairs):
+    plan = EpochPlan(pairs.take(np.arange(2)), 32, 0, 0)
+    assert (plan.batch_size, plan.steps) == (2, 1)
+
+
 def test_epoch_shows_each_pair_once(pairs):
     plan = EpochPlan(pairs, batch_size=6, hard_negatives=0, seed=0)
     rows = plan.epoch(0)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 
+from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.learning import pattern_teacher
 from mathamr_kedro.learning.augmentation import AugmentationConfig
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
@@ -20,6 +21,7 @@ from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.distillation import DistillationConfig
 from mathamr_kedro.learning.losses import LossConfig
 from mathamr_kedro.learning.pairs import TrainingPairs
+from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.learning.steps import OptimizerConfig
 from mathamr_kedro.learning.trainer import HISTORY, TrainingResult, train
 from mathamr_kedro.model.config import ComputeConfig
@@ -134,6 +136,27 @@ def check_as_one(
     means = [[m["exp_avg"] for m in x["optimizer"]] for x in (single, double)]
     for mine, theirs in zip(*means, strict=True):
         assert float((mine - theirs).norm()) <= 1e-3 * float(mine.norm()) + 1e-7
+
+
+@pytest.mark.parametrize("other", ["b after epoch 1", "a after epoch 2"])
+def test_processes_hear_what_the_others_go_on_with(monkeypatch, other):
+    def gather(said, own):
+        said[:] = [own, other]
+
+    monkeypatch.setattr(torch.distributed, "all_gather_object", gather)
+    Processes(0, 2).check_agreement(other)
+    with pytest.raises(ConfigurationError, match="process 1 has a after epoch 1"):
+        Processes(1, 2).check_agreement("a after epoch 1")
+
+
+def test_a_process_alone_asks_nobody():
+    """There is no group here that it could ask."""
+    alone, values = Processes(), torch.ones(2)
+    alone.check_agreement("a after epoch 1")
+    alone.wait()
+    alone.sum_gradients([values], [values])
+    assert alone.sum_values(values).tolist() == [1.0, 1.0]
+    assert alone.leads and not Processes(1, 2).leads
 
 
 def test_two_processes_train_as_one(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import resource
 from dataclasses import asdict, replace
+from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ import torch
 
 from mathamr_kedro.errors import ConfigurationError, MissingInputError, TrainingError
 from mathamr_kedro.learning.augmentation import AugmentationConfig
-from mathamr_kedro.learning.checkpoints import CHECKPOINT
+from mathamr_kedro.learning.checkpoints import CHECKPOINT, TrainingState
 from mathamr_kedro.learning.history import EpochRecord
 from mathamr_kedro.learning.pairs import TrainingPairs
 from mathamr_kedro.learning.steps import OptimizerConfig
@@ -100,6 +102,54 @@ def test_progress_counts_down(shards, pairs, config, tmp_path):
     ]
     assert told[-1].seconds_left == 0 < told[0].seconds_left
     assert all(p.steps == 4 and p.pairs_per_second > 0 for p in told)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Every look at it takes a second: two in each step that is told of."""
+    ticks = count()
+    monkeypatch.setattr(
+        "mathamr_kedro.learning.trainer.time",
+        SimpleNamespace(perf_counter=lambda: float(next(ticks))),
+    )
+
+
+def test_speed_counts_the_steps_since_the_start(shards, pairs, config, tmp_path, clock):
+    def kill(progress):
+        if (progress.epoch, progress.step) == (2, 3):
+            raise Killed
+
+    with pytest.raises(Killed):
+        train(shards, pairs, config, tmp_path, kill)
+    told = []
+    result = train(shards, pairs, config, tmp_path, told.append)
+    assert [(p.epoch, p.step) for p in told[:2]] == [(2, 3), (2, 4)]
+    for p in told:
+        left = 4 * (3 - p.epoch) + 4 - p.step
+        assert p.epochs == 3
+        assert p.pairs_per_second == 2.0  # batches of four pairs
+        assert p.seconds_left == 2.0 * left
+    # The seconds of the steps before the kill count as well.
+    assert [r.seconds for r in result.history] == [8.0, 8.0, 8.0]
+
+
+def test_steps_are_told_and_saved_as_often_as_asked(
+    shards, pairs, config, tmp_path, clock, monkeypatch
+):
+    saved = []
+    save = TrainingState.save
+
+    def note(state, *args):
+        saved.append((state.epoch, state.step))
+        save(state, *args)
+
+    monkeypatch.setattr(TrainingState, "save", note)
+    told = []
+    config = replace(config, num_epochs=1, log_seconds=3, checkpoint_seconds=2)
+    train(shards, pairs, config, tmp_path, told.append)
+    # Steps end after 1, 2, 4 and 6 seconds: those nobody asks about take one.
+    assert saved == [(0, 2), (0, 3), (1, 0)]
+    assert [p.step for p in told] == [3, 4]
 
 
 def test_parameters_are_counted_in_the_log(shards, pairs, config, tmp_path, caplog):

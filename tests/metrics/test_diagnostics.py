@@ -117,3 +117,74 @@ def test_an_empty_run_scores_zero(topics):
     evaluation = evaluate_run(Run.from_scores("r", topics), QRELS, TASK1)
     assert evaluation.mean("nDCG'") == 0.0
     assert evaluation.summarise()["nDCG'"].floor > 0
+
+
+RISING = [("1", 1, 0.1), ("2", 2, 0.2), ("x", 3, 0.9)]
+FALLING = [("1", 1, 0.9), ("2", 2, 0.2), ("x", 3, 0.1)]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        RISING[:2],  # two results rise by chance
+        [(i, rank, 0.5) for i, rank, _ in RISING],
+        [("1", 1, 0.1), ("2", 2, 0.2), ("x", 3, 0.15)],
+    ],
+    ids=["two", "equal", "up and down"],
+)
+def test_scores_rise_where_three_or_more_never_fall(lines):
+    assert "rising_scores" not in findings(run_of(A_1=lines, A_2=lines))
+    flat = [("1", 1, 0.1), ("2", 2, 0.1), ("x", 3, 0.2)]
+    assert "rising_scores" in findings(run_of(A_1=flat, A_2=flat))
+
+
+def test_rising_scores_of_half_of_the_topics_may_be_chance():
+    assert "rising_scores" not in findings(run_of(A_1=RISING, A_2=FALLING))
+    qrels = Qrels({**QRELS.grades, "A.3": {"1": 1}})
+    found = findings(run_of(A_1=RISING, A_2=RISING, A_3=FALLING), qrels)
+    assert (found["rising_scores"].count, found["rising_scores"].level) == (
+        2,
+        "warning",
+    )
+
+
+@pytest.mark.parametrize(("unjudged", "is_pool"), [(1, True), (2, False)])
+def test_a_run_is_of_the_pool_where_19_of_20_results_are_judged(unjudged, is_pool):
+    qrels = Qrels({"A.1": {str(n): n % 4 for n in range(20 - unjudged)}})
+    run = Run.from_scores("r", {"A.1": {str(n): -float(n) for n in range(20)}})
+    found = findings(run, qrels)
+    assert ("pool_only" in found) == is_pool
+
+
+def test_three_cases_are_named_of_all_that_are_counted():
+    run = Run.from_scores("r", {f"A.{n}": {"1": 1.0, "x": 0.5} for n in range(1, 7)})
+    found = findings(run)["unjudged_topics"]
+    assert (found.count, found.examples) == (4, ("A.3", "A.4", "A.5"))
+    assert found.message.startswith("4 topics of the run are not judged")
+
+
+def test_judgments_that_nothing_is_relevant_by_are_explained():
+    run = Run.from_scores("r", {"A.1": {"1": 1.0, "x": 0.5}})
+    found = findings(run, Qrels({"A.1": {"1": 1, "2": 0}}))["no_relevant_grade"]
+    blind = [m for m in TASK1.measures if m.uses_threshold]
+    assert (found.level, found.count) == ("warning", len(blind))
+    assert "no grade of the qrels reaches 2" in found.message
+    assert "MAP'(rel=1)" in found.message
+    found = findings(run, Qrels({"A.1": {"1": 0}}))["no_relevant_grade"]
+    assert "(the highest is 0)" in found.message
+    assert "check the fourth column" in found.message
+    assert "no_relevant_grade" not in findings(run, Qrels({"A.1": {"1": 2}}))
+
+
+def test_an_effect_of_ranks_too_small_to_see_is_not_told():
+    lines = [("x", 1, 1.0), ("y", 2, 1.0), ("1", 3, 0.5)]  # only unjudged ones change
+    assert "rank_column_differs" not in findings(run_of(A_1=lines, A_2=lines))
+
+
+def test_the_measure_that_ranks_change_most_is_named():
+    """By ranks the relevant one comes first: its reciprocal rank doubles."""
+    lines = [("1", 1, 0.1), ("2", 2, 0.9), ("x", 3, 0.05)]
+    protocol = TASK1.with_measures(["recall@1000", "P'@10", "MRR", "nDCG'"])
+    found = findings(run_of(A_1=lines, A_2=lines), protocol=protocol)
+    message = found["rank_column_differs"].message
+    assert "MRR would be 1.0000 instead of 0.5000 (+0.5000) with --use-rank" in message

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from mathamr_kedro.errors import ConfigurationError
@@ -79,3 +81,36 @@ def test_no_relevant_answer_above_is_no_row() -> None:
 def test_a_threshold_is_a_share() -> None:
     with pytest.raises(ConfigurationError, match=r"threshold in \[0, 1\) \(got 50\)"):
         MathDominance({}, {}, (50,))
+    with pytest.raises(ConfigurationError, match=r"got 1\.0"):
+        MathDominance({}, {}, (0.5, 1.0))
+    assert MathDominance({}, {}, (0.0,)).thresholds == (0.0,)
+
+
+def test_a_share_at_the_threshold_is_not_above_it_and_no_share_is_in_all_alone() -> (
+    None
+):
+    dominance = MathDominance({"A.1": 0.0, "A.2": 0.55}, {"a": 0.9}, (0.55, 0.0))
+    run = Run.from_scores("r", LISTS)
+    evaluation = evaluate_run(run, Qrels(GRADES), PROTOCOL)
+    groups = dominance.by_query(evaluation)
+    assert [(g.dimension, g.value, g.num_topics) for g in groups] == [
+        ("query", "all", 3), ("query", ">0 %", 1), ("query", ">55 %", 0),
+    ]  # fmt: skip
+    answers = dominance.by_document(run, Qrels(GRADES), PROTOCOL)
+    assert [(g.dimension, g.value, g.num_topics) for g in answers] == [
+        ("answer", "all", 3), ("answer", ">0 %", 2), ("answer", ">55 %", 2),
+    ]  # fmt: skip
+
+
+def test_the_first_measure_says_what_is_relevant(dominance) -> None:
+    strict = PROTOCOL.with_measures(["P'@10(rel=3)", "MAP'"])
+    groups = dominance.by_document(Run.from_scores("r", LISTS), Qrels(GRADES), strict)
+    assert (groups[0].num_topics, groups[0].summaries["recall@1000"].score) == (2, 1.0)
+
+
+def test_without_a_depth_recall_goes_to_the_end_of_the_longest_list(dominance) -> None:
+    plain = replace(PROTOCOL, depth=None)
+    groups = dominance.by_document(Run.from_scores("r", LISTS), Qrels(GRADES), plain)
+    assert list(groups[0].summaries) == ["recall@2"]
+    (group, *_) = dominance.by_document(Run("r", {}), Qrels(GRADES), plain)
+    assert group.summaries["recall@1"].score == 0.0

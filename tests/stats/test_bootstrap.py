@@ -25,6 +25,7 @@ def test_interval_is_that_of_scipy_up_to_the_draw(confidence):
 def test_interval_depends_on_the_seed_alone():
     assert bootstrap_interval(VALUES, seed=3) == bootstrap_interval(VALUES, seed=3)
     assert bootstrap_interval(VALUES, seed=3) != bootstrap_interval(VALUES, seed=4)
+    assert bootstrap_interval(VALUES) == bootstrap_interval(VALUES, 0.95, 10_000, 0)
 
 
 def test_interval_covers_the_true_mean_as_often_as_it_says():

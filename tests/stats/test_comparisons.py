@@ -39,6 +39,9 @@ def test_all_tests_of_the_experiment_are_one_family():
         assert test.p_bonferroni == pytest.approx(min(1, 4 * raw), rel=1e-9)
         assert test.significant == (raw < 0.05 / 4)  # the thesis' words
         assert test.difference == pytest.approx(np.mean(a - b))
+        assert test.mean == pytest.approx(np.mean(a))
+        assert test.baseline_mean == pytest.approx(np.mean(b))
+        assert test.baseline == "none"
         assert test.interval.low < test.difference < test.interval.high
     assert {test.significant for test in tests} == {True, False}
 
@@ -52,6 +55,15 @@ def test_correction_and_level_decide():
     assert strict <= holm <= raw
     assert marks(alpha=0.0) == 0
     assert marks(alpha=1.0, correction="none") == 4
+
+
+def test_a_p_value_at_the_level_is_not_significant():
+    (test,) = compare_with_baseline(
+        {"a": {"MAP'": BASE["MAP'"]}, "b": {"MAP'": BASE["MAP'"]}},
+        "a",
+        TestConfig(alpha=1.0),
+    )
+    assert (test.p_t, test.significant) == (1.0, False)
 
 
 def test_randomisation_may_decide():
@@ -94,3 +106,17 @@ def test_less_time_is_a_win():
     (found,) = compare_with_baseline(times, "a")
     assert (found.wins, found.ties, found.losses) == (2, 0, 1)
     assert found.difference == pytest.approx(-1 / 6)
+
+
+def test_settings_are_those_of_the_thesis_and_have_limits():
+    assert (TestConfig().alpha, TestConfig().confidence, TestConfig().seed) == (
+        0.05, 0.95, 0,
+    )  # fmt: skip
+    for allowed in ({"alpha": 0}, {"confidence": 1}, {"num_samples": 1}, {"seed": 0}):
+        TestConfig(**allowed)
+    for name, value in (
+        ("alpha", -0.1), ("alpha", 1.1), ("confidence", 1.5), ("confidence", -1),
+        ("num_samples", 0), ("seed", -1),
+    ):  # fmt: skip
+        with pytest.raises(ConfigurationError, match=f"Expected {name} .*got {value}"):
+            TestConfig(**{name: value})

@@ -44,6 +44,9 @@ def test_same_scores_do_not_differ():
 def test_the_same_difference_everywhere_is_certain():
     a = np.array([0.1, 0.2, 0.3])
     assert paired_t_test(a - 0.25, a) == (-np.inf, 0.0)
+    b = np.linspace(0.1, 0.9, 9)
+    assert len(set(b + 0.1 - b)) > 1  # but for rounding
+    assert paired_t_test(b + 0.1, b) == (np.inf, 0.0)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -66,6 +69,19 @@ def test_exact_randomisation_is_that_of_scipy(seed):
         permutation_type="samples", n_resamples=np.inf, vectorized=True,
     )  # fmt: skip
     assert randomisation_test(a, b).p_value == pytest.approx(theirs.pvalue, abs=1e-12)
+
+
+def test_as_many_signs_as_samples_are_all_tried():
+    a, b = np.array([0.5, 0.7, 0.9]), np.array([0.4, 0.5, 0.6])
+    assert randomisation_test(a, b, num_samples=8).p_value == 2 / 8
+    assert randomisation_test(a, b, num_samples=7).p_value * 8 >= 1
+
+
+def test_the_seed_is_0_where_none_is_said():
+    a, b = two_systems(0, 78, 0.01)
+    plain = randomisation_test(a, b, 2000)
+    assert plain == randomisation_test(a, b, 2000, seed=0)
+    assert plain != randomisation_test(a, b, 2000, seed=1)
 
 
 def test_topics_without_difference_do_not_need_signs():

@@ -71,6 +71,12 @@ def test_rows_keep_the_order_of_the_layout_and_missing_ones_are_empty():
     assert len(tests) == 2
 
 
+def test_a_baseline_alone_is_tested_against_nothing():
+    table, tests = best_seed_table(LAYOUT, {"none": make_results()["none"]})
+    assert (tests, table.notes) == ([], ())
+    assert table.rows[2].figures[2] == Figure(20.0)
+
+
 def test_one_seed_for_all_conditions_that_share_models():
     results = make_results()
     results["both"][0].per_topic["nDCG'"][:] = 0.99
@@ -112,6 +118,8 @@ def test_one_seed_has_no_deviation():
     assert "±" not in table.to_markdown() and "std" not in table.to_csv()
     assert table.title == "Modes, one seed"
     assert "±" in mean_table(layout, make_results()).title
+    two = one | {"both": make_results()["both"][:2]}
+    assert "±" in mean_table(layout, two).title
 
 
 def test_rows_with_fewer_seeds_are_noted():
@@ -202,6 +210,18 @@ def test_machines_have_no_common_mean():
     (note,) = table.notes
     assert "no common mean: Xeon, 8 cores (Both, SLT-only, None); Arm, 2" in note
     assert "run the experiment again there" in note
+
+
+def test_rows_of_machines_keep_the_other_labels():
+    layout = replace(
+        TIMED, label_titles=("Mode", "Trees"), rows={"both": ("Both", "OPT+SLT")}
+    )
+    table = mean_table(layout, {"both": make_timed((A, B, B))["both"]})
+    assert [row.labels for row in table.rows] == [
+        ("Both", "OPT+SLT"),
+        ("Both on Xeon, 8 cores", "OPT+SLT"),
+        ("Both on Arm, 2 cores", "OPT+SLT"),
+    ]
 
 
 @pytest.mark.parametrize("build", [best_seed_table, mean_table])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 
@@ -108,3 +109,31 @@ def test_unit_of_a_cell_does_not_scale_the_csv():
     column = Column("p", "Params", scale=1e-6, unit="M")
     table = Table("t", ("Init",), (column,), (Row(("Zero",), (Figure(7_917_123),)),))
     assert table.to_csv().splitlines()[1] == "Zero,7917123.0"
+
+
+def test_notes_stand_below_the_table_in_latex():
+    table = replace(BEST, notes=("50 % of all.", "One seed."))
+    end = table.to_latex().partition(r"\end{tabular}")[2]
+    assert end == (
+        "\n\\par\\smallskip{\\footnotesize 50 \\% of all. One seed.}\n\\end{table}\n"
+    )
+    assert "footnotesize" not in replace(BEST, notes=()).to_latex()
+
+
+def test_a_row_of_more_figures_than_columns_is_not_cut():
+    row = Row(("None",), (Figure(0.4),) * 3)
+    table = replace(BEST, rows=(row,))
+    with pytest.raises(ValueError, match="shorter"):
+        table.to_markdown()
+
+
+def test_texts_stand_in_the_csv_as_they_are():
+    rows = (
+        Row(("Index",), ("2.79 GB",)),
+        Row(("Memory",), (None,)),
+        Row(("nDCG'",), (Figure(0.5, 0.1),)),
+    )
+    table = Table("t", ("Metric",), (Column("value", "Value"),), rows)
+    assert table.to_csv().splitlines() == [
+        "Metric,Value,Value std", "Index,2.79 GB,", "Memory,,", "nDCG',0.5,0.1",
+    ]  # fmt: skip

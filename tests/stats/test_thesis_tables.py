@@ -89,6 +89,22 @@ def test_headers_and_rows_are_those_of_the_thesis(number, header, first, last):
     assert (body[0][0], body[-1][0]) == (first, last)
 
 
+def test_strategies_are_compared_on_one_model():
+    """Table 4.15: the best seed of the baseline, also where another has a better."""
+    layout = LAYOUTS["4.15"]
+    scores = {"maxsim_hnsw": (0.3, 0.4), "single_vector_hnsw": (0.2, 0.1)}
+    results = {
+        name: [
+            SeedResult(seed, {}, {column.key: value for column in layout.columns})
+            for seed, value in enumerate(values)
+        ]
+        for name, values in scores.items()
+    }
+    table, _ = best_seed_table(layout, results)
+    shown = [row.figures[0].value for row in table.rows if row.figures[0]]
+    assert shown == [0.4, 0.1]
+
+
 def test_auxiliary_loss_compares_three_strategies_within_one_family():
     layout = LAYOUTS["4.17"]
     groups = list(dict.fromkeys(column.group for column in layout.columns))
@@ -110,6 +126,41 @@ def test_benchmark_sets_ours_below_the_published_systems():
         "Ours / MathAMR+", "0.350", "0.110", "–", "–",
     ]  # fmt: skip
     assert len(benchmark_table("2", {}).rows) == 9
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        ("4.6", ["0.457"] * 4),
+        ("4.8", ["90.5 ± 0.7", "9.8 ± 0.1", "145.7"]),
+        ("4.12", ["1.508 ± 0.012", "9.753 ± 0.141"]),
+        ("4.14", ["90.500 ± 0.707", "5.654M"]),
+        ("4.16", ["0.457 ± 0.000"] * 4 + ["83.3 ± 0.7"]),
+    ],
+)
+def test_figures_have_units_and_decimals_of_the_thesis(number, shown):
+    layout = LAYOUTS[number]
+    measured = {
+        "seconds_per_epoch": (90.0, 91.0), "memory_gigabytes": (9.653, 9.853),
+        "index_megabytes": (145.66, 145.66), "parameters": (5_653_808, 5_653_808),
+        "QPS": (82.8, 83.8),
+    }  # fmt: skip
+    seeds = [
+        SeedResult(
+            n,
+            {},
+            {c.key: measured.get(c.key, (0.4567,) * 2)[n] for c in layout.columns},
+        )
+        for n in (0, 1)
+    ]
+    name = next(iter(layout.rows))
+    if number in BEST_SEED:
+        table, _ = best_seed_table(layout, {name: seeds})
+    else:
+        table = mean_table(layout, {name: seeds})
+    line = table.to_markdown().splitlines()[4]
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    assert cells[len(layout.label_titles) :] == shown
 
 
 @pytest.mark.parametrize("number", ["4.8", "4.12"])

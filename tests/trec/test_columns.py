@@ -144,6 +144,8 @@ def test_empty_file_has_no_rows(tmp_path):
     path = tmp_path / "x.tsv"
     path.write_text("\n \n")
     assert rows_of(path) == []
+    assert Columns.read(path).width == 0
+    assert Columns.read(path, width=4).width == 4
 
 
 def test_a_given_width_splits_lines_at_tabs_or_blanks(tmp_path):

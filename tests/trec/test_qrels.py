@@ -119,6 +119,14 @@ def test_a_line_that_is_no_judgment_is_a_failure_with_its_place(tmp_path, line, 
     )  # fmt: skip
 
 
+def test_a_topic_of_another_task_is_a_failure_and_lines_after_it_count(tmp_path):
+    path = written(tmp_path, "A.1 0 12 3\nB.1 0 13 2\nA.2 0 14 1\n")
+    first, other, last = iter_judgments(path, "task1", "q.tsv", ARQMATH, "A.")
+    assert (first.doc_id, last.doc_id) == ("12", "14")
+    assert (other.place, other.record_id) == ("line 2", "B.1")
+    assert other.reason == "other_topic"
+
+
 def test_grades_belong_to_the_collection(tmp_path):
     text = "t 0 1 4\nt 0 2 5\nt 0 3 -1\n"
     assert [getattr(j, "reason", "read") for j in judgments(tmp_path, text)] == [
@@ -128,6 +136,18 @@ def test_grades_belong_to_the_collection(tmp_path):
     assert [getattr(j, "reason", "read") for j in found] == [
         "read", "bad_grade", "no_judgment",
     ]  # fmt: skip
+
+
+def test_grades_of_trec_have_two_ways_to_say_that_there_is_none(tmp_path):
+    text = "t 0 1 1000\nt 0 2 -1\nt 0 3 -2\nt 0 4 0\n"
+    qrels = read_qrels(written(tmp_path, text), TREC)
+    assert qrels.grades == {"t": {"1": 1000, "4": 0}}
+    assert qrels.num_unjudged_lines == 2
+    assert Qrels(qrels.grades).num_unjudged_lines == 0
+    with pytest.raises(MalformedInputError, match="got '-3'"):
+        read_qrels(written(tmp_path, "t 0 1 -3\n"), TREC)
+    with pytest.raises(MalformedInputError, match="from 0 to 1000"):
+        read_qrels(written(tmp_path, "t 0 1 1001\n"), TREC)
 
 
 @pytest.mark.parametrize("scale", [ARQMATH, NTCIR12])

@@ -76,6 +76,16 @@ def test_a_bad_number_is_named_with_file_and_line(tmp_path, line, message):
         read_run(path)
 
 
+def test_a_rank_beyond_64_bits_is_named_or_skipped(tmp_path):
+    path = written(tmp_path, f"A.1 Q0 17 1 .9 me\nA.1 Q0 4 {2**63} .8 me\n")
+    with pytest.raises(MalformedInputError, match=r"got '9223372036854775808'.*line 2"):
+        read_run(path)
+    run = read_run(path, bad_lines="skip")
+    assert (run.lists["A.1"].ids, run.num_bad_lines) == (["17"], 1)
+    path.write_text(f"A.1 Q0 17 {2**63 - 1} .9 me\n")
+    assert read_run(path).ranks["A.1"].tolist() == [2**63 - 1]
+
+
 def test_a_header_is_explained(tmp_path):
     path = written(tmp_path, "topic Q0 doc rank score run\nA.1 Q0 17 1 0.9 me\n")
     with pytest.raises(MalformedInputError, match=r"line 1.*no header"):
@@ -89,6 +99,15 @@ def test_bad_lines_may_be_skipped(tmp_path):
     run = read_run(path, bad_lines="skip")
     assert run.lists["A.1"].ids == ["17"]
     assert run.num_bad_lines == 2
+
+
+def test_lines_are_skipped_for_their_rank_and_score_alone(tmp_path):
+    lines = ["A.1 Q0 Pi:1 1 .9 me", "A.1 Q0 17 2 high me", "A.1 Q0 18 3 nan me",
+             "A.1 Q0 Pi:2 4 .1 me", "A.1 Q0 19 2.5 .1 me"]  # fmt: skip
+    run = read_run(written(tmp_path, "\n".join(lines)), bad_lines="skip")
+    assert run.lists["A.1"].ids == ["Pi:1", "Pi:2"]
+    assert run.ranks["A.1"].tolist() == [1, 4]
+    assert run.num_bad_lines == 3
 
 
 def test_trec_eval_counts_columns_from_the_left_and_ignores_ranks(tmp_path):

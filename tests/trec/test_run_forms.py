@@ -40,6 +40,12 @@ def test_run_number_as_name_is_a_name():
     assert find_form(columns("A.1 17 1 0.9 3", "A.1 4 2 0.8 3")) == "arqmath1"
 
 
+@pytest.mark.parametrize("names", [("one", "two"), ("1", "two"), ("3", "3")])
+def test_a_file_may_hold_runs_of_several_names(names):
+    lines = (f"A.1 17 {n} 0.{9 - n} {name}" for n, name in enumerate(names))
+    assert find_form(columns(*lines)) == "arqmath1"
+
+
 def test_task2_submission_changes_column_two():
     lines = ["B.1 501 17 1 0.9 me", "B.1 502 17 2 0.8 me", "B.2 501 17 1 0.9 me"]
     assert find_form(columns(*lines)) == "arqmath2"

@@ -25,3 +25,10 @@ def test_a_rank_column_is_kept():
     run = Run.from_scores("mine", {"A.1": {"17": 0.9, "4": 0.5}})
     ranked = Run("mine", run.lists, {"A.1": np.array([2, 1])})
     assert ranked.ranks_of("A.1").tolist() == [2, 1]
+
+
+def test_a_run_claims_nothing_that_it_was_not_told():
+    run = Run("r", {})
+    assert (run.task, run.num_bad_lines, run.seconds) == (0, 0, 0.0)
+    assert (run.topic_set, run.source, run.holds_instances) == ("", "", False)
+    assert (run.ranks, run.query_seconds) == ({}, {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -134,6 +135,31 @@ def test_at_most_the_given_number_of_processes(tmp_path):
     assert 1 <= len(pids) <= 2
     assert str(os.getpid()) not in pids
     assert slots <= {"0", "1"}
+
+
+def test_a_worker_has_one_thread_ignores_interrupts_and_says_who_it_is(
+    monkeypatch, capfd
+):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert run(work.describe, {"p": ["a"]}, TWO) == {"p": [("1", True, 0)]}
+    assert "worker 0: here is a\n" in capfd.readouterr().err
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert run(work.describe, {"p": ["a"]}, TWO) == {"p": [("3", True, 0)]}
+
+
+def test_a_function_in_process_is_the_worker_0(monkeypatch):
+    settings = WorkerConfig(workers=1)
+    before = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert run(work.describe, {"p": ["a"]}, settings) == {"p": [("3", before, 0)]}
+
+
+def test_workers_are_gone_with_their_files_when_a_run_ends(tmp_path):
+    open_files = os.listdir("/proc/self/fd")
+    run(work.Obey(tmp_path), {"p": ["a", "kill", "b"]}, TWO)
+    assert len(os.listdir("/proc/self/fd")) == len(open_files)
+    pids = {int(name.name.split()[0]) for name in tmp_path.iterdir()}
+    assert pids and not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
 def test_a_worker_is_replaced_after_its_share_of_items(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import time
@@ -88,6 +89,13 @@ class RaisesAtStart(FailsToStart):
 class SleepsAtStart(FailsToStart):
     def prepare(self) -> None:
         time.sleep(600)
+
+
+def describe(items: Sequence[str]) -> list[tuple[object, ...]]:
+    """Tell what this process is like; say something in its log."""
+    logging.getLogger("work").warning("here is %s", items[0])
+    ignores = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    return [(os.environ.get("OMP_NUM_THREADS"), ignores, current_slot())] * len(items)
 
 
 def unpicklable(items: Sequence[int]) -> list[object]:

@@ -64,10 +64,10 @@ class TrainingPairs:
             MalformedInputError: a row is too short, or a position is out of range.
             MissingInputError: a post has no graph.
         """
-        width = max((len(row) for row in rows), default=2)
         if isinstance(rows, np.ndarray) and rows.dtype.kind in "iu":
             table = rows.astype(np.int64)
         else:
+            width = max((len(row) for row in rows), default=2)
             table = np.full((len(rows), max(width, 2)), NOTHING, dtype=np.int64)
             for i, row in enumerate(rows):
                 found = [_find(shards, value) for value in row]

@@ -22,7 +22,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.graph import DOCUMENT, KIND_NAMES, GraphBatch, GraphSchema
+from mathamr_kedro.graph import KIND_NAMES, GraphBatch, GraphSchema
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.member_pooling import (
     gather_rows,
@@ -62,9 +62,9 @@ class NodeEmbedding(nn.Module):
         """Fill in the rows of virtual nodes, which are zero in ``h``."""
         n, nodes = len(h), batch.virtual_node
         kind = batch.node_type[nodes.clamp(max=n - 1)] - batch.schema.num_node_types
-        is_document = (kind == DOCUMENT)[:, None]
         means = mean_members(gather_rows(h, batch.member), batch)
-        below = place_rows(torch.where(is_document, 0.0, means), nodes, n)
+        # Nothing has a document as a member: what stands in its row is not read.
+        below = place_rows(means, nodes, n)
         means = mean_members(gather_rows(h + below, batch.member), batch)
         return h + place_rows(self._project(means, kind), nodes, n)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import weakref
+from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -141,6 +143,49 @@ def test_steps_that_cannot_be_captured_run_without(
     both = zip(ends[0][0], ends[1][0], strict=True)
     assert all(torch.equal(a, b) for a, b in both)
     assert torch.equal(ends[0][1], ends[1][1])
+
+
+class Cuda:
+    """Functions for ``torch.cuda`` that note how many gradients there are."""
+
+    def __init__(self, step) -> None:
+        self.step, self.held = step, dict[str, int]()
+
+    def __getattr__(self, name: str):
+        def call(*args, **options):
+            grads = [p.grad for p in self.step.parameters if p.grad is not None]
+            self.held[name] = len(grads)
+            if name in ("stream", "graph"):
+                return nullcontext()
+            return SimpleNamespace(wait_stream=lambda other: None)
+
+        return call
+
+
+def test_gradients_hold_no_memory_after_a_warm_up_or_a_capture(
+    shards, model_config, monkeypatch
+):
+    batches = draw_batches(shards)
+    step = make_step(shards, model_config)
+    on_cpu = DeviceShards(shards, torch.device("cpu"))
+    resident = ResidentSteps(step, on_cpu, PAIRS, capture=False)
+    buckets = Buckets(shards, batches, PAIRS).choose(batches)
+    rates = torch.full((5,), 1e-2)
+    resident.load_epoch(torch.from_numpy(batches), torch.arange(5), rates, buckets)
+    cuda = Cuda(step)
+    for name in (
+        "Stream", "current_stream", "stream", "synchronize", "empty_cache",
+        "CUDAGraph", "graph",
+    ):  # fmt: skip
+        monkeypatch.setattr(torch.cuda, name, getattr(cuda, name))
+    resident._warm_up(2, buckets[2])
+    assert cuda.held["empty_cache"] == 0  # no gradient is left that would keep it
+    assert resident.measures(5)[:, 0].nonzero().tolist() == [[2]]
+    resident._number.fill_(3)
+    assert resident._capture(buckets[3]) is not None
+    assert resident.measures(5)[:, 0].nonzero().tolist() == [[2], [3]]
+    assert cuda.held["graph"] == 0
+    assert all(p.grad is None for p in step.parameters)  # the pool can hold the next
 
 
 def test_plans_that_cannot_be_compiled_run_uncompiled(

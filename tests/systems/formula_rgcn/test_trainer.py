@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -62,6 +63,74 @@ def test_a_killed_training_ends_with_the_same_weights(
     mine, theirs = (torch.load(f / "weights.pt") for f in (whole, parts))
     assert all(torch.equal(mine[name], theirs[name]) for name in theirs)
     assert not (parts / "checkpoint.pt").exists()
+
+
+def test_history_has_means_over_the_steps(prepared, tmp_path, monkeypatch):
+    taken = []
+    step = Trainer._take_step
+
+    def note(self, rows, draws):
+        taken.append(step(self, rows, draws))
+        return taken[-1]
+
+    monkeypatch.setattr(Trainer, "_take_step", note)
+    made = Trainer(CONFIG, prepared, tmp_path, 7)
+    first, second = made.run()
+    assert len(taken) == 8
+    for record, steps in ((first, taken[:4]), (second, taken[4:])):
+        loss, accuracy = torch.stack(steps).mean(0).tolist()
+        assert record["loss"] == pytest.approx(loss)
+        assert record["accuracy"] == pytest.approx(accuracy)
+        assert record["formulas"] == made.count
+
+
+@pytest.mark.parametrize(("limit", "inside"), [(9, []), (2, [2, 4]), (1, [1, 2, 3, 4])])
+def test_a_checkpoint_is_written_when_its_time_has_come(
+    prepared, tmp_path, monkeypatch, limit, inside
+):
+    """Each step takes a second; the end of an epoch has a checkpoint of its own."""
+    taken, saved = [], []
+
+    def take_a_second(self, rows, draws):
+        taken.append(rows)
+        return torch.tensor([0.5, 0.25], dtype=torch.float64)
+
+    def note(self):
+        saved.append((self._state.epoch, self._state.step, self._state.seconds))
+
+    clock = SimpleNamespace(monotonic=lambda: 10.0 + len(taken))
+    monkeypatch.setattr(trainer, "time", clock)
+    monkeypatch.setattr(trainer, "_SECONDS", limit)
+    monkeypatch.setattr(Trainer, "_take_step", take_a_second)
+    monkeypatch.setattr(Trainer, "_save", note)
+    made = Trainer(replace(CONFIG, num_epochs=1), prepared, tmp_path, 7)
+    (record,) = made.run()
+    assert saved == [*((0, step, step) for step in inside), (1, 0, 0.0)]
+    assert (record["seconds"], record["loss"], record["accuracy"]) == (4.0, 0.5, 0.25)
+    sizes = [len(rows) for rows in taken]
+    assert sizes == [16, 16, 16, made.count - 48]
+    assert sorted(np.concatenate(taken)) == list(range(made.count))
+
+
+def test_time_before_a_stop_counts(prepared, tmp_path, monkeypatch):
+    taken = []
+    clock = SimpleNamespace(monotonic=lambda: 10.0 + len(taken))
+
+    def take_a_second(self, rows, draws):
+        if len(taken) == 2 and self is first:
+            raise KilledError
+        taken.append(rows)
+        return torch.zeros(2, dtype=torch.float64)
+
+    monkeypatch.setattr(trainer, "time", clock)
+    monkeypatch.setattr(trainer, "_SECONDS", 1.0)
+    monkeypatch.setattr(Trainer, "_take_step", take_a_second)
+    config = replace(CONFIG, num_epochs=1)
+    first = Trainer(config, prepared, tmp_path, 7)
+    with pytest.raises(KilledError):
+        first.run()
+    (record,) = Trainer(config, prepared, tmp_path, 7).run()
+    assert (len(taken), record["seconds"]) == (4, 4.0)
 
 
 @pytest.mark.parametrize("pairs", PAIRINGS)

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -67,6 +68,35 @@ def test_a_stopped_training_ends_with_the_same_weights(tmp_path, monkeypatch):
     assert steps[:3] == [(0, 0), (0, 1), (0, 1)]  # no step twice but the broken ones
     for name, value in read_weights(whole).items():
         assert torch.equal(value, read_weights(stopped)[name]), name
+
+
+@pytest.mark.parametrize(
+    ("limit", "saves"),
+    [(9, [(1, 0)]), (1, [(0, 2), (1, 0)]), (0, [(0, 1), (0, 2), (0, 3), (1, 0)])],
+)
+def test_an_epoch_is_saved_as_often_as_time_asks(tmp_path, monkeypatch, limit, saves):
+    """Each step takes a second; the end of an epoch is always saved."""
+    steps, saved = [], []
+    step = training.StructureTraining._step
+
+    def take_a_second(self, *arguments):
+        steps.append(arguments)
+        return step(self, *arguments)
+
+    def note(path, values):
+        saved.append((values["epoch"], len(values["losses"])))
+
+    folder = prepare(tmp_path, SMALL | {"num_epochs": 1})
+    clock = SimpleNamespace(
+        monotonic=lambda: 100 + len(steps), perf_counter=lambda: len(steps)
+    )
+    monkeypatch.setattr(training, "time", clock)
+    monkeypatch.setattr(training, "_SECONDS", limit)
+    monkeypatch.setattr(training, "write_checkpoint", note)
+    monkeypatch.setattr(training.StructureTraining, "_step", take_a_second)
+    (record,) = folder.train()
+    assert saved == saves
+    assert record["seconds"] == 3
 
 
 def test_a_killed_process_goes_on_to_the_same_weights(tmp_path):
