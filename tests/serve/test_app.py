@@ -65,7 +65,7 @@ def test_a_server_that_ends_takes_its_warming_up_along(monkeypatch):
             threads.append(threading.current_thread())
             begun.set()
             try:
-                for _ in range(300):  # a large collection
+                for _ in range(int(PATIENCE) * 100):  # a large collection
                     is_idle(0)
                     time.sleep(0.01)
             except CancelledError:
