@@ -58,3 +58,9 @@ def test_any_word_has_the_stem_of_nltk(twin, start: str, suffixes: list[str]) ->
 )  # fmt: skip
 def test_odd_words(twin, word: str) -> None:
     assert stem(word) == twin(word)
+
+
+def test_the_ending_logi_loses_a_letter_where_a_syllable_is_before_it():
+    assert [stem(word) for word in ("eulogy", "analogies", "logi")] == [
+        "eulog", "analog", "logi",
+    ]  # fmt: skip

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from inspect import signature
 
 import pytest
+from kedro.io import DataCatalog
 
 from mathamr_kedro.versions import SteadyCatalog
 
@@ -62,3 +64,9 @@ def test_versions_of_versioned_files_count_alone(tmp_path):
     )
     catalog.save("encoder", {})
     assert [path.name for path in (tmp_path / "encoder.json").iterdir()] == [EARLY]
+
+
+def test_it_is_called_as_the_catalog_of_kedro():
+    own, kedro = (signature(c.from_config) for c in (SteadyCatalog, DataCatalog))
+    defaults = [{n: p.default for n, p in s.parameters.items()} for s in (own, kedro)]
+    assert defaults[0] == defaults[1]

@@ -267,6 +267,7 @@ def test_repeated_label_is_reported_and_nothing_lost(read):
         ("a % c\n\nb", "a\n\nb"),
         ("a \\iffalse hidden \\ifx x \\fi \\else shown \\fi b", "a shown b"),
         ("a \\begin{comment} \\begin{lemma} \\end{comment} b", "a b"),
+        ("\\excludecomment{ note }a \\begin{note} x \\end{note} b", "a b"),
         ("\\newenvironment{note}{\\comment}{\\endcomment}a \\begin{note}x\\end{note} b",
          "a b"),
         ("\\newenvironment{q}[1]{\\begin{quote}#1: }{\\end{quote}}"

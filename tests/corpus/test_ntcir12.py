@@ -41,6 +41,15 @@ def test_article_becomes_a_document_with_named_formulas(folder):
     ]
 
 
+def test_a_name_of_the_page_alone_is_none_of_a_formula(folder):
+    (article,) = (folder / "articles").iterdir()
+    article.write_text(ARTICLE.replace("Zeta:7", "m7"))
+    (raw,) = Ntcir12Collection(folder, FILES).posts()
+    post, _ = PostCleaner()(raw)
+    names = [mention.formula_id for mention in post.formula_map]
+    assert names == ["Erdős–Rényi:0", "Erdős–Rényi:1"]
+
+
 def test_formulas_carry_their_markup(folder):
     ((_, read),) = Ntcir12Collection(folder, FILES).formula_tables()
     first, second = read()

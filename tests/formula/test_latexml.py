@@ -8,6 +8,7 @@ import subprocess
 from itertools import islice
 
 import pytest
+from lxml import etree
 
 from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula import latexml
@@ -153,3 +154,8 @@ def test_latexml_agrees_with_the_parity_file(shared):
     for row, result in zip(rows, results, strict=True):
         wanted = _read_pair(_MathmlPair(row["pmml"], row["cmml"]))
         assert _read_pair(result)[:2] == wanted[:2], row["latex"]
+
+
+def test_entities_of_an_answer_are_not_resolved():
+    text = '<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/hostname">]><a>&e;</a>'
+    assert etree.fromstring(text, latexml._XML).text is None

@@ -6,6 +6,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -283,3 +284,8 @@ def test_settings_that_have_no_effect_are_named(
     assert "training.optimizer.learning_rate 0.5" in caplog.text
     assert "training.model.num_layers 9 (its own: 2)" in caplog.text
     assert "hidden_dim" not in caplog.text  # the same as the encoder's
+
+
+def test_before_an_encoder_is_trained_there_are_no_scores(tmp_path: Path) -> None:
+    catalog = {"encoder": SimpleNamespace(exists=lambda: False)}
+    assert release._find_metrics(catalog, tmp_path) == []

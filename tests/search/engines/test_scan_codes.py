@@ -117,3 +117,11 @@ def test_codec_of_equal_numbers_and_of_half_precision(dtype):
         codec = Codec.fit(vectors, kind)
         back = codec.decode(codec.unpack(codec.encode(vectors)))
         np.testing.assert_allclose(back.numpy(), vectors.numpy(), atol=2e-3)
+
+
+def test_each_number_that_is_added_may_be_off_by_a_rounding():
+    rng = np.random.default_rng(2)
+    scanner = CodeScanner(ragged([unit(rng, 3, 20)]))
+    vector = unit(rng, 1, 20)
+    one, four = (scanner.slack(ragged([np.repeat(vector, n, axis=0)])) for n in (1, 4))
+    assert four - one == pytest.approx(3 * 2.0**-22, rel=1e-3)

@@ -13,6 +13,8 @@ from mathamr_kedro.formula.latex import trees_from_latex
         ("=b", "[U!eq,0[W!],1[V!𝑏]]"),
         (r"\leq 3", "[O!leq,0[W!],1[N!3]]"),
         ("a=", "[U!eq,0[V!𝑎],1[W!]]"),
+        (r"\times a", "[U!times,0[W!],1[V!𝑎]]"),
+        (r"\cdot a+b", "[F!⋅,0[W!],1[U!plus,0[V!𝑎],1[V!𝑏]]]"),
         ("+", "[U!plus]"),
         ("+,-", "[M!L-2,0[U!plus],1[O!minus]]"),
         ("<=", "[O!leq]"),
