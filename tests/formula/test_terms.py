@@ -1,4 +1,4 @@
-"""Subtrees as values: compared without an order, written with the brackets they need."""
+"""Subtrees as values: compared without an order, written with the brackets needed."""
 
 from __future__ import annotations
 
