@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mathamr_kedro.amr import statistics
 from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge
 from mathamr_kedro.amr.penman_io import format_graph, format_string, format_symbol
 from mathamr_kedro.amr.report import _draw_sizes, _write_report
@@ -148,3 +149,9 @@ def test_bins_hold_what_their_names_say():
         sizes = np.array([int(first), int(last or 10**6)])
         assert {n for n, count in _histogram(sizes).items() if count} == {name}
     assert list(_histogram(np.array([1])))[-3:] == ["300-499", "500-999", "1000+"]
+
+
+def test_where_nothing_was_parsed_every_number_is_zero():
+    assert statistics._spreads({}) == {
+        "all": {"mean": 0.0, "median": 0.0, "p90": 0.0, "max": 0}
+    }

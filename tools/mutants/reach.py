@@ -68,7 +68,8 @@ class Reach:
     def find_tests(self, path: Path, line: int) -> dict[str, float]:
         """Return the tests that run a line, or need what runs it, with their seconds.
 
-        Of what stands in no function, all that run any line of the file.
+        Of what stands in no function, all that run any line of the file, and those of
+        the module's own file of tests: some only look at what it holds.
         """
         tests = self._tests.get(path.as_posix(), {})
         around = _find_statement(path, line)
@@ -80,6 +81,9 @@ class Reach:
         }
         run = {c.removesuffix("|run") for c in contexts if c.endswith("|run")}
         prepared = {c.partition("::")[0] for c in contexts if c.endswith("|setup")}
+        if around is None:
+            files = {test.partition("::")[0] for test in self._seconds}
+            prepared |= {file for file in files if f"/test_{path.stem}.py" in file}
         run |= {test for test in self._seconds if test.partition("::")[0] in prepared}
         return {test: self._seconds.get(test, _UNKNOWN) for test in run}
 

@@ -72,6 +72,18 @@ def test_what_is_made_before_a_test_belongs_to_all_of_its_file(tmp_path):
     assert reach.find_tests(path, 8) == {"t.py::a": 1.0, "t.py::b": 2.0}
 
 
+def test_what_stands_in_no_function_is_looked_at_by_the_tests_of_its_module(tmp_path):
+    path = tmp_path / "m.py"
+    path.write_text(SOURCE)
+    seconds = {"tests/x/test_m.py::a": 1.0, "tests/x/test_n.py::b": 2.0}
+    reach = Reach({path.as_posix(): {8: ["tests/test_o.py::c|run"]}}, seconds)
+    assert [*reach.find_tests(path, 8)] == ["tests/test_o.py::c"]
+    assert {*reach.find_tests(path, 1)} == {
+        "tests/test_o.py::c",
+        "tests/x/test_m.py::a",
+    }
+
+
 def test_what_runs_a_line_is_tried_on_its_mutants_the_soonest_first():
     line = find_line("what = os.strerror")
     ran = {"tests/test_stemming.py::a": 0.1, f"{TESTS}::b": 1.0, f"{TESTS}::c": 0.2}
