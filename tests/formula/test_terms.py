@@ -41,6 +41,11 @@ def test_brackets_stand_where_the_order_needs_them(latex, written):
     assert read(latex).latex == written
 
 
+@pytest.mark.parametrize("sign", ["=", "<", ">", r"\le", r"\ge"])
+def test_relations_among_operands_have_brackets(sign):
+    assert read(f"(a {sign} b)+c").latex == f"(a {sign} b) + c"
+
+
 def test_the_order_of_unordered_operands_does_not_count():
     assert read("a+b").key == read("b+a").key
     assert read("a-b").key != read("b-a").key

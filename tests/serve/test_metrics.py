@@ -40,3 +40,11 @@ def test_memory_is_that_of_the_process() -> None:
     (line,) = [x for x in STATUS.read_text().splitlines() if x.startswith("VmRSS")]
     kibibytes = int(line.split()[1])
     assert _read_memory() == pytest.approx(kibibytes * 1024, rel=0.1)
+
+
+def test_where_the_system_tells_nothing_no_memory_is_told(monkeypatch) -> None:
+    def refuse(*args, **options):
+        raise FileNotFoundError
+
+    monkeypatch.setattr("builtins.open", refuse)
+    assert _read_memory() == 0.0

@@ -47,5 +47,5 @@ def test_bar_turns_into_a_fence_or_a_separator():
 def test_bars_are_turned_however_many_kinds_there_were(monkeypatch):
     full = dict.fromkeys(range(1001))
     monkeypatch.setattr("mathamr_kedro.formula.latex.grammar.bars._bars", full)
-    assert trees_from_latex("|a|").opt.to_string() == "[F!abs,0[V!𝑎]]"
+    assert BarRules.turn_bar(SYMBOLS["|"], "CLOSE").role == "CLOSE"
     assert len(full) == 1001
