@@ -12,7 +12,7 @@ r"""What a run of ``kedro run`` came to: counts or scores of its stages, reports
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,15 +45,17 @@ def summarise_run(
     lines = [f"Done in {format_duration(seconds)}"]
     done = [stage for stage in STAGES if _SOURCES[stage][0] in made]
     for stage in done:
-        found = list(_describe(catalog, stage))
-        titles = [stage, *[""] * (len(found) - 1)]
-        lines += [f"  {t:<14} {line}" for t, line in zip(titles, found, strict=False)]
+        lines += _put_beside(f"  {stage:<14}", _describe(catalog, stage))
     reports = [_SOURCES[stage][1] for stage in done]
     lines += _list_reports(catalog, [name for name in reports if name in made])
-    following = list(_list_next(done, env, params))
-    titles = ["Next", *[""] * (len(following) - 1)]
-    lines += [f"{t:<8} {line}" for t, line in zip(titles, following, strict=False)]
+    lines += _put_beside(f"{'Next':<8}", _list_next(done, env, params))
     return lines
+
+
+def _put_beside(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines with a title beside the first; none where there are none."""
+    for number, line in enumerate(lines):
+        yield f"{title if number == 0 else ' ' * len(title)} {line}"
 
 
 def _describe(catalog: CatalogProtocol, stage: str) -> Iterator[str]:

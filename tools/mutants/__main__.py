@@ -28,7 +28,7 @@ from typing import NamedTuple
 import torch
 
 from tools.mutants.mutations import Mutant, find_mutants
-from tools.mutants.reach import Reach
+from tools.mutants.reach import Reach, is_own
 
 SOURCE = Path("src/mathamr_kedro")
 REACH = Path("build/reach")
@@ -129,9 +129,9 @@ def order_tests(mutant: Mutant, reach: Reach) -> dict[str, float]:
     }
 
     def cost(test: str) -> float:
-        file = Path(test.partition("::")[0])
-        is_other = file.stem != f"test_{mutant.path.stem}"
-        return seconds[test] + _FAR * (file not in own) + _FAR * is_other
+        is_other = not is_own(test, mutant.path.stem)
+        is_far = Path(test.partition("::")[0]) not in own
+        return seconds[test] + _FAR * is_far + _FAR * is_other
 
     # Examples of other modules would run with those modules as they stand here.
     found = sorted((test for test in seconds if test.startswith("tests/")), key=cost)
@@ -146,9 +146,9 @@ def split_rounds(seconds: Mapping[str, float], module: str) -> list[list[str]]:
     rounds: list[list[str]] = [[], [], []]
     total = 0.0
     for test, time in seconds.items():
-        is_own = f"/test_{module}.py" in test
-        total += 0.0 if is_own else time
-        rounds[0 if is_own else 1 if total < _SHORT else 2].append(test)
+        is_near = is_own(test, module)
+        total += 0.0 if is_near else time
+        rounds[0 if is_near else 1 if total < _SHORT else 2].append(test)
     return rounds
 
 

@@ -83,9 +83,14 @@ class Reach:
         prepared = {c.partition("::")[0] for c in contexts if c.endswith("|setup")}
         if around is None:
             files = {test.partition("::")[0] for test in self._seconds}
-            prepared |= {file for file in files if f"/test_{path.stem}.py" in file}
+            prepared |= {file for file in files if is_own(file, path.stem)}
         run |= {test for test in self._seconds if test.partition("::")[0] in prepared}
         return {test: self._seconds.get(test, _UNKNOWN) for test in run}
+
+
+def is_own(test: str, module: str) -> bool:
+    """Tell whether a test stands in the file of tests of a module."""
+    return f"/test_{module}.py" in test
 
 
 @cache

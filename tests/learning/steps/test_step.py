@@ -145,6 +145,18 @@ def test_steps_that_cannot_be_captured_run_without(
     assert torch.equal(ends[0][1], ends[1][1])
 
 
+def load_epoch(shards, model_config, **options):
+    """Return a step, its resident twin with the batches of an epoch, their buckets."""
+    batches = draw_batches(shards)
+    step = make_step(shards, model_config)
+    on_cpu = DeviceShards(shards, torch.device("cpu"))
+    resident = ResidentSteps(step, on_cpu, PAIRS, capture=False, **options)
+    buckets = Buckets(shards, batches, PAIRS).choose(batches)
+    rates = torch.full((5,), 1e-2)
+    resident.load_epoch(torch.from_numpy(batches), torch.arange(5), rates, buckets)
+    return step, resident, buckets
+
+
 class Cuda:
     """Functions for ``torch.cuda`` that note how many gradients there are."""
 
@@ -165,13 +177,7 @@ class Cuda:
 def test_gradients_hold_no_memory_after_a_warm_up_or_a_capture(
     shards, model_config, monkeypatch
 ):
-    batches = draw_batches(shards)
-    step = make_step(shards, model_config)
-    on_cpu = DeviceShards(shards, torch.device("cpu"))
-    resident = ResidentSteps(step, on_cpu, PAIRS, capture=False)
-    buckets = Buckets(shards, batches, PAIRS).choose(batches)
-    rates = torch.full((5,), 1e-2)
-    resident.load_epoch(torch.from_numpy(batches), torch.arange(5), rates, buckets)
+    step, resident, buckets = load_epoch(shards, model_config)
     cuda = Cuda(step)
     for name in (
         "Stream", "current_stream", "stream", "synchronize", "empty_cache",
@@ -198,14 +204,8 @@ def test_plans_that_cannot_be_compiled_run_uncompiled(
         return broken
 
     monkeypatch.setattr(torch, "compile", refuse)
-    batches = draw_batches(shards)
-    step = make_step(shards, model_config)
-    on_cpu = DeviceShards(shards, torch.device("cpu"))
-    resident = ResidentSteps(step, on_cpu, PAIRS, capture=False, compile_plan=True)
+    _, resident, buckets = load_epoch(shards, model_config, compile_plan=True)
     resident._capture_levels = 3
-    buckets = Buckets(shards, batches, PAIRS).choose(batches)
-    rates = torch.full((5,), 1e-2)
-    resident.load_epoch(torch.from_numpy(batches), torch.arange(5), rates, buckets)
     resident._number.fill_(0)
     resident._do_step(buckets[0])
     assert "captured uncompiled: no compiler" in caplog.text
@@ -213,13 +213,7 @@ def test_plans_that_cannot_be_compiled_run_uncompiled(
 
 
 def test_steps_are_given_back_without_a_garbage_collection(shards, model_config):
-    batches = draw_batches(shards)
-    step = make_step(shards, model_config)
-    on_cpu = DeviceShards(shards, torch.device("cpu"))
-    resident = ResidentSteps(step, on_cpu, PAIRS, capture=False)
-    buckets = Buckets(shards, batches, PAIRS).choose(batches)
-    rates = torch.full((5,), 1e-2)
-    resident.load_epoch(torch.from_numpy(batches), torch.arange(5), rates, buckets)
+    _, resident, _ = load_epoch(shards, model_config)
     resident.run(0)
     kept = weakref.ref(resident)
     gc.disable()
