@@ -13,22 +13,21 @@ import os
 import random
 import re
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import suppress
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
+from queue import SimpleQueue
 from typing import NamedTuple
 
 import torch
 
 from tools.mutants.mutations import Mutant, find_mutants
 from tools.mutants.reach import Reach, is_own
+from tools.mutants.warm import WarmPython
 
 SOURCE = Path("src/mathamr_kedro")
 REACH = Path("build/reach")
@@ -63,8 +62,13 @@ def main() -> int:
     chosen = [m for p in packages for m in choose_mutants(p, options)]
     random.Random(options.seed).shuffle(chosen)  # what is done early is a fair sample
     outcomes: dict[str, Counter[str]] = {package: Counter() for package in packages}
-    with ThreadPoolExecutor(options.workers) as pool:
-        tries = [pool.submit(try_mutant, mutant, reach, options) for mutant in chosen]
+    with ThreadPoolExecutor(options.workers) as pool, ExitStack() as stack:
+        idle: SimpleQueue[WarmPython] = SimpleQueue()
+        for _ in range(options.workers):
+            idle.put(stack.enter_context(WarmPython()))
+        tries = [
+            pool.submit(try_mutant, mutant, reach, options, idle) for mutant in chosen
+        ]
         for done in as_completed(tries):
             mutant, outcome = done.result()
             place = mutant.path.relative_to(SOURCE)
@@ -179,49 +183,46 @@ def _names_of(path: Path) -> tuple[str, ...]:
     return tuple(sorted(n for n in names if not n.startswith("_")))
 
 
-def try_mutant(mutant: Mutant, reach: Reach, options: argparse.Namespace) -> Result:
+def try_mutant(
+    mutant: Mutant,
+    reach: Reach,
+    options: argparse.Namespace,
+    idle: SimpleQueue[WarmPython],
+) -> Result:
     """Run the tests on a copy of the source with one change, until one fails."""
     first, *others = split_rounds({
         test: seconds for test, seconds in order_tests(mutant, reach).items()
         if test.partition("::")[0] not in options.skip
     }, mutant.path.stem)  # fmt: skip
+    python = idle.get()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source = Path(folder) / "src"
         shutil.copytree(SOURCE.parent, source)
         place = source / mutant.path.relative_to(SOURCE.parent)
         place.write_text(mutant.source, encoding="utf-8")
         # Examples in docstrings are tests as well, and the nearest.
-        outcome = run_tests([str(place), *first], source, options.seconds)
+        outcome = run_tests([str(place), *first], source, options.seconds, python)
         for tests in filter(None, others):
             if outcome == "survived":
-                outcome = run_tests(tests, source, options.seconds)
-        return Result(mutant, outcome)
+                outcome = run_tests(tests, source, options.seconds, python)
+    idle.put(python)
+    return Result(mutant, outcome)
 
 
-def run_tests(tests: list[str], source: Path, seconds: int) -> str:
+def run_tests(tests: list[str], source: Path, seconds: int, python: WarmPython) -> str:
     """Return the outcome; a test that never ends has failed."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-    command += ["-p", "no:randomly", f"--timeout={min(120, seconds // 2)}"]
+    arguments = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    arguments += [f"--timeout={min(120, seconds // 2)}", "-m", "not shared"]
     # The copy stands elsewhere, and its settings are these.
-    command += ["-c", "pyproject.toml", "--rootdir", ".", "-m", "not shared"]
-    environment = os.environ | {"PYTHONPATH": f"{source}:{os.getenv('PYTHONPATH', '')}"}
-    running = subprocess.Popen(
-        [*command, *tests],
-        env=environment, start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        code = running.wait(seconds)
-    except subprocess.TimeoutExpired:
+    arguments += ["-c", "pyproject.toml", "--rootdir", "."]
+    # Libraries that bring plugins are there before pytest.
+    arguments += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    code = python.run([*arguments, *tests], source, seconds)
+    if code is None:
         return "undecided"  # a test that never ends was stopped before
-    finally:
-        # Workers of a changed program may never end, and slow all others down.
-        with suppress(ProcessLookupError):
-            os.killpg(running.pid, signal.SIGKILL)
-        running.wait()
     files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
     if code == _UNKNOWN and files != tests:  # a test is named after what was changed
-        return run_tests(files, source, seconds)
+        return run_tests(files, source, seconds, python)
     # Of a module without examples no test is found, which tells nothing.
     return "survived" if code in (0, _NONE) else "killed"
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 
-from tools.mutants.__main__ import find_tests, order_tests, run_tests, split_rounds
+from tools.mutants.__main__ import find_tests, order_tests, split_rounds
 from tools.mutants.mutations import Mutant
 from tools.mutants.reach import Reach
 
@@ -112,35 +111,3 @@ def test_the_nearest_and_the_short_have_rounds_of_their_own():
     rounds = [[f"{own}::b"], ["a", "c"], ["d", "e"]]
     assert split_rounds(seconds, "hits") == rounds
     assert split_rounds({}, "hits") == [[], [], []]
-
-
-def test_what_a_test_leaves_running_is_ended(tmp_path):
-    left = tmp_path / "left.txt"
-    (tmp_path / "test_it.py").write_text(
-        "import os, pathlib\n"
-        "def test_it():\n"
-        "    left = os.posix_spawn('/bin/sleep', ['sleep', '600'], os.environ)\n"
-        f"    pathlib.Path({str(left)!r}).write_text(str(left))\n"
-    )
-    assert run_tests([str(tmp_path / "test_it.py")], Path("src"), 300) == "survived"
-    status = Path("/proc") / left.read_text() / "status"
-    deadline = time.monotonic() + 60
-    while status.exists() and "zombie" not in status.read_text():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
-def test_a_test_that_fails_kills_and_one_that_takes_too_long_decides_nothing(tmp_path):
-    test = tmp_path / "test_it.py"
-    test.write_text("def test_it():\n    assert 1 == 2\n")
-    assert run_tests([str(test)], Path("src"), 300) == "killed"
-    test.write_text("import time\ntime.sleep(60)\n")
-    assert run_tests([str(test)], Path("src"), 6) == "undecided"
-
-
-def test_a_test_that_lost_its_name_is_found_by_its_file(tmp_path):
-    test = tmp_path / "test_it.py"
-    test.write_text("def test_it():\n    pass\n")
-    assert run_tests([f"{test}::test_other"], Path("src"), 300) == "survived"
-    test.write_text("def test_it():\n    assert 1 == 2\n")
-    assert run_tests([f"{test}::test_other"], Path("src"), 300) == "killed"
