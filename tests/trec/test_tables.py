@@ -35,6 +35,12 @@ def test_quoted_cells_may_hold_tabs_and_lines(tmp_path):
     assert rows == [(2, ["1", 'a "b"\tc\nd']), (4, ["2", "e"])]
 
 
+def test_a_line_with_fewer_tabs_than_the_header_may_belong_to_a_cell(tmp_path):
+    path = written(tmp_path, 'id\tformula\tissue\n1\t"a\nb\tc\nd"\t2\n')
+    rows = list(read_table(path, ("id", "formula", "issue")))
+    assert rows == [(2, ["1", "a\nb\tc\nd", "2"])]
+
+
 def test_a_quote_that_is_never_closed_costs_its_own_row_alone(tmp_path):
     path = written(tmp_path, 'id\tformula\n1\t"a\n2\tb ""\n3\t"c\nd"\n4\t"e\nf')
     first, second, third, fourth, rest = read_table(path, ("id", "formula"))
@@ -71,10 +77,16 @@ def test_more_rows_than_are_parsed_at_once_keep_their_numbers(tmp_path):
 
 def test_the_limit_of_a_cell_is_raised_for_reading_alone(tmp_path):
     limit = csv.field_size_limit()
-    path = written(tmp_path, "id\n" + "x" * 200_000 + "\n" + "y\n" * 1000)
-    rows = read_table(path, ("id",))
-    next(rows)
+    cell = "x" * 2 * limit
+    rows = read_table(written(tmp_path, f'id\n"{cell}"\ny\n'), ("id",))
+    assert next(rows) == (2, [cell])
     assert csv.field_size_limit() == limit
+
+
+def test_a_cell_over_sixteen_mebibytes_counts_as_one_that_is_never_closed(tmp_path):
+    text = 'id\n"' + ("x" * 1023 + "\n") * (16 * 1024) + 'x"\n'
+    first, *_ = read_table(written(tmp_path, text), ("id",))
+    assert (first.reason, first.place) == ("open_quote", "line 2")
 
 
 def test_a_header_may_be_missing_where_that_is_allowed(tmp_path):
@@ -86,9 +98,35 @@ def test_a_header_may_be_missing_where_that_is_allowed(tmp_path):
         list(read_table(path, columns))
 
 
+def test_the_last_column_tells_a_header_from_a_row(tmp_path):
+    path = written(tmp_path, "1\tvisual_id\n2\t71\n")
+    with pytest.raises(MalformedInputError, match="line 1: expected"):
+        list(read_table(path, ("id", "visual_id"), needs_header=False))
+    path = written(tmp_path, "id\t70\n2\t71\n")
+    rows = list(read_table(path, ("id", "visual_id"), needs_header=False))
+    assert rows == [(1, ["id", "70"]), (2, ["2", "71"])]
+
+
 def test_broken_files_are_explained(tmp_path):
     packed = gzip.compress(b"id\n" + b"1\n" * 9000, mtime=0)[:-9]
     with pytest.raises(MalformedInputError, match="damaged gzip"):
         list(read_table(written(tmp_path, packed), ("id",)))
     with pytest.raises(MalformedInputError, match="iconv"):
         list(read_table(written(tmp_path, "id\n1\n".encode("utf-16")), ("id",)))
+
+
+@pytest.mark.parametrize(
+    "start", [b"\xff\xfei\x01", b"\xfe\xff\x01i", b"\x7fEL\0", b"id\t\0"]
+)
+def test_other_encodings_and_binary_files_are_told_by_their_first_bytes(
+    tmp_path, start
+):
+    with pytest.raises(MalformedInputError, match="found UTF-16 or binary data"):
+        list(read_table(written(tmp_path, start + b"id\n"), ("id",)))
+
+
+def test_a_zero_after_the_first_bytes_is_a_cell_like_others(tmp_path):
+    path = written(tmp_path, b"id\ta\n1\t\0\n")
+    assert list(read_table(path, ("id", "a"))) == [(2, ["1", "\0"])]
+    path = written(tmp_path, b"id\ta\0\n1\t2\n")
+    assert list(read_table(path, ("id",))) == [(2, ["1"])]
