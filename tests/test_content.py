@@ -81,6 +81,18 @@ def test_a_file_rests_two_seconds_before_it_is_remembered(
     assert len(read) == reads
 
 
+def test_two_seconds_are_too_few_where_times_are_whole_seconds(
+    tmp_path, read, monkeypatch
+):
+    path = tmp_path / "Posts.xml"
+    path.write_text("x")
+    os.utime(path, (2**31, 2**31))
+    monkeypatch.setattr("mathamr_kedro.content.time.time", lambda: 2.0**31 + 2)
+    digests = ContentDigests()
+    assert digests.digest(path) == digests.digest(path)
+    assert len(read) == 2
+
+
 def test_a_file_that_may_still_change_is_not_remembered(file, read, monkeypatch):
     monkeypatch.setattr("mathamr_kedro.content._RACE_SECONDS", 60.0)
     digests = ContentDigests()

@@ -126,6 +126,35 @@ def test_folders_above_are_made(tmp_path):
     assert (tmp_path / "c" / "d").is_dir()
 
 
+def test_who_writes_a_part_is_not_disturbed(tmp_path):
+    writer = subprocess.Popen(["sleep", "600"])
+    try:
+        part = tmp_path / f".a.txt.{socket.gethostname()}.{writer.pid}.part"
+        part.write_text("half")
+        write_text(tmp_path / "a.txt", "whole")
+        assert names(tmp_path) == [part.name, "a.txt"]
+        with pytest.raises(subprocess.TimeoutExpired):
+            writer.wait(0.1)
+    finally:
+        writer.kill()
+        writer.wait()
+
+
+def test_a_part_that_another_process_takes_away_first_is_no_error(
+    tmp_path, monkeypatch
+):
+    part = tmp_path / f".a.txt.{socket.gethostname()}.{GONE}.part"
+    part.write_text("half")
+
+    def take_away(process, number):
+        part.unlink()
+        raise ProcessLookupError
+
+    monkeypatch.setattr(os, "kill", take_away)
+    write_text(tmp_path / "a.txt", "whole")
+    assert names(tmp_path) == ["a.txt"]
+
+
 def test_parts_of_another_user_stay(tmp_path, monkeypatch):
     """The system does not let us ask for their processes: they may run."""
 

@@ -185,6 +185,34 @@ def test_an_encoder_that_reads_sentences_needs_their_encoder():
         project._load_text_model()
 
 
+def test_the_encoder_of_sentences_is_that_of_the_stage(monkeypatch):
+    project = object.__new__(project_search._Project)
+    values = {"text_model": "minilm"}
+    project.catalog = SimpleNamespace(load=lambda name: values)
+    monkeypatch.setattr(project_search, "find_text_model", "folder of {}".format)
+    monkeypatch.setattr(
+        project_search,
+        "SentenceEncoder",
+        lambda folder: SimpleNamespace(encode=f"encode by {folder}"),
+    )
+    assert project._load_text_model() == "encode by folder of minilm"
+
+
+def test_vectors_are_opened_without_reading_all_of_them():
+    """A search begins at once; `mathamr doctor --verify` reads them."""
+    asked = []
+
+    def read(mark, verify=True):
+        asked.append((mark, verify))
+        return "store"
+
+    project = object.__new__(project_search._Project)
+    project.catalog = SimpleNamespace(load=lambda name: SimpleNamespace(read=read))
+    project.mark = "m"
+    assert project.open_store() == "store"
+    assert asked == [("m", False)]
+
+
 def test_missing_index_names_a_command_with_a_stage_that_exists(monkeypatch):
     catalog = {"index": SimpleNamespace(exists=lambda: False)}
     monkeypatch.setattr(project_search, "open_catalog", lambda *_: catalog)

@@ -139,3 +139,10 @@ def test_a_full_disk_says_so():
     error.__cause__ = OSError(errno.ENOSPC, "No space", "/data/posts.parquet")
     assert "goes on where it stopped" in str(find_cause(error))
     assert find_cause(OSError(errno.ENOENT, "gone", "x")) is None
+
+
+def test_a_block_has_its_lock(tmp_path):
+    with WriterLock(tmp_path, "a") as lock:
+        assert isinstance(lock, WriterLock)
+        lock.close()
+        WriterLock(tmp_path, "b").close()

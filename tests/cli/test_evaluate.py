@@ -91,6 +91,12 @@ def test_break_down_and_topics_are_shown(files):
     assert "topic A.2" in output
 
 
+def test_topics_of_one_kind_are_one_row(files):
+    (files / "info.csv").write_text("Topic,Category\nA.1,Proof\nA.2,Proof\n")
+    output = call(files, "--topics-info", files / "info.csv").output
+    assert output.count("category Proof") == 1
+
+
 def test_rank_column_and_depth_are_options(files):
     (files / "run.tsv").write_text("A.2 Q0 9 1 0.5 me\nA.2 Q0 5 2 0.9 me\n")
     options = ("--output", "json", "-m", "MAP'", "--average", "relevant")

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import click
 import pytest
@@ -188,8 +189,12 @@ def test_cells_are_spread_over_devices(monkeypatch):
     assert cli._assign_slots("cpu", None) == ["cpu"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,6")
     assert _choose_device("cuda:1") == {"CUDA_VISIBLE_DEVICES": "6"}
+
+
+@pytest.mark.parametrize("device", ["gpu", "gpu:1", "cuda", "cuda:x", "cpu:0", "1"])
+def test_what_is_no_device_is_refused(device):
     with pytest.raises(ConfigurationError, match="cuda:0,cuda:1"):
-        _choose_device("gpu")
+        _choose_device(device)
 
 
 def test_a_collection_without_pairs_stops_an_experiment_that_trains(monkeypatch):
@@ -205,6 +210,21 @@ def test_a_collection_without_pairs_stops_an_experiment_that_trains(monkeypatch)
         grid.ensure_collection()
     pairs.counts["written"] = 2
     assert grid.ensure_collection() == "data"
+
+
+def test_pairs_are_looked_for_before_texts_are_parsed(monkeypatch):
+    done: list[Any] = []
+
+    def fingerprint(grid):
+        if not done:
+            raise MissingInputError("nothing is there")
+        return "data"
+
+    monkeypatch.setattr(GridRun, "_fingerprint", fingerprint)
+    monkeypatch.setattr(GridRun, "_check_pairs", lambda grid: done.append("pairs"))
+    monkeypatch.setattr(GridRun, "run_stages", lambda grid, s: done.extend(s))
+    assert GridRun(PROJECT, "formula_modes").ensure_collection() == "data"
+    assert done[:3] == ["ingestion", "pairs", "amr_parsing"]
 
 
 SETTINGS = {"shared": {"seed": 1}, "conditions": {"a": {}}}

@@ -12,7 +12,7 @@ import pytest
 from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.records import CleanText, Post
+from mathamr_kedro.records import CleanText, Failure, Post
 from mathamr_kedro.search import Answer
 from mathamr_kedro.serve import service as module
 from mathamr_kedro.serve.service import SearchService, _draw, _make_filter
@@ -224,6 +224,26 @@ def test_new_posts_are_cleaned_and_those_that_cannot_be_are_named(service, monke
         "failures": [{"id": "2", "problem": "bad"}],
     }
     assert [getattr(p, "text", None) for p in given[:1]] == ["A FORMULA_0."]
+
+
+def test_what_stops_a_post_is_told_and_what_is_worth_knowing_not(service, monkeypatch):
+    problems = [
+        Failure("api", "1", "post", "1", "odd", "a formula is odd", kept=True),
+        Failure("api", "2", "post", "2", "unreadable_text", "no text"),
+    ]
+    cleaned = iter([(make_post("1"), problems[:1]), (None, problems[1:])])
+    given: list[Any] = []
+
+    def add(posts):
+        given.extend(posts)
+        return SimpleNamespace(added=("1",), replaced=(), failures=())
+
+    monkeypatch.setattr(module, "PostCleaner", lambda: lambda raw: next(cleaned))
+    monkeypatch.setattr(
+        module, "open_living_index", lambda *place: SimpleNamespace(add=add)
+    )
+    service.add(["first", "second"])
+    assert given == [make_post("1"), problems[1]]
 
 
 def test_closing_releases_the_index(service, opened):

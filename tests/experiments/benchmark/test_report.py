@@ -90,6 +90,7 @@ def test_page_names_what_was_left_out(report):
     assert "- third: set THIRD" in page
     assert "figure_dark.png" in page
     assert page.count("## ") == 3
+    assert page.endswith("- third: set THIRD\n")
 
 
 def test_csv_and_json_hold_every_cell(report):

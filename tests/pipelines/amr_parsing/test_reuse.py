@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from mathamr_kedro.amr import ParsedText
 from mathamr_kedro.amr.graphs import ParseFailure
 from mathamr_kedro.errors import ConfigurationError, find_cause
+from mathamr_kedro.graph import GraphRecord, RecordFile
 from mathamr_kedro.pipelines.amr_parsing import nodes
+from mathamr_kedro.pipelines.amr_parsing.reuse import KnownGraphs, digest_text
 from mathamr_kedro.workers import Failed, PartitionResult
 
 from .conftest import make_post
@@ -140,3 +144,21 @@ def test_a_damaged_shard_is_made_again(write_texts, parse, parser):
     parser.take()
     assert read(parse(root)) == before
     assert parser.take() == [post.text for post in POSTS[:3]]
+
+
+def test_a_shard_is_read_once_for_texts_in_its_order(tmp_path, monkeypatch):
+    texts = [f"Text {n}." for n in range(6)]
+    files = [tmp_path / "0", tmp_path / "1"]
+    for file, some in zip(files, (texts[:3], texts[3:]), strict=True):
+        RecordFile(file).write(
+            GraphRecord(text[5], f"(t / text-{n})", text_digest=digest_text(text))
+            for n, text in enumerate(some)
+        )
+    known, read = KnownGraphs(files), []
+    read_bytes = Path.read_bytes
+    monkeypatch.setattr(
+        Path, "read_bytes", lambda path: read.append(path.name) or read_bytes(path)
+    )
+    found = [known.find(text) for text in texts]
+    assert [f.graph for f in found] == [f"(t / text-{n})" for n in (0, 1, 2) * 2]
+    assert read == ["0", "1"]

@@ -1,0 +1,117 @@
+"""What a training is to the project."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.experiments import trainings
+from mathamr_kedro.experiments.trainings import TrackingConfig, TrainingStageConfig
+from mathamr_kedro.learning.distillation import DistillationConfig
+from mathamr_kedro.learning.node_vectors import NodeVectorsConfig
+
+HASHED = NodeVectorsConfig(symbols="hashed")
+TAUGHT = DistillationConfig(document_weight=1.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"batch_size": 1}, "batch_size of at least 2"),
+        ({"node_vectors": HASHED, "pretrained_nodes": "n.npy"}, "not both"),
+        ({"start_from": "ours", "node_vectors": HASHED}, "weights have one start"),
+        ({"start_from": "ours", "pretrained_nodes": "n.npy"}, "weights have one start"),
+        ({"num_epochs": 0}, "num_epochs of at least 1"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(values, told):
+    with pytest.raises(ConfigurationError, match=told):
+        TrainingStageConfig(**values)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"node_vectors": HASHED},
+        {"pretrained_nodes": "n.npy"},
+        {"start_from": "ours"},
+        {"start_from": "ours", "num_epochs": 0},
+        {"num_epochs": 1},
+    ],
+)
+def test_each_start_alone_is_taken(values):
+    assert TrainingStageConfig(**values)
+
+
+@pytest.mark.parametrize(
+    ("values", "makes"),
+    [
+        ({}, False),
+        ({"distillation": TAUGHT}, True),
+        ({"distillation": TAUGHT, "num_epochs": 0, "start_from": "ours"}, False),
+        (
+            {"distillation": DistillationConfig(score_weight=1, document_vectors="v")},
+            False,
+        ),
+    ],
+)
+def test_texts_are_encoded_where_their_vectors_teach_and_are_not_given(values, makes):
+    assert TrainingStageConfig(**values).makes_document_vectors is makes
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A machine without sentence encoders and MLflow; notes what it is asked for."""
+    asked = []
+    monkeypatch.setattr(trainings, "ReleasedEncoder", asked.append)
+    monkeypatch.setattr(trainings, "explain_absence", "no {}".format)
+    monkeypatch.setattr(trainings, "find_spec", lambda name: None)
+    return asked
+
+
+def check(**values):
+    asked = []
+    config = TrainingStageConfig(**values)
+    compute = SimpleNamespace(check_machine=lambda: asked.append("device"))
+    object.__setattr__(config, "compute", compute)
+    config.check_machine()
+    return asked
+
+
+def test_what_a_training_needs_is_looked_for(machine):
+    assert check() == ["device"]
+    assert machine == []
+    assert check(start_from="ours", num_epochs=0) == []
+    assert machine == ["ours"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"node_vectors": NodeVectorsConfig(concepts="text")}, {"distillation": TAUGHT}],
+)
+def test_a_sentence_encoder_is_needed_for_its_vectors_alone(machine, values):
+    with pytest.raises(ConfigurationError, match=r"training\.text_model: no mine"):
+        check(text_model="mine", **values)
+    assert check(text_model="mine", node_vectors=HASHED) == ["device"]
+
+
+def test_mlflow_is_needed_where_trainings_go_there(machine):
+    with pytest.raises(ConfigurationError, match=r"mathamr-kedro\[mlflow\]"):
+        check(tracking=TrackingConfig(mlflow="sqlite:///m.db"))
+
+
+def test_what_decides_the_weights_names_a_training():
+    plain = TrainingStageConfig().describe_result()
+    assert not {"tracking", "text_model", "start_from"} & plain.keys()
+    assert plain["model"]
+    started = TrainingStageConfig(start_from="ours").describe_result()
+    assert started["start_from"] == "ours"
+    assert "model" not in started
+    for values in (
+        {"node_vectors": NodeVectorsConfig(concepts="text")},
+        {"distillation": TAUGHT},
+    ):
+        named = TrainingStageConfig(**values).describe_result()
+        assert named["text_model"] == "minilm"
