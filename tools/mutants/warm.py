@@ -30,10 +30,7 @@ class WarmPython:
     """Runs pytest, each time in a new process that need not import the libraries."""
 
     def __init__(self) -> None:
-        self._server = subprocess.Popen(
-            [sys.executable, "-m", "tools.mutants.warm"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+        self._server = _start_server()
 
     def __enter__(self) -> Self:
         return self
@@ -49,13 +46,25 @@ class WarmPython:
     def run(self, arguments: list[str], source: Path, seconds: float) -> int | None:
         """Return the exit code of pytest on a copy of the source.
 
-        What it leaves running is killed. None: it took too long.
+        What it leaves running is killed. None: it took too long; -1: it has killed the
+        process that it was forked from.
         """
         assert self._server.stdin is not None and self._server.stdout is not None
         request = {"arguments": arguments, "source": str(source), "seconds": seconds}
         print(json.dumps(request), file=self._server.stdin, flush=True)
-        answer: int | None = json.loads(self._server.stdout.readline())
+        line = self._server.stdout.readline()
+        if not line:
+            self._server.communicate()
+            self._server = _start_server()
+        answer: int | None = json.loads(line or "-1")
         return answer
+
+
+def _start_server() -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tools.mutants.warm"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
 
 
 def serve() -> None:

@@ -46,6 +46,14 @@ def test_a_test_that_fails_kills_and_one_that_takes_too_long_decides_nothing(
     assert run_tests([str(test)], Path("src"), 6, python) == "undecided"
 
 
+def test_a_test_that_kills_its_parent_stops_no_others(tmp_path, python):
+    test = tmp_path / "test_it.py"
+    test.write_text("import os\ndef test_it():\n    os.kill(os.getppid(), 9)\n")
+    assert run_tests([str(test)], Path("src"), 300, python) == "killed"
+    test.write_text("def test_it():\n    pass\n")
+    assert run_tests([str(test)], Path("src"), 300, python) == "survived"
+
+
 def test_a_test_that_lost_its_name_is_found_by_its_file(tmp_path, python):
     test = tmp_path / "test_it.py"
     test.write_text("def test_it():\n    pass\n")
