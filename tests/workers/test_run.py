@@ -22,6 +22,7 @@ from mathamr_kedro.workers import (
     run_partitions,
 )
 from mathamr_kedro.workers.job import Event
+from mathamr_kedro.workers.pools import make_pool
 from mathamr_kedro.workers.ray_pool import _check_resources
 from tests.conftest import PATIENCE
 from tests.workers import work
@@ -160,6 +161,20 @@ def test_workers_are_gone_with_their_files_when_a_run_ends(tmp_path):
     assert len(os.listdir("/proc/self/fd")) == len(open_files)
     pids = {int(name.name.split()[0]) for name in tmp_path.iterdir()}
     assert pids and not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+def test_an_idle_worker_ends_by_itself_and_a_busy_one_by_a_signal():
+    """The program of a worker (child.py) leaves at the end of its pipe."""
+    pool = make_pool(work.Obey(), TWO)
+    for slot in range(2):
+        pool.start(slot)
+    ready = 0
+    while ready < 2:
+        ready += len(pool.wait(PATIENCE))
+    pool.submit(1, ["hang"])
+    idle, busy = (pool._workers[slot].process for slot in range(2))
+    pool.close()
+    assert (idle.returncode, busy.returncode) == (0, -signal.SIGKILL)
 
 
 def test_a_worker_is_replaced_after_its_share_of_items(tmp_path):

@@ -147,7 +147,6 @@ class _ProcessPool:
 
     def stop(self, slot: int) -> None:
         """Kill the worker of a slot."""
-        self._busy.discard(slot)
         if slot in self._workers:
             self._workers.pop(slot).bury()
 
