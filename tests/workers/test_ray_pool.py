@@ -188,6 +188,21 @@ def test_a_lost_machine_is_told_from_a_dead_worker(
     assert pool.wait(1.0) == []
 
 
+def test_the_next_actor_of_a_slot_is_not_where_the_last_one_was(ray):
+    pool = start(work.square, 2)
+    take(pool)
+    pool.stop(2)
+    pool.start(2)
+    ray.node["Alive"], ray.error = False, RayError("gone")
+    assert take(pool)[:2] == (2, "died")  # nobody knows where it was
+
+
+def test_a_worker_that_fits_no_node_is_refused(ray):
+    with pytest.raises(ConfigurationError, match="a node with 8 CPU and 0 GPU") as told:
+        start(work.square, 0, cpus_per_worker=8)
+    assert "got nodes with 4 CPU and 0 GPU" in str(told.value)
+
+
 def test_what_is_missing_on_a_node_says_so(ray):
     pool = start(work.Obey(), 0)
     take(pool), take(pool)
@@ -221,9 +236,7 @@ def test_results_that_cannot_travel_are_a_failure(ray):
 @pytest.mark.parametrize("error", [OSError("a"), RuntimeError("b"), ValueError("c")])
 def test_a_cluster_that_cannot_be_joined_is_named(ray, error):
     ray.error = error
-    with pytest.raises(
-        ConfigurationError, match=r"cluster at 'auto'.*ray start --head"
-    ):
+    with pytest.raises(ConfigurationError, match=r"at 'auto'.*ray start --head"):
         start(work.square, 0, address="auto")
 
 
