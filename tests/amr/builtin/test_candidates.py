@@ -44,3 +44,18 @@ def test_a_word_may_mean_what_it_comes_from(token, label, kind):
 
 def test_only_verbs_get_frames_that_nobody_knows():
     assert "frob-01" not in find(Token("frob", "frob", "NN", "NOUN", "ROOT", -1))
+
+
+@pytest.mark.parametrize(
+    ("word", "pos", "denied"),
+    [
+        ("unequal", "ADJ", ["(equal* :polarity -)"]),
+        ("unfit", "ADJ", ["(fit* :polarity -)"]),
+        ("even", "ADJ", []),  # no prefix
+        ("unit", "NOUN", []),  # what is left is too short
+        ("unfold", "VERB", []),
+    ],
+)
+def test_a_negative_prefix_denies_what_is_left_of_the_word(word, pos, denied):
+    found = find(Token(word, word, "", pos, "ROOT", -1))
+    assert [label for label, kind in found.items() if kind == "prefix"] == denied
