@@ -71,6 +71,16 @@ def test_other_links_leave_the_statements_alone(folder):
     assert open_split(folder).fingerprint("pairs") != before
 
 
+def test_links_that_are_there_packed_too_are_read_once(folder):
+    plain, packed = folder / "qrels_dev.tsv", folder / "qrels_dev.tsv.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    (judgment,) = open_split(folder).judgments()
+    assert judgment.source == plain.name
+    plain.unlink()
+    (judgment,) = open_split(folder).judgments()
+    assert judgment.source == packed.name
+
+
 def test_missing_parts_are_named(folder):
     with pytest.raises(MissingInputError, match=r"split 'test'.*there are dev, train"):
         open_split(folder, "test").check_layout()
