@@ -110,3 +110,9 @@ def test_labels_are_no_part_of_formulas():
 
 def test_unknown_commands_leave_their_arguments():
     assert words(r"\foo{one} \bar[opt]{two}{three}") == "one twothree"
+
+
+@pytest.mark.parametrize("name", ["figure", "figure*", "table", "table*"])
+def test_figures_and_tables_have_no_argument_but_an_option(name):
+    latex = rf"\begin{{{name}}}[ht]{{\small Kept.}} \end{{{name}}}"
+    assert words(latex) == "Kept."

@@ -250,6 +250,15 @@ def test_statement_without_an_end_goes_up_to_the_next_heading(read):
     ]
 
 
+def test_the_first_label_of_a_section_is_its_own(read):
+    source = (
+        r"\section{A}\label{a} Text \label{b}."
+        r"\section{B} \begin{center}\label{c} Text. \end{center}"
+    )
+    rows = list(read(a=source).statements())
+    assert [(r.post_id, r.label) for r in rows] == [("a-a", "a"), ("a.tex#2", None)]
+
+
 def test_repeated_label_is_reported_and_nothing_lost(read):
     source = (
         r"\begin{lemma}\label{x} A. \end{lemma}\begin{lemma}\label{x} B. \end{lemma}"
@@ -281,6 +290,11 @@ def test_what_latex_does_not_read(read, source, text):
     posts, failures = posts_of(read(a=source))
     assert [post.text for post in posts] == [text]
     assert failures == []
+
+
+def test_an_at_sign_ends_the_name_of_a_macro(read):
+    posts, _ = posts_of(read(a=r"\newcommand{\me}{abel} Write to \me@oslo."))
+    assert [post.text for post in posts] == ["Write to abel@oslo."]
 
 
 def test_environments_that_are_read_in_their_own_way_stay_what_they_are(read):
