@@ -133,6 +133,17 @@ def test_failure_is_a_deviation():
     assert trees == (None, None, {"latexml_timeout": 1})
 
 
+@pytest.mark.parametrize(("is_dropped", "kept"), [(True, 0), (False, 1)])
+def test_shares_are_dropped_where_the_published_files_have_none(
+    pretend, is_dropped, kept
+):
+    text = f'<math xmlns="{latexml._MATHML}"><lt/><ci>a</ci><share href="#b"/></math>'
+    converter = LatexmlConverter(LatexmlConfig(drop_shares=is_dropped))
+    cleaned = converter._clean(etree.fromstring(text))
+    assert cleaned.count("<share") == kept
+    assert "<ci>a</ci>" in cleaned
+
+
 @pytest.mark.latexml
 def test_latexml_makes_both_trees():
     formulas = [r"\frac{a}{b}", r"a<b<c", r"x-\|y\|", r"\frac{a}{", r"\sin"]
