@@ -403,3 +403,11 @@ def test_shards_of_two_earlier_inputs_wait_aside(folder):
         folder.mark(start)
         write(folder, "posts-0", made_from=made_from)
     assert [f.name for f in start.previous] == ["a-posts-0.txt", "b-posts-0.txt"]
+
+
+def test_only_a_list_that_loses_no_shard_stays_complete():
+    counts = {"a": {"written": 1}, "b": {"written": 2}}
+    for complete in (True, False):
+        found = ShardList(complete=complete, counts=counts)
+        assert found.drop(set()) == found
+        assert found.drop({"a"}) == ShardList(counts={"b": {"written": 2}})

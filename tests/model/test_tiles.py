@@ -41,3 +41,17 @@ def test_the_nodes_follow_the_rows_as_one_more_relation(batch):
     ]
     assert rows == list(range(plan.num_rows + 1000))
     assert int(outer.relation[-2]) == plan.num_relations
+
+
+@pytest.mark.parametrize(("rows", "length"), [(65_535, 128), (65_536, 512)])
+def test_many_rows_are_cut_into_longer_tiles(batch, rows, length):
+    ends = [rows] * batch.schema.num_relations  # all are of the first relation
+    plan = replace(
+        RowPlan.of_batch(batch), gather=torch.zeros(rows), num_nodes=2 * length + 1,
+        relation_ptr=torch.tensor([0, *ends]),
+    )  # fmt: skip
+    outer = TiledRows.of_plan(plan).outer
+    assert int((outer.end - outer.start).max()) == length
+    # As many as there can be: each relation and the nodes may end within a tile.
+    relations = plan.num_relations
+    assert len(outer.start) == rows // length + relations + 2 + 1

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 import torch
 
 from mathamr_kedro.errors import (
     ConfigurationError,
+    DamagedFileError,
     MalformedInputError,
     MissingInputError,
 )
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
-from mathamr_kedro.model.weights import WEIGHTS, copy_model, load_model, save_model
+from mathamr_kedro.model.weights import (
+    WEIGHTS,
+    copy_model,
+    digest_model,
+    load_model,
+    save_model,
+)
 
 CPU = ComputeConfig(device="cpu")
 
@@ -79,3 +87,26 @@ def test_unknown_setting_is_refused(tmp_path, model):
     (tmp_path / "model.json").write_text(json.dumps(values))
     with pytest.raises(ConfigurationError, match="did you mean 'num_layers'"):
         load_model(tmp_path, CPU)
+
+
+def test_a_digest_follows_from_the_weights_alone(tmp_path, model):
+    for name in ("model", "again"):
+        save_model(tmp_path / name, model)
+    digest = digest_model(tmp_path / "model")
+    assert re.fullmatch("[0-9a-f]{16}", digest)
+    assert digest_model(tmp_path / "again") == digest
+    with torch.no_grad():
+        model.head.inner.weight[0, 0] += 1
+    save_model(tmp_path / "other", model)
+    assert digest_model(tmp_path / "other") != digest
+
+
+def test_weights_with_another_byte_are_refused(tmp_path, model):
+    save_model(tmp_path, model)
+    content = bytearray((tmp_path / WEIGHTS).read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / WEIGHTS).write_bytes(content)
+    with pytest.raises(DamagedFileError, match=WEIGHTS):
+        load_model(tmp_path, CPU)
+    with pytest.raises(DamagedFileError, match=WEIGHTS):
+        copy_model(tmp_path, tmp_path / "copy")

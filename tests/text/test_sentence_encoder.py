@@ -9,7 +9,7 @@ import torch
 from mathamr_kedro.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 
-pytest.importorskip("sentence_transformers")
+sentence_transformers = pytest.importorskip("sentence_transformers")
 
 PIECES = "[PAD] [UNK] [CLS] [SEP] [MASK] un ##aff ##able proof . $ x ##1 prove".split()
 TEXTS = ["unaffable proof.", "", "$x1$ prove zebra", "proof " * 300]
@@ -85,3 +85,13 @@ def test_minilm_knows_what_belongs_together():
     similar = vectors @ vectors.T
     np.testing.assert_allclose(similar.diagonal(), 1, rtol=1e-6)
     assert similar[0, 1] > similar[0, 2] + 0.2
+
+
+def test_a_model_is_never_fetched(folder, monkeypatch):
+    class Encoder(sentence_transformers.SentenceTransformer):
+        def __init__(self, *args, local_files_only, **options):
+            assert local_files_only
+            super().__init__(*args, local_files_only=local_files_only, **options)
+
+    monkeypatch.setattr(sentence_transformers, "SentenceTransformer", Encoder)
+    assert SentenceEncoder(folder).encode(["proof"]).shape == (1, 8)

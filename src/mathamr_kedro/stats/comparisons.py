@@ -141,8 +141,8 @@ def _compare(
 def _count_wins(d: FloatArray) -> tuple[int, int, int]:
     """Return how many differences are above, at and below 0; up to 1e-9 is a tie.
 
-    >>> _count_wins(np.array([0.1, 1e-12, -0.2, 0.3]))
-    (2, 1, 1)
+    >>> _count_wins(np.array([0.1, 1e-12, -0.2, 0.3, 1e-9, -1e-9]))
+    (2, 3, 1)
     """
     wins, losses = int(np.sum(d > 1e-9)), int(np.sum(d < -1e-9))
     return wins, d.size - wins - losses, losses

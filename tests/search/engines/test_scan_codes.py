@@ -9,7 +9,7 @@ import torch
 from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.search.engines.codes import Codec
 from mathamr_kedro.search.engines.pooling import pool_vectors
-from mathamr_kedro.search.engines.scan_codes import CodeScanner
+from mathamr_kedro.search.engines.scan_codes import CodeScanner, _fill_up
 from tests.search.conftest import slow_maxsim
 from tests.search.engines.test_scan_torch import CASES, draw_case, ragged, unit
 
@@ -125,3 +125,12 @@ def test_each_number_that_is_added_may_be_off_by_a_rounding():
     vector = unit(rng, 1, 20)
     one, four = (scanner.slack(ragged([np.repeat(vector, n, axis=0)])) for n in (1, 4))
     assert four - one == pytest.approx(3 * 2.0**-22, rel=1e-3)
+
+
+def test_one_query_vector_is_multiplied_alone_and_several_in_sixteens():
+    for count, filled in ((1, 1), (2, 16), (16, 16), (17, 32)):
+        codes = torch.ones(count, 5)
+        columns = _fill_up(codes)
+        assert columns.shape == (5, filled)
+        assert torch.equal(columns[:, :count], codes.T)
+        assert not columns[:, count:].any()

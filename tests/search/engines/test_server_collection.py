@@ -79,3 +79,17 @@ def test_points_are_written_deleted_and_counted():
     with pytest.raises(MissingInputError, match=r"Expected point 2 in 'mine'"):
         points.fetch([1, 2], "all")
     client.close()
+
+
+def test_only_the_vectors_of_a_space_are_asked_for(monkeypatch):
+    client = QdrantClient(":memory:")
+    asked = []
+
+    def retrieve(name, ids, **what):
+        asked.append(what)
+        return [models.Record(id=i, vector={"all": [i, i]}) for i in ids]
+
+    monkeypatch.setattr(client, "retrieve", retrieve)
+    ServerCollection(client, "mine", Retry(attempts=1)).fetch([7], "all")
+    assert asked == [{"with_payload": False, "with_vectors": ["all"]}]
+    client.close()

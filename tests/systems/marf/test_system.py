@@ -115,6 +115,14 @@ def test_every_part_ranks_posts_and_formulas(trained, sources) -> None:
     assert len(set(hits.visual_ids)) == len(hits.ids)
 
 
+def test_a_topic_is_asked_by_its_longest_formula(trained, sources) -> None:
+    rank = trained.open(sources)[1]["marf/formula"]
+    topics = [make_topic("A.1", "", latex) for latex in (["x", "a^2+1"], ["a^2+1"])]
+    several, one = rank(topics, 10)
+    assert several.ids == one.ids
+    assert several.scores.tolist() == pytest.approx(one.scores.tolist())
+
+
 def test_candidates_have_the_scores_that_they_have_among_all(
     trained, sources, text_model
 ) -> None:
