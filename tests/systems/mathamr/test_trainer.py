@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import json
+from collections import defaultdict
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.errors import MissingInputError, TrainingError
 from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.trainer import _FoldTraining, train_models
 from mathamr_kedro.systems.mathamr.triples import Triple, TripleFile
@@ -68,6 +71,53 @@ def test_one_right_pair_alone_has_nothing_to_differ_from(schedule):
     two = [*triples, Triple("B.1", "q", "d", 2)]
     found = {kind for kind, _ in list_batches(config, two, 3)}
     assert "multiple_negatives" in found
+
+
+class Table(torch.nn.Module):
+    """A vector of length 1 for each text, instead of a text model."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.rows = torch.nn.Parameter(torch.randn(24, 3))
+
+    def forward(self, texts):
+        places = [2 * int(text[1:]) + (text[0] == "c") for text in texts]
+        return torch.nn.functional.normalize(self.rows[places])
+
+
+def test_an_epoch_is_its_steps_one_by_one():
+    config = replace(CONFIG, learning_rate=0.5)
+    training, encoder = make_training(config), Table().eval()
+    twin = copy.deepcopy(encoder)
+    optimizer = torch.optim.SGD(encoder.parameters(), 1.0)
+    found = training._train_epoch(encoder, optimizer, TRIPLES, 1, 7)
+
+    rng = np.random.default_rng([7, 1])
+    assert torch.initial_seed() == rng.integers(2**31)  # of what is dropped
+    steps = list(training._list_batches(TRIPLES, 1, rng))
+    losses, norms = defaultdict(list), []
+    for number, (kind, batch) in enumerate(steps):
+        loss = training._compute(twin, kind, batch)
+        (gradient,) = torch.autograd.grad(loss, [twin.rows])
+        norms.append(gradient.norm().item())
+        # A quarter of all steps, one epoch of four, is for the rise of the rate.
+        rate = 0.5 * (1 - (1 + number / len(steps)) / 4) / 0.75
+        twin.rows.data -= rate * gradient / max(1.0, norms[-1])
+        losses[kind].append(loss.item())
+    assert min(norms) < 1 < max(norms)
+    torch.testing.assert_close(encoder.rows, twin.rows, atol=1e-5, rtol=0)
+    means = {kind: np.mean(of_kind) for kind, of_kind in losses.items()}
+    assert found == pytest.approx({"loss": sum(means.values()), **means})
+    assert encoder.training
+
+
+def test_a_loss_that_is_no_number_ends_the_training():
+    encoder = Table()
+    encoder.rows.data[:] = torch.nan
+    optimizer = torch.optim.SGD(encoder.parameters(), 1.0)
+    with pytest.raises(TrainingError, match="model '0' is nan in epoch 3; lower"):
+        make_training()._train_epoch(encoder, optimizer, TRIPLES, 2, 7)
 
 
 def test_nothing_kept_is_nothing_learned(tmp_path):
