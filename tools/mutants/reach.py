@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -59,7 +60,7 @@ class Reach:
         tests = {file: data.contexts_by_lineno(file) for file in data.measured_files()}
         cases = ElementTree.parse(folder / _TIMES).iter("testcase")
         seconds = {
-            f"{case.attrib['classname'].replace('.', '/')}.py::{case.attrib['name']}":
+            _name_test(case.attrib["classname"], case.attrib["name"]):
             float(case.attrib["time"])
             for case in cases
         }  # fmt: skip
@@ -91,6 +92,16 @@ class Reach:
 def is_own(test: str, module: str) -> bool:
     """Tell whether a test stands in the file of tests of a module."""
     return f"/test_{module}.py" in test
+
+
+def _name_test(place: str, name: str) -> str:
+    """Return a test as pytest calls it.
+
+    >>> _name_test("tests.cli.test_search.TestTerminal", "test_width[80]")
+    'tests/cli/test_search.py::TestTerminal::test_width[80]'
+    """
+    file, *classes = re.split(r"\.(?=Test)", place)
+    return "::".join([file.replace(".", "/") + ".py", *classes, name])
 
 
 @cache

@@ -8,7 +8,7 @@ import pytest
 
 from tools.mutants.__main__ import find_tests, order_tests, split_rounds
 from tools.mutants.mutations import Mutant
-from tools.mutants.reach import Reach
+from tools.mutants.reach import Reach, _name_test
 
 ERRORS = Path("src/mathamr_kedro/errors.py")
 TESTS = "tests/test_errors.py"
@@ -35,6 +35,18 @@ def test_tests_are_noted_with_the_lines_that_they_run(reach):
     assert reach.find_tests(ERRORS, find_line("nearest = difflib")) == {}
     everything = reach.find_tests(ERRORS, find_line("import difflib"))
     assert found.keys() < everything.keys()
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("tests.test_errors", "tests/test_errors.py::test_a"),
+        ("tests.cli.test_a", "tests/cli/test_a.py::test_a"),
+        ("tests.cli.test_a.TestB.TestC", "tests/cli/test_a.py::TestB::TestC::test_a"),
+    ],
+)
+def test_times_belong_to_tests_as_pytest_calls_them(place, name):
+    assert _name_test(place, "test_a") == name
 
 
 SOURCE = """LIMIT = 3
