@@ -46,6 +46,8 @@ def test_the_rows_of_table_4_2(tmp_path: Path) -> None:
     assert found["all"]["edges_per_graph"] == 4.0
     assert found["all"]["largest_graph"] == 5
     assert found["all"]["sentences_per_graph"] == 1.5
+    for part in ("formulas", "opt_nodes", "slt_nodes"):
+        assert found["all"][f"{part}_per_graph"] == 0.5
     question = found["by_post_type"]["question"]
     assert question["formulas_per_graph"] == 1
     assert question["opt_nodes_per_graph"] == question["slt_nodes_per_graph"] == 1
