@@ -84,6 +84,8 @@ class TestWriterHooks:
         writer.after_context_created(context_of(tmp_path))
         writer.before_pipeline_run({})
         writer.before_pipeline_run({})
+        with pytest.raises(LockedError):
+            FolderLock(tmp_path, "")
         writer.after_pipeline_run()
         FolderLock(tmp_path, "").close()
 

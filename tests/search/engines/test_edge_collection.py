@@ -7,6 +7,7 @@ import qdrant_edge as qe
 
 from mathamr_kedro.errors import DamagedFileError
 from mathamr_kedro.search.engines.edge_collection import EdgeCollection
+from mathamr_kedro.search.engines.protocol import HnswConfig
 
 
 class PanicException(BaseException):
@@ -35,3 +36,12 @@ def test_who_stops_the_program_has_not_damaged_the_index(tmp_path, monkeypatch):
     monkeypatch.setattr(qe.EdgeShard, "load", fail_with(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         EdgeCollection.open(tmp_path)
+
+
+def test_a_closed_collection_answers_no_more(tmp_path):
+    collection = EdgeCollection.create(tmp_path / "posts", "posts", 4, HnswConfig())
+    assert collection.count() == 0
+    collection.close()
+    with pytest.raises(Exception, match="not initialized"):
+        collection.count()
+    EdgeCollection.open(tmp_path / "posts").close()
