@@ -314,3 +314,10 @@ def test_bars_over_numbers_are_stacked_too(draw):
     ]
     assert found == [(1, 0, 1), (2, 0, 2), (2, 2, 3), (3, 0, 4)]
     assert [bar.get_width() for bar in axes.patches] == pytest.approx([0.8] * 4)
+
+
+def test_only_values_have_a_grid():
+    layout = {"xaxis": {"title": "system"}, "yaxis": {"title": "nDCG'"}}
+    styled = style_figure(go.Figure(go.Bar(x=["a"], y=[1]), layout=layout)).layout
+    assert (styled.xaxis.showgrid, styled.yaxis.showgrid) == (False, True)
+    assert (styled.xaxis.zeroline, styled.yaxis.zeroline) == (False, False)

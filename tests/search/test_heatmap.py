@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 
 import numpy as np
+import pytest
 
 from mathamr_kedro.graph import FORMULA, SENTENCE
 from mathamr_kedro.search.explanation import explain
@@ -108,3 +110,15 @@ def test_cells_go_from_white_to_dark_blue():
     assert _colour(-1.0) == _colour(0.0) == "background:rgb(255,255,255);color:#000"
     assert _colour(0.6).endswith("color:#000")
     assert _colour(1.0) == "background:rgb(30,90,255);color:#fff"
+
+
+def test_page_has_a_row_for_each_node_of_the_post_the_nearest_first():
+    rng = np.random.default_rng(0)
+    query = draw_post(rng, 1, formulas=0, sentences=1)
+    explanation = explain(query, draw_post(rng, 2, formulas=3, sentences=2))
+    page = write_html(explanation)
+    shown = re.findall(r"<tr><th>.*?</th><td[^>]*>(-?[0-9.]+)</td>", page)
+    nearest = explanation.similarity.max(0)
+    assert len(shown) == len(nearest) == 6
+    firsts = explanation.similarity[0, np.argsort(-nearest, kind="stable")]
+    assert [float(value) for value in shown] == pytest.approx(firsts, abs=0.006)

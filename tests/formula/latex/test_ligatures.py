@@ -41,3 +41,9 @@ def test_endless_number_stays_in_pieces():
 
     assert len(nodes) > 1
     assert max(map(len, nodes)) <= 2 * MAX_WORD
+
+
+@pytest.mark.parametrize(("length", "pieces"), [(MAX_WORD, 1), (MAX_WORD + 1, 2)])
+def test_a_number_has_room_for_as_many_characters_as_a_word(length, pieces):
+    latex = "1" * 100 + r"\," + "1" * (length - 101)  # the space is one as well
+    assert len(trees_from_latex(latex).slt.nodes) == pieces

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from mathamr_kedro.ragged import RaggedVectors
-from mathamr_kedro.search.engines.scan_torch import TorchScanner
+from mathamr_kedro.search.engines.scan_torch import TorchScanner, _cut_blocks
 from tests.search.conftest import slow_maxsim
 
 
@@ -106,3 +106,9 @@ def test_slack_counts_every_rounding(dtype, rounding):
     assert TorchScanner(posts, dtype).slack(queries) == pytest.approx(
         expected, rel=1e-9
     )
+
+
+def test_blocks_are_as_large_as_they_may_be():
+    lengths = np.array([2, 2, 2, 4])
+    assert list(_cut_blocks(lengths, 4)) == [(0, 2), (2, 3), (3, 4)]
+    assert list(_cut_blocks(lengths, 6)) == [(0, 3), (3, 4)]
