@@ -16,6 +16,7 @@ from mathamr_kedro.errors import (
     MissingInputError,
 )
 from mathamr_kedro.learning.distillation import DistillationConfig, TextTeacher
+from mathamr_kedro.learning.inputs import TrainingInputs
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
 from mathamr_kedro.learning.maxsim import maxsim
 from mathamr_kedro.learning.pairs import TrainingPairs
@@ -162,6 +163,12 @@ def test_no_vectors_for_the_document_weight_are_refused(
 ):
     with pytest.raises(ConfigurationError, match=r"distillation\.document_vectors"):
         train(shards, pairs, replace(taught, distillation=TEXTS), tmp_path / "out")
+
+
+def test_a_teacher_that_weighs_nothing_is_not_asked(shards, pairs, taught):
+    nobody = replace(taught, distillation=DistillationConfig())
+    inputs = TrainingInputs(shards, pairs, nobody)
+    assert inputs._make_teachers(torch.device("cpu")) == []
 
 
 def test_what_vectors_hold_makes_the_training_not_where_they_are(
