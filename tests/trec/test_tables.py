@@ -75,14 +75,6 @@ def test_more_rows_than_are_parsed_at_once_keep_their_numbers(tmp_path):
     assert found == [(i + 2, [str(i)]) for i in range(1000)]
 
 
-@pytest.fixture
-def limit():
-    """Of a cell; others may have set it, and set it back."""
-    before = csv.field_size_limit(1000)
-    yield 1000
-    csv.field_size_limit(before)
-
-
 def test_the_limit_of_a_cell_is_raised_for_reading_alone(tmp_path, limit):
     cell = "x" * 2 * limit
     rows = read_table(written(tmp_path, f'id\n"{cell}"\ny\n'), ("id",))

@@ -53,8 +53,7 @@ def test_two_columns_need_no_header(tmp_path):
     assert VisualIds.read([tmp_path / "map.tsv"]).of_formula == {"1": "70", "2": "71"}
 
 
-def test_cells_may_be_longer_than_csv_allows_by_default(tmp_path):
-    limit = csv.field_size_limit()
+def test_cells_may_be_longer_than_csv_allows_by_default(tmp_path, limit):
     (tmp_path / "1.tsv").write_text(V2.replace("\tx\n", "\t" + "x" * 200_000 + "\n"))
     assert VisualIds.read([tmp_path / "1.tsv"]).of_formula == {"1": "70"}
     assert csv.field_size_limit() == limit
