@@ -22,14 +22,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from mathamr_kedro.base.records import FormulaMention, Post
+from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.datasets.penman_shards import PenmanShardsDataset
 from mathamr_kedro.datasets.sharded_table import (
     ShardedTable,
     ShardedTableDataset,
 )
 from mathamr_kedro.pipelines.amr_parsing.nodes import describe_parsing, parse_texts
-from mathamr_kedro.records import FormulaMention, Post
-from mathamr_kedro.shards import EndOfShards, Shard
 
 KINDS = (
     "kill",

@@ -35,8 +35,8 @@ from mathamr_kedro.amr import (
     split_chunks,
 )
 from mathamr_kedro.amr.builtin.syntax import parse_sentences
+from mathamr_kedro.base.workers import Partition, WorkerConfig, run_partitions
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
-from mathamr_kedro.workers import Partition, WorkerConfig, run_partitions
 
 
 def read_texts(data: Path, count: int) -> list[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from mathamr_kedro.arrays import TextColumn, read_arrays, write_arrays
+from mathamr_kedro.base.arrays import TextColumn, read_arrays, write_arrays
 
 WIDTH = 16
 

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from mathamr_kedro.hits import Hits
-from mathamr_kedro.metrics import evaluate_run, protocol_of
-from mathamr_kedro.stats import (
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
+from mathamr_kedro.evaluation.stats import (
     correct_p_values,
     paired_t_test,
     randomisation_test,

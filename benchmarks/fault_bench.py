@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 from kedro.framework.session import KedroSession
 from kedro.framework.startup import bootstrap_project
 
-from mathamr_kedro.errors import find_cause
-from mathamr_kedro.parameters import merge_parameters
+from mathamr_kedro.base.errors import find_cause
+from mathamr_kedro.base.parameters import merge_parameters
 from mathamr_kedro.runner import StageRunner
 from tests.official_collection import write_collection
 

@@ -25,11 +25,11 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 from torch_geometric.nn import RGCNConv
 
+from mathamr_kedro.base.machines import Machine
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.formula import FormulaTree
 from mathamr_kedro.formula.node import SLT_EDGES, Node
 from mathamr_kedro.graph import GraphBatch
-from mathamr_kedro.machines import Machine
-from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.search import ExactSpace
 from mathamr_kedro.systems.formula_rgcn.config import RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoder

@@ -23,13 +23,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from mathamr_kedro.base.records import Formula
 from mathamr_kedro.formula import (
     FormulaTree,
     TreeError,
     opt_from_mathml,
     slt_from_mathml,
 )
-from mathamr_kedro.records import Formula
 
 READERS: dict[str, Callable[..., FormulaTree | None]] = {
     "slt": slt_from_mathml,

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.random_texts import draw_graph
+from mathamr_kedro.base.shards import ShardFolder
 from mathamr_kedro.datasets.penman_shards import PenmanShards
 from mathamr_kedro.graph import (
     BuildBlocks,
@@ -42,7 +43,6 @@ from mathamr_kedro.graph import (
     read_placeholder,
 )
 from mathamr_kedro.graph.penman_records import SUFFIX
-from mathamr_kedro.shards import ShardFolder
 
 PROJECT = Path(__file__).resolve().parents[1]
 RUN = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.base.ragged import RaggedVectors
 
 
 def padded_maxsim(queries: RaggedVectors, documents: RaggedVectors) -> Tensor:

@@ -30,12 +30,12 @@ import numpy as np
 import torch
 
 from benchmarks.search_collection import read_queries
-from mathamr_kedro.arrays import TextColumn
-from mathamr_kedro.hits import Hits
-from mathamr_kedro.metrics import evaluate_run
+from mathamr_kedro.base.arrays import TextColumn
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.evaluation.metrics import evaluate_run
 from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.runs import list_topic_sets
 from mathamr_kedro.search.engines.edge import EdgeIndex
 from mathamr_kedro.search.engines.exact import ExactIndex

@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mathamr_kedro import corpus, trec
-from mathamr_kedro.errors import MathAMRError
-from mathamr_kedro.records import Failure
+from mathamr_kedro.base.errors import MathAMRError
+from mathamr_kedro.base.records import Failure
 
 SAMPLE = Path(__file__).parent.parent / "data/01_raw/sample"
 ROWS = 24  # records of a file

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mathamr_kedro.arrays import TextColumn
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.base.arrays import TextColumn
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 
 FORMULAS, SENTENCES = 8, 7

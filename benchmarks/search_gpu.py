@@ -9,7 +9,7 @@ import time
 import numpy as np
 import torch
 
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.search.engines.rescoring import _select_top, name_items
 from mathamr_kedro.search.engines.scan import ExactSpace
 

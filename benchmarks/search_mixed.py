@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks import search_data
 from benchmarks.slow_mixing import search_slowly
-from mathamr_kedro.hits import Hits
+from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.runs import NamedStrategy, Questions, find_questions, search_posts
 from mathamr_kedro.search import PostEntry, Strategy, VectorStore, find_posts
 from mathamr_kedro.search.engines.exact import ExactIndex

@@ -12,12 +12,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import SENTENCE
-from mathamr_kedro.hits import Hits
 from mathamr_kedro.runs import NamedStrategy
 from mathamr_kedro.search import PostEntry, VectorIndex, VectorStore, find_posts
-from mathamr_kedro.types import PostId
 
 
 def search_slowly(

@@ -21,11 +21,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from mathamr_kedro.base.sealing import seal_folder
 from mathamr_kedro.graph import GraphSchema, GraphShards, ReleasedEncoder
 from mathamr_kedro.graph.shards import ShardWriter
 from mathamr_kedro.graph.shards.layout import ShardMeta
 from mathamr_kedro.model.config import ComputeConfig
-from mathamr_kedro.sealing import seal_folder
 from mathamr_kedro.search import (
     CollectionGraphs,
     EncodeRanges,

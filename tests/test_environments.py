@@ -10,12 +10,12 @@ import pytest
 from omegaconf.errors import UnsupportedInterpolationType
 
 from mathamr_kedro import environments
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.base.workers import WorkerConfig
 from mathamr_kedro.environments import EnvironmentLoader
-from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import PreprocessingConfig, ReleasedEncoder
-from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.settings import CONFIG_LOADER_ARGS
-from mathamr_kedro.workers import WorkerConfig
 
 
 @pytest.fixture

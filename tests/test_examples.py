@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 from kedro.framework.cli.cli import KedroCLI
 
+from mathamr_kedro.base.errors import find_cause
 from mathamr_kedro.cli import group
-from mathamr_kedro.errors import find_cause
 from tests.conftest import PROJECT
 
 pytestmark = [

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from mathamr_kedro.base.sealing import replace_sealed
 from mathamr_kedro.learning.checkpoints import read_checkpoint
 from mathamr_kedro.model.weights import _read_state
-from mathamr_kedro.sealing import replace_sealed
 from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoders
 from mathamr_kedro.systems.ssemb.config import StructureConfig
 from mathamr_kedro.systems.ssemb.network import StructureEncoder

@@ -14,18 +14,18 @@ from kedro.pipeline import Pipeline, node
 from kedro.runner import SequentialRunner
 
 from mathamr_kedro import hooks
-from mathamr_kedro.errors import ConfigurationError, LockedError, MissingInputError
-from mathamr_kedro.files import FolderLock
+from mathamr_kedro.base.errors import ConfigurationError, LockedError, MissingInputError
+from mathamr_kedro.base.files import FolderLock
+from mathamr_kedro.base.parameters import merge_parameters
+from mathamr_kedro.base.shards import EndOfShards
 from mathamr_kedro.hooks import (
     ErrorHooks,
     ParameterHooks,
     TimingHooks,
     WriterHooks,
 )
-from mathamr_kedro.parameters import merge_parameters
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.runner import StageRunner
-from mathamr_kedro.shards import EndOfShards
 from tests.conftest import PROJECT
 
 

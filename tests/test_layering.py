@@ -134,5 +134,5 @@ def test_encoder_modules_import_on_a_bare_gpu_machine():
 def test_hidden_packages_are_not_found():
     failed = _import_all(["mathamr_kedro.hooks", "numpy"], ["kedro"])
     assert list(failed) == ["mathamr_kedro.hooks"]
-    failed = _import_all(["mathamr_kedro.errors", "yaml"], [], ["mathamr_kedro"])
+    failed = _import_all(["mathamr_kedro.base.errors", "yaml"], [], ["mathamr_kedro"])
     assert list(failed) == ["yaml"]

@@ -16,8 +16,8 @@ from kedro.io import DataCatalog
 from kedro.pipeline import Pipeline
 
 from mathamr_kedro import hooks
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.cli import group
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.hooks import ErrorHooks, RunHooks
 from mathamr_kedro.project import (
     LastRun,

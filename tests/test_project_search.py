@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from mathamr_kedro import project_search
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.records import FormulaMention, Topic
 from mathamr_kedro.graph import FORMULA
-from mathamr_kedro.records import FormulaMention, Topic
 from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.stages import STAGES
 

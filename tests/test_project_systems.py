@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import pytest
 
 from mathamr_kedro import project_systems
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.records import FormulaInstance, Topic
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.project_systems import ProjectSystems, explain_formula
-from mathamr_kedro.records import FormulaInstance, Topic
 from tests.conftest import PROJECT
 from tests.fake_tables import Rows
 

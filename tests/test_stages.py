@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.parameters import merge_parameters
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.parameters import merge_parameters
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.stages import STAGES, check_stage_parameters
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.hits import Hits
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.statement_search import StatementSearch
 
 POSTS = [f"p{n}" for n in range(200)]

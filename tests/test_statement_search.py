@@ -13,10 +13,10 @@ from click.testing import CliRunner
 from kedro.framework.session import KedroSession
 from kedro.io import DataCatalog, MemoryDataset
 
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.cli import beir, inspect, search, summary
 from mathamr_kedro.corpus import BeirCollection, BeirFiles
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.hits import Hits
 from mathamr_kedro.project import configure_kedro
 from mathamr_kedro.project_search import open_searcher
 from mathamr_kedro.statement_search import StatementSearch

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from mathamr_kedro.base.records import FormulaInstance, Post
 from mathamr_kedro.graph import name_entry
-from mathamr_kedro.records import FormulaInstance, Post
 from mathamr_kedro.texts_beside import TextsBeside
 from tests.fake_tables import Rows
 

@@ -23,9 +23,9 @@ from omegaconf import OmegaConf
 
 from mathamr_kedro.cli import group
 from mathamr_kedro.cli._grids import GridRun
+from mathamr_kedro.evaluation.stats import LAYOUTS
 from mathamr_kedro.learning import pattern_teacher
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.stats import LAYOUTS
 from tests.conftest import PROJECT, copy_project
 from tests.experiments.test_environments import TABLES
 from tests.learning.process_work import TEACHER_WIDTH

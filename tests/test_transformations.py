@@ -16,6 +16,7 @@ import pytest
 
 from mathamr_kedro.amr import ParserConfig, ParseTexts
 from mathamr_kedro.amr.parsers import BUILTIN_VERSION
+from mathamr_kedro.base.records import Formula, FormulaMention
 from mathamr_kedro.corpus import PostCleaner
 from mathamr_kedro.corpus.extraction import VERSION as CLEANER_VERSION
 from mathamr_kedro.corpus.raw import RawPost
@@ -32,7 +33,6 @@ from mathamr_kedro.graph.numbering import RAW_SCHEMA
 from mathamr_kedro.graph.penman_records import RecordFile
 from mathamr_kedro.graph.shards.layout import VERSION as LAYOUT_VERSION
 from mathamr_kedro.graph.shards.writer import ShardWriter
-from mathamr_kedro.records import Formula, FormulaMention
 from tests.formula.batches import build_batch
 
 BODIES = [

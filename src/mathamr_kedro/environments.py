@@ -40,9 +40,9 @@ from kedro.config import MissingConfigException, OmegaConfigLoader
 from omegaconf import OmegaConf
 from yaml import YAMLError
 
-from mathamr_kedro.errors import ConfigurationError, suggest
-from mathamr_kedro.files import fingerprint
-from mathamr_kedro.parameters import merge_parameters
+from mathamr_kedro.base.errors import ConfigurationError, suggest
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.parameters import merge_parameters
 
 # Kedro 1.7 calls a function that OmegaConf 2.4 renamed.
 warnings.filterwarnings("ignore", "register_new_resolver", UserWarning)

@@ -16,14 +16,14 @@ from kedro.io import CatalogProtocol
 from kedro.pipeline import Pipeline
 from kedro.pipeline.node import Node
 
-from mathamr_kedro.errors import MathAMRError, find_cause
+from mathamr_kedro.base.errors import MathAMRError, find_cause
+from mathamr_kedro.base.formatting import format_duration
+from mathamr_kedro.base.shards import EndOfShards
+from mathamr_kedro.base.writers import WriterLock
 from mathamr_kedro.project import LastRun, find_roots
 from mathamr_kedro.run_summary import summarise_run
 from mathamr_kedro.runner import StageRunner
-from mathamr_kedro.shards import EndOfShards
 from mathamr_kedro.stages import STAGES, check_stage_parameters
-from mathamr_kedro.wording import format_duration
-from mathamr_kedro.writers import WriterLock
 
 logger = logging.getLogger(__name__)
 

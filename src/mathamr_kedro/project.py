@@ -19,9 +19,9 @@ from kedro.config import MissingConfigException
 from kedro.io import CatalogProtocol, MemoryDataset
 from kedro.utils import find_kedro_project
 
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.files import write_text
 from mathamr_kedro.environments import EnvironmentLoader
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.files import write_text
 from mathamr_kedro.versions import SteadyCatalog
 
 if TYPE_CHECKING:

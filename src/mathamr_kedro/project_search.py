@@ -19,13 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from mathamr_kedro.amr import ParseTexts
-from mathamr_kedro.datasets import RowFinder
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     MathAMRError,
     MissingInputError,
     suggest,
 )
+from mathamr_kedro.base.records import CleanText, Post, Topic
+from mathamr_kedro.base.types import PostId
+from mathamr_kedro.datasets import RowFinder
 from mathamr_kedro.graph import (
     FORMULA,
     PreparedGraphs,
@@ -41,7 +43,6 @@ from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project import LastRun, open_catalog
 from mathamr_kedro.project_systems import Finds, ProjectSystems
-from mathamr_kedro.records import CleanText, Post, Topic
 from mathamr_kedro.runs import TASK_OF
 from mathamr_kedro.search import (
     AddedPosts,
@@ -59,7 +60,6 @@ from mathamr_kedro.search.queries import EncodeWords
 from mathamr_kedro.statement_search import StatementSearch
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 from mathamr_kedro.texts_beside import TextsBeside
-from mathamr_kedro.types import PostId
 
 _TOPIC_ID = re.compile(r"[A-Z]\.\d+|NTCIR12-\S+")
 """What topics of ARQMath and NTCIR-12 are called."""

@@ -6,15 +6,16 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
-from mathamr_kedro.errors import ConfigurationError, suggest
+from mathamr_kedro.base.errors import ConfigurationError, suggest
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.records import FormulaInstance, Topic
+from mathamr_kedro.base.types import FormulaId, PostId
 from mathamr_kedro.experiments.grid import SYSTEM
 from mathamr_kedro.formula import find_trees
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.hits import Hits
 from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.records import FormulaInstance, Topic
 from mathamr_kedro.runs import (
     FormulaSearch,
     NamedFusion,
@@ -24,7 +25,6 @@ from mathamr_kedro.runs import (
 )
 from mathamr_kedro.search import AddedPosts, QueryEncoder, VectorIndex, VectorStore
 from mathamr_kedro.systems import Ranker
-from mathamr_kedro.types import FormulaId, PostId
 
 Finds: TypeAlias = Literal["posts", "formulas"]
 """What a system is asked for."""

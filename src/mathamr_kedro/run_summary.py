@@ -18,8 +18,8 @@ from typing import Any
 
 from kedro.io import CatalogProtocol, DatasetError
 
+from mathamr_kedro.base.formatting import count_nouns, format_duration, format_score
 from mathamr_kedro.stages import STAGES
-from mathamr_kedro.wording import count_nouns, format_duration, format_score
 
 _QUERY = r"'is $\sqrt p$ irrational for a prime $p$?'"
 _SHOWN = 3

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 from importlib import import_module
 from typing import Any
 
-from mathamr_kedro.errors import ConfigurationError, suggest
+from mathamr_kedro.base.errors import ConfigurationError, suggest
+from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.experiments import GROUP, read_experiment
 from mathamr_kedro.experiments.grid import SYSTEM, SYSTEMS
-from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.systems.registry import read_system
 
 STAGES = (

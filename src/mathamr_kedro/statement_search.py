@@ -12,12 +12,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from mathamr_kedro.errors import ConfigurationError, suggest
+from mathamr_kedro.base.errors import ConfigurationError, suggest
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import POST_TYPES, GraphRecord
-from mathamr_kedro.hits import Hits
 from mathamr_kedro.runs import PostSearch
 from mathamr_kedro.search import EncodedQuery, ScorePart
-from mathamr_kedro.types import PostId
 
 if TYPE_CHECKING:
     from mathamr_kedro.datasets import ShardedTable

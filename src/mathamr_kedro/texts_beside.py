@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from mathamr_kedro.base.records import CleanText, FormulaInstance, FormulaMention, Post
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import find_owner, name_entry, split_entry
-from mathamr_kedro.records import CleanText, FormulaInstance, FormulaMention, Post
-from mathamr_kedro.types import PostId
 
 if TYPE_CHECKING:
     from mathamr_kedro.datasets import ShardedTable

@@ -10,7 +10,7 @@ import pytest
 from mathamr_kedro.amr.amrlib_adapter import AmrlibConfig, AmrlibParser
 from mathamr_kedro.amr.chunking import Chunk
 from mathamr_kedro.amr.graphs import ParseFailure
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 
 GRAPHS = {
     "See FORMULA_0.": "(s / see-01 :ARG1 (f / formula_0))",

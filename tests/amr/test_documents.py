@@ -10,7 +10,7 @@ from mathamr_kedro.amr.documents import (
 )
 from mathamr_kedro.amr.graphs import PLACEHOLDER, AMRGraph, Edge, ParseFailure
 from mathamr_kedro.amr.parsers import ParserConfig, make_parser
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     GraphError,
     MissingInputError,

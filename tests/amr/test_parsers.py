@@ -12,8 +12,8 @@ from mathamr_kedro.amr.parsers import (
     make_parser,
 )
 from mathamr_kedro.amr.transition import TransitionConfig
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.files import fingerprint
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.files import fingerprint
 
 BUILTIN = ParserConfig()
 

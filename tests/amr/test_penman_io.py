@@ -14,7 +14,7 @@ from mathamr_kedro.amr.penman_io import (
     read_string,
     read_symbol,
 )
-from mathamr_kedro.errors import GraphError
+from mathamr_kedro.base.errors import GraphError
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
 

@@ -12,7 +12,7 @@ from mathamr_kedro.amr.statistics import (
     _histogram,
     _measure_graph,
 )
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
 
 QUESTION = "(m / multi-sentence\n  :snt1 (p / prove-01\n    :ARG1 (f / FORMULA_0)))"
 ANSWER = "(m / multi-sentence\n  :snt1 (s / see-01\n    :polarity -))"

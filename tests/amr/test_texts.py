@@ -8,7 +8,7 @@ from mathamr_kedro.amr.graphs import AMRGraph, ParseFailure
 from mathamr_kedro.amr.parsers import ParserConfig
 from mathamr_kedro.amr.penman_io import read_graph
 from mathamr_kedro.amr.texts import ParsedText, ParseTexts, _format_result
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 
 BUILTIN = ParserConfig()
 

@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from mathamr_kedro.amr import read_graph
+from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.cli import group
-from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 
 
 @pytest.fixture

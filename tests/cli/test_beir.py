@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
+from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.cli import group
-from mathamr_kedro.errors import MissingInputError
 from tests.conftest import PROJECT
 
 

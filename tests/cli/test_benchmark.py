@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner, Result
 
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.cli import _benchmarks, group
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.experiments.benchmark import BenchmarkStore
 from mathamr_kedro.project import open_catalog
 from tests.conftest import PROJECT

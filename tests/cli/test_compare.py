@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
+from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.cli import group
-from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 
 TOPICS = [f"A.{t}" for t in range(1, 31)]
 

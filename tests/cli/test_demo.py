@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from mathamr_kedro.base.errors import MissingInputError, WorkerError
 from mathamr_kedro.cli import demo, group
-from mathamr_kedro.errors import MissingInputError, WorkerError
 from tests.conftest import PROJECT
 
 

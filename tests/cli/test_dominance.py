@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.records import FormulaMention, Judgment, Post, Topic
 from mathamr_kedro.cli import dominance
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.records import FormulaMention, Judgment, Post, Topic
 from mathamr_kedro.trec import Run, write_run
 
 

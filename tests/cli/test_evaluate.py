@@ -9,8 +9,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.cli import group
-from mathamr_kedro.errors import MalformedInputError
 
 QRELS = "A.1\t0\t17\t3\nA.1\t0\t4\t0\nA.2\t0\t9\t2\nA.2\t0\t5\t1\n"
 RUN = (

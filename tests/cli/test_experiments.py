@@ -13,18 +13,18 @@ import pytest
 from click.testing import CliRunner
 from kedro.framework.session import KedroSession
 
+from mathamr_kedro.base.errors import ConfigurationError, LockedError, MissingInputError
+from mathamr_kedro.base.parameters import merge_parameters
+from mathamr_kedro.base.writers import TOKEN, WriterLock
 from mathamr_kedro.cli import experiments as cli
 from mathamr_kedro.cli import group
 from mathamr_kedro.cli._grids import GridRun, _choose_device
 from mathamr_kedro.cli._versions import VersionList
-from mathamr_kedro.errors import ConfigurationError, LockedError, MissingInputError
+from mathamr_kedro.evaluation.stats import TestConfig
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults
-from mathamr_kedro.parameters import merge_parameters
 from mathamr_kedro.project import configure_kedro, list_versions, open_catalog
-from mathamr_kedro.stats import TestConfig
-from mathamr_kedro.writers import TOKEN, WriterLock
 from tests.experiments.cells import PARAMETERS, fill_store
 from tests.experiments.test_outcomes import MEANS, MODES
 

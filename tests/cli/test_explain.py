@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from mathamr_kedro import project_systems
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.records import Topic
 from mathamr_kedro.cli.explain import command
-from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula import trees_from_latex
-from mathamr_kedro.records import Topic
 from mathamr_kedro.systems.formula_rgcn import NodeMatches
 from mathamr_kedro.systems.queries import find_query_formula
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.cli.graph import command
-from mathamr_kedro.errors import MissingInputError
 from tests.pipelines.graph_world import PROJECT, run_stage, write_inputs
 
 

@@ -11,12 +11,12 @@ from click.testing import CliRunner, Result
 from kedro.framework.session import KedroSession
 from kedro.io import DatasetError
 
+from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.base.records import Failure
+from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.cli.graphs import command
-from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.graph import ArchivedFile, GraphArchive, RecordFile
 from mathamr_kedro.project import configure_kedro
-from mathamr_kedro.records import Failure
-from mathamr_kedro.shards import EndOfShards, Shard
 from tests.pipelines.arqmath_world import PROJECT, write_collection
 
 SMALL = {

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from mathamr_kedro.base.errors import LockedError, MissingInputError
+from mathamr_kedro.base.files import FolderLock
 from mathamr_kedro.cli import index, search
-from mathamr_kedro.errors import LockedError, MissingInputError
-from mathamr_kedro.files import FolderLock
 from mathamr_kedro.project_search import open_living_index, open_searcher
 from mathamr_kedro.search import VectorStore, engines
 from tests.pipelines.graph_world import PROJECT

@@ -2,12 +2,12 @@ import pytest
 from click.testing import CliRunner
 from kedro.io import DataCatalog
 
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.records import Post, Topic
+from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.cli import group
 from mathamr_kedro.cli.inspect import _find
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.records import Post, Topic
-from mathamr_kedro.shards import EndOfShards, Shard
 
 POST = Post("7", "answer", "1", "1", None, None, 3, (), "", "It is even.", ())
 TOPIC = Topic(

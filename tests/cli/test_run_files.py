@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.cli._run_files import RunFiles
-from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.trec import Qrels
 from tests.experiments.benchmark.rows import ENTRY
 

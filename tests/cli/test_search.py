@@ -12,13 +12,13 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from mathamr_kedro.cli import explain, search
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     FormulaError,
     MalformedInputError,
     MissingInputError,
 )
+from mathamr_kedro.cli import explain, search
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project_search import open_searcher
 from mathamr_kedro.search import Strategy

@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 import mathamr_kedro.formula
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.cli import group, trees
-from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula import FormulaTree, FormulaTrees
 
 FRACTION = "<math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>"

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.records import Failure, Judgment, TrainingPair
 from mathamr_kedro.corpus import BeirCollection, BeirFiles, clean_topic
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.records import Failure, Judgment, TrainingPair
 from tests.pipelines.beir_world import DOCUMENTS, TEST, write_benchmark
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.corpus import (
     ArqmathCollection,
     ArqmathFiles,
     TopicFormulas,
     clean_topic,
 )
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.parameters import read_parameters
 
 PROJECT = Path(__file__).resolve().parents[2]
 # Edition, topic number, file names, type of the formulas in the question.

@@ -1,12 +1,12 @@
 import pytest
 
+from mathamr_kedro.base.records import Failure
 from mathamr_kedro.corpus.extraction import (
     PostCleaner,
     clean_in_batches,
 )
 from mathamr_kedro.corpus.raw import RawPost, RawTopic
 from mathamr_kedro.corpus.topic_cleaning import clean_topic
-from mathamr_kedro.records import Failure
 
 
 def raw_post(post_id="1", title="", body="<p>x</p>", **values):

@@ -2,15 +2,15 @@ import gzip
 
 import pytest
 
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.records import Failure, Formula
 from mathamr_kedro.corpus.extraction import PostCleaner
 from mathamr_kedro.corpus.formula_pool import FormulaPool, FormulaPoolFiles
 from mathamr_kedro.corpus.formula_rows import FormulaRow
 from mathamr_kedro.corpus.raw import RawPost, RawTopic
 from mathamr_kedro.corpus.topic_cleaning import clean_topic
 from mathamr_kedro.corpus.topics import TopicFormulas
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.formula import TreeRow
-from mathamr_kedro.records import Failure, Formula
 
 FORMULAS = """visual_id\tjudged\tlatex\tslt\topt
 31\t1\ta<b\t[V!a[<[V!b]]]\t[O!lt,0[V!a],1[V!b]]

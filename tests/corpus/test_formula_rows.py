@@ -1,6 +1,7 @@
 import pyarrow as pa
 import pytest
 
+from mathamr_kedro.base.records import Failure, Formula, Post
 from mathamr_kedro.corpus import (
     PostCleaner,
     RawComment,
@@ -15,7 +16,6 @@ from mathamr_kedro.corpus import (
 from mathamr_kedro.corpus.formula_rows import FormulaRow, find_disagreement
 from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.corpus.tables import RecordTables
-from mathamr_kedro.records import Failure, Formula, Post
 
 ROWS = {
     "formula_id": ["3", "11", "12", "13", "14", "15"],

@@ -2,9 +2,9 @@ import gzip
 
 import pytest
 
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.records import Failure, Formula
 from mathamr_kedro.corpus.formula_tables import FormulaTables, _Join
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.records import Failure, Formula
 
 V3 = (
     "id\tpost_id\tthread_id\ttype\tcomment_id\told_visual_id\tvisual_id\tissue\tformula"

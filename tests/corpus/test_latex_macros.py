@@ -1,9 +1,9 @@
 import pytest
 
+from mathamr_kedro.base.errors import MathAMRError
 from mathamr_kedro.corpus.latex_arguments import LatexArguments
 from mathamr_kedro.corpus.latex_definitions import LatexMacro
 from mathamr_kedro.corpus.latex_macros import LatexMacros
-from mathamr_kedro.errors import MathAMRError
 from tests.conftest import LONG, ends
 
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mathamr_kedro.base.records import Failure, StatementLink
 from mathamr_kedro.corpus.extraction import PostCleaner
 from mathamr_kedro.corpus.own_files import OwnCollection
-from mathamr_kedro.records import Failure, StatementLink
 from tests.conftest import LONG, ends
 
 PAPER = r"""\documentclass{amsart}

@@ -3,9 +3,9 @@ from dataclasses import replace
 
 import pytest
 
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.corpus.extraction import PostCleaner
 from mathamr_kedro.corpus.ntcir12 import Ntcir12Collection, Ntcir12Files
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
 
 ARTICLE = """<html><body><p>Since <math alttext="x"><semantics><mi>x</mi>
 <annotation-xml encoding="MathML-Content"><ci>x</ci></annotation-xml>

@@ -4,10 +4,10 @@ import os
 
 import pytest
 
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.records import Failure
 from mathamr_kedro.corpus.extraction import PostCleaner, clean_in_batches
 from mathamr_kedro.corpus.own_files import OwnCollection, read_examples
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.records import Failure
 
 MARKDOWN = """Some words first.
 

@@ -7,9 +7,9 @@ import json
 
 import pytest
 
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.records import Judgment, Statement, StatementLink, TrainingPair
 from mathamr_kedro.corpus import BeirFiles, PremiseCollection
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.records import Judgment, Statement, StatementLink, TrainingPair
 
 LINE = {
     "id": "algebra-lemma-b", "tag": "00AB", "type": "lemma", "chapter": "algebra",

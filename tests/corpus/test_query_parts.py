@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from mathamr_kedro.base.records import CleanText, FormulaMention
 from mathamr_kedro.corpus import name_part, take_part
-from mathamr_kedro.records import CleanText, FormulaMention
 
 
 def make_query(text: str) -> CleanText:

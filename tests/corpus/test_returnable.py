@@ -5,10 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.base.records import Comment, Formula, FormulaMention, Post
 from mathamr_kedro.corpus import FormulaIds, RecordTables, ReturnableRule
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.records import Comment, Formula, FormulaMention, Post
 
 
 def row(key: str, place: str, issue: str = "") -> Formula:

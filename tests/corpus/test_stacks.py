@@ -21,10 +21,10 @@ from collections import Counter
 
 import pytest
 
+from mathamr_kedro.base.records import CleanText, StatementLink
 from mathamr_kedro.corpus.extraction import PostCleaner, clean_text
 from mathamr_kedro.corpus.own_files import OwnCollection
 from mathamr_kedro.corpus.raw import RawPost
-from mathamr_kedro.records import CleanText, StatementLink
 
 pytestmark = [pytest.mark.shared, pytest.mark.timeout(3600)]  # 28 MB of LaTeX
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.records import Failure, Formula, Judgment, TrainingPair
 from mathamr_kedro.corpus import (
     ChosenCollection,
     Collection,
@@ -18,8 +20,6 @@ from mathamr_kedro.corpus import (
     SubsetConfig,
 )
 from mathamr_kedro.corpus.chosen import ChosenPosts
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.records import Failure, Formula, Judgment, TrainingPair
 from tests.conftest import PROJECT
 
 

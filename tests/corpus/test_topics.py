@@ -1,8 +1,8 @@
 import pytest
 
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.records import Failure
 from mathamr_kedro.corpus.topics import read_topic_formulas, read_topics
-from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.records import Failure
 
 TASK2 = """<?xml version="1.0" ?>
 <Topics>

@@ -4,8 +4,8 @@ import os
 import pytest
 from kedro.io import DatasetError
 
+from mathamr_kedro.base.errors import DamagedFileError, MissingInputError
 from mathamr_kedro.datasets.encoders import EncodersDataset
-from mathamr_kedro.errors import DamagedFileError, MissingInputError
 
 
 @pytest.fixture

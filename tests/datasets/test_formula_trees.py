@@ -4,13 +4,13 @@ import re
 import pytest
 from kedro.io import DatasetError
 
+from mathamr_kedro.base.records import Formula
+from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.datasets.formula_trees import (
     FormulaTreesDataset,
     StartOfTrees,
 )
 from mathamr_kedro.formula import TreeBatch, TreeRow
-from mathamr_kedro.records import Formula
-from mathamr_kedro.shards import EndOfShards, Shard
 from tests.formula.batches import build_batch
 
 

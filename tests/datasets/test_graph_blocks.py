@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.datasets.graph_blocks import GraphBlocksDataset, VariantShard
-from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.graph import (
     BuildBlocks,
     GraphBlock,
@@ -15,7 +16,6 @@ from mathamr_kedro.graph import (
     GraphVariant,
     RecordFile,
 )
-from mathamr_kedro.shards import EndOfShards, Shard
 
 
 def make_block(tmp_path: Path, name: str) -> GraphBlock:

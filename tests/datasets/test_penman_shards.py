@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from kedro.io import DatasetError
 
+from mathamr_kedro.base.errors import find_cause
+from mathamr_kedro.base.records import FormulaMention
+from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.datasets.penman_shards import _LETTERS, PenmanShardsDataset
-from mathamr_kedro.errors import find_cause
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.records import FormulaMention
-from mathamr_kedro.shards import EndOfShards, Shard
 from tests.datasets.viz_markdown import convert
 
 FIRST = GraphRecord("1", "(m / map)", "question")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.datasets.prepared_graphs import PreparedGraphsDataset
-from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.graph import (
     NodeVocabulary,
     PairSplit,

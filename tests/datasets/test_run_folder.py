@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from kedro.io import DatasetError, Version
 
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, find_cause
+from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.datasets.run_folder import RunFolderDataset
-from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
-from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.trec import Run
 
 POSTS = Hits(["9", "17"], np.array([0.5, 0.5]))

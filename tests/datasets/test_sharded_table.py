@@ -1,12 +1,12 @@
 import pytest
 from kedro.io import DatasetError
 
+from mathamr_kedro.base.records import FormulaMention, Post, TrainingPair
+from mathamr_kedro.base.shards import EndOfShards, Shard, StartOfShards
 from mathamr_kedro.datasets.sharded_table import (
     RowFinder,
     ShardedTableDataset,
 )
-from mathamr_kedro.records import FormulaMention, Post, TrainingPair
-from mathamr_kedro.shards import EndOfShards, Shard, StartOfShards
 
 MENTION = FormulaMention("FORMULA_0", "7", "70", "x^2", 4, 13)
 POSTS = [

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import pytest
 from kedro.io import DatasetError
 
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.records import TrainingPair
+from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.datasets.penman_shards import PenmanShardsDataset
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
 from mathamr_kedro.datasets.systems import SystemsDataset, SystemSourcesDataset
-from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.records import TrainingPair
-from mathamr_kedro.shards import EndOfShards, Shard
 from tests.datasets.test_formula_trees import FormulaTreesDataset, formula, save
 
 PARTS = (

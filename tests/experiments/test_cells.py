@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.experiments.cells import RECORD, CellStore
 from mathamr_kedro.experiments.costs import Costs
 from mathamr_kedro.experiments.grid import list_cells

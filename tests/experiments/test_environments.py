@@ -6,9 +6,9 @@ import pytest
 
 from mathamr_kedro.cli._grids import GridRun
 from mathamr_kedro.environments import EnvironmentLoader
+from mathamr_kedro.evaluation.stats import LAYOUTS
 from mathamr_kedro.experiments.grid import describe_key
 from mathamr_kedro.settings import CONFIG_LOADER_ARGS
-from mathamr_kedro.stats import LAYOUTS
 from tests.experiments.world import open_grid
 from tests.pipelines.graph_world import PROJECT
 

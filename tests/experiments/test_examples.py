@@ -7,7 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.records import FormulaMention, Post, Topic
+from mathamr_kedro.evaluation.stats import TestConfig
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.examples import (
     ExamplesConfig,
@@ -20,11 +23,8 @@ from mathamr_kedro.experiments.grid import Experiment, list_cells
 from mathamr_kedro.experiments.node_pairs import NodeVectors, compare_nodes, write_pair
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults, ShownRun
-from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.records import FormulaMention, Post, Topic
 from mathamr_kedro.runs import TopicSet
 from mathamr_kedro.search import PostEntry, PostVectors
-from mathamr_kedro.stats import TestConfig
 from mathamr_kedro.trec import Qrels, Run
 from tests.experiments.cells import PARAMETERS, save_cell
 

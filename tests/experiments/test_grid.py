@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import merge_parameters
 from mathamr_kedro.experiments.grid import (
     Experiment,
     describe_key,
     list_cells,
     read_experiment,
 )
-from mathamr_kedro.parameters import merge_parameters
 from tests.experiments.cells import PARAMETERS
 
 EXPERIMENT = Experiment(

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from mathamr_kedro.errors import InputError, MissingInputError
+from mathamr_kedro.base.errors import InputError, MissingInputError
+from mathamr_kedro.evaluation.stats import TestConfig, select_best_seed
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.figures import draw_outcome
 from mathamr_kedro.experiments.grid import Cell, Experiment, list_cells
@@ -19,7 +20,6 @@ from mathamr_kedro.experiments.outcomes import (
 )
 from mathamr_kedro.experiments.reports import _plain_layouts
 from mathamr_kedro.experiments.results import GridResults, choose_topic_set
-from mathamr_kedro.stats import TestConfig, select_best_seed
 from tests.experiments.cells import (
     CPU,
     PARAMETERS,

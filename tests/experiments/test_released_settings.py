@@ -7,10 +7,10 @@ from functools import cache
 import pytest
 from click.testing import CliRunner
 
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.cli import group
 from mathamr_kedro.cli._grids import GridRun
 from mathamr_kedro.environments import EnvironmentLoader
-from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.experiments.grid import SYSTEM, Cell
 from mathamr_kedro.experiments.released_settings import (
     ReleasedSettings,

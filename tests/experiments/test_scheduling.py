@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.experiments import scheduling
 from mathamr_kedro.experiments.scheduling import Task, run_tasks
 

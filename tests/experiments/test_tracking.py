@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.grid import Experiment
 from mathamr_kedro.experiments.results import GridResults

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.experiments import trainings
 from mathamr_kedro.experiments.trainings import TrackingConfig, TrainingStageConfig
 from mathamr_kedro.learning.distillation import DistillationConfig

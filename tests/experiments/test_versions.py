@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import merge_parameters
+from mathamr_kedro.evaluation.stats import Comparison, TestConfig
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.changes import Change
 from mathamr_kedro.experiments.grid import Cell
@@ -20,8 +22,6 @@ from mathamr_kedro.experiments.versions import (
     _show_test,
     compare_versions,
 )
-from mathamr_kedro.parameters import merge_parameters
-from mathamr_kedro.stats import Comparison, TestConfig
 from tests.experiments.cells import PARAMETERS, fill_store
 from tests.experiments.test_outcomes import MEANS, MODES
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from mathamr_kedro.base.records import Formula
 from mathamr_kedro.formula import BuildTrees, TreeBatch
-from mathamr_kedro.records import Formula
 
 
 def build_batch(

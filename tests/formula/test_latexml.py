@@ -10,7 +10,7 @@ from itertools import islice
 import pytest
 from lxml import etree
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.formula import latexml
 from mathamr_kedro.formula.latexml import (
     LatexmlConfig,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr_kedro.errors import FormulaError
+from mathamr_kedro.base.errors import FormulaError
 from mathamr_kedro.formula import FormulaTree, trees_from_latex
 from mathamr_kedro.formula import query_variables as module
 from mathamr_kedro.formula.query_variables import QueryPattern

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from mathamr_kedro.errors import FormulaError
+from mathamr_kedro.base.errors import FormulaError
 from mathamr_kedro.formula import FormulaTree, FormulaTrees
 from mathamr_kedro.formula.svg_drawing import draw_svg
 

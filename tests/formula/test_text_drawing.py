@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.errors import FormulaError
+from mathamr_kedro.base.errors import FormulaError
 from mathamr_kedro.formula import FormulaTree
 from mathamr_kedro.formula.text_drawing import MAX_NODES, draw_text
 

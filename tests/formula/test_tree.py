@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr_kedro.errors import FormulaError
+from mathamr_kedro.base.errors import FormulaError
 from mathamr_kedro.formula import FormulaTree
 from mathamr_kedro.formula.node import OPT_EDGES, SLT_EDGES, Node
 

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 import mathamr_kedro.formula
+from mathamr_kedro.base.records import Formula
 from mathamr_kedro.formula import FormulaTree, FormulaTrees, tree_rows
 from mathamr_kedro.formula.tree_rows import (
     BuildTrees,
@@ -14,7 +15,6 @@ from mathamr_kedro.formula.tree_rows import (
     _write_deviations,
 )
 from mathamr_kedro.formula.tree_store import TreeStore
-from mathamr_kedro.records import Formula
 from tests.formula.batches import build_batch
 
 SLT = FormulaTree.from_string("[V!latex]", "slt")

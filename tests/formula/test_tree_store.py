@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from mathamr_kedro.errors import InputError, MalformedInputError, MissingInputError
+from mathamr_kedro.base.errors import InputError, MalformedInputError, MissingInputError
 from mathamr_kedro.formula import FormulaTree
 from mathamr_kedro.formula.tree_rows import TreeRow
 from mathamr_kedro.formula.tree_store import TreeStore

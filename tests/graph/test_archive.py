@@ -11,7 +11,7 @@ from pathlib import Path
 import penman
 import pytest
 
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.graph import ArchivedFile, GraphArchive, GraphRecord
 
 TEXTS = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import GraphError
+from mathamr_kedro.base.errors import GraphError
 from mathamr_kedro.graph.arrays import GraphArrays, GraphSchema, Representative
 
 ARG1, OPT, SLT, V_FORMULA, V_SENTENCE, V_DOCUMENT, AUX = range(7)

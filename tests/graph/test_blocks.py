@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import GraphError
+from mathamr_kedro.base.errors import GraphError
+from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.graph.arrays import GraphArrays
 from mathamr_kedro.graph.blocks import (
     BuildBlocks,
@@ -26,7 +27,6 @@ from mathamr_kedro.graph.vocabulary import (
     VocabularyConfig,
 )
 from mathamr_kedro.graph.vocabulary_counting import Vocabularies
-from mathamr_kedro.records import FormulaMention
 
 
 def formula(number: int, visual_id: str) -> FormulaMention:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr_kedro.errors import GraphError
+from mathamr_kedro.base.errors import GraphError
 from mathamr_kedro.formula import FormulaTree
 from mathamr_kedro.graph.fusion import _check_fusion, _fuse_formulas
 from mathamr_kedro.graph.math_graph import MathGraph

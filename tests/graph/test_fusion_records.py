@@ -5,9 +5,9 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 
+from mathamr_kedro.base.records import Failure, FormulaMention
 from mathamr_kedro.graph.fusion import FuseRecords
 from mathamr_kedro.graph.penman_records import GraphRecord
-from mathamr_kedro.records import Failure, FormulaMention
 
 
 def mention(number: int, latex: str) -> FormulaMention:

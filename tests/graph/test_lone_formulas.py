@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mathamr_kedro.amr import ParserConfig, ParseTexts
+from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.graph import (
     FORMULA_TYPE,
     BuildLoneBlocks,
@@ -12,7 +13,6 @@ from mathamr_kedro.graph import (
     split_entry,
 )
 from mathamr_kedro.graph.lone_formulas import _AMR
-from mathamr_kedro.records import FormulaInstance
 
 FORMULAS = [
     FormulaInstance("51", "70", "1", "x^2", "5"),

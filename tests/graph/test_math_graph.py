@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.errors import GraphError
+from mathamr_kedro.base.errors import GraphError
 from mathamr_kedro.graph.math_graph import FormulaPart, MathGraph
 from mathamr_kedro.graph.penman_graph import read_math_graph
 

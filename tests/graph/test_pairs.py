@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.graph.pairs import PairSplit, SplitConfig
 
 PAIRS = [(f"q{n}", f"a{n}") for n in range(100)]

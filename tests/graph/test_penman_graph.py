@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from penman.models.amr import model as amr_model
 
 from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge
-from mathamr_kedro.errors import GraphError
+from mathamr_kedro.base.errors import GraphError
 from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.penman_graph import (
     _from_amr,

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr_kedro.errors import GraphError, MalformedInputError
+from mathamr_kedro.base.errors import GraphError, MalformedInputError
+from mathamr_kedro.base.records import FormulaMention, Post, Topic
 from mathamr_kedro.graph.penman_records import (
     GraphRecord,
     RecordFile,
 )
-from mathamr_kedro.records import FormulaMention, Post, Topic
 
 SERIES = GraphRecord(
     "255",

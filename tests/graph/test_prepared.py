@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from mathamr_kedro.corpus import FormulaIds
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     MalformedInputError,
     MissingInputError,
 )
+from mathamr_kedro.base.records import FormulaMention
+from mathamr_kedro.corpus import FormulaIds
 from mathamr_kedro.graph.blocks import GraphBlock, LabelCounts, _build_block
 from mathamr_kedro.graph.configuration import PreprocessingConfig
 from mathamr_kedro.graph.pairs import PairSplit
@@ -30,7 +31,6 @@ from mathamr_kedro.graph.report import (
 )
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary_counting import Vocabularies
-from mathamr_kedro.records import FormulaMention
 
 PARAMETERS = PreprocessingConfig()
 FORMULAS = (FormulaMention("FORMULA_0", "f7", "70", "x", 0, 9),)

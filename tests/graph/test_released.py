@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.graph.blocks import LabelCounts
 from mathamr_kedro.graph.numbering import CONCEPT
 from mathamr_kedro.graph.released import (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
 from mathamr_kedro.graph.report import _draw_graph_sizes, _write_graph_report
 from mathamr_kedro.graph.statistics import GraphTally, _find_median, _group_sizes
-from mathamr_kedro.records import FormulaMention
 from tests.pipelines.graph_world import INGESTED
 
 QUESTION = GraphRecord(

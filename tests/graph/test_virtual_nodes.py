@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.graph.arrays import DOCUMENT, FORMULA, SENTENCE
 from mathamr_kedro.graph.penman_graph import read_math_graph
 from mathamr_kedro.graph.sentences import Sentences

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.graph.vocabulary import (
     SPECIAL_TYPES,
     NodeVocabulary,

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError, MathAMRError
+from mathamr_kedro.base.errors import ConfigurationError, MathAMRError
 from mathamr_kedro.learning.config import TrainingConfig
 
 

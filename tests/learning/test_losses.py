@@ -10,7 +10,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 from benchmarks.padded_maxsim import padded_maxsim
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.learning.losses import (
     ContrastiveLoss,
     LossConfig,
@@ -18,7 +19,6 @@ from mathamr_kedro.learning.losses import (
     _info_nce,
 )
 from mathamr_kedro.learning.maxsim import take_documents
-from mathamr_kedro.ragged import RaggedVectors
 
 FORMULA, SENTENCE, DOCUMENT = range(3)
 

@@ -13,12 +13,12 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 from benchmarks.padded_maxsim import padded_maxsim
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.learning.maxsim import (
     find_partners,
     maxsim,
     take_documents,
 )
-from mathamr_kedro.ragged import RaggedVectors
 
 
 def draw(lengths, spare=0, width=16, seed=0):

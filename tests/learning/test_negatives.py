@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from benchmarks.padded_maxsim import padded_maxsim
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.graph import GraphShards, ShardWriter
 from mathamr_kedro.learning import rounds, trainer
 from mathamr_kedro.learning.config import TrainingConfig

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.graph import (
     FORMULA,
     GraphArrays,

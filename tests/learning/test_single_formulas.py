@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.random_graphs import RandomGraphs, write_random_shards
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.graph import (
     GraphShards,
     GraphVariant,

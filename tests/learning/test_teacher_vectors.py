@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.graph.shards import texts as module
 from mathamr_kedro.learning.teacher_vectors import write_document_vectors
 

@@ -12,18 +12,22 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError, TrainingError
+from mathamr_kedro.base.errors import (
+    ConfigurationError,
+    MissingInputError,
+    TrainingError,
+)
+from mathamr_kedro.base.machines import Machine
+from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.learning.augmentation import AugmentationConfig
 from mathamr_kedro.learning.checkpoints import CHECKPOINT, TrainingState
 from mathamr_kedro.learning.history import EpochRecord
 from mathamr_kedro.learning.pairs import TrainingPairs
 from mathamr_kedro.learning.steps import OptimizerConfig
 from mathamr_kedro.learning.trainer import _measure_memory, train
-from mathamr_kedro.machines import Machine
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model
-from mathamr_kedro.parameters import read_parameters
 
 CPU = ComputeConfig(device="cpu")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.node_embedding import NodeEmbedding
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.relation_weights import RelationWeights
 

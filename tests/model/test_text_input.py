@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from mathamr_kedro.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.graph import DOCUMENT
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus

@@ -8,7 +8,7 @@ import re
 import pytest
 import torch
 
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     DamagedFileError,
     MalformedInputError,

@@ -11,10 +11,15 @@ from kedro.framework.session import KedroSession
 from kedro.io import CatalogProtocol
 
 from mathamr_kedro import project
+from mathamr_kedro.base.records import (
+    Failure,
+    FormulaInstance,
+    FormulaMention,
+    TrainingPair,
+)
+from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.formula import TreeBatch, TreeRow
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.records import Failure, FormulaInstance, FormulaMention, TrainingPair
-from mathamr_kedro.shards import EndOfShards, Shard
 from tests.kills import kill_code
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from kedro.io import CatalogProtocol
 
+from mathamr_kedro.base.records import Post, Topic, TrainingPair
+from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.corpus import PostCleaner, RawPost, ReturnableRule
 from mathamr_kedro.formula import TreeBatch
 from mathamr_kedro.graph import PreprocessingConfig
@@ -15,9 +17,7 @@ from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import save_model
-from mathamr_kedro.records import Post, Topic, TrainingPair
 from mathamr_kedro.search.encoding import fingerprint_encoder
-from mathamr_kedro.shards import EndOfShards, Shard
 from tests.pipelines.graph_world import (
     INGESTED,
     open_catalog,

@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
+from mathamr_kedro.base.records import Post, PostLink, TrainingPair
+from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.records import Post, PostLink, TrainingPair
-from mathamr_kedro.shards import EndOfShards, Shard
 from tests.pipelines.graph_world import INGESTED, TOPIC, open_catalog, run_stage
 
 PAIRS = 24

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.records import FormulaInstance, FormulaMention, Post, Topic
 from mathamr_kedro.formula import FormulaTree, FormulaTrees, trees_from_latex
-from mathamr_kedro.records import FormulaInstance, FormulaMention, Post, Topic
 from mathamr_kedro.runs import sentence_index as systems
 from mathamr_kedro.runs.baselines import (
     PostSources,

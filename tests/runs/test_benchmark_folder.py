@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.records import Topic, TrainingPair
 from mathamr_kedro.corpus import (
     BeirCollection,
     BeirFiles,
@@ -18,8 +20,6 @@ from mathamr_kedro.corpus import (
     RawTopic,
     clean_topic,
 )
-from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.records import Topic, TrainingPair
 from mathamr_kedro.runs import BenchmarkFolder
 from mathamr_kedro.trec import Run, read_run
 from tests.pipelines.beir_world import DOCUMENTS, QUERIES, TEST, write_benchmark

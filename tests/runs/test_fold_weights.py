@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.metrics import evaluate_run, protocol_of
-from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
 from mathamr_kedro.runs import NamedFusion, add_fusions, fuse_runs
 from mathamr_kedro.runs.fold_weights import _list_weights, fuse_by_folds
 from mathamr_kedro.systems.folds import ALL, deal_topics

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from mathamr_kedro.base.hits import FormulaHits
+from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.formula import PatternMatch
-from mathamr_kedro.hits import FormulaHits
-from mathamr_kedro.records import FormulaInstance
 from mathamr_kedro.runs import FormulaSearch, NamedFusion, formula_search
 from tests.conftest import PATIENCE
 

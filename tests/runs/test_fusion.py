@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.runs.fusion import Fusion, NamedFusion, add_fusions, fuse_runs
 from mathamr_kedro.trec import Run
 

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.hits import FormulaHits
-from mathamr_kedro.metrics import evaluate_run, protocol_of
-from mathamr_kedro.records import Judgment, Topic
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.hits import FormulaHits
+from mathamr_kedro.base.records import Judgment, Topic
+from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
 from mathamr_kedro.runs import (
     Fusion,
     fuse_runs,

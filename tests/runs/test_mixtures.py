@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.graph import SENTENCE
 from mathamr_kedro.runs import NamedStrategy, Questions, mixtures, search_posts
 from mathamr_kedro.search.engines.edge import EdgeIndex

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.runs import NamedStrategy, search_posts
 from mathamr_kedro.search import Strategy
 from mathamr_kedro.search.engines.exact import ExactIndex

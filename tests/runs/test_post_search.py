@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.hits import Hits
-from mathamr_kedro.records import (
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.records import (
     CleanText,
     FormulaInstance,
     FormulaMention,
     Post,
     Topic,
 )
+from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.runs import (
     FormulaSearch,
     NamedFusion,

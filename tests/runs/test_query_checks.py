@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.records import FormulaMention, Topic
 from mathamr_kedro.formula import (
     FormulaTree,
     FormulaTrees,
@@ -9,8 +11,6 @@ from mathamr_kedro.formula import (
     trees_from_latex,
 )
 from mathamr_kedro.formula.tree_rows import TreeRow
-from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.records import FormulaMention, Topic
 from mathamr_kedro.runs import (
     find_blank_queries,
     leave_out_queries,

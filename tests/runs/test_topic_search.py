@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.hits import Hits
-from mathamr_kedro.records import Topic
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.records import Topic
 from mathamr_kedro.runs import (
     Queries,
     run_search,

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.hits import Hits
-from mathamr_kedro.records import Judgment, Topic
+from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.records import Judgment, Topic
 from mathamr_kedro.runs.topic_sets import list_topic_sets
 from mathamr_kedro.trec import Run
 

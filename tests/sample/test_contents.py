@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
 from tools.sample.contents import Contents, check_contents, formulas_of
 from tools.sample.threads import Answer, AnswerTopic, FormulaTopic, Thread
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
 from tools.sample.collection import build_collection
 from tools.sample.contents import Contents
 from tools.sample.folder import (

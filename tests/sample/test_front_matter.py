@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
 from tools.sample.front_matter import FrontMatter
 
 FIELDS = ("name", "score", "tags", "grades", "issues")

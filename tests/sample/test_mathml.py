@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.base.errors import MissingInputError
 from tools.sample.mathml import Cells, is_balanced, make_cells, simplify_latex
 
 

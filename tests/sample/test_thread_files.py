@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
 from tools.sample import thread_files
 from tools.sample.thread_files import (
     read_thread,

@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import DamagedFileError, MalformedInputError
+from mathamr_kedro.base.errors import DamagedFileError, MalformedInputError
 from mathamr_kedro.search import store_state
 from mathamr_kedro.search.post_vectors import PostVectors
 from mathamr_kedro.search.store import VectorStore

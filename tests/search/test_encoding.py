@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from benchmarks.random_graphs import GraphShape, RandomGraphs
-from mathamr_kedro.errors import DamagedFileError, MalformedInputError
+from mathamr_kedro.base.errors import DamagedFileError, MalformedInputError
+from mathamr_kedro.base.workers import WorkerConfig
 from mathamr_kedro.graph import FORMULA, GraphSchema, GraphShards, ShardWriter
 from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
@@ -27,7 +28,6 @@ from mathamr_kedro.search.encoding import (
 )
 from mathamr_kedro.search.store import VectorStore
 from mathamr_kedro.search.store_state import GraphRange
-from mathamr_kedro.workers import WorkerConfig
 
 SCHEMA = GraphSchema(
     num_node_types=40, num_forward=9, mask_type=1, virtual_relations=(5, 6, 7)

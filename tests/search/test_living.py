@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     DamagedFileError,
     LockedError,
     MalformedInputError,
     MissingInputError,
 )
+from mathamr_kedro.base.records import Failure, FormulaMention, Post
 from mathamr_kedro.graph import FORMULA_TYPE, find_owner, name_entry
-from mathamr_kedro.records import Failure, FormulaMention, Post
 from mathamr_kedro.search import living
 from mathamr_kedro.search.engines import EngineConfig, ExactIndex, open_index
 from mathamr_kedro.search.living import AddedPosts, LivingIndex

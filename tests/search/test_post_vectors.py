@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 
 from .conftest import draw_posts

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     DamagedFileError,
     LockedError,

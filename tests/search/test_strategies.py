@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.search.engines.exact import ExactIndex
 from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts

@@ -14,7 +14,7 @@ pytest.importorskip("fastapi", reason="the extra serve is missing")
 pytest.importorskip("httpx")
 from fastapi.testclient import TestClient
 
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.serve import ServeConfig, create_app
 from tests.conftest import PATIENCE
 

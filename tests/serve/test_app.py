@@ -18,7 +18,7 @@ pytest.importorskip("httpx")
 from fastapi.testclient import TestClient
 
 from mathamr_kedro import __version__
-from mathamr_kedro.errors import ConfigurationError, LockedError, MissingInputError
+from mathamr_kedro.base.errors import ConfigurationError, LockedError, MissingInputError
 from mathamr_kedro.serve import app as module
 from mathamr_kedro.serve.app import create_app
 from mathamr_kedro.serve.settings import ServeConfig

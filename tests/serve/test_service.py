@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.records import CleanText, Failure, Post
 from mathamr_kedro.corpus.raw import RawPost
-from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.records import CleanText, Failure, Post
 from mathamr_kedro.search import Answer
 from mathamr_kedro.serve import service as module
 from mathamr_kedro.serve.service import SearchService, _draw, _make_filter

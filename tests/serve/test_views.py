@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mathamr_kedro.base.records import CleanText, FormulaMention, Post
 from mathamr_kedro.formula import PatternMatch
-from mathamr_kedro.records import CleanText, FormulaMention, Post
 from mathamr_kedro.search import Answer, Explanation, Result, ScorePart
 from mathamr_kedro.search.explanation import Match
 from mathamr_kedro.serve.views import AnswerView, TextView

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.systems.formula_rgcn.config import NodeSearchConfig, RgcnConfig
 from mathamr_kedro.systems.marf import config as marf
 from mathamr_kedro.systems.mathamr import config as mathamr

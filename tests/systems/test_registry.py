@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.hits import Hits
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.systems import SystemFolder, SystemSources, read_system, registry
 from mathamr_kedro.systems.__main__ import main
 

@@ -11,8 +11,8 @@ from zipfile import ZipFile
 import pytest
 from click.testing import CliRunner
 
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.cli.models import command
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.text import (
     TEXT_MODELS,
     explain_absence,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 
 sentence_transformers = pytest.importorskip("sentence_transformers")

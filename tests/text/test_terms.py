@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.formula import FormulaTree, FormulaTrees
-from mathamr_kedro.records import FormulaMention
 from mathamr_kedro.text.terms import (
     list_ngrams,
     list_patterns,

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.trec.columns import Columns, _split_evenly, _split_lines
 
 

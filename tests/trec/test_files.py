@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from mathamr_kedro import progress
+from mathamr_kedro.base import progress
 from mathamr_kedro.trec.files import open_binary, open_to_replace, read_text
 
 

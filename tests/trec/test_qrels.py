@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.records import Failure, Judgment
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.records import Failure, Judgment
 from mathamr_kedro.trec import (
     ARQMATH,
     NTCIR12,

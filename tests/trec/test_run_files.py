@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.hits import FormulaHits
-from mathamr_kedro.metrics.rankings import sort_as_trec_eval
+from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.base.hits import FormulaHits
+from mathamr_kedro.evaluation.metrics.rankings import sort_as_trec_eval
 from mathamr_kedro.trec import Run, read_run, write_run
 from mathamr_kedro.trec.run_files import _separate_scores
 

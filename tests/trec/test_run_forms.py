@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.trec.columns import Columns
 from mathamr_kedro.trec.run_forms import find_form
 

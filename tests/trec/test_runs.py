@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mathamr_kedro.hits import FormulaHits
+from mathamr_kedro.base.hits import FormulaHits
 from mathamr_kedro.trec import Run
 
 

@@ -7,8 +7,8 @@ import gzip
 
 import pytest
 
-from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.records import Failure
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.records import Failure
 from mathamr_kedro.trec import read_table
 
 

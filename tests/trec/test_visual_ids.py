@@ -7,7 +7,7 @@ import gzip
 
 import pytest
 
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.trec import VisualIds
 
 V3 = (

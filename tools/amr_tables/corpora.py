@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mathamr_kedro.amr import AMRGraph, read_graph
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 
 _META = re.compile(r"::(id|snt) +(.*?)(?= +::|$)")
 _WIKI = re.compile(r':wiki\s+("[^"]*"|-)')

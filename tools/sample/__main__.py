@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from mathamr_kedro.errors import MathAMRError
+from mathamr_kedro.base.errors import MathAMRError
 from tools.sample.collection import build_collection
 from tools.sample.contents import gather_contents
 from tools.sample.folder import (

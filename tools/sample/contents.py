@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from mathamr_kedro.errors import MalformedInputError, suggest
+from mathamr_kedro.base.errors import MalformedInputError, suggest
 from tools.sample.markdown_html import render_body, render_line
 from tools.sample.thread_files import read_threads, read_topics
 from tools.sample.threads import AnswerTopic, FormulaTopic, Thread

@@ -20,7 +20,7 @@ import io
 from collections.abc import Mapping
 from pathlib import Path
 
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
 from tools.sample.collection_texts import LICENSE_TEXT, readme_text
 from tools.sample.mathml import Cells
 from tools.sample.rows import Collection

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from mathamr_kedro.errors import MalformedInputError, suggest
+from mathamr_kedro.base.errors import MalformedInputError, suggest
 
 _FENCE = "---"
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from mathamr_kedro.errors import MissingInputError, WorkerError
+from mathamr_kedro.base.errors import MissingInputError, WorkerError
 
 logger = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ import plotly.graph_objects as go
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-from mathamr_kedro.errors import MathAMRError
+from mathamr_kedro.base.errors import MathAMRError
 from mathamr_kedro.figures import write_png
 from mathamr_kedro.project import LastRun
 

@@ -13,12 +13,13 @@ LEFT_OUT = ("cli", "pipelines", "datasets")
 def describe_packages(root: Path) -> dict[str, str]:
     """Return a page for each package with a face, with the names that it shows."""
     pages = {}
-    for face in sorted(root.glob("*/__init__.py")):
+    faces = [*root.glob("*/__init__.py"), *root.glob("evaluation/*/__init__.py")]
+    for face in sorted(faces):
         package = face.parent.name
         names = _list_shown(face)
         if names and package not in LEFT_OUT:
             pages[f"reference/python/{package}.md"] = "\n".join(
-                _write_page(f"{root.name}.{package}", names)
+                _write_page(".".join(face.relative_to(root.parent).parent.parts), names)
             )
     module = f"{root.name}.project_search"
     pages["reference/python/project_search.md"] = "\n".join(

@@ -17,13 +17,13 @@ from typing import NamedTuple, Protocol
 from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS, Chunk, split_chunks
 from mathamr_kedro.amr.graphs import AMRGraph, ParseFailure
 from mathamr_kedro.amr.merging import merge_graphs
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     GraphError,
     MissingInputError,
     WorkerError,
 )
-from mathamr_kedro.workers import explain_error
+from mathamr_kedro.base.workers import explain_error
 
 logger = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge
-from mathamr_kedro.errors import GraphError
+from mathamr_kedro.base.errors import GraphError
 
 # penman warns of every duplicate triple it reads; a graph with one is still a graph.
 logging.getLogger("penman").setLevel(logging.CRITICAL)

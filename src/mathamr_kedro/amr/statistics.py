@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mathamr_kedro.amr.graphs import PLACEHOLDER, ROOT_CONCEPT
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
 
 _BINS = (0, 10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000)
 

@@ -12,7 +12,7 @@ from mathamr_kedro.amr.documents import AMRParser, ParsedDocument, parse_documen
 from mathamr_kedro.amr.graphs import ParseFailure
 from mathamr_kedro.amr.parsers import ParserConfig, make_parser
 from mathamr_kedro.amr.penman_io import format_graph
-from mathamr_kedro.errors import GraphError
+from mathamr_kedro.base.errors import GraphError
 
 _CHUNKS_PER_CALL = 64
 

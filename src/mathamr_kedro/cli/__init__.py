@@ -19,7 +19,7 @@ from typing import IO, Any
 import click
 
 from mathamr_kedro import __version__
-from mathamr_kedro.errors import find_cause
+from mathamr_kedro.base.errors import find_cause
 
 __all__ = ["cli", "main"]
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.records import Failure
 from mathamr_kedro.corpus.benchmark_rows import BenchmarkRow
-from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.hits import Hits
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import Failure
 from mathamr_kedro.trec import Run, read_table, write_run
-from mathamr_kedro.wording import count_nouns
 
 if TYPE_CHECKING:
     from mathamr_kedro.search import Searcher

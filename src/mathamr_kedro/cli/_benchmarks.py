@@ -16,10 +16,8 @@ from kedro.io import CatalogProtocol, DatasetError
 from omegaconf import OmegaConf
 
 import mathamr_kedro
-from mathamr_kedro.cli._processes import LOG, start_run
-from mathamr_kedro.cli._run_files import RunFiles
-from mathamr_kedro.content import ContentDigests
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.content import ContentDigests
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     MathAMRError,
     MissingInputError,
@@ -27,12 +25,14 @@ from mathamr_kedro.errors import (
     find_cause,
     suggest,
 )
+from mathamr_kedro.base.files import fingerprint, write_text
+from mathamr_kedro.base.parameters import merge_parameters, read_parameters
+from mathamr_kedro.cli._processes import LOG, start_run
+from mathamr_kedro.cli._run_files import RunFiles
+from mathamr_kedro.evaluation.stats import TestConfig
 from mathamr_kedro.experiments.benchmark import Benchmark, BenchmarkScores
-from mathamr_kedro.files import fingerprint, write_text
-from mathamr_kedro.parameters import merge_parameters, read_parameters
 from mathamr_kedro.project import list_versions, open_catalog
 from mathamr_kedro.stages import SETTINGS
-from mathamr_kedro.stats import TestConfig
 from mathamr_kedro.trec import Qrels, read_qrels
 
 logger = logging.getLogger(__name__)

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kedro.io import DatasetError
 
-from mathamr_kedro.cli._processes import LOG, start_run
-from mathamr_kedro.environments import stack_environments
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     MathAMRError,
     MissingInputError,
     find_cause,
     suggest,
 )
+from mathamr_kedro.base.parameters import merge_parameters
+from mathamr_kedro.base.writers import WriterLock
+from mathamr_kedro.cli._processes import LOG, start_run
+from mathamr_kedro.environments import stack_environments
 from mathamr_kedro.experiments import (
     COLLECTION,
     Cell,
@@ -35,10 +37,8 @@ from mathamr_kedro.experiments import (
     run_tasks,
 )
 from mathamr_kedro.experiments.grid import SHARED_STAGES
-from mathamr_kedro.parameters import merge_parameters
 from mathamr_kedro.project import configure_kedro, find_roots
 from mathamr_kedro.stages import check_stage_parameters
-from mathamr_kedro.writers import WriterLock
 
 if TYPE_CHECKING:
     from kedro.framework.context import KedroContext

@@ -21,8 +21,8 @@ from kedro.framework.cli.project import run
 from kedro.framework.project import pipelines
 from kedro.pipeline import Pipeline
 
+from mathamr_kedro.base.errors import suggest
 from mathamr_kedro.cli._options import ENVIRONMENT
-from mathamr_kedro.errors import suggest
 from mathamr_kedro.stages import STAGES
 
 _EVERYTHING = "__default__"

@@ -22,8 +22,8 @@ class _EnvironmentName(click.ParamType):
     ) -> list[CompletionItem]:
         """Return the environments of ``conf/`` that begin like this."""
         # Loaded here: nobody else needs the configuration for his options.
+        from mathamr_kedro.base.errors import MathAMRError  # noqa: PLC0415
         from mathamr_kedro.environments import EnvironmentLoader  # noqa: PLC0415
-        from mathamr_kedro.errors import MathAMRError  # noqa: PLC0415
         from mathamr_kedro.project import find_project  # noqa: PLC0415
 
         try:

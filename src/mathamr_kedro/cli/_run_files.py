@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.experiments.benchmark import Benchmark
-from mathamr_kedro.hits import Hits
 from mathamr_kedro.trec import Qrels, Run, read_run
 
 if TYPE_CHECKING:

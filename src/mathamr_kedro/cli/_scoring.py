@@ -11,9 +11,14 @@ from typing import Any, get_args
 import click
 from rich.console import Console
 
-from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.metrics import Evaluation, Protocol, evaluate_run, protocol_of
-from mathamr_kedro.metrics.protocols import Task
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.evaluation.metrics import (
+    Evaluation,
+    Protocol,
+    evaluate_run,
+    protocol_of,
+)
+from mathamr_kedro.evaluation.metrics.protocols import Task
 from mathamr_kedro.trec import (
     RUN_FORMS,
     BadLines,

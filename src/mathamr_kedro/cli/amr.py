@@ -15,8 +15,8 @@ from mathamr_kedro.amr import (
     make_parser,
     parse_documents,
 )
+from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.corpus import clean_text
-from mathamr_kedro.errors import MalformedInputError
 
 
 @click.command(name="amr", short_help="Show the AMR graph of a text.")

@@ -8,12 +8,14 @@ from typing import Any
 
 import click
 
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.records import Topic
+from mathamr_kedro.base.types import TopicId
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.hits import Hits
-from mathamr_kedro.progress import report_progress
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.records import Topic
 from mathamr_kedro.runs import (
     TASK_1_TYPES,
     TASKS,
@@ -22,8 +24,6 @@ from mathamr_kedro.runs import (
     list_topic_sets,
 )
 from mathamr_kedro.trec import Run
-from mathamr_kedro.types import TopicId
-from mathamr_kedro.wording import count_nouns
 
 _SHARES = {"train": 70, "dev": 85, "test": 100}
 """Of the queries made of links, each with the end of its share in per cent."""

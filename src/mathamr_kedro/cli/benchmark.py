@@ -14,13 +14,13 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from mathamr_kedro.cli._options import ENVIRONMENT
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     MathAMRError,
     MissingInputError,
     suggest,
 )
+from mathamr_kedro.cli._options import ENVIRONMENT
 
 if TYPE_CHECKING:
     from mathamr_kedro.cli._benchmarks import BenchmarkSource
@@ -207,13 +207,13 @@ def _measure(
     """Run, score and write a version; return whether a run failed."""
     from kedro.io.core import generate_timestamp  # noqa: PLC0415
 
+    from mathamr_kedro.base.machines import Machine  # noqa: PLC0415
+    from mathamr_kedro.evaluation.stats import TestConfig  # noqa: PLC0415
     from mathamr_kedro.experiments.benchmark import BenchmarkReport  # noqa: PLC0415
     from mathamr_kedro.experiments.benchmark.figure import (  # noqa: PLC0415
         draw_benchmarks,
         draw_costs,
     )
-    from mathamr_kedro.machines import Machine  # noqa: PLC0415
-    from mathamr_kedro.stats import TestConfig  # noqa: PLC0415
 
     left_out: dict[str, str] = {}
     failed = _run_missing(chosen, sources, options["reuse"], left_out)

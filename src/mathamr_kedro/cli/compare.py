@@ -14,14 +14,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from mathamr_kedro.base.formatting import format_score
 from mathamr_kedro.cli._scoring import (
     Request,
     make_console,
     score_files,
     scoring_options,
 )
-from mathamr_kedro.metrics import Evaluation
-from mathamr_kedro.stats import (
+from mathamr_kedro.evaluation.metrics import Evaluation
+from mathamr_kedro.evaluation.stats import (
     Column,
     Comparison,
     Layout,
@@ -29,8 +30,7 @@ from mathamr_kedro.stats import (
     TestConfig,
     best_seed_table,
 )
-from mathamr_kedro.stats import Table as ResultTable
-from mathamr_kedro.wording import format_score
+from mathamr_kedro.evaluation.stats import Table as ResultTable
 
 _NUM_MEASURES = {"1": 4, "2": 4, "ntcir": 2, "trec": 5}
 _EXAMPLE = """\b

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 import mathamr_kedro
-from mathamr_kedro.errors import MissingInputError, WorkerError
-from mathamr_kedro.files import replace_folder
+from mathamr_kedro.base.errors import MissingInputError, WorkerError
+from mathamr_kedro.base.files import replace_folder
 
 _STARTER = Path(mathamr_kedro.__file__).parent / "starter"
 _QUESTION = r"is $\sqrt p$ irrational for a prime $p$?"

@@ -14,11 +14,11 @@ import click
 from kedro.io import CatalogProtocol
 
 from mathamr_kedro.amr.transition import TransitionConfig
+from mathamr_kedro.base.errors import MathAMRError, find_cause
+from mathamr_kedro.base.sealing import SEALS, list_damage
+from mathamr_kedro.base.shards import LIST_NAME, ShardFolder
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.errors import MathAMRError, find_cause
 from mathamr_kedro.project import LastRun, find_roots, open_context
-from mathamr_kedro.sealing import SEALS, list_damage
-from mathamr_kedro.shards import LIST_NAME, ShardFolder
 from mathamr_kedro.text import TEXT_MODELS, explain_absence
 
 _PACKAGES = ("mathamr-kedro", "kedro", "torch", "numpy", "pyarrow", "qdrant-client")

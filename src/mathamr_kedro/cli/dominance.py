@@ -13,16 +13,21 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.formatting import format_score
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.cli._scoring import make_console
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.metrics import Group, MathDominance, Protocol, evaluate_run
+from mathamr_kedro.evaluation.metrics import (
+    Group,
+    MathDominance,
+    Protocol,
+    evaluate_run,
+)
 from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.runs import TopicSet, list_topic_sets
 from mathamr_kedro.text import measure_math_share
 from mathamr_kedro.trec import Run, read_run
-from mathamr_kedro.wording import format_score
 
 _MEASURES = ("nDCG'", "MAP'", "P'@10")
 _TITLES = {"query": "Formulas in questions",

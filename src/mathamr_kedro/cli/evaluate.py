@@ -15,15 +15,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from mathamr_kedro.base.formatting import format_score
 from mathamr_kedro.cli._scoring import (
     Request,
     make_console,
     score_files,
     scoring_options,
 )
-from mathamr_kedro.metrics import Evaluation, Group, Summary
+from mathamr_kedro.evaluation.metrics import Evaluation, Group, Summary
 from mathamr_kedro.trec import read_topic_notes
-from mathamr_kedro.wording import format_score
 
 _ANCHORS = ("score", "floor", "shuffled", "ceiling")
 _EXAMPLES = """\b

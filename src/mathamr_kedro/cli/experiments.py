@@ -13,6 +13,8 @@ import click
 from kedro.io import CatalogProtocol
 from omegaconf import OmegaConf
 
+from mathamr_kedro.base.errors import MissingInputError, suggest
+from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.cli._grids import (
     GridRun,
     Work,
@@ -20,17 +22,15 @@ from mathamr_kedro.cli._grids import (
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.cli._versions import VersionList
 from mathamr_kedro.environments import stack_environments
-from mathamr_kedro.errors import MissingInputError, suggest
+from mathamr_kedro.evaluation.stats import TestConfig
 from mathamr_kedro.experiments import Cell, Ending
 from mathamr_kedro.experiments.grid import CELL_STAGES
 from mathamr_kedro.experiments.outcomes import SYSTEMS
 from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.experiments.tracking import log_cells
 from mathamr_kedro.experiments.versions import compare_versions
-from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.project import find_project, list_versions, open_catalog
 from mathamr_kedro.stages import check_stage_parameters
-from mathamr_kedro.stats import TestConfig
 
 _PARAMS = click.option(
     "--params", "params", default="", metavar="A.B=1,C=2",

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.wording import count_nouns
 
 if TYPE_CHECKING:
     from mathamr_kedro.trec import Run
@@ -43,7 +43,7 @@ def _export_tables(output: Path, **where: Any) -> None:
     `datasets.load_dataset(FOLDER, "corpus")` reads it. Tables of stages that have not
     been run are left out.
     """
-    from mathamr_kedro.neighbours import ExportFolder  # noqa: PLC0415
+    from mathamr_kedro.integrations import ExportFolder  # noqa: PLC0415
     from mathamr_kedro.project import open_catalog  # noqa: PLC0415
 
     catalog: Any = open_catalog(**where)
@@ -76,7 +76,7 @@ def _list_runs(folder: Any) -> Iterator[Run]:
 @DATA_ROOT
 def _export_vectors(output: Path, **where: Any) -> None:
     """Write the vectors of all posts as safetensors, for PyLate and the like."""
-    from mathamr_kedro.neighbours import ExportFolder  # noqa: PLC0415
+    from mathamr_kedro.integrations import ExportFolder  # noqa: PLC0415
     from mathamr_kedro.project import open_catalog  # noqa: PLC0415
 
     catalog: Any = open_catalog(**where)
@@ -98,7 +98,7 @@ def _export_vectors(output: Path, **where: Any) -> None:
 )  # fmt: skip
 def _export_encoder(output: Path, name: str) -> None:
     """Write an encoder as safetensors, loadable without Kedro and pickle."""
-    from mathamr_kedro.neighbours import PortableEncoder  # noqa: PLC0415
+    from mathamr_kedro.integrations import PortableEncoder  # noqa: PLC0415
 
     PortableEncoder(name).export(output)
     size = sum(file.stat().st_size for file in output.iterdir())

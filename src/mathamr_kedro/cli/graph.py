@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.graph.virtual_nodes import (
     AuxiliaryEdges,
     FormulaMode,

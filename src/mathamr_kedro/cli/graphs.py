@@ -10,8 +10,11 @@ from typing import Any
 
 import click
 
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.shards import EndOfShards
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import (
     ArchivedFile,
     ArchivedTables,
@@ -19,10 +22,7 @@ from mathamr_kedro.graph import (
     GraphArchive,
     KnownPosts,
 )
-from mathamr_kedro.progress import report_progress
 from mathamr_kedro.project import LastRun, open_catalog
-from mathamr_kedro.shards import EndOfShards
-from mathamr_kedro.types import PostId
 
 _GRAPHS = {"topics": "topic_math_graphs", "posts": "math_graphs"}
 _FAILURES = {

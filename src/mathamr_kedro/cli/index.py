@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mathamr_kedro.base.records import Failure, Post
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.corpus.extraction import PostCleaner
 from mathamr_kedro.corpus.own_files import OwnCollection
 from mathamr_kedro.corpus.raw import RawPost
-from mathamr_kedro.records import Failure, Post
 
 if TYPE_CHECKING:
     from mathamr_kedro.search import LivingIndex

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.records import Failure, Post, Statement
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.records import Failure, Post, Statement
 
 _MAX_LINKS = 10
 

@@ -6,8 +6,8 @@ from importlib.util import find_spec
 
 import click
 
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.errors import ConfigurationError
 
 
 @click.command(name="mcp")

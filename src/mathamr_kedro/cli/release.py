@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
 
 
 @click.command(name="release")

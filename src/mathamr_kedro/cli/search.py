@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.cli._options import DATA_ROOT, ENV, QUERY
-from mathamr_kedro.wording import count_nouns
 
 if TYPE_CHECKING:
     from mathamr_kedro.project_systems import Finds

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from mathamr_kedro.serve import SearchService, ServeConfig

@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.formatting import format_score
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.wording import format_score
 
 if TYPE_CHECKING:
     from mathamr_kedro.datasets import RunFolder

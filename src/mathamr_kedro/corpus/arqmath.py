@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar, get_args
 
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.records import Failure, Formula, Judgment, PostLink, Tag, Vote
 from mathamr_kedro.corpus.dump_records import (
     read_comments,
     read_links,
@@ -36,8 +38,6 @@ from mathamr_kedro.corpus.topics import (
     read_topic_formulas,
     read_topics,
 )
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.records import Failure, Formula, Judgment, PostLink, Tag, Vote
 from mathamr_kedro.trec import TopicNotes, read_topic_notes
 
 T = TypeVar("T")

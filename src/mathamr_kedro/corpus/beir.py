@@ -22,13 +22,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from mathamr_kedro.base.errors import MissingInputError, suggest
+from mathamr_kedro.base.records import Failure, Judgment, TrainingPair
+from mathamr_kedro.base.types import PostId, TopicId
 from mathamr_kedro.corpus.benchmark_rows import BenchmarkRow, read_records
 from mathamr_kedro.corpus.raw import Collection, Markup, Part, RawPost, RawTopic
 from mathamr_kedro.corpus.topics import year_of_topic
-from mathamr_kedro.errors import MissingInputError, suggest
-from mathamr_kedro.records import Failure, Judgment, TrainingPair
 from mathamr_kedro.trec import TREC, iter_judgments
-from mathamr_kedro.types import PostId, TopicId
 
 _TASK = "task1"
 """Documents are found for texts, as answers are in ARQMath."""

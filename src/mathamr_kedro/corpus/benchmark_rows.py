@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, get_args
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from mathamr_kedro.base.records import Failure
 from mathamr_kedro.corpus.raw import Markup
-from mathamr_kedro.records import Failure
 from mathamr_kedro.trec import open_binary
 
 _IDS = ("_id", "id")

@@ -11,16 +11,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TypeVar
 
-from mathamr_kedro.corpus.raw import (
-    Collection,
-    Part,
-    RawComment,
-    RawPost,
-    RawTopic,
-)
-from mathamr_kedro.corpus.subset import JudgedSubset, SubsetConfig
-from mathamr_kedro.files import fingerprint
-from mathamr_kedro.records import (
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.records import (
     ChosenPost,
     Failure,
     Formula,
@@ -32,8 +24,16 @@ from mathamr_kedro.records import (
     TrainingPair,
     Vote,
 )
+from mathamr_kedro.base.types import PostId
+from mathamr_kedro.corpus.raw import (
+    Collection,
+    Part,
+    RawComment,
+    RawPost,
+    RawTopic,
+)
+from mathamr_kedro.corpus.subset import JudgedSubset, SubsetConfig
 from mathamr_kedro.trec import TopicNotes
-from mathamr_kedro.types import PostId
 
 _Below = TypeVar("_Below", RawComment, PostLink, Statement, StatementLink, Vote)
 _Judged = TypeVar("_Judged", RawTopic, Judgment)

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
+from mathamr_kedro.base.records import Failure, PostLink, Tag, Vote
+from mathamr_kedro.base.types import PostType
 from mathamr_kedro.corpus.raw import RawComment, RawPost
 from mathamr_kedro.corpus.xml_rows import REPLACEMENT, read_rows
-from mathamr_kedro.records import Failure, PostLink, Tag, Vote
-from mathamr_kedro.types import PostType
 
 T = TypeVar("T")
 

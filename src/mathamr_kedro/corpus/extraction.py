@@ -10,6 +10,13 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from mathamr_kedro.base.errors import MathAMRError
+from mathamr_kedro.base.records import (
+    CleanText,
+    Comment,
+    Failure,
+    Post,
+)
 from mathamr_kedro.corpus.formula_rows import (
     FormulaRow,
 )
@@ -19,13 +26,6 @@ from mathamr_kedro.corpus.placeholders import (
     FormulaMarks,
 )
 from mathamr_kedro.corpus.raw import RawComment, RawPost, is_number
-from mathamr_kedro.errors import MathAMRError
-from mathamr_kedro.records import (
-    CleanText,
-    Comment,
-    Failure,
-    Post,
-)
 
 VERSION = 5
 """Of what the readers and the cleaner make of raw files; another one makes it anew."""

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from mathamr_kedro.base.records import Failure, Formula, Judgment
 from mathamr_kedro.corpus.judgments import read_judgments
 from mathamr_kedro.corpus.placeholders import (
     split_punctuation,
@@ -29,7 +30,6 @@ from mathamr_kedro.corpus.placeholders import (
 )
 from mathamr_kedro.corpus.raw import Collection, Part, RawPost, RawTopic, is_number
 from mathamr_kedro.corpus.topics import year_of_topic
-from mathamr_kedro.records import Failure, Formula, Judgment
 from mathamr_kedro.trec import read_table
 
 _FORMULA_COLUMNS = ("visual_id", "latex", "slt", "opt")

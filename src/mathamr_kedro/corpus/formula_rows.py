@@ -20,9 +20,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from mathamr_kedro.base.records import Failure
 from mathamr_kedro.corpus.delimiters import split_punctuation
 from mathamr_kedro.corpus.scanning import unescape_latex
-from mathamr_kedro.records import Failure
 
 REASONS = (
     "formula_not_in_index",

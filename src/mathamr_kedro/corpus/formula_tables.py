@@ -18,9 +18,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.records import Failure, Formula
 from mathamr_kedro.corpus.raw import is_number
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.records import Failure, Formula
 from mathamr_kedro.trec import read_table
 
 _COLUMNS = ("id", "post_id", "thread_id", "type", "visual_id", "formula")

@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.records import Failure, Judgment
 from mathamr_kedro.corpus.raw import is_number
 from mathamr_kedro.corpus.visual_index import VisualIndex
-from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.records import Failure, Judgment
 from mathamr_kedro.trec import ARQMATH, NTCIR12, iter_judgments
 
 _TOPIC_PREFIX = {"task1": "A.", "task2": "B.", "task2_formulas": "B."}

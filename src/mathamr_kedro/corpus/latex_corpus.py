@@ -18,12 +18,12 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from mathamr_kedro.base.records import Failure, Statement, StatementLink
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus.extraction import clean_text
 from mathamr_kedro.corpus.latex_document import LatexDocument
 from mathamr_kedro.corpus.latex_units import TEXT, LatexUnit
 from mathamr_kedro.corpus.raw import RawPost
-from mathamr_kedro.records import Failure, Statement, StatementLink
-from mathamr_kedro.types import PostId
 
 _COMMENT = re.compile(r"(?<!\\)%.*")
 _INPUT = re.compile(

@@ -17,13 +17,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from mathamr_kedro.base.errors import MathAMRError
 from mathamr_kedro.corpus.latex_arguments import LatexArguments
 from mathamr_kedro.corpus.latex_definitions import DEFINITIONS, LatexMacro
 from mathamr_kedro.corpus.latex_macros import LatexMacros
 from mathamr_kedro.corpus.latex_origins import LatexOrigins
 from mathamr_kedro.corpus.latex_preamble import LatexPreamble
 from mathamr_kedro.corpus.scanning import NextMatch
-from mathamr_kedro.errors import MathAMRError
 
 _STOP = re.compile(r"%[^\n]*\n?[ \t]*|\\(?:([a-zA-Z@]+)|.)", re.DOTALL)
 _VERB = re.compile(r"\*?([^a-zA-Z0-9\s*{\[])[^\n]*?\1")

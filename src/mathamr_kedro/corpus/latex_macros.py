@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import re
 
+from mathamr_kedro.base.errors import MathAMRError
 from mathamr_kedro.corpus.latex_arguments import LatexArguments
 from mathamr_kedro.corpus.latex_definitions import LatexMacro
-from mathamr_kedro.errors import MathAMRError
 
 _CONTROL = re.compile(r"\\(?:([a-zA-Z@]+)|.)", re.DOTALL)
 _PARAMETER = re.compile(r"#([1-9])")

@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 from lxml import etree
 
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.records import Failure, Formula, Judgment
 from mathamr_kedro.corpus.delimiters import split_punctuation
 from mathamr_kedro.corpus.judgments import read_judgments
 from mathamr_kedro.corpus.math_elements import MathElement
@@ -24,8 +26,6 @@ from mathamr_kedro.corpus.placeholders import visual_id_of_latex
 from mathamr_kedro.corpus.raw import Collection, Part, RawPost, RawTopic
 from mathamr_kedro.corpus.scanning import find_blocks
 from mathamr_kedro.corpus.xml_rows import read_xml
-from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.records import Failure, Formula, Judgment
 from mathamr_kedro.trec import read_text
 
 _MATH = re.compile(r"<(?:\w+:)?math\b([^<>]*)>")

@@ -26,6 +26,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
 
+from mathamr_kedro.base.errors import (
+    ConfigurationError,
+    MathAMRError,
+    MissingInputError,
+)
+from mathamr_kedro.base.progress import count_bytes
+from mathamr_kedro.base.records import Failure, Formula, Statement, StatementLink
 from mathamr_kedro.corpus.extraction import PostCleaner, clean_text
 from mathamr_kedro.corpus.front_matter import FrontMatter
 from mathamr_kedro.corpus.latex_corpus import LatexCorpus
@@ -33,9 +40,6 @@ from mathamr_kedro.corpus.latex_units import TEXT
 from mathamr_kedro.corpus.math_elements import MathElement
 from mathamr_kedro.corpus.raw import Collection, Markup, Part, RawPost
 from mathamr_kedro.corpus.sections import Section
-from mathamr_kedro.errors import ConfigurationError, MathAMRError, MissingInputError
-from mathamr_kedro.progress import count_bytes
-from mathamr_kedro.records import Failure, Formula, Statement, StatementLink
 from mathamr_kedro.trec import open_binary
 
 Unit = Literal["statement", "section", "paragraph", "file"]

@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from mathamr_kedro.base.records import CleanText, FormulaMention
 from mathamr_kedro.corpus.delimiters import (
     CLOSE,
     OPEN,
@@ -31,7 +32,6 @@ from mathamr_kedro.corpus.formula_rows import (
     FormulaRow,
     find_disagreement,
 )
-from mathamr_kedro.records import CleanText, FormulaMention
 
 FormulaLookup = Callable[[str], FormulaRow | None]
 """Formula id to its row in the formula files, ``None`` where they have none."""

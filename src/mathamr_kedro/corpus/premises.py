@@ -17,11 +17,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.records import Failure, Statement, StatementLink
 from mathamr_kedro.corpus.beir import BeirCollection
 from mathamr_kedro.corpus.benchmark_rows import read_records
 from mathamr_kedro.corpus.raw import Part
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.records import Failure, Statement, StatementLink
 
 
 class PremiseCollection(BeirCollection):

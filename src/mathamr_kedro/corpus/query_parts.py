@@ -16,8 +16,8 @@ from __future__ import annotations
 import re
 from typing import Literal, TypeAlias
 
-from mathamr_kedro.records import CleanText, FormulaMention
-from mathamr_kedro.types import TopicId
+from mathamr_kedro.base.records import CleanText, FormulaMention
+from mathamr_kedro.base.types import TopicId
 
 QueryPart: TypeAlias = Literal["formulas", "words"]
 QueryParts: TypeAlias = Literal["all", "formulas", "words"]

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from mathamr_kedro.content import ContentDigests
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.files import fingerprint
-from mathamr_kedro.records import (
+from mathamr_kedro.base.content import ContentDigests
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.base.records import (
     Failure,
     Formula,
     Judgment,
@@ -21,9 +22,8 @@ from mathamr_kedro.records import (
     TrainingPair,
     Vote,
 )
+from mathamr_kedro.base.types import PostType
 from mathamr_kedro.trec import TopicNotes
-from mathamr_kedro.types import PostType
-from mathamr_kedro.wording import count_nouns
 
 Markup = Literal["html", "markdown", "latex", "text"]
 Part = Literal[
@@ -91,7 +91,7 @@ class Collection(ABC):
     """A test collection or an own corpus: a folder of raw files.
 
     Every reader is lazy and yields in file order; a record that cannot be used is
-    yielded as a :class:`~mathamr_kedro.records.Failure` instead. All parts but the
+    yielded as a :class:`~mathamr_kedro.base.records.Failure` instead. All parts but the
     posts may be missing; a kind of collection says which it has.
     """
 

@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from mathamr_kedro.base.records import Comment, FormulaInstance, Post
 from mathamr_kedro.corpus.raw import is_number
-from mathamr_kedro.records import Comment, FormulaInstance, Post
 
 FormulaPlace: TypeAlias = Literal["title", "question", "answer", "comment", "body"]
 """Where a formula stands; ``body``: in a text that is neither question nor answer."""
@@ -43,7 +43,7 @@ class ReturnableRule:
 
         Args:
             formulas: with the columns ``place`` and ``issue``, and those of a
-                :class:`~mathamr_kedro.records.FormulaInstance`.
+                :class:`~mathamr_kedro.base.records.FormulaInstance`.
         """
         is_placed = pc.is_in(formulas["place"], value_set=pa.array(self.types))
         issues = pa.array(self.issues_excluded, pa.string())

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.corpus.formula_rows import REASONS
 from mathamr_kedro.corpus.visual_index import VisualIndex
-from mathamr_kedro.errors import MalformedInputError
 
 Account = Mapping[str, int]
 

@@ -21,12 +21,12 @@ from typing import Literal
 
 import numpy as np
 
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.records import ChosenPost, Failure, Judgment, TrainingPair
+from mathamr_kedro.base.types import FormulaId, PostId, TopicId, VisualId
 from mathamr_kedro.corpus.raw import Collection
 from mathamr_kedro.corpus.threads import Answers, Threads
 from mathamr_kedro.corpus.topics import year_of_topic
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.records import ChosenPost, Failure, Judgment, TrainingPair
-from mathamr_kedro.types import FormulaId, PostId, TopicId, VisualId
 
 _FORMULAS_OF = {"task2_formulas": "task2"}
 """Files of one task in two numberings."""

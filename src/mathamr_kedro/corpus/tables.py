@@ -7,8 +7,8 @@ from typing import Any, Generic, TypeVar, get_type_hints
 
 import pyarrow as pa
 
-from mathamr_kedro.records import FormulaMention
-from mathamr_kedro.types import PostType
+from mathamr_kedro.base.records import FormulaMention
+from mathamr_kedro.base.types import PostType
 
 R = TypeVar("R", bound=tuple)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from mathamr_kedro.records import Failure, TrainingPair
+from mathamr_kedro.base.records import Failure, TrainingPair
 
 Answers = Literal["accepted", "all", "links", "judged"]
 """What makes a training pair: a question with its accepted answer, with every answer;

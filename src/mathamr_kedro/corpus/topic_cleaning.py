@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from mathamr_kedro.base.records import Failure, FormulaMention, Topic
 from mathamr_kedro.corpus.delimiters import split_punctuation
 from mathamr_kedro.corpus.extraction import clean_text
 from mathamr_kedro.corpus.formula_rows import (
@@ -14,7 +15,6 @@ from mathamr_kedro.corpus.formula_rows import (
 from mathamr_kedro.corpus.placeholders import visual_id_of_latex
 from mathamr_kedro.corpus.raw import RawTopic
 from mathamr_kedro.corpus.topics import TopicFormulas
-from mathamr_kedro.records import Failure, FormulaMention, Topic
 from mathamr_kedro.trec import TopicNotes
 
 

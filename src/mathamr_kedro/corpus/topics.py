@@ -8,14 +8,14 @@ from pathlib import Path
 
 from lxml import etree
 
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.records import Failure, Formula
 from mathamr_kedro.corpus.delimiters import strip_delimiters
 from mathamr_kedro.corpus.formula_rows import FormulaRow
 from mathamr_kedro.corpus.placeholders import FormulaLookup, visual_id_of_latex
 from mathamr_kedro.corpus.raw import RawTopic, is_number
 from mathamr_kedro.corpus.scanning import unescape_latex
 from mathamr_kedro.corpus.xml_rows import read_xml
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.records import Failure, Formula
 from mathamr_kedro.trec import read_table
 
 _COLUMNS = ("id", "topic_id", "thread_id", "type", "formula|opt|slt")

@@ -16,13 +16,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mathamr_kedro.base.files import replace_folder
+from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.base.sealing import check_folder, seal_folder
 from mathamr_kedro.corpus.delimiters import strip_delimiters
 from mathamr_kedro.corpus.formula_rows import FormulaRow
 from mathamr_kedro.corpus.raw import is_number
 from mathamr_kedro.corpus.scanning import unescape_latex
-from mathamr_kedro.files import replace_folder
-from mathamr_kedro.sealing import check_folder, seal_folder
-from mathamr_kedro.wording import count_nouns
 
 _ARRAYS = ("ids", "visual_ids", "owners", "starts", "lengths")
 _LATEX = "latex.bin"

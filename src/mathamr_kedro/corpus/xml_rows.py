@@ -12,7 +12,7 @@ from typing import IO
 
 from lxml import etree
 
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.trec import open_binary, refuse_damaged_gzip
 
 REPLACEMENT = "\ufffd"

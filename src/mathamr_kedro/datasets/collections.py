@@ -8,7 +8,9 @@ from typing import Any, Literal, get_args
 
 from kedro.io import AbstractDataset
 
-from mathamr_kedro.content import ContentDigests
+from mathamr_kedro.base.content import ContentDigests
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.corpus import (
     ArqmathCollection,
     ArqmathFiles,
@@ -23,8 +25,6 @@ from mathamr_kedro.corpus import (
     PremiseCollection,
 )
 from mathamr_kedro.corpus.own_files import Unit
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.parameters import read_parameters
 
 Kind = Literal["arqmath", "beir", "formula_pool", "ntcir12", "own", "premises"]
 _BENCHMARKS = {"beir": BeirCollection, "premises": PremiseCollection}

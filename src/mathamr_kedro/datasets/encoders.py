@@ -9,15 +9,15 @@ from typing import Any
 
 from kedro_datasets._typing import TablePreview
 
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.base.sealing import check_sealed, replace_sealed
 from mathamr_kedro.datasets.previews import list_rows
 from mathamr_kedro.datasets.store_folder import StoreFolderDataset
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.files import fingerprint
 from mathamr_kedro.learning.trainer import HISTORY, MODEL
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model
-from mathamr_kedro.sealing import check_sealed, replace_sealed
-from mathamr_kedro.wording import count_nouns
 
 
 class EncoderStore:

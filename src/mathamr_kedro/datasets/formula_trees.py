@@ -16,13 +16,13 @@ from typing import Any
 from kedro.io import AbstractDataset
 from kedro_datasets._typing import HTMLPreview
 
+from mathamr_kedro.base.errors import DamagedFileError, MissingInputError
+from mathamr_kedro.base.files import fingerprint, write_text
+from mathamr_kedro.base.sealing import SEALS, check_folder, seal_folder
+from mathamr_kedro.base.shards import EndOfShards, Shard, StartOfShards
 from mathamr_kedro.datasets.previews import embed_picture
 from mathamr_kedro.datasets.previews import write_text as write_html
-from mathamr_kedro.errors import DamagedFileError, MissingInputError
-from mathamr_kedro.files import fingerprint, write_text
 from mathamr_kedro.formula import TreeStore, draw_svg
-from mathamr_kedro.sealing import SEALS, check_folder, seal_folder
-from mathamr_kedro.shards import EndOfShards, Shard, StartOfShards
 
 logger = logging.getLogger(__name__)
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from kedro.io import AbstractDataset
 
+from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.base.shards import Shard, ShardFolder, ShardItem
 from mathamr_kedro.graph import GraphBlock
 from mathamr_kedro.graph.blocks import VERSION
-from mathamr_kedro.shards import Shard, ShardFolder, ShardItem
-from mathamr_kedro.wording import count_nouns
 
 SUFFIX = ".npz"
 

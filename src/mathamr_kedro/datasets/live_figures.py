@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 from kedro.io import AbstractDataset
 from kedro_datasets._typing import ImagePreview
 
-from mathamr_kedro.errors import ConfigurationError, DiskFullError
+from mathamr_kedro.base.errors import ConfigurationError, DiskFullError
+from mathamr_kedro.base.files import replace_file, write_text
 from mathamr_kedro.figures import write_png
-from mathamr_kedro.files import replace_file, write_text
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

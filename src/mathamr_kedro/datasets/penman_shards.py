@@ -11,6 +11,8 @@ from typing import Any
 from kedro.io import AbstractDataset
 from kedro_datasets._typing import HTMLPreview
 
+from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.base.shards import Shard, ShardFolder, ShardItem
 from mathamr_kedro.datasets.previews import embed_picture, write_text
 from mathamr_kedro.graph import (
     GraphRecord,
@@ -20,8 +22,6 @@ from mathamr_kedro.graph import (
 )
 from mathamr_kedro.graph.drawing.page import write_key
 from mathamr_kedro.graph.penman_records import SUFFIX
-from mathamr_kedro.shards import Shard, ShardFolder, ShardItem
-from mathamr_kedro.wording import count_nouns
 
 _LOOKED_AT = 200
 """Graphs among which a preview chooses."""
@@ -99,8 +99,8 @@ class PenmanShards:
 class PenmanShardsDataset(AbstractDataset[ShardItem, PenmanShards]):
     """Saves shards of graph records as they come; loads a :class:`PenmanShards`.
 
-    A generator node yields :class:`~mathamr_kedro.shards.Shard` objects and, last, an
-    :class:`~mathamr_kedro.shards.EndOfShards`. The rows of a shard are
+    A generator node yields :class:`~mathamr_kedro.base.shards.Shard` objects and, last,
+    an :class:`~mathamr_kedro.base.shards.EndOfShards`. The rows of a shard are
     :class:`~mathamr_kedro.graph.penman_records.GraphRecord` values, or the text of such
     records where a worker has already written it. Example of a catalog entry::
 

@@ -20,10 +20,10 @@ from typing import Any
 from kedro.io import AbstractVersionedDataset, DatasetError, Version
 from kedro_datasets._typing import TablePreview
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.metrics import count_ties
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.evaluation.metrics import count_ties
 from mathamr_kedro.trec import Run, RunForm, read_run, write_run
-from mathamr_kedro.wording import count_nouns
 
 _LIST_NAME = "runs.json"
 

@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 from kedro.io import AbstractDataset
 from kedro_datasets._typing import TablePreview
 
-from mathamr_kedro import records
+from mathamr_kedro.base import records
+from mathamr_kedro.base.errors import ConfigurationError, suggest
+from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.base.shards import Shard, ShardFolder, ShardItem
 from mathamr_kedro.corpus import RecordTables
-from mathamr_kedro.errors import ConfigurationError, suggest
-from mathamr_kedro.shards import Shard, ShardFolder, ShardItem
-from mathamr_kedro.wording import count_nouns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,9 +198,9 @@ class RowFinder:
 class ShardedTableDataset(AbstractDataset[ShardItem, ShardedTable]):
     """Saves shards of records as they come; loads a :class:`ShardedTable`.
 
-    A generator node yields :class:`~mathamr_kedro.shards.Shard` objects and, last, an
-    :class:`~mathamr_kedro.shards.EndOfShards`. One that can be resumed yields a
-    :class:`~mathamr_kedro.shards.StartOfShards` first. Example of a catalog entry::
+    A generator node yields :class:`~mathamr_kedro.base.shards.Shard` objects and, last,
+    an :class:`~mathamr_kedro.base.shards.EndOfShards`. One that can be resumed yields a
+    :class:`~mathamr_kedro.base.shards.StartOfShards` first. A catalog entry::
 
         posts:
           type: mathamr_kedro.datasets.sharded_table.ShardedTableDataset

@@ -8,14 +8,14 @@ from typing import Any
 
 from kedro.io import AbstractDataset
 
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.datasets.formula_trees import FormulaTreesDataset
 from mathamr_kedro.datasets.penman_shards import PenmanShardsDataset
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
 from mathamr_kedro.datasets.store_folder import StoreFolderDataset
-from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula import find_trees
 from mathamr_kedro.systems import SystemFolder, SystemSources
-from mathamr_kedro.wording import count_nouns
 
 _RECORDS = {
     "formulas": "FormulaInstance",

@@ -10,11 +10,11 @@ from typing import Any
 from kedro.io import AbstractDataset
 from kedro_datasets._typing import TablePreview
 
+from mathamr_kedro.base.errors import ConfigurationError, InputError, MissingInputError
+from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.datasets.previews import list_rows
 from mathamr_kedro.datasets.store_folder import StoreFolderDataset
-from mathamr_kedro.errors import ConfigurationError, InputError, MissingInputError
 from mathamr_kedro.search import Dtype, VectorStore, verify_store
-from mathamr_kedro.wording import count_nouns
 
 
 class VectorStores:

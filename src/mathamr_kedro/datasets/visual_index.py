@@ -7,8 +7,8 @@ from typing import Any
 
 from kedro.io import AbstractDataset
 
+from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.corpus import VisualIndex
-from mathamr_kedro.errors import MissingInputError
 
 
 class VisualIndexDataset(AbstractDataset[VisualIndex, VisualIndex]):

@@ -28,7 +28,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.files import fingerprint, replace_folder
+from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.experiments.costs import Costs
 from mathamr_kedro.experiments.grid import (
     CELL_STAGES,
@@ -36,8 +38,6 @@ from mathamr_kedro.experiments.grid import (
     SYSTEMS,
     describe_key,
 )
-from mathamr_kedro.files import fingerprint, replace_folder
-from mathamr_kedro.wording import count_nouns
 
 logger = logging.getLogger(__name__)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mathamr_kedro.stats import Column, Row, Table
-from mathamr_kedro.stats.tables import MISSING
+from mathamr_kedro.evaluation.stats import Column, Row, Table
+from mathamr_kedro.evaluation.stats.tables import MISSING
 
 Values = Mapping[str, Any]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mathamr_kedro.machines import Machine
-from mathamr_kedro.stats import QUERY_SECONDS, FloatArray
+from mathamr_kedro.base.machines import Machine
+from mathamr_kedro.evaluation.stats import QUERY_SECONDS, FloatArray
 
 _TRAINING = (
     "seconds_per_epoch", "minutes_per_epoch", "memory_gigabytes", "training_seconds",

@@ -13,13 +13,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import partial
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.records import FormulaMention, Post, Topic
+from mathamr_kedro.base.types import Grade, PostId, TopicId, VisualId
 from mathamr_kedro.experiments.first_results import KEPT, read_results
 from mathamr_kedro.experiments.results import ShownRun, choose_topic_set
-from mathamr_kedro.records import FormulaMention, Post, Topic
 from mathamr_kedro.runs import TopicSet
 from mathamr_kedro.search.explanation import restore_formulas
-from mathamr_kedro.types import Grade, PostId, TopicId, VisualId
 
 _LONGEST = 2000
 """Letters of a post that are shown."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from mathamr_kedro.evaluation.stats import SeedResult, select_best_seed
 from mathamr_kedro.experiments.outcomes import Outcome
 from mathamr_kedro.figures import style_figure
-from mathamr_kedro.stats import SeedResult, select_best_seed
 
 _Results = Mapping[str, Sequence[SeedResult]]
 

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mathamr_kedro.hits import FormulaHits
+from mathamr_kedro.base.hits import FormulaHits
+from mathamr_kedro.base.types import FormulaId, PostId, TopicId
 from mathamr_kedro.trec import Run
-from mathamr_kedro.types import FormulaId, PostId, TopicId
 
 KEPT = 10
 """Results of a topic in a cell: as many as P'@10 looks at."""

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal
 
-from mathamr_kedro.errors import ConfigurationError, suggest
-from mathamr_kedro.files import fingerprint
-from mathamr_kedro.parameters import merge_parameters, read_parameters
+from mathamr_kedro.base.errors import ConfigurationError, suggest
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.parameters import merge_parameters, read_parameters
 
 Values = Mapping[str, Any]
 
@@ -249,7 +249,7 @@ def _strip_items(values: Values, place: tuple[str, ...]) -> Iterator[tuple[str, 
 
 def _list_tables() -> Collection[str]:
     # scipy takes a second to load; a run without an experiment need not wait for it.
-    from mathamr_kedro.stats.thesis_tables import LAYOUTS  # noqa: PLC0415
+    from mathamr_kedro.evaluation.stats.thesis_tables import LAYOUTS  # noqa: PLC0415
 
     return LAYOUTS
 

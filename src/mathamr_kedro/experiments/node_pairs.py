@@ -6,14 +6,14 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.records import Topic
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.experiments.examples import ExampleTexts, NodePair
 from mathamr_kedro.experiments.grid import SYSTEM
 from mathamr_kedro.experiments.results import ShownRun, strategy_of
-from mathamr_kedro.records import Topic
 from mathamr_kedro.search import Explanation, VectorStore, explain
 from mathamr_kedro.search.explanation import caption_nodes
-from mathamr_kedro.types import PostId
 
 logger = logging.getLogger(__name__)
 

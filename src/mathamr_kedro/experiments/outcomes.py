@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mathamr_kedro.amr import describe_parser
+from mathamr_kedro.evaluation.stats import SeedResult, TestConfig
 from mathamr_kedro.experiments.cells import FinishedCell, TopicScores
 from mathamr_kedro.experiments.costs import Costs
 from mathamr_kedro.experiments.grid import Cell
@@ -21,7 +22,6 @@ from mathamr_kedro.experiments.results import (
     choose_topic_set,
     strategy_of,
 )
-from mathamr_kedro.stats import SeedResult, TestConfig
 
 logger = logging.getLogger(__name__)
 

@@ -20,10 +20,10 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import Any
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.experiments.grid import SYSTEMS, Cell
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
-from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph import PreprocessingConfig, ReleasedEncoder
 from mathamr_kedro.model.weights import CONFIG
 

@@ -6,10 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from mathamr_kedro.experiments.cells import FinishedCell, TopicScores
-from mathamr_kedro.experiments.grid import Experiment
-from mathamr_kedro.experiments.results import strategy_of
-from mathamr_kedro.stats import (
+from mathamr_kedro.evaluation.stats import (
     EFFECTIVENESS,
     LAYOUTS,
     Column,
@@ -25,6 +22,9 @@ from mathamr_kedro.stats import (
     efficiency_table,
     mean_table,
 )
+from mathamr_kedro.experiments.cells import FinishedCell, TopicScores
+from mathamr_kedro.experiments.grid import Experiment
+from mathamr_kedro.experiments.results import strategy_of
 
 Results = Mapping[str, Sequence[SeedResult]]
 

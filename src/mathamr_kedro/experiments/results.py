@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from mathamr_kedro.errors import InputError, MissingInputError
+from mathamr_kedro.base.errors import InputError, MissingInputError
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.evaluation.stats import QUERY_SECONDS, FloatArray, SeedResult
 from mathamr_kedro.experiments.cells import CellStore, FinishedCell, TopicScores
 from mathamr_kedro.experiments.costs import Costs
 from mathamr_kedro.experiments.grid import SYSTEM, Cell, Experiment, list_cells
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.stats import QUERY_SECONDS, FloatArray, SeedResult
 
 
 class ShownRun(NamedTuple):

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.graph import ReleasedEncoder
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.node_vectors import NodeVectorsConfig
-from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.text import explain_absence
 
 

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mathamr_kedro.errors import ConfigurationError, suggest
-from mathamr_kedro.experiments.changes import Change
-from mathamr_kedro.stats import (
+from mathamr_kedro.base.errors import ConfigurationError, suggest
+from mathamr_kedro.evaluation.stats import (
     QUERY_SECONDS,
     Column,
     Comparison,
@@ -22,6 +21,7 @@ from mathamr_kedro.stats import (
     compare_with_baseline,
     summarise_seeds,
 )
+from mathamr_kedro.experiments.changes import Change
 
 Values = Mapping[str, Any]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 
-from mathamr_kedro.errors import FormulaError
+from mathamr_kedro.base.errors import FormulaError
 from mathamr_kedro.formula.node import SLT_EDGES, Node
 
 _REVERSED_SLT_EDGES = SLT_EDGES[:0:-1]  # without "n", which stands unmarked

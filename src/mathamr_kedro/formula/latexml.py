@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.formula.labels import ARQMATH_SPELLING
 from mathamr_kedro.formula.latexml_source import LatexSource
 from mathamr_kedro.formula.mathml import COMPATS, opt_from_mathml, slt_from_mathml

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from mathamr_kedro.errors import FormulaError
+from mathamr_kedro.base.errors import FormulaError
 from mathamr_kedro.formula.latex import trees_from_latex
 from mathamr_kedro.formula.terms import Term
 from mathamr_kedro.formula.tree import FormulaTree

@@ -18,7 +18,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import TypeAlias
 
-from mathamr_kedro.errors import FormulaError
+from mathamr_kedro.base.errors import FormulaError
 from mathamr_kedro.formula.node import SLT_EDGES, Node
 from mathamr_kedro.formula.tree import FormulaTree
 

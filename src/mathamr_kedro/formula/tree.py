@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from mathamr_kedro.errors import FormulaError, suggest
+from mathamr_kedro.base.errors import FormulaError, suggest
 from mathamr_kedro.formula.bracket_strings import (
     format_bracket_string,
     parse_bracket_string,

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import mathamr_kedro.formula
-from mathamr_kedro.errors import FormulaError
+from mathamr_kedro.base.errors import FormulaError
+from mathamr_kedro.base.records import TRANSIENT, Formula
+from mathamr_kedro.base.types import FormulaId, VisualId
 from mathamr_kedro.formula.latexml import LatexmlConverter
 from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
 from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
-from mathamr_kedro.records import TRANSIENT, Formula
-from mathamr_kedro.types import FormulaId, VisualId
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula.tree_store import TreeStore

@@ -25,12 +25,12 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from mathamr_kedro.errors import InputError, MalformedInputError, MissingInputError
+from mathamr_kedro.base.errors import InputError, MalformedInputError, MissingInputError
+from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.base.sealing import check_sealed
+from mathamr_kedro.base.types import FormulaId, VisualId
 from mathamr_kedro.formula.tree import FormulaTrees
 from mathamr_kedro.formula.tree_rows import DICTIONARY, SOURCES, TreeRow
-from mathamr_kedro.sealing import check_sealed
-from mathamr_kedro.types import FormulaId, VisualId
-from mathamr_kedro.wording import count_nouns
 
 _VERSION = 1
 _CACHE_MEBIBYTES = 64

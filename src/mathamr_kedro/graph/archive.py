@@ -27,8 +27,8 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.files import replace_file
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.files import replace_file
 
 _FORMAT = "mathamr-graphs"
 _VERSION = 1

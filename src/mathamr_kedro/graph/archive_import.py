@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from mathamr_kedro.errors import GraphError, MalformedInputError
-from mathamr_kedro.files import fingerprint
+from mathamr_kedro.base.errors import GraphError, MalformedInputError
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.records import Failure
+from mathamr_kedro.base.shards import EndOfShards, Shard, ShardItem, StartOfShards
 from mathamr_kedro.graph.archive import ArchivedFile, GraphArchive
 from mathamr_kedro.graph.archive_tables import ArchivedTables
 from mathamr_kedro.graph.penman_graph import read_math_graph
 from mathamr_kedro.graph.penman_records import GraphRecord
-from mathamr_kedro.records import Failure
-from mathamr_kedro.shards import EndOfShards, Shard, ShardItem, StartOfShards
 
 _PAIRS = "pairs"
 _STAGE = "graph_fusion"

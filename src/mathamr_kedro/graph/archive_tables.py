@@ -8,10 +8,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.records import Failure, TrainingPair
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph.archive import ArchivedFile
-from mathamr_kedro.records import Failure, TrainingPair
-from mathamr_kedro.types import PostId
 
 
 class ArchivedTables:

@@ -29,7 +29,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import GraphError
+from mathamr_kedro.base.errors import GraphError
 
 Ids: TypeAlias = NDArray[np.uint32]
 

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import MathAMRError
+from mathamr_kedro.base.errors import MathAMRError
+from mathamr_kedro.base.types import FormulaId, PostId
 from mathamr_kedro.graph.arrays import FORMULA, GraphArrays, GraphSchema
 from mathamr_kedro.graph.builder import ArrayBuilder
 from mathamr_kedro.graph.numbering import RAW_SCHEMA, RawNumbering
@@ -32,7 +33,6 @@ from mathamr_kedro.graph.shards.layout import (
     FormulaName,
 )
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
-from mathamr_kedro.types import FormulaId, PostId
 
 VERSION = 2
 """Of the files; blocks of another version are built anew."""

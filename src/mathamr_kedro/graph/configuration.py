@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.files import fingerprint
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.base.workers import WorkerConfig
 from mathamr_kedro.graph.pairs import SplitConfig
 from mathamr_kedro.graph.released import ReleasedEncoder
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import VocabularyConfig
-from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.workers import WorkerConfig
 
 
 @dataclass(frozen=True)

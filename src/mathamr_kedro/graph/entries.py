@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mathamr_kedro.types import FormulaId, PostId
+from mathamr_kedro.base.types import FormulaId, PostId
 
 FORMULA_TYPE = "formula"
 """Type of an entry that has formulas alone: no search for posts returns it."""

@@ -22,7 +22,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
-from mathamr_kedro.errors import GraphError, MalformedInputError
+from mathamr_kedro.base.errors import GraphError, MalformedInputError
+from mathamr_kedro.base.records import Failure
 from mathamr_kedro.graph.math_graph import (
     MATH_ROLE,
     OPT_ROLE,
@@ -43,7 +44,6 @@ from mathamr_kedro.graph.tree_lookup import (
     TreeLines,
     TreeLookup,
 )
-from mathamr_kedro.records import Failure
 
 FusionMode: TypeAlias = Literal["mathamr_plus", "mathamr"]
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.files import fingerprint, replace_folder, write_text
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.files import fingerprint, replace_folder, write_text
+from mathamr_kedro.base.sealing import seal_folder
 from mathamr_kedro.graph.preparation import CONFIGURATION
 from mathamr_kedro.graph.prepared import PreparedGraphs
 from mathamr_kedro.graph.shards.layout import VERSION
 from mathamr_kedro.graph.shards.writer import ShardWriter
-from mathamr_kedro.sealing import seal_folder
 
 _PAIRS = ("train_pairs", "validation_pairs")
 

@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from mathamr_kedro.errors import MathAMRError
+from mathamr_kedro.base.errors import MathAMRError
+from mathamr_kedro.base.records import FormulaInstance, FormulaMention
 from mathamr_kedro.graph.arrays import GraphArrays
 from mathamr_kedro.graph.blocks import GraphBlock
 from mathamr_kedro.graph.builder import ArrayBuilder
@@ -26,7 +27,6 @@ from mathamr_kedro.graph.numbering import RawNumbering
 from mathamr_kedro.graph.penman_records import GraphRecord
 from mathamr_kedro.graph.tree_lookup import StoredTrees, TreeLookup
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
-from mathamr_kedro.records import FormulaInstance, FormulaMention
 
 _AMR = "(m / multi-sentence :snt1 (f / FORMULA_0))"
 

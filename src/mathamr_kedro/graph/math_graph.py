@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from mathamr_kedro.errors import GraphError
+from mathamr_kedro.base.errors import GraphError
 
 Line: TypeAlias = tuple[int, str, int]
 """Node that holds the line, role as written (without colon), node it points to."""

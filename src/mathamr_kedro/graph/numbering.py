@@ -26,6 +26,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 
+from mathamr_kedro.base.stemming import stem
 from mathamr_kedro.graph.arrays import GraphSchema
 from mathamr_kedro.graph.math_graph import is_inverted, read_placeholder
 from mathamr_kedro.graph.penman_graph import read_label
@@ -36,7 +37,6 @@ from mathamr_kedro.graph.vocabulary import (
     classify_number,
     make_schema,
 )
-from mathamr_kedro.stemming import stem
 
 CONCEPT, SYMBOL = "concept", "symbol"
 """AMR concepts are stemmed; constants and symbols of formulas are not."""

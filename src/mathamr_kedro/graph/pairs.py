@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.types import PostId
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.types import PostId
 
 Pair = tuple[PostId, PostId]
 """A question and its answer."""

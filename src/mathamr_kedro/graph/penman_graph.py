@@ -28,7 +28,7 @@ from mathamr_kedro.amr import (
     read_symbol,
 )
 from mathamr_kedro.amr import format_graph as format_amr
-from mathamr_kedro.errors import GraphError
+from mathamr_kedro.base.errors import GraphError
 from mathamr_kedro.graph.math_graph import Line, MathGraph, read_placeholder
 
 _SYMBOL = r'[^\s"()/:~]++'

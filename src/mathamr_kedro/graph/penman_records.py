@@ -25,10 +25,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from mathamr_kedro.errors import GraphError, MalformedInputError
+from mathamr_kedro.base.errors import GraphError, MalformedInputError
+from mathamr_kedro.base.records import Comment, FormulaMention, Post, Topic
 from mathamr_kedro.graph.entries import FORMULA_TYPE, name_entry
 from mathamr_kedro.graph.math_graph import read_placeholder
-from mathamr_kedro.records import Comment, FormulaMention, Post, Topic
 
 SUFFIX = ".amr.txt"
 """How the name of a shard ends."""

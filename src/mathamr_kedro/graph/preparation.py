@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.files import write_text
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.files import write_text
+from mathamr_kedro.base.sealing import replace_sealed, seal_folder
 from mathamr_kedro.graph.configuration import PreprocessingConfig
 from mathamr_kedro.graph.entries import POST_TYPES
 from mathamr_kedro.graph.pairs import Pair, PairSplit
@@ -22,7 +23,6 @@ from mathamr_kedro.graph.vocabulary import (
     RelationVocabulary,
     make_schema,
 )
-from mathamr_kedro.sealing import replace_sealed, seal_folder
 
 if TYPE_CHECKING:
     from mathamr_kedro.corpus import FormulaIds

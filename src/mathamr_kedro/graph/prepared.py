@@ -31,8 +31,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import InputError, MissingInputError
-from mathamr_kedro.files import fingerprint, replace_folder
+from mathamr_kedro.base.errors import InputError, MissingInputError
+from mathamr_kedro.base.files import fingerprint, replace_folder
+from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.base.sealing import check_folder, check_sealed
 from mathamr_kedro.graph.configuration import PreprocessingConfig
 from mathamr_kedro.graph.preparation import CONFIGURATION, Preparation, name_flags
 from mathamr_kedro.graph.shards.layout import GROUPS, VERSION
@@ -41,8 +43,6 @@ from mathamr_kedro.graph.vocabulary import (
     NodeVocabulary,
     RelationVocabulary,
 )
-from mathamr_kedro.sealing import check_folder, check_sealed
-from mathamr_kedro.wording import count_nouns
 
 if TYPE_CHECKING:
     from mathamr_kedro.graph.shards.reader import GraphShards

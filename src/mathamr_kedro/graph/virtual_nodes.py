@@ -28,9 +28,9 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any, Literal, TypeAlias, get_args
 
-from mathamr_kedro.errors import ConfigurationError, suggest
+from mathamr_kedro.base.errors import ConfigurationError, suggest
+from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.graph.arrays import DOCUMENT, FORMULA, SENTENCE, Representative
-from mathamr_kedro.parameters import read_parameters
 
 FormulaMode: TypeAlias = Literal["both", "opt", "slt", "none"]
 Structure: TypeAlias = Literal["hierarchy", "none", "global_maxsim", "global_single"]

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.graph.arrays import GraphSchema
 
 UNK, MASK, URL = "[UNK]", "[MASK]", "[URL]"

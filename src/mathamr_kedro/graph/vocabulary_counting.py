@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mathamr_kedro.errors import GraphError
+from mathamr_kedro.base.errors import GraphError
 from mathamr_kedro.graph.blocks import GraphBlock, LabelCounts
 from mathamr_kedro.graph.numbering import (
     CONCEPT,

@@ -24,7 +24,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mathamr_kedro.errors import MathAMRError, MissingInputError
+from mathamr_kedro.base.errors import MathAMRError, MissingInputError
 from mathamr_kedro.graph import GraphShards, PreparedGraphs, ReleasedEncoder
 from mathamr_kedro.graph.joining import join_prepared
 from mathamr_kedro.graph.preparation import CONFIGURATION

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.graph import GraphBatch
 
 _MASK = 0xFFFFFFFF

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from mathamr_kedro.base.formatting import format_score
 from mathamr_kedro.graph import GraphVariant
 from mathamr_kedro.model import MathAMRPlus
-from mathamr_kedro.wording import format_score
 
 Values = Mapping[str, Any]
 

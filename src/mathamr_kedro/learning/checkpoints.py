@@ -22,11 +22,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mathamr_kedro.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.base.sealing import check_sealed, replace_sealed
 from mathamr_kedro.learning.history import EpochRecord
 from mathamr_kedro.learning.steps import MEASURES, TrainingStep
-from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.sealing import check_sealed, replace_sealed
 
 VERSION = 1
 CHECKPOINT = "checkpoint.pt"

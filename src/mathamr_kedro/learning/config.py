@@ -6,18 +6,18 @@ import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     MalformedInputError,
     MissingInputError,
 )
+from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.learning.augmentation import AugmentationConfig
 from mathamr_kedro.learning.distillation import DistillationConfig
 from mathamr_kedro.learning.losses import LossConfig
 from mathamr_kedro.learning.negatives import NegativesConfig
 from mathamr_kedro.learning.steps import OptimizerConfig, StepsMode
 from mathamr_kedro.model import ComputeConfig, ModelConfig
-from mathamr_kedro.parameters import read_parameters
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from mathamr_kedro.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.maxsim import take_documents
-from mathamr_kedro.ragged import RaggedVectors
 
 
 @dataclass(frozen=True)

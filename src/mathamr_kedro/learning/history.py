@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from mathamr_kedro.machines import Machine
-from mathamr_kedro.wording import format_duration
+from mathamr_kedro.base.formatting import format_duration
+from mathamr_kedro.base.machines import Machine
 
 logger = logging.getLogger(__name__)
 

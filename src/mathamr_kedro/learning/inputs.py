@@ -19,12 +19,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     MalformedInputError,
     MissingInputError,
 )
-from mathamr_kedro.files import fingerprint
+from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.distillation import TextTeacher

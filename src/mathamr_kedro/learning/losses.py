@@ -23,12 +23,12 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.learning.distillation import TextTeacher
 from mathamr_kedro.learning.maxsim import is_formula, maxsim, take_documents
 from mathamr_kedro.learning.pattern_teacher import PatternTeacher
 from mathamr_kedro.model import Precision
-from mathamr_kedro.ragged import RaggedVectors
 
 FormulaPairs: TypeAlias = Literal["visual", "thread", "both"]
 """Which formulas of a post and its pair belong together.

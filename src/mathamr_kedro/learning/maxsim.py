@@ -6,7 +6,7 @@ r"""MaxSim between all queries and all documents of a batch, without padding.
 
 Posts have between one and some hundred vectors. Padding them to the longest of a batch
 makes memory grow with its square; here they stand one after another, as
-:class:`~mathamr_kedro.ragged.RaggedVectors` with the columns
+:class:`~mathamr_kedro.base.ragged.RaggedVectors` with the columns
 
 =========  =====================================================
 ``kind``   formula, sentence or document
@@ -24,9 +24,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.graph import FORMULA
 from mathamr_kedro.model import Precision, can_use_triton, gather_rows
-from mathamr_kedro.ragged import RaggedVectors
 
 _CHUNK = 1 << 24
 

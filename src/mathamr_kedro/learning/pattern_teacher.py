@@ -26,6 +26,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.graph import FORMULA, GraphBatch, GraphShards
 from mathamr_kedro.learning.augmentation import mix_bits
 from mathamr_kedro.learning.distillation import (
@@ -34,8 +36,6 @@ from mathamr_kedro.learning.distillation import (
 )
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
 from mathamr_kedro.learning.maxsim import is_formula
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.ragged import RaggedVectors
 
 _GRAPHS = 128
 """Graphs described at once."""

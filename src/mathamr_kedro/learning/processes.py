@@ -23,8 +23,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.ragged import RaggedVectors
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ from typing import Any
 
 import torch
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.files import replace_folder
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.files import replace_folder
+from mathamr_kedro.base.sealing import seal_folder
 from mathamr_kedro.graph import (
     GraphVariant,
     PreparedGraphs,
@@ -29,7 +30,6 @@ from mathamr_kedro.learning.card import Provenance
 from mathamr_kedro.learning.trainer import FACTS, HISTORY, MODEL
 from mathamr_kedro.model import ComputeConfig, load_model, read_shape, save_model
 from mathamr_kedro.model.weights import CONFIG
-from mathamr_kedro.sealing import seal_folder
 
 CARD = "README.md"
 

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.files import replace_file
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.files import replace_file
 from mathamr_kedro.graph import GraphSchema, GraphShards
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols

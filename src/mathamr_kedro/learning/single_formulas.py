@@ -27,8 +27,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.files import fingerprint, replace_file
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.files import fingerprint, replace_file
+from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.graph import (
     FORMULA,
     GraphArrays,
@@ -38,7 +39,6 @@ from mathamr_kedro.graph import (
 from mathamr_kedro.learning.formula_graphs import Formula
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
 from mathamr_kedro.learning.processes import Processes
-from mathamr_kedro.progress import report_progress
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.graph.shards.texts import write_texts
 from mathamr_kedro.learning.node_vectors import Encode
 

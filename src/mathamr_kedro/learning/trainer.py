@@ -22,11 +22,13 @@ from typing import NamedTuple
 
 import torch
 
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     TrainingError,
 )
-from mathamr_kedro.files import write_text
+from mathamr_kedro.base.files import write_text
+from mathamr_kedro.base.formatting import draw_sparkline
+from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.augmentation import step_key
 from mathamr_kedro.learning.checkpoints import TrainingState
@@ -40,9 +42,7 @@ from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.learning.single_formulas import add_single_formulas
 from mathamr_kedro.learning.steps import make_runner
 from mathamr_kedro.learning.validation import Validation
-from mathamr_kedro.machines import Machine
 from mathamr_kedro.model import save_model
-from mathamr_kedro.wording import draw_sparkline
 
 logger = logging.getLogger(__name__)
 

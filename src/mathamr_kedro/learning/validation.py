@@ -10,11 +10,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.graph import GraphBatch
 from mathamr_kedro.learning.encoding import ShardSource
 from mathamr_kedro.learning.pairs import TrainingPairs
 from mathamr_kedro.learning.steps import TrainingStep
-from mathamr_kedro.ragged import RaggedVectors
 
 
 class _Means(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.graph import GraphBatch
 from mathamr_kedro.model.config import BackendName, Precision
 from mathamr_kedro.model.reference_backend import ReferenceBackend

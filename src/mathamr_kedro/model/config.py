@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import torch
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 
 VirtualInit: TypeAlias = Literal[
     "zero",

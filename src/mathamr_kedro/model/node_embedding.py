@@ -21,7 +21,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.graph import KIND_NAMES, GraphBatch, GraphSchema
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.member_pooling import (

@@ -18,7 +18,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.graph import DOCUMENT, GraphBatch
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.member_pooling import place_rows

@@ -22,17 +22,17 @@ from typing import Any
 
 import torch
 
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     DamagedFileError,
     MalformedInputError,
     MissingInputError,
 )
+from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.base.sealing import check_folder, replace_sealed
 from mathamr_kedro.graph import GraphSchema
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
-from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.sealing import check_folder, replace_sealed
 
 VERSION = 1
 CONFIG = "model.json"

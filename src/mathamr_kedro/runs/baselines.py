@@ -31,11 +31,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast, get_args
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.records import FormulaInstance, Post, Topic
+from mathamr_kedro.base.types import PostId, TopicId
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.hits import Hits
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import FormulaInstance, Post, Topic
 from mathamr_kedro.runs.sentence_index import SentenceIndex
 from mathamr_kedro.systems.protocol import TermSystem, TreeLookup
 from mathamr_kedro.systems.queries import (
@@ -51,7 +52,6 @@ from mathamr_kedro.text import (
     restore_latex,
     split_text,
 )
-from mathamr_kedro.types import PostId, TopicId
 
 PostSystem: TypeAlias = Literal[
     "bm25", "bm25_question", "bm25_graph",

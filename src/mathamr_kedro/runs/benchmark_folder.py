@@ -23,10 +23,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from mathamr_kedro.base.records import (
+    CleanText,
+    FormulaMention,
+    Post,
+    Topic,
+    TrainingPair,
+)
+from mathamr_kedro.base.types import Grade, TopicId
 from mathamr_kedro.corpus import clean_text
-from mathamr_kedro.records import CleanText, FormulaMention, Post, Topic, TrainingPair
 from mathamr_kedro.trec import Run, open_to_replace, write_run
-from mathamr_kedro.types import Grade, TopicId
 
 _QUERY = "query:"
 """Before the id of a training query that was read from such a folder."""

@@ -20,14 +20,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.hits import DECIMALS, rank_ids
-from mathamr_kedro.metrics import Measure
-from mathamr_kedro.metrics.grades import look_up_grades
+from mathamr_kedro.base.hits import DECIMALS, rank_ids
+from mathamr_kedro.base.types import Grade, TopicId
+from mathamr_kedro.evaluation.metrics import Measure
+from mathamr_kedro.evaluation.metrics.grades import look_up_grades
 from mathamr_kedro.runs.fusion import NamedFusion
 from mathamr_kedro.search.fusion import fuse_runs
 from mathamr_kedro.systems.folds import ALL, deal_topics
 from mathamr_kedro.trec import Run
-from mathamr_kedro.types import Grade, TopicId
 
 logger = logging.getLogger(__name__)
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from threading import Event, Lock
 from typing import cast
 
+from mathamr_kedro.base.hits import FormulaHits
+from mathamr_kedro.base.records import FormulaInstance
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.formula import PatternMatch
-from mathamr_kedro.hits import FormulaHits
-from mathamr_kedro.records import FormulaInstance
 from mathamr_kedro.runs.baselines import (
     FORMULA_SYSTEMS,
     FormulaSystem,
@@ -26,7 +27,6 @@ from mathamr_kedro.search import (
 from mathamr_kedro.search.finders import FindInstances
 from mathamr_kedro.systems.protocol import TreeLookup
 from mathamr_kedro.systems.term_rankers import FormulaRanker
-from mathamr_kedro.types import PostId
 
 _TURN = 0.05
 """Seconds between two looks whether searches have ended, or one waits for us."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mathamr_kedro.errors import ConfigurationError, suggest
+from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.search.fusion import WEIGHTED, Fusion, fuse_runs
 from mathamr_kedro.trec import Run
 

@@ -21,13 +21,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.metrics import sort_as_trec_eval
-from mathamr_kedro.records import Topic
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.records import Topic
+from mathamr_kedro.base.types import FormulaId, PostId, TopicId, VisualId
+from mathamr_kedro.evaluation.metrics import sort_as_trec_eval
 from mathamr_kedro.runs.topic_sets import NTCIR12, TASK_OF, ReadTables
 from mathamr_kedro.trec import Run, read_run
-from mathamr_kedro.types import FormulaId, PostId, TopicId, VisualId
 
 _NO_POST = "-"
 """Post of a formula that the collection does not have."""

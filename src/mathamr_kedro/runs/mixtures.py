@@ -32,10 +32,11 @@ import pyarrow as pa
 import torch
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import DOCUMENT
-from mathamr_kedro.hits import Hits
-from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.runs.named_strategies import NamedStrategy
 from mathamr_kedro.search import (
     PostEntry,
@@ -47,7 +48,6 @@ from mathamr_kedro.search import (
 from mathamr_kedro.search.engines.combination import Combination
 from mathamr_kedro.search.engines.protocol import document_vector
 from mathamr_kedro.search.engines.rescoring import settle_list
-from mathamr_kedro.types import PostId
 
 _POSTS_AT_ONCE = 512
 """Posts whose vectors are compared at once: they stay in the cache."""

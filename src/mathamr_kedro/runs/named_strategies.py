@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import QueryParts
-from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.graph import DOCUMENT, SENTENCE
 from mathamr_kedro.runs.baselines import TASK_1_TYPES
 from mathamr_kedro.search import PostEntry, Strategy, Term, VectorStore
 from mathamr_kedro.search.engines.protocol import document_vector
-from mathamr_kedro.types import PostId
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import QueryPart
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.hits import Hits
 from mathamr_kedro.runs.baselines import (
     POST_SYSTEMS,
     PostRanker,
@@ -43,7 +44,6 @@ from mathamr_kedro.search import (
     VectorIndex,
     VectorStore,
 )
-from mathamr_kedro.types import PostId
 
 EncodePart: TypeAlias = Callable[[EncodedQuery, QueryPart], PostEntry]
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TypeVar
 
-from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.records import Topic
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.records import Topic
+from mathamr_kedro.base.types import PostId, TopicId
 from mathamr_kedro.runs.topic_search import Search
 from mathamr_kedro.runs.topic_sets import TASK_OF
 from mathamr_kedro.systems.protocol import TreeLookup
 from mathamr_kedro.systems.queries import find_query_formula
 from mathamr_kedro.trec import Run
-from mathamr_kedro.types import PostId, TopicId
 
 Q = TypeVar("Q")
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.hits import Hits
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.search import ExactSpace
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 

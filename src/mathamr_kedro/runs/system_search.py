@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from mathamr_kedro.errors import ConfigurationError, suggest
-from mathamr_kedro.hits import Hits
-from mathamr_kedro.records import Topic
+from mathamr_kedro.base.errors import ConfigurationError, suggest
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.records import Topic
 from mathamr_kedro.runs.fusion import NamedFusion, fuse_runs
 from mathamr_kedro.search import (
     EncodedQuery,

@@ -7,15 +7,15 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.formatting import format_duration
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.records import Topic
+from mathamr_kedro.base.types import TopicId
 from mathamr_kedro.corpus import QueryParts, name_part
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import Topic
 from mathamr_kedro.search import PostEntry, Vectors, VectorStore
 from mathamr_kedro.trec import Run
-from mathamr_kedro.types import TopicId
-from mathamr_kedro.wording import format_duration
 
 logger = logging.getLogger(__name__)
 

@@ -15,12 +15,12 @@ from fnmatch import fnmatchcase
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.base.records import Judgment, Topic
+from mathamr_kedro.base.types import FormulaId, Grade, TopicId, VisualId
 from mathamr_kedro.corpus import EDITIONS, year_of_topic
-from mathamr_kedro.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.records import Judgment, Topic
 from mathamr_kedro.runs.baselines import TASK_1_TYPES
 from mathamr_kedro.trec import Qrels, Run, TopicNotes
-from mathamr_kedro.types import FormulaId, Grade, TopicId, VisualId
 
 OWN = "own"
 """Topics that are not the lab's."""

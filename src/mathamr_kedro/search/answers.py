@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
+from mathamr_kedro.base.records import Post
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.formula import PatternMatch
-from mathamr_kedro.records import Post
 from mathamr_kedro.search.explanation import Match, ScorePart, restore_formulas
 from mathamr_kedro.search.finders import FindTexts
 from mathamr_kedro.search.queries import EncodedQuery
-from mathamr_kedro.types import PostId
 
 Keep: TypeAlias = Callable[[Post, Post | None], bool]
 """Whether a post, whose question is the second argument, may be returned."""

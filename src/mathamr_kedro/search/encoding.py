@@ -23,32 +23,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.arrays import TextColumn
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.arrays import TextColumn
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     DamagedFileError,
     MalformedInputError,
     WorkerError,
 )
-from mathamr_kedro.files import fingerprint
-from mathamr_kedro.graph import FORMULA, FORMULA_TYPE, GraphShards
-from mathamr_kedro.learning.encoding import encode_shards
-from mathamr_kedro.model.config import ComputeConfig
-from mathamr_kedro.model.mathamr_plus import MathAMRPlus
-from mathamr_kedro.model.weights import find_model_files, load_model
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.ragged import RaggedVectors, scale_to_length_one
-from mathamr_kedro.search.post_vectors import POST_TYPES, PostVectors
-from mathamr_kedro.search.store import VectorStore
-from mathamr_kedro.search.store_state import GraphRange
-from mathamr_kedro.types import FormulaId
-from mathamr_kedro.workers import (
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.ragged import RaggedVectors, scale_to_length_one
+from mathamr_kedro.base.types import FormulaId
+from mathamr_kedro.base.workers import (
     Failed,
     Partition,
     PartitionResult,
     WorkerConfig,
     run_partitions,
 )
+from mathamr_kedro.graph import FORMULA, FORMULA_TYPE, GraphShards
+from mathamr_kedro.learning.encoding import encode_shards
+from mathamr_kedro.model.config import ComputeConfig
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model.weights import find_model_files, load_model
+from mathamr_kedro.search.post_vectors import POST_TYPES, PostVectors
+from mathamr_kedro.search.store import VectorStore
+from mathamr_kedro.search.store_state import GraphRange
 
 _AT_ONCE = 1 << 16
 """Graphs whose formulas are counted at once."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.records import FormulaInstance, Post
+from mathamr_kedro.base.types import FormulaId, PostId
 from mathamr_kedro.formula import PatternMatch
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.records import FormulaInstance, Post
 from mathamr_kedro.search.explanation import ScorePart
 from mathamr_kedro.search.queries import EncodedQuery
-from mathamr_kedro.types import FormulaId, PostId
 
 FindTexts: TypeAlias = Callable[[Collection[PostId]], Mapping[PostId, Post]]
 """Ids to the posts that are there; formulas beside the posts are texts too."""

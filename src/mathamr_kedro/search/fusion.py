@@ -29,11 +29,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.metrics import sort_as_trec_eval
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.types import FormulaId, PostId, TopicId
+from mathamr_kedro.evaluation.metrics import sort_as_trec_eval
 from mathamr_kedro.trec import Run
-from mathamr_kedro.types import FormulaId, PostId, TopicId
 
 FusionMethod: TypeAlias = Literal["rrf", "score_rrf", "weighted", "mean", "max", "f1"]
 Scores: TypeAlias = NDArray[np.float64]

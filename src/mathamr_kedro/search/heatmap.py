@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
-from mathamr_kedro.files import replace_file
+from mathamr_kedro.base.files import replace_file
 from mathamr_kedro.formula import MATH_STYLE, render_text
 from mathamr_kedro.search.explanation import Explanation
 

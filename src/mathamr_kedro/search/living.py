@@ -20,15 +20,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mathamr_kedro.errors import MathAMRError
-from mathamr_kedro.files import write_text
+from mathamr_kedro.base.errors import MathAMRError
+from mathamr_kedro.base.files import write_text
+from mathamr_kedro.base.records import Failure, FormulaInstance, FormulaMention, Post
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import find_owner
-from mathamr_kedro.records import Failure, FormulaInstance, FormulaMention, Post
 from mathamr_kedro.search.engines import EngineConfig, open_index
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.search.queries import QueryEncoder
 from mathamr_kedro.search.store import VectorStore
-from mathamr_kedro.types import PostId
 
 _POSTS_AT_ONCE = 1000
 """Posts of one commit: a killed process loses at most those."""

@@ -21,11 +21,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.arrays import Arrays, TextColumn, spread_ranges
-from mathamr_kedro.errors import MalformedInputError, suggest
+from mathamr_kedro.base.arrays import Arrays, TextColumn, spread_ranges
+from mathamr_kedro.base.errors import MalformedInputError, suggest
+from mathamr_kedro.base.ragged import RaggedVectors, scale_to_length_one
+from mathamr_kedro.base.types import FormulaId, PostId, VisualId
 from mathamr_kedro.graph import DOCUMENT, FORMULA, KIND_NAMES, POST_TYPES
-from mathamr_kedro.ragged import RaggedVectors, scale_to_length_one
-from mathamr_kedro.types import FormulaId, PostId, VisualId
 
 Vectors: TypeAlias = NDArray[Any]
 """(P, k), each row of length 1; float32 or float16."""

@@ -24,8 +24,11 @@ from numpy.typing import NDArray
 
 from mathamr_kedro import formula
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS, ParsedText, ParseFailure
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.ragged import scale_to_length_one
+from mathamr_kedro.base.records import CleanText, Post
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import FormulaMarks, QueryPart, clean_text, take_part
-from mathamr_kedro.errors import MalformedInputError
 from mathamr_kedro.graph import (
     FORMULA,
     GraphArrays,
@@ -35,11 +38,8 @@ from mathamr_kedro.graph import (
     read_placeholder,
 )
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
-from mathamr_kedro.ragged import scale_to_length_one
-from mathamr_kedro.records import CleanText, Post
 from mathamr_kedro.search.explanation import Captions, caption_nodes
 from mathamr_kedro.search.post_vectors import PostEntry, Vectors
-from mathamr_kedro.types import PostId
 
 _QUERY = "query"
 """Key of a typed query."""

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.records import CleanText, FormulaInstance, Post
+from mathamr_kedro.base.types import FormulaId, PostId
 from mathamr_kedro.graph import FORMULA, GraphRecord, name_entry, read_placeholder
-from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.records import CleanText, FormulaInstance, Post
 from mathamr_kedro.search.answers import Answer, FoundTexts, Keep, Result
 from mathamr_kedro.search.engines.protocol import VectorIndex
 from mathamr_kedro.search.explanation import (
@@ -29,7 +30,6 @@ from mathamr_kedro.search.finders import (
 from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.search.queries import EncodedQuery, QueryEncoder
 from mathamr_kedro.search.store import VectorStore
-from mathamr_kedro.types import FormulaId, PostId
 
 _FILTER_DEPTH = 300
 """Best posts among which a filter chooses."""

@@ -20,11 +20,11 @@ from pathlib import Path
 
 import numpy as np
 
-from mathamr_kedro.errors import DamagedFileError, MissingInputError, suggest
+from mathamr_kedro.base.errors import DamagedFileError, MissingInputError, suggest
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.search.post_vectors import PostVectors
 from mathamr_kedro.search.store_files import Segment
 from mathamr_kedro.search.store_state import SegmentEntry, StoreState
-from mathamr_kedro.types import PostId
 
 
 class Snapshot:

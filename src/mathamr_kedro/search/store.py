@@ -25,13 +25,14 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     LockedError,
     MalformedInputError,
     MissingInputError,
 )
-from mathamr_kedro.files import FolderLock
+from mathamr_kedro.base.files import FolderLock
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.search.post_vectors import PostVectors
 from mathamr_kedro.search.snapshots import Snapshot
 from mathamr_kedro.search.store_files import Changes, Segment
@@ -42,7 +43,6 @@ from mathamr_kedro.search.store_state import (
     SegmentEntry,
     StoreState,
 )
-from mathamr_kedro.types import PostId
 
 
 class VectorStore:

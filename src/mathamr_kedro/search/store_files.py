@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.search.post_vectors import PostVectors
 from mathamr_kedro.search.store_state import SegmentEntry
-from mathamr_kedro.types import PostId
 
 
 @dataclass(frozen=True, eq=False)

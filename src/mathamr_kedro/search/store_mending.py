@@ -10,7 +10,7 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
-from mathamr_kedro.errors import DamagedFileError, InputError
+from mathamr_kedro.base.errors import DamagedFileError, InputError
 from mathamr_kedro.search.store_state import SegmentEntry, StoreState
 
 logger = logging.getLogger(__name__)

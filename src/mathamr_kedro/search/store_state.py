@@ -9,17 +9,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from mathamr_kedro.arrays import Arrays, read_arrays, write_arrays
-from mathamr_kedro.checksums import FileSeal
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.arrays import Arrays, read_arrays, write_arrays
+from mathamr_kedro.base.checksums import FileSeal
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     DamagedFileError,
     MalformedInputError,
     MissingInputError,
 )
-from mathamr_kedro.files import fingerprint, write_text
+from mathamr_kedro.base.files import fingerprint, write_text
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.search.post_vectors import PostVectors
-from mathamr_kedro.types import PostId
 
 Dtype: TypeAlias = Literal["float32", "float16"]
 _LIST_NAME = "store.json"

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.graph import find_owner
-from mathamr_kedro.hits import FormulaHits, Hits
 from mathamr_kedro.search.engines.protocol import (
     EXACT,
     HnswWalks,

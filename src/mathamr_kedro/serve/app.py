@@ -20,7 +20,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mathamr_kedro import __version__
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     LockedError,
     MathAMRError,
     MissingInputError,

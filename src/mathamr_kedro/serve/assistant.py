@@ -15,7 +15,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from mathamr_kedro import __version__
-from mathamr_kedro.errors import MathAMRError
+from mathamr_kedro.base.errors import MathAMRError
 from mathamr_kedro.formula import draw_text, trees_from_latex
 from mathamr_kedro.serve.service import SearchService
 from mathamr_kedro.serve.settings import MAX_LATEX, MAX_QUERY

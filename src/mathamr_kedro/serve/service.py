@@ -8,14 +8,14 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any
 
+from mathamr_kedro.base.errors import FormulaError, MathAMRError, MissingInputError
+from mathamr_kedro.base.records import Failure, Post
 from mathamr_kedro.corpus.extraction import PostCleaner
 from mathamr_kedro.corpus.raw import RawPost
-from mathamr_kedro.errors import FormulaError, MathAMRError, MissingInputError
 from mathamr_kedro.formula import draw_svg, trees_from_latex
 from mathamr_kedro.graph import GraphRecord, draw_math_graph, read_math_graph
 from mathamr_kedro.graph.drawing.svg import STYLE
 from mathamr_kedro.project_search import open_living_index, open_searcher
-from mathamr_kedro.records import Failure, Post
 from mathamr_kedro.search import Searcher
 from mathamr_kedro.serve.settings import ServeConfig
 from mathamr_kedro.serve.views import AnswerView, TextView

@@ -19,9 +19,9 @@ from types import MappingProxyType
 from typing import Any
 
 from mathamr_kedro.amr import split_chunks
+from mathamr_kedro.base.records import FormulaMention, Post
 from mathamr_kedro.formula import PatternMatch, mathml_from_latex
 from mathamr_kedro.graph import read_placeholder
-from mathamr_kedro.records import FormulaMention, Post
 from mathamr_kedro.search import Answer, Explanation, Result, ScorePart
 from mathamr_kedro.search.explanation import Match
 

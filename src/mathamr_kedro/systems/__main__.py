@@ -17,7 +17,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mathamr_kedro.errors import MathAMRError
+from mathamr_kedro.base.errors import MathAMRError
 from mathamr_kedro.systems.training import SystemFolder
 
 logger = logging.getLogger("mathamr_kedro.systems")

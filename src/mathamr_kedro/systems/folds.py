@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mathamr_kedro.types import TopicId
+from mathamr_kedro.base.types import TopicId
 
 ALL = "all"
 """What was chosen by all judged topics."""

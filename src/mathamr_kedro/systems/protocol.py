@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
-from mathamr_kedro.files import fingerprint
-from mathamr_kedro.hits import Hits
-from mathamr_kedro.records import (
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.records import (
     FormulaInstance,
     Judgment,
     Post,

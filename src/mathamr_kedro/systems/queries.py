@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.records import FormulaInstance, FormulaMention, Topic
-from mathamr_kedro.types import FormulaId, VisualId
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.records import FormulaInstance, FormulaMention, Topic
+from mathamr_kedro.base.types import FormulaId, VisualId
 
 
 def find_query_formula(topic: Topic) -> FormulaInstance:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from mathamr_kedro.errors import ConfigurationError, suggest
-from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.base.errors import ConfigurationError, suggest
+from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.systems.protocol import PaperSystem
 
 SYSTEMS: Mapping[str, str] = {

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from mathamr_kedro.hits import FormulaHits
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import FormulaInstance, Topic
+from mathamr_kedro.base.hits import FormulaHits
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.records import FormulaInstance, Topic
+from mathamr_kedro.base.types import FormulaId
 from mathamr_kedro.systems.protocol import TermSystem, TreeLookup
 from mathamr_kedro.systems.queries import find_query_formula, name_formulas
 from mathamr_kedro.text import (
@@ -17,7 +18,6 @@ from mathamr_kedro.text import (
     list_tuples,
     split_latex,
 )
-from mathamr_kedro.types import FormulaId
 
 FormulaRanker: TypeAlias = Callable[[Sequence[Topic], int], list[FormulaHits]]
 """Ranks formulas for topics, each visual id once, to a depth."""

@@ -19,8 +19,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.files import fingerprint, replace_folder, write_text
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.files import fingerprint, replace_folder, write_text
 from mathamr_kedro.systems.protocol import (
     Epochs,
     PaperSystem,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mathamr_kedro.hits import Hits
+from mathamr_kedro.base.hits import Hits
 
 _NOTHING = ""
 """A term that nobody asks for: it keeps the place of a document without terms."""

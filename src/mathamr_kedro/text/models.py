@@ -26,8 +26,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from zipfile import ZipFile
 
-from mathamr_kedro.errors import MalformedInputError, MissingInputError, suggest
-from mathamr_kedro.files import replace_folder
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError, suggest
+from mathamr_kedro.base.files import replace_folder
 
 EXTRA = 'pip install "mathamr-kedro[text]"'
 _WEIGHTS = "model.safetensors"

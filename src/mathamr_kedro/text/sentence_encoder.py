@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.text.models import EXTRA
 
 _BATCH = 32

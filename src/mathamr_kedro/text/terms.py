@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from mathamr_kedro.base.records import FormulaMention
+from mathamr_kedro.base.stemming import stem
 from mathamr_kedro.formula import FormulaTree, FormulaTrees, find_kind
 from mathamr_kedro.graph import number_through, read_label, read_math_graph
-from mathamr_kedro.records import FormulaMention
-from mathamr_kedro.stemming import stem
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+")
 _LATEX = re.compile(r"\\[A-Za-z]+\*?|\\.|\d+(?:\.\d+)?|[^\s{}$&]")

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from mathamr_kedro.errors import MalformedInputError, MissingInputError, suggest
-from mathamr_kedro.files import replace_file
-from mathamr_kedro.progress import count_bytes
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError, suggest
+from mathamr_kedro.base.files import replace_file
+from mathamr_kedro.base.progress import count_bytes
 
 Names = Literal["nfc", "as_written"]
 """Whether names are compared as NFC Unicode, or code point by code point."""

@@ -31,8 +31,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.records import Failure, Judgment
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.records import Failure, Judgment
+from mathamr_kedro.base.types import FormulaId, Grade, TopicId, VisualId
 from mathamr_kedro.trec.columns import Columns
 from mathamr_kedro.trec.files import (
     Names,
@@ -40,7 +41,6 @@ from mathamr_kedro.trec.files import (
     open_to_replace,
     refuse_damaged_gzip,
 )
-from mathamr_kedro.types import FormulaId, Grade, TopicId, VisualId
 
 
 class GradeScale(NamedTuple):

@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mathamr_kedro.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.types import TopicId
 from mathamr_kedro.trec.columns import BadLines, Columns
 from mathamr_kedro.trec.files import Names, open_to_replace
 from mathamr_kedro.trec.run_forms import (
@@ -26,7 +27,6 @@ from mathamr_kedro.trec.run_forms import (
     find_form,
 )
 from mathamr_kedro.trec.runs import IntArray, Run
-from mathamr_kedro.types import TopicId
 
 
 def read_run(

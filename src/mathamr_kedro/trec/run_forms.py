@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Literal, get_args
 
-from mathamr_kedro.errors import ConfigurationError, MalformedInputError, suggest
+from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError, suggest
 from mathamr_kedro.trec.columns import Columns
 
 RunForm = Literal["trec", "arqmath1", "arqmath2"]

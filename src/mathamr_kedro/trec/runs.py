@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.types import TopicId
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.types import TopicId
 
 IntArray = npt.NDArray[np.int64]
 
@@ -19,7 +19,7 @@ class Run:
     """The ranked lists of one system.
 
     Lists keep the order in which a search returned or a file lists them. Scoring puts
-    them into the order of trec_eval (:mod:`mathamr_kedro.metrics.rankings`).
+    them into the order of trec_eval (:mod:`mathamr_kedro.evaluation.metrics.rankings`).
     """
 
     name: str

@@ -19,8 +19,8 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.records import Failure
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.records import Failure
 from mathamr_kedro.trec.files import open_binary, refuse_damaged_gzip
 
 _MAX_CELL = 16 * 2**20  # a longer cell means that a quote was never closed

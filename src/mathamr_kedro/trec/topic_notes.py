@@ -22,9 +22,9 @@ import csv
 import io
 from pathlib import Path
 
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.types import TopicId
 from mathamr_kedro.trec.files import read_text
-from mathamr_kedro.types import TopicId
 
 TopicNotes = dict[TopicId, dict[str, str]]
 """Value of each dimension by topic, e.g. ``{"A.201": {"category": "Proof"}}``."""

@@ -19,10 +19,10 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.records import Failure
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.records import Failure
+from mathamr_kedro.base.types import FormulaId, VisualId
 from mathamr_kedro.trec.tables import read_table
-from mathamr_kedro.types import FormulaId, VisualId
 
 
 class VisualIds(NamedTuple):

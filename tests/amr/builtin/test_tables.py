@@ -11,7 +11,7 @@ import pytest
 
 from mathamr_kedro.amr.builtin.linear import Classifier, Ranker
 from mathamr_kedro.amr.builtin.tables import TABLES, Models, _read_table
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.base.errors import MissingInputError
 from tools.amr_tables import corpora
 from tools.amr_tables.fit import _write_table
 

@@ -19,7 +19,7 @@ from mathamr_kedro.amr.transition.parser import (
     _make_command,
     _make_environment,
 )
-from mathamr_kedro.errors import ConfigurationError, WorkerError
+from mathamr_kedro.base.errors import ConfigurationError, WorkerError
 from tests.conftest import PATIENCE
 
 FAKE = Path(__file__).parents[3] / "benchmarks" / "fake_amr_worker.py"

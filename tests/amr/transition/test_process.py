@@ -14,7 +14,7 @@ from mathamr_kedro.amr.transition.process import (
     _is_answer,
     _read_message,
 )
-from mathamr_kedro.errors import ConfigurationError, WorkerError
+from mathamr_kedro.base.errors import ConfigurationError, WorkerError
 from tests.conftest import PATIENCE
 
 

@@ -17,7 +17,7 @@ from mathamr_kedro.amr.chunking import Chunk
 from mathamr_kedro.amr.graphs import ParseFailure
 from mathamr_kedro.amr.transition import scatter, worker
 from mathamr_kedro.amr.transition.parser import TransitionConfig, TransitionParser
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from tests.conftest import PATIENCE
 
 FOLDER = Path(worker.__file__).parent

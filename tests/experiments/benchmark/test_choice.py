@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import InputError
+from mathamr_kedro.base.errors import InputError
 from mathamr_kedro.experiments.benchmark import Choice
 
 MEANS = {

@@ -9,9 +9,9 @@ import matplotlib.image
 import pytest
 from matplotlib.colors import to_hex
 
+from mathamr_kedro.evaluation.stats import TestConfig
 from mathamr_kedro.experiments.benchmark import BenchmarkReport
 from mathamr_kedro.experiments.benchmark.figure import draw_benchmarks, draw_costs
-from mathamr_kedro.stats import TestConfig
 from tests.drawn_pages import keep_pages
 from tests.experiments.benchmark.rows import BEST, WORST, make_scores
 

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mathamr_kedro.evaluation.stats import TestConfig, bootstrap_interval
 from mathamr_kedro.experiments.benchmark import BenchmarkReport
 from mathamr_kedro.experiments.benchmark.figure import (
     draw_benchmarks,
     draw_costs,
     find_front,
 )
-from mathamr_kedro.stats import TestConfig, bootstrap_interval
 from tests.experiments.benchmark.rows import BEST, WORST, make_scores
 
 TESTS = TestConfig(num_samples=500)

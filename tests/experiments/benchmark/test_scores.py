@@ -8,9 +8,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.evaluation.metrics import evaluate_run, parse_measure
 from mathamr_kedro.experiments.benchmark import BenchmarkScores
-from mathamr_kedro.metrics import evaluate_run, parse_measure
 from mathamr_kedro.trec import Qrels
 from tests.experiments.benchmark.rows import (
     BEST,

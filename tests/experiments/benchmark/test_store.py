@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import InputError, MissingInputError
+from mathamr_kedro.base.errors import InputError, MissingInputError
+from mathamr_kedro.evaluation.stats import TestConfig
 from mathamr_kedro.experiments.benchmark import BenchmarkReport, BenchmarkStore
-from mathamr_kedro.stats import TestConfig
 from tests.experiments.benchmark.rows import BEST, WORST, make_scores
 
 TESTS = TestConfig(num_samples=500)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.environments import EnvironmentLoader
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.experiments.benchmark import Benchmark
 from tests.conftest import PROJECT
 

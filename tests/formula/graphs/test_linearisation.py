@@ -7,7 +7,7 @@ from collections import Counter
 import penman
 import pytest
 
-from mathamr_kedro.errors import FormulaError
+from mathamr_kedro.base.errors import FormulaError
 from mathamr_kedro.formula import FormulaTree, opt_from_mathml
 from mathamr_kedro.formula.graphs.linearisation import (
     format_amr,

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.formula import FormulaTree
 from mathamr_kedro.formula.graphs.shared_graph import build_shared_graph
 from mathamr_kedro.formula.graphs.substitution import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.formula import FormulaTree
 from mathamr_kedro.formula.graphs.tuple_words import TupleEncoder, _split_label
 from mathamr_kedro.formula.tuples import SymbolPair

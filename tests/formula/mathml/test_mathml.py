@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.formula import FormulaTree, opt_from_mathml, slt_from_mathml
 from mathamr_kedro.formula.mathml import TreeError
 

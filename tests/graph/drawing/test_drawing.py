@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.graph.drawing.page import write_page
 from mathamr_kedro.graph.drawing.placement import place_nodes
 from mathamr_kedro.graph.drawing.svg import FILLS, draw_math_graph
@@ -16,7 +17,6 @@ from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.penman_graph import read_math_graph
 from mathamr_kedro.graph.penman_records import GraphRecord
 from mathamr_kedro.graph.virtual_nodes import FormulaMode, GraphVariant, Structure
-from mathamr_kedro.records import FormulaMention
 
 TEXT = """(m / multi-sentence
   :snt1 (s / show-01

@@ -17,7 +17,7 @@ from benchmarks.random_graphs import (
     RandomGraphs,
     write_random_shards,
 )
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     DamagedFileError,
     GraphError,
     InputError,

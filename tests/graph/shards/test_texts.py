@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from benchmarks.random_graphs import THESIS_SCHEMA, GraphShape, RandomGraphs
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.graph import BatchSize, DeviceShards, GraphShards, ShardWriter
 from mathamr_kedro.graph.shards import texts as module
 from mathamr_kedro.graph.shards.texts import write_texts

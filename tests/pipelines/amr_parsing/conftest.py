@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.amr_faults import write_table
-from mathamr_kedro.records import FormulaMention, Post, Topic
+from mathamr_kedro.base.records import FormulaMention, Post, Topic
 from tests.pipelines.graph_world import run_stage
 
 

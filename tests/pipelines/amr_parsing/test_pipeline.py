@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mathamr_kedro.amr import read_graph
-from mathamr_kedro.errors import ConfigurationError, MathAMRError, find_cause
-from mathamr_kedro.records import FormulaMention
+from mathamr_kedro.base.errors import ConfigurationError, MathAMRError, find_cause
+from mathamr_kedro.base.records import FormulaMention
 
 from .conftest import make_post, make_topic
 

@@ -8,11 +8,11 @@ import pytest
 
 from mathamr_kedro.amr import ParsedText
 from mathamr_kedro.amr.graphs import ParseFailure
-from mathamr_kedro.errors import ConfigurationError, find_cause
+from mathamr_kedro.base.errors import ConfigurationError, find_cause
+from mathamr_kedro.base.workers import Failed, PartitionResult
 from mathamr_kedro.graph import GraphRecord, RecordFile
 from mathamr_kedro.pipelines.amr_parsing import nodes
 from mathamr_kedro.pipelines.amr_parsing.reuse import KnownGraphs, digest_text
-from mathamr_kedro.workers import Failed, PartitionResult
 
 from .conftest import make_post
 

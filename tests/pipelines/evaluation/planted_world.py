@@ -19,14 +19,7 @@ import pyarrow as pa
 import torch
 from kedro.io import CatalogProtocol
 
-from mathamr_kedro.corpus import VisualIndex
-from mathamr_kedro.formula import TreeBatch, TreeRow
-from mathamr_kedro.graph import DOCUMENT, FORMULA, GraphRecord, GraphSchema
-from mathamr_kedro.learning.trainer import MODEL
-from mathamr_kedro.model.config import ModelConfig
-from mathamr_kedro.model.mathamr_plus import MathAMRPlus
-from mathamr_kedro.model.weights import save_model
-from mathamr_kedro.records import (
+from mathamr_kedro.base.records import (
     Formula,
     FormulaInstance,
     FormulaMention,
@@ -34,8 +27,15 @@ from mathamr_kedro.records import (
     Post,
     Topic,
 )
+from mathamr_kedro.base.shards import EndOfShards, Shard
+from mathamr_kedro.corpus import VisualIndex
+from mathamr_kedro.formula import TreeBatch, TreeRow
+from mathamr_kedro.graph import DOCUMENT, FORMULA, GraphRecord, GraphSchema
+from mathamr_kedro.learning.trainer import MODEL
+from mathamr_kedro.model.config import ModelConfig
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model.weights import save_model
 from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
-from mathamr_kedro.shards import EndOfShards, Shard
 from tests.pipelines.graph_world import open_catalog, open_session
 
 WIDTH = 8

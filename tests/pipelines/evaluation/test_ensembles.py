@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from types import SimpleNamespace
 
+from mathamr_kedro.base.records import Judgment, Topic
 from mathamr_kedro.pipelines.evaluation.searches import fuse_systems
-from mathamr_kedro.records import Judgment, Topic
 from mathamr_kedro.trec import Run
 
 TOPICS = [

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr_kedro.records import FormulaMention, Topic
+from mathamr_kedro.base.records import FormulaMention, Topic
 from tests.pipelines.evaluation import planted_world as world
 
 TOPIC = "NTCIR12-MathWiki-1"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.pipelines.evaluation.efficiency import describe_training
-from mathamr_kedro.records import FormulaMention
 from mathamr_kedro.trec import read_run
 from tests.pipelines.evaluation.planted_world import (
     INDEX,

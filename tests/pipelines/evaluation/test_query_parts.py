@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.corpus import name_part
-from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.pipelines.evaluation.searches import search_by_vectors
 from mathamr_kedro.project_search import open_searcher
 from tests.pipelines.graph_world import open_session

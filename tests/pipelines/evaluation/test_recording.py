@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.experiments import COLLECTION
 from mathamr_kedro.experiments.grid import describe_key
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
-from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph import PreprocessingConfig
-from mathamr_kedro.hits import Hits
 from mathamr_kedro.pipelines.evaluation.recording import (
     identify_evaluation,
     record_evaluation,

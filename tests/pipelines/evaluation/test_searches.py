@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from mathamr_kedro.hits import Hits
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.records import Topic
 from mathamr_kedro.pipelines.evaluation.searches import search_by_systems
-from mathamr_kedro.records import Topic
 
 TOPICS = [
     Topic(name, "task1", 2020, "", (), "a prime", (), *[None] * 5)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from tests.pipelines.graph_world import FIRST, TOPIC, run_stage, write_inputs
 
 

@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     DamagedFileError,
     MalformedInputError,
     MissingInputError,
     find_cause,
 )
+from mathamr_kedro.base.sealing import seal_folder
 from mathamr_kedro.graph.preparation import CONFIGURATION
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
-from mathamr_kedro.sealing import seal_folder
 from mathamr_kedro.search.engines import IndexSize, open_index
 from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
 from tests.pipelines.graph_world import open_catalog, run_stage, write_inputs

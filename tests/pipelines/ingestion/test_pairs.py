@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from kedro.framework.session import KedroSession
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
 from mathamr_kedro.project import configure_kedro
 from mathamr_kedro.runner import StageRunner

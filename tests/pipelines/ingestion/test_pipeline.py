@@ -3,7 +3,7 @@ import re
 import pytest
 from kedro.io import DatasetError
 
-from mathamr_kedro.errors import MalformedInputError, find_cause
+from mathamr_kedro.base.errors import MalformedInputError, find_cause
 
 
 def failures_of(catalog):

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import pytest
 
+from mathamr_kedro.base.records import Formula
+from mathamr_kedro.base.workers import WorkerConfig
 from mathamr_kedro.formula import BuildTrees, TreeStore
 from mathamr_kedro.pipelines.ingestion import tree_batches
 from mathamr_kedro.pipelines.ingestion.tree_batches import TreeBatches
-from mathamr_kedro.records import Formula
-from mathamr_kedro.workers import WorkerConfig
 from tests.formula.batches import build_batch
 
 

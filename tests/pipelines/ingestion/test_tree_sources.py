@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from mathamr_kedro.base.records import FormulaMention, Post
+from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
 from mathamr_kedro.pipelines.ingestion.tree_sources import FormulaSources
-from mathamr_kedro.records import FormulaMention, Post
-from mathamr_kedro.shards import EndOfShards, Shard
 
 
 def test_formulas_of_texts_name_their_post_unless_the_index_has_them(tmp_path):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.graph import PreparedGraphs, PreprocessingConfig
 from mathamr_kedro.pipelines.preprocessing import texts
 from tests.pipelines.graph_world import (

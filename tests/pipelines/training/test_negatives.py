@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.pipelines.training.negatives import TextNegatives
 
 KEYS = ["q", "a", "b", "c", "d"]

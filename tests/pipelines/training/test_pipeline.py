@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, find_cause
+from mathamr_kedro.base.records import FormulaMention, Post
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
 from mathamr_kedro.learning.trainer import MODEL, Trainer
-from mathamr_kedro.records import FormulaMention, Post
 from tests.pipelines.training_world import (
     WORDS,
     read_weights,

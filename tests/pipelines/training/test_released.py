@@ -13,14 +13,14 @@ import pytest
 import torch
 from click.testing import CliRunner
 
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, find_cause
+from mathamr_kedro.base.sealing import seal_folder
 from mathamr_kedro.cli import release
-from mathamr_kedro.errors import ConfigurationError, MissingInputError, find_cause
 from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
 from mathamr_kedro.learning.__main__ import main
 from mathamr_kedro.learning.trainer import MODEL, Trainer
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model, save_model
-from mathamr_kedro.sealing import seal_folder
 from tests.pipelines.graph_world import PROJECT, open_catalog, run_stage
 from tests.pipelines.training_world import (
     read_weights,

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 import qdrant_edge as qe
 
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     DiskFullError,
     LockedError,
     MissingInputError,
 )
-from mathamr_kedro.files import FolderLock
+from mathamr_kedro.base.files import FolderLock
 from mathamr_kedro.search import engines
 from mathamr_kedro.search.engines import (
     EngineConfig,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import qdrant_edge as qe
 
-from mathamr_kedro.errors import DamagedFileError
+from mathamr_kedro.base.errors import DamagedFileError
 from mathamr_kedro.search.engines.edge_collection import EdgeCollection
 from mathamr_kedro.search.engines.protocol import HnswConfig
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.search.engines import packing
 from mathamr_kedro.search.engines.exact import ExactIndex
 from mathamr_kedro.search.engines.protocol import SearchMode

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.search.engines.pooling import check_pooling, pool_vectors
 from tests.search.conftest import slow_maxsim
 from tests.search.engines.test_scan_torch import unit

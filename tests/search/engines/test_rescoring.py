@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.hits import rank_ids
+from mathamr_kedro.base.hits import rank_ids
 from mathamr_kedro.search.engines.rescoring import (
     Choice,
     _select_top,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.search.engines.codes import Codec
 from mathamr_kedro.search.engines.pooling import pool_vectors
 from mathamr_kedro.search.engines.scan_codes import CodeScanner, _fill_up

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.search.engines.scan import ExactSpace
 from tests.search.conftest import slow_maxsim, slow_ranking
 

@@ -14,7 +14,7 @@ from qdrant_client.http.exceptions import (
 )
 from qdrant_client.http.models.models import InlineResponse2002
 
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     DamagedFileError,
     MissingInputError,

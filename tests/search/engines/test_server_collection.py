@@ -8,7 +8,7 @@ import pytest
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError, WorkerError
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, WorkerError
 from mathamr_kedro.search.engines.points import Point
 from mathamr_kedro.search.engines.server_collection import (
     Retry,

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from mathamr_kedro.base.records import FormulaInstance, Topic
 from mathamr_kedro.formula import FormulaTrees, trees_from_latex
-from mathamr_kedro.records import FormulaInstance, Topic
 from mathamr_kedro.systems import SystemSources
 from tests.conftest import PROJECT
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch_geometric.nn import RGCNConv
 
-from mathamr_kedro.errors import DamagedFileError, MissingInputError
+from mathamr_kedro.base.errors import DamagedFileError, MissingInputError
 from mathamr_kedro.formula.graphs import build_backward_graph
 from mathamr_kedro.formula.graphs.backward_graph import BACK
 from mathamr_kedro.systems.formula_rgcn.config import RgcnConfig

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.formula.graphs import build_backward_graph, cut_subexpression
 from mathamr_kedro.formula.graphs.backward_graph import BACK
 from mathamr_kedro.systems.formula_rgcn.forest import Forest, ForestWriter

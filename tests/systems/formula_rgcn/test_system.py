@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.formula import FormulaTrees
 from mathamr_kedro.systems import SystemFolder, read_system
 from mathamr_kedro.systems.formula_rgcn.config import Config

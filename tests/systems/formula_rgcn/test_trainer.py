@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.errors import ConfigurationError, TrainingError
+from mathamr_kedro.base.errors import ConfigurationError, TrainingError
 from mathamr_kedro.systems.formula_rgcn import trainer
 from mathamr_kedro.systems.formula_rgcn.config import PAIRINGS, RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.forest import ForestWriter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.systems.formula_rgcn.vocabulary import Vocabulary
 
 LABELS = {"V!x": 5, "+": 2, "N!2": 2, "V!y": 1, "O!SUP": 9}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from mathamr_kedro.records import (
+from mathamr_kedro.base.records import (
     FormulaInstance,
     FormulaMention,
     Post,

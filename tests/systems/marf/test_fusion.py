@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.systems.marf.fusion import GatedFusion
 
 D, W, HEADS = 8, 6, 2

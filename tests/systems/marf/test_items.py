@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.records import FormulaInstance
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.systems.marf.items import Item
 from mathamr_kedro.systems.marf.vocabulary import TokenVocabulary
 from tests.systems.marf.conftest import make_post, make_topic

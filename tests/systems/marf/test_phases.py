@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from mathamr_kedro.errors import ConfigurationError, TrainingError
+from mathamr_kedro.base.errors import ConfigurationError, TrainingError
 from mathamr_kedro.systems.marf import phases
 from mathamr_kedro.systems.marf.config import PhaseConfig
 from mathamr_kedro.systems.marf.phases import Phase

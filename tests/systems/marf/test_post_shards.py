@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.systems.marf import batches, frozen_vectors
 from mathamr_kedro.systems.marf.batches import encode_rows
 from mathamr_kedro.systems.marf.frozen_vectors import FrozenVectors

@@ -17,13 +17,13 @@ import pytest
 import torch
 import yaml
 
-from mathamr_kedro.arrays import read_arrays
-from mathamr_kedro.errors import (
+from mathamr_kedro.base.arrays import read_arrays
+from mathamr_kedro.base.errors import (
     ConfigurationError,
     DamagedFileError,
     MissingInputError,
 )
-from mathamr_kedro.records import Post, TrainingPair
+from mathamr_kedro.base.records import Post, TrainingPair
 from mathamr_kedro.systems import SystemFolder, SystemSources, read_system
 from mathamr_kedro.systems.marf.config import PhaseConfig
 from mathamr_kedro.systems.marf.phases import Phase

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr_kedro.amr import split_chunks
+from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.corpus.placeholders import FormulaMarks
 from mathamr_kedro.formula.graphs import linearise
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.records import FormulaInstance
 from mathamr_kedro.systems import SystemSources
 from mathamr_kedro.systems.mathamr import Representation
 from mathamr_kedro.systems.mathamr.config import ModelConfig

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.systems.mathamr.encoder import TextEncoder
 from mathamr_kedro.text import SentenceEncoder
 from tests.systems.mathamr.world import make_text_model

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.records import FormulaInstance
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.systems import SystemSources
 from mathamr_kedro.systems.mathamr.config import SearchConfig
 from mathamr_kedro.systems.mathamr.first_stages import open_first_stages

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.formula import FormulaTree, trees_from_latex
 from mathamr_kedro.formula.graphs import linearise
 from mathamr_kedro.graph import GraphRecord, StoredTrees, read_math_graph
 from mathamr_kedro.graph.fusion import fuse_record
-from mathamr_kedro.records import FormulaMention
 from mathamr_kedro.systems.mathamr.linearisation import LinearGraph
 
 FORMULAS = ("x^n+y^n", "\\frac{a}{b}", "2x-3", "\\sum_{i=1}^ni", "f(x,y,z)")

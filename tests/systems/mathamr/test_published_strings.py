@@ -15,7 +15,7 @@ from collections import Counter
 import pytest
 
 from mathamr_kedro.amr import ParserConfig, format_graph, make_parser, parse_documents
-from mathamr_kedro.errors import GraphError
+from mathamr_kedro.base.errors import GraphError
 from mathamr_kedro.graph import MathGraph, read_math_graph
 from mathamr_kedro.systems.mathamr.linearisation import LinearGraph
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr_kedro.metrics import evaluate_run, protocol_of
+from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.runs import list_topic_sets
 from mathamr_kedro.systems import SystemFolder, SystemSources

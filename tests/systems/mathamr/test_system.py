@@ -12,7 +12,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from mathamr_kedro.errors import MalformedInputError, MissingInputError, TrainingError
+from mathamr_kedro.base.errors import (
+    MalformedInputError,
+    MissingInputError,
+    TrainingError,
+)
 from mathamr_kedro.systems import SystemFolder
 from mathamr_kedro.systems.__main__ import main
 from mathamr_kedro.systems.folds import ALL

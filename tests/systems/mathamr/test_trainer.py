@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.errors import MissingInputError, TrainingError
+from mathamr_kedro.base.errors import MissingInputError, TrainingError
 from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.trainer import _FoldTraining, train_models
 from mathamr_kedro.systems.mathamr.triples import Triple, TripleFile

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.records import FormulaInstance, Judgment
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.records import FormulaInstance, Judgment
 from mathamr_kedro.systems import SystemSources
 from mathamr_kedro.systems.folds import ALL, deal_topics
 from mathamr_kedro.systems.mathamr.config import ModelConfig

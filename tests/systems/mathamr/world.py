@@ -6,10 +6,16 @@ from functools import cache
 from pathlib import Path
 
 from mathamr_kedro.amr import ParserConfig, format_graph, make_parser, parse_documents
+from mathamr_kedro.base.records import (
+    FormulaInstance,
+    FormulaMention,
+    Judgment,
+    Post,
+    Topic,
+)
 from mathamr_kedro.formula import trees_from_latex
 from mathamr_kedro.graph import GraphRecord, StoredTrees
 from mathamr_kedro.graph.fusion import fuse_record
-from mathamr_kedro.records import FormulaInstance, FormulaMention, Judgment, Post, Topic
 from mathamr_kedro.systems import SystemSources
 
 SUBJECTS = {

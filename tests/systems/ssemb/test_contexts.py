@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mathamr_kedro.records import FormulaMention, Post
+from mathamr_kedro.base.records import FormulaMention, Post
 from mathamr_kedro.systems.ssemb.config import RankingConfig
 from mathamr_kedro.systems.ssemb.contexts import Contexts, Window
 

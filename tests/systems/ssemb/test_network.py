@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr_kedro.errors import DamagedFileError, MissingInputError
+from mathamr_kedro.base.errors import DamagedFileError, MissingInputError
 from mathamr_kedro.systems.ssemb.config import StructureConfig
 from mathamr_kedro.systems.ssemb.network import StructureEncoder, info_nce
 from tests.systems.ssemb.slow import (

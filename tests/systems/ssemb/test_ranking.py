@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mathamr_kedro.records import FormulaInstance
+from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.systems.ssemb.config import RankingConfig
 from mathamr_kedro.systems.ssemb.contexts import Contexts
 from mathamr_kedro.systems.ssemb.index import (

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from lxml import etree
 
+from mathamr_kedro.base.records import FormulaInstance, FormulaMention, Post, Topic
 from mathamr_kedro.formula import trees_from_latex
-from mathamr_kedro.records import FormulaInstance, FormulaMention, Post, Topic
 from mathamr_kedro.systems import SystemFolder, SystemSources, read_system
 from mathamr_kedro.systems.ssemb import encoding, search
 from tests.conftest import PROJECT

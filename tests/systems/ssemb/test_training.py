@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.formula import FormulaTree, FormulaTrees
-from mathamr_kedro.records import FormulaInstance
 from mathamr_kedro.systems import SystemFolder, SystemSources
 from mathamr_kedro.systems.ssemb import training
 from mathamr_kedro.systems.ssemb.config import StructureConfig

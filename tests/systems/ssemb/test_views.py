@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.formula.graphs import substitute_substructures
 from mathamr_kedro.formula.graphs.formula_graph import FormulaGraph
 from mathamr_kedro.systems.ssemb.config import AugmentationConfig

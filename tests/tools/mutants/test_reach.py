@@ -10,8 +10,8 @@ from tools.mutants.__main__ import find_tests, order_tests, split_rounds
 from tools.mutants.mutations import Mutant
 from tools.mutants.reach import Reach, _name_test
 
-ERRORS = Path("src/mathamr_kedro/errors.py")
-TESTS = "tests/test_errors.py"
+ERRORS = Path("src/mathamr_kedro/base/errors.py")
+TESTS = "tests/base/test_errors.py"
 
 
 def find_line(text: str, path: Path = ERRORS) -> int:
@@ -40,7 +40,7 @@ def test_tests_are_noted_with_the_lines_that_they_run(reach):
 @pytest.mark.parametrize(
     ("place", "name"),
     [
-        ("tests.test_errors", "tests/test_errors.py::test_a"),
+        ("tests.test_errors", "tests/base/test_errors.py::test_a"),
         ("tests.cli.test_a", "tests/cli/test_a.py::test_a"),
         ("tests.cli.test_a.TestB.TestC", "tests/cli/test_a.py::TestB::TestC::test_a"),
     ],
@@ -97,24 +97,32 @@ def test_what_stands_in_no_function_is_looked_at_by_the_tests_of_its_module(tmp_
 
 def test_what_runs_a_line_is_tried_on_its_mutants_the_soonest_first():
     line = find_line("what = os.strerror")
-    ran = {"tests/test_stemming.py::a": 0.1, f"{TESTS}::b": 1.0, f"{TESTS}::c": 0.2}
-    ran |= {"src/mathamr_kedro/hits.py::d": 0.1}
+    ran = {
+        "tests/base/test_stemming.py::a": 0.1,
+        f"{TESTS}::b": 1.0,
+        f"{TESTS}::c": 0.2,
+    }
+    ran |= {"src/mathamr_kedro/base/hits.py::d": 0.1}
     reach = Reach({ERRORS.as_posix(): {line: [f"{test}|run" for test in ran]}}, ran)
     tried = order_tests(Mutant(ERRORS, line, "", "", ""), reach)
-    assert list(tried) == [f"{TESTS}::c", f"{TESTS}::b", "tests/test_stemming.py::a"]
+    assert list(tried) == [
+        f"{TESTS}::c",
+        f"{TESTS}::b",
+        "tests/base/test_stemming.py::a",
+    ]
 
 
 def test_what_names_the_module_is_tried_where_no_test_runs_the_line():
     nothing = Reach({}, {})
-    path = Path("src/mathamr_kedro/metrics/bpref.py")
+    path = Path("src/mathamr_kedro/evaluation/metrics/bpref.py")
     ordered = [*order_tests(Mutant(path, 1, "", "", ""), nothing)]
-    assert ordered[0] == "tests/metrics/test_bpref.py"
+    assert ordered[0] == "tests/evaluation/metrics/test_bpref.py"
     assert set(ordered) <= set(map(str, find_tests("metrics")))
-    path = Path("src/mathamr_kedro/hits.py")
+    path = Path("src/mathamr_kedro/base/hits.py")
     ordered = [*order_tests(Mutant(path, 1, "", "", ""), nothing)]
-    assert ordered[0] == "tests/test_hits.py"
+    assert ordered[0] == "tests/base/test_hits.py"
     assert "tests/search/engines/test_rescoring.py" in ordered
-    assert "tests/test_stemming.py" not in ordered
+    assert "tests/base/test_stemming.py" not in ordered
 
 
 def test_the_nearest_and_the_short_have_rounds_of_their_own():

@@ -104,7 +104,9 @@ def test_examples_of_a_help_text_are_code_and_signs_are_escaped():
 
 def test_packages_show_their_faces():
     pages = describe_packages(PROJECT / "src/mathamr_kedro")
-    assert "::: mathamr_kedro.metrics" in pages["reference/python/metrics.md"]
+    assert (
+        "::: mathamr_kedro.evaluation.metrics" in pages["reference/python/metrics.md"]
+    )
     assert "        - evaluate_run" in pages["reference/python/metrics.md"]
     assert "reference/python/cli.md" not in pages
 

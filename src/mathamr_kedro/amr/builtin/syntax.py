@@ -19,7 +19,7 @@ from spacy.tokens import Doc
 
 from mathamr_kedro.amr.builtin.rewording import find_stand_ins, hide_appositions
 from mathamr_kedro.amr.graphs import PLACEHOLDER
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.base.errors import MissingInputError
 
 _SURFACE = "FORMULA_0"
 """What the dependency parser reads for every formula: it takes it for a noun."""

@@ -24,7 +24,7 @@ from typing import Any
 from mathamr_kedro.amr.builtin.concepts import ConceptModel
 from mathamr_kedro.amr.builtin.linear import Classifier, Ranker
 from mathamr_kedro.amr.builtin.words import Lexicon
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.base.errors import MissingInputError
 
 TABLES = Path(__file__).parents[1] / "tables"
 """Folder of the tables of this package."""

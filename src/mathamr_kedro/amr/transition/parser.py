@@ -18,8 +18,8 @@ from mathamr_kedro.amr.merging import merge_graphs
 from mathamr_kedro.amr.penman_io import read_graph
 from mathamr_kedro.amr.placeholder_nodes import restore_placeholders
 from mathamr_kedro.amr.transition.process import WorkerProcess
-from mathamr_kedro.errors import ConfigurationError, GraphError, WorkerError
-from mathamr_kedro.workers import current_slot
+from mathamr_kedro.base.errors import ConfigurationError, GraphError, WorkerError
+from mathamr_kedro.base.workers import current_slot
 
 logger = logging.getLogger(__name__)
 

@@ -43,7 +43,7 @@ from typing import IO, Any
 
 from mathamr_kedro.amr.chunking import Chunk
 from mathamr_kedro.amr.graphs import REASONS
-from mathamr_kedro.errors import ConfigurationError, WorkerError
+from mathamr_kedro.base.errors import ConfigurationError, WorkerError
 
 logger = logging.getLogger(__name__)
 

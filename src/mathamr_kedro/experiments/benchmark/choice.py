@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mathamr_kedro.errors import InputError
-from mathamr_kedro.stats import Column, Figure, FloatArray, Row, Table
+from mathamr_kedro.base.errors import InputError
+from mathamr_kedro.evaluation.stats import Column, Figure, FloatArray, Row, Table
 
 
 @dataclass(frozen=True)

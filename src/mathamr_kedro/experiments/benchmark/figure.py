@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import LogLocator, NullFormatter
 
+from mathamr_kedro.evaluation.stats import Comparison
 from mathamr_kedro.experiments.benchmark.report import BenchmarkReport
 from mathamr_kedro.experiments.benchmark.scores import BenchmarkScores
-from mathamr_kedro.stats import Comparison
 
 _LOOKS = {
     "": {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from mathamr_kedro.evaluation.stats import Comparison, TestConfig
 from mathamr_kedro.experiments.benchmark.scores import BenchmarkScores
-from mathamr_kedro.stats import Comparison, TestConfig
 
 
 def note_overview(

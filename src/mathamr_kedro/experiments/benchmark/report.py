@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from mathamr_kedro.experiments.benchmark.notes import note_costs, note_overview
-from mathamr_kedro.experiments.benchmark.scores import BenchmarkScores
-from mathamr_kedro.stats import (
+from mathamr_kedro.base.formatting import count_nouns, format_score
+from mathamr_kedro.evaluation.stats import (
     Column,
     Comparison,
     Figure,
@@ -30,8 +29,9 @@ from mathamr_kedro.stats import (
     Table,
     TestConfig,
 )
-from mathamr_kedro.stats.tables import Content
-from mathamr_kedro.wording import count_nouns, format_score
+from mathamr_kedro.evaluation.stats.tables import Content
+from mathamr_kedro.experiments.benchmark.notes import note_costs, note_overview
+from mathamr_kedro.experiments.benchmark.scores import BenchmarkScores
 
 _FLOOR, _CEILING = "*floor: random order*", "*ceiling: ideal order*"
 _REFERENCE = "*reference†*"

@@ -4,7 +4,7 @@ Both anchors are exact means over topics:
 
 - ``floor``: a random order of what could be returned: of the judged documents where
   they are those of a pool, else of the whole collection
-  (:mod:`mathamr_kedro.metrics.evaluation`).
+  (:mod:`mathamr_kedro.evaluation.metrics.evaluation`).
 - ``ceiling``: the ideal order of the judged documents that are in the collection.
 """
 
@@ -18,12 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.experiments.benchmark.suite import Benchmark
-from mathamr_kedro.experiments.costs import Costs
-from mathamr_kedro.experiments.results import strategy_of
-from mathamr_kedro.metrics import Evaluation, Protocol, evaluate_run
-from mathamr_kedro.stats import (
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.evaluation.metrics import Evaluation, Protocol, evaluate_run
+from mathamr_kedro.evaluation.stats import (
     Column,
     Comparison,
     FloatArray,
@@ -33,6 +30,9 @@ from mathamr_kedro.stats import (
     TestConfig,
     best_seed_table,
 )
+from mathamr_kedro.experiments.benchmark.suite import Benchmark
+from mathamr_kedro.experiments.costs import Costs
+from mathamr_kedro.experiments.results import strategy_of
 from mathamr_kedro.trec import Qrels, Run
 
 BoolArray = npt.NDArray[np.bool_]

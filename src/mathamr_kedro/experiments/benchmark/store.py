@@ -22,11 +22,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from mathamr_kedro.errors import MissingInputError, suggest
-from mathamr_kedro.experiments.benchmark.choice import Choice
-from mathamr_kedro.experiments.benchmark.report import BenchmarkReport
-from mathamr_kedro.files import replace_folder
-from mathamr_kedro.stats import (
+from mathamr_kedro.base.errors import MissingInputError, suggest
+from mathamr_kedro.base.files import replace_folder
+from mathamr_kedro.base.formatting import format_score
+from mathamr_kedro.evaluation.stats import (
     Column,
     Figure,
     FloatArray,
@@ -35,7 +34,8 @@ from mathamr_kedro.stats import (
     TestConfig,
     compare_with_baseline,
 )
-from mathamr_kedro.wording import format_score
+from mathamr_kedro.experiments.benchmark.choice import Choice
+from mathamr_kedro.experiments.benchmark.report import BenchmarkReport
 
 _RESULT = "result.json"
 _SCORES = "scores.parquet"

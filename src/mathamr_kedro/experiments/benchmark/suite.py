@@ -10,9 +10,9 @@ from typing import Literal
 
 import yaml
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError, suggest
-from mathamr_kedro.metrics import Averaging, Protocol, protocol_of
-from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, suggest
+from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.evaluation.metrics import Averaging, Protocol, protocol_of
 
 _GROUP = "benchmarks"
 _GUESSED = f"conf/<env>/parameters/{_GROUP}.yml"
@@ -27,7 +27,7 @@ class Benchmark:
     title: str
     """Heading of its column."""
     protocol: str
-    """Of :func:`~mathamr_kedro.metrics.protocol_of`."""
+    """Of :func:`~mathamr_kedro.evaluation.metrics.protocol_of`."""
     measures: tuple[str, ...]
     """The first two are the headline: tested, and in the overview."""
     reference: str

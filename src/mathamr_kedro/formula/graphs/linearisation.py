@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from mathamr_kedro.errors import FormulaError
+from mathamr_kedro.base.errors import FormulaError
 from mathamr_kedro.formula.node import Node
 from mathamr_kedro.formula.tree import FormulaTree
 

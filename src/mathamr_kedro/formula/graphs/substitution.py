@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.formula.graphs.formula_graph import FormulaGraph
 
 PROBABILITIES = (0.3, 0.005, 0.002)

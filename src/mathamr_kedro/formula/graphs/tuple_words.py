@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
 
-from mathamr_kedro.errors import ConfigurationError, FormulaError, suggest
+from mathamr_kedro.base.errors import ConfigurationError, FormulaError, suggest
 from mathamr_kedro.formula.tree import FormulaTree
 from mathamr_kedro.formula.tuples import SymbolPair
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from mathamr_kedro.errors import ConfigurationError, suggest
+from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.formula.mathml.errors import TreeError
 from mathamr_kedro.formula.mathml.markup import read_branch
 from mathamr_kedro.formula.mathml.opt import build_opt

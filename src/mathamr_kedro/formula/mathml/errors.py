@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mathamr_kedro.errors import FormulaError
+from mathamr_kedro.base.errors import FormulaError
 
 _REFERENCE_CLASSES = {
     "unknown_tag": "UnknownTagException",

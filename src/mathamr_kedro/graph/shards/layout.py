@@ -33,9 +33,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.types import FormulaId, VisualId
 from mathamr_kedro.graph.arrays import GraphSchema
-from mathamr_kedro.types import FormulaId, VisualId
 
 VERSION = 2
 """Of the folder; 2 added formula ids and visual ids."""

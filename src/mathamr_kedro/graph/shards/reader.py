@@ -11,8 +11,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mathamr_kedro.arrays import TextColumn, spread_ranges
-from mathamr_kedro.errors import MalformedInputError, MissingInputError, suggest
+from mathamr_kedro.base.arrays import TextColumn, spread_ranges
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError, suggest
+from mathamr_kedro.base.sealing import check_folder
 from mathamr_kedro.graph.arrays import FORMULA, GraphArrays
 from mathamr_kedro.graph.shards.batches import GraphBatch
 from mathamr_kedro.graph.shards.layout import (
@@ -23,7 +24,6 @@ from mathamr_kedro.graph.shards.layout import (
     ShardMeta,
 )
 from mathamr_kedro.graph.shards.texts import open_texts
-from mathamr_kedro.sealing import check_folder
 
 Offsets: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = NDArray[np.int32]

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.files import allot_file, write_text
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.files import allot_file, write_text
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.sealing import replace_sealed
 from mathamr_kedro.graph.shards.layout import TEXTS
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.sealing import replace_sealed
 
 _AT_ONCE = 256
 """Texts that are encoded, and written, together."""

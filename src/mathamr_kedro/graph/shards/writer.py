@@ -11,8 +11,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import GraphError, InputError, MalformedInputError
-from mathamr_kedro.files import replace_folder
+from mathamr_kedro.base.errors import GraphError, InputError, MalformedInputError
+from mathamr_kedro.base.files import replace_folder
+from mathamr_kedro.base.sealing import seal_folder
 from mathamr_kedro.graph.arrays import FORMULA, GraphArrays, GraphSchema
 from mathamr_kedro.graph.shards.layout import (
     COLUMNS,
@@ -25,7 +26,6 @@ from mathamr_kedro.graph.shards.layout import (
     ShardMeta,
 )
 from mathamr_kedro.graph.shards.texts import join_texts
-from mathamr_kedro.sealing import seal_folder
 
 _FLUSH = 1024
 _COPY = 1 << 22

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.encoding import ShardSource
 from mathamr_kedro.learning.pairs import EpochPlan

@@ -10,13 +10,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.graph import GraphBatch
 from mathamr_kedro.learning.augmentation import AugmentationConfig, augment
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossValue
 from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.model import MathAMRPlus
-from mathamr_kedro.ragged import RaggedVectors
 
 MEASURES = ("loss", "accuracy", "grad_norm", "temperature")
 """What a step returns, in this order."""

@@ -21,19 +21,19 @@ from mathamr_kedro.amr import (
     describe_parser,
     report_parsing,
 )
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.records import Comment, Post, Topic
+from mathamr_kedro.base.shards import EndOfShards, Shard, ShardPairs, StartOfShards
+from mathamr_kedro.base.workers import Partition, run_partitions
 from mathamr_kedro.corpus import QueryPart, RecordTables
 from mathamr_kedro.datasets import PenmanShards, ShardedTable
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph import RecordFile
 from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingConfig
 from mathamr_kedro.pipelines.amr_parsing.pieces import (
     TextPieces,
 )
 from mathamr_kedro.pipelines.amr_parsing.reuse import KnownGraphs
-from mathamr_kedro.records import Comment, Post, Topic
-from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs, StartOfShards
-from mathamr_kedro.workers import Partition, run_partitions
 
 logger = logging.getLogger(__name__)
 

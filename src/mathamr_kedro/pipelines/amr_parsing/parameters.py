@@ -16,10 +16,10 @@ from mathamr_kedro.amr import (
     TransitionConfig,
     choose_parser,
 )
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.base.workers import WorkerConfig
 from mathamr_kedro.corpus import QueryPart
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.workers import WorkerConfig
 
 logger = logging.getLogger(__name__)
 

@@ -11,14 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mathamr_kedro.amr import ParsedText, ParseFailure, make_printable
+from mathamr_kedro.base.errors import GraphError
+from mathamr_kedro.base.records import CleanText, Comment, Failure, Post, Topic
+from mathamr_kedro.base.shards import Shard
+from mathamr_kedro.base.workers import Failed
 from mathamr_kedro.corpus import QueryPart, name_part, take_part
 from mathamr_kedro.datasets import ShardedTable
-from mathamr_kedro.errors import GraphError
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.pipelines.amr_parsing.reuse import digest_text
-from mathamr_kedro.records import CleanText, Comment, Failure, Post, Topic
-from mathamr_kedro.shards import Shard
-from mathamr_kedro.workers import Failed
 
 
 class _Piece(NamedTuple):

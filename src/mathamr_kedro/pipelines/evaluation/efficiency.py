@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.machines import Machine
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.runs import TASK_1_TYPES
 from mathamr_kedro.trec import Run
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from mathamr_kedro.base.records import Topic
 from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import (
     EncoderStore,
@@ -24,7 +25,6 @@ from mathamr_kedro.pipelines.evaluation.efficiency import (
 from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.pipelines.evaluation.report import DataFrame, Scoreboard
 from mathamr_kedro.pipelines.evaluation.scoring import score_folder
-from mathamr_kedro.records import Topic
 from mathamr_kedro.runs import (
     TopicSet,
     find_blank_queries,

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from mathamr_kedro.errors import ConfigurationError, suggest
+from mathamr_kedro.base.errors import ConfigurationError, suggest
+from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.evaluation.metrics import Averaging, Protocol, protocol_of
 from mathamr_kedro.experiments.grid import SYSTEM
-from mathamr_kedro.metrics import Averaging, Protocol, protocol_of
-from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.runs import (
     FORMULA_SYSTEMS,
     POST_SYSTEMS,

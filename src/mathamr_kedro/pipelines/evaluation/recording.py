@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.datasets import PenmanShards, ShardedTable
 from mathamr_kedro.experiments import (
     COLLECTION,
@@ -19,7 +20,6 @@ from mathamr_kedro.experiments import (
 )
 from mathamr_kedro.experiments.first_results import tabulate_results
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
-from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph import PreprocessingConfig
 from mathamr_kedro.pipelines.evaluation.report import DataFrame
 from mathamr_kedro.trec import Run

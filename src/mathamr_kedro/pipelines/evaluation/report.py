@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import plotly.graph_objects as go
 
 from mathamr_kedro.amr import describe_parser
+from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.datasets import RunEntry
+from mathamr_kedro.evaluation.metrics import Evaluation, Group, Summary
+from mathamr_kedro.evaluation.stats import Column, Figure, Row, Table
 from mathamr_kedro.figures import style_figure
-from mathamr_kedro.machines import Machine
-from mathamr_kedro.metrics import Evaluation, Group, Summary
-from mathamr_kedro.stats import Column, Figure, Row, Table
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -6,10 +6,10 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.datasets import RunFolder, ShardedTable
-from mathamr_kedro.metrics import Protocol, evaluate_run
+from mathamr_kedro.evaluation.metrics import Protocol, evaluate_run
 from mathamr_kedro.pipelines.evaluation.report import ScoredRun
-from mathamr_kedro.progress import report_progress
 from mathamr_kedro.runs import TopicSet
 
 logger = logging.getLogger(__name__)

@@ -11,6 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.base.records import FormulaInstance, Topic
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import (
     IndexPlaces,
@@ -21,9 +24,7 @@ from mathamr_kedro.datasets import (
 )
 from mathamr_kedro.experiments.grid import SYSTEM
 from mathamr_kedro.formula import FormulaTrees, TreeStore, find_trees
-from mathamr_kedro.parameters import read_parameters
 from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
-from mathamr_kedro.records import FormulaInstance, Topic
 from mathamr_kedro.runs import (
     FORMULA_SYSTEMS,
     POST_SYSTEMS,
@@ -49,7 +50,6 @@ from mathamr_kedro.runs import (
 from mathamr_kedro.search import EngineConfig, Strategy, find_formulas, open_index
 from mathamr_kedro.systems import Ranker, SystemSources
 from mathamr_kedro.trec import Run
-from mathamr_kedro.types import PostId
 
 logger = logging.getLogger(__name__)
 

@@ -14,9 +14,18 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from mathamr_kedro.base.errors import WorkerError
+from mathamr_kedro.base.files import fingerprint, name_version
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.records import Failure
+from mathamr_kedro.base.shards import EndOfShards, Shard, ShardPairs, StartOfShards
+from mathamr_kedro.base.workers import (
+    Failed,
+    Partition,
+    PartitionResult,
+    run_partitions,
+)
 from mathamr_kedro.datasets import PenmanShards, ShardedTable
-from mathamr_kedro.errors import WorkerError
-from mathamr_kedro.files import fingerprint, name_version
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.graph import (
     FusedRecord,
@@ -26,15 +35,6 @@ from mathamr_kedro.graph import (
     report_graphs,
 )
 from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import Failure
-from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs, StartOfShards
-from mathamr_kedro.workers import (
-    Failed,
-    Partition,
-    PartitionResult,
-    run_partitions,
-)
 
 logger = logging.getLogger(__name__)
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.base.workers import WorkerConfig
 from mathamr_kedro.graph.fusion import FusionMode
-from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.workers import WorkerConfig
 
 
 @dataclass(frozen=True)

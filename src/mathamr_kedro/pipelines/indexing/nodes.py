@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.datasets import EncoderStore, IndexPlaces, SystemStore, VectorStores
-from mathamr_kedro.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.graph import (
     FORMULA_TYPE,
     POST_TYPES,
@@ -22,7 +23,6 @@ from mathamr_kedro.graph import (
     PreprocessingConfig,
 )
 from mathamr_kedro.learning.trainer import MODEL
-from mathamr_kedro.machines import Machine
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.search import (
     CollectionGraphs,

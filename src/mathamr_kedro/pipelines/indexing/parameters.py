@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.runs import NamedFusion, NamedStrategy
 from mathamr_kedro.search import Dtype, EncodingConfig, EngineConfig, Strategy
 

@@ -7,11 +7,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.shards import EndOfShards, Shard, ShardPairs, StartOfShards
 from mathamr_kedro.corpus import Collection, Part, clean_in_batches
 from mathamr_kedro.corpus.extraction import VERSION as CLEANER_VERSION
-from mathamr_kedro.files import fingerprint
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs, StartOfShards
 
 
 def extract_shards(

@@ -14,6 +14,9 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
+from mathamr_kedro.base.files import fingerprint, name_version
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.shards import EndOfShards, Shard, ShardPairs
 from mathamr_kedro.corpus import (
     Collection,
     Part,
@@ -34,7 +37,6 @@ from mathamr_kedro.corpus import (
 )
 from mathamr_kedro.corpus.report import report_ingestion
 from mathamr_kedro.datasets import ShardedTable, StartOfTrees
-from mathamr_kedro.files import fingerprint, name_version
 from mathamr_kedro.formula import BuildTrees, TreeStore
 from mathamr_kedro.formula.tree_rows import VERSION as TREES_VERSION
 from mathamr_kedro.pipelines.ingestion.extraction import extract_shards, name_inputs
@@ -42,8 +44,6 @@ from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
 from mathamr_kedro.pipelines.ingestion.selection import open_subset
 from mathamr_kedro.pipelines.ingestion.tree_batches import TreeBatches
 from mathamr_kedro.pipelines.ingestion.tree_sources import FormulaSources
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.shards import EndOfShards, Shard, ShardPairs
 
 logger = logging.getLogger(__name__)
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.base.workers import WorkerConfig
 from mathamr_kedro.corpus import ReturnableRule
 from mathamr_kedro.corpus.subset import SubsetConfig
 from mathamr_kedro.corpus.threads import Answers
-from mathamr_kedro.errors import ConfigurationError
 from mathamr_kedro.formula import LatexmlConverter
-from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.workers import WorkerConfig
 
 MIN_PAIRS = 2
 """A pair alone has no negatives."""

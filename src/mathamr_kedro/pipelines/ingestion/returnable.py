@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.records import FormulaInstance
+from mathamr_kedro.base.shards import EndOfShards, Shard, ShardItem, StartOfShards
 from mathamr_kedro.datasets import ShardedTable
-from mathamr_kedro.files import fingerprint
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
-from mathamr_kedro.records import FormulaInstance
-from mathamr_kedro.shards import EndOfShards, Shard, ShardItem, StartOfShards
 
 
 def list_returnable_formulas(

@@ -8,6 +8,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.records import Failure, TrainingPair
+from mathamr_kedro.base.shards import (
+    EndOfShards,
+    Shard,
+    ShardItem,
+    ShardPairs,
+    StartOfShards,
+)
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import (
     ChosenCollection,
     ChosenPosts,
@@ -16,17 +26,7 @@ from mathamr_kedro.corpus import (
     Threads,
 )
 from mathamr_kedro.datasets import ShardedTable
-from mathamr_kedro.files import fingerprint
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
-from mathamr_kedro.records import Failure, TrainingPair
-from mathamr_kedro.shards import (
-    EndOfShards,
-    Shard,
-    ShardItem,
-    ShardPairs,
-    StartOfShards,
-)
-from mathamr_kedro.types import PostId
 
 logger = logging.getLogger(__name__)
 

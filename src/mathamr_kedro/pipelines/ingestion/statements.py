@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from mathamr_kedro.base.shards import ShardPairs
 from mathamr_kedro.corpus import Collection, Part
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.pipelines.ingestion.extraction import extract_shards, name_inputs
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
 from mathamr_kedro.pipelines.ingestion.selection import open_subset
-from mathamr_kedro.shards import ShardPairs
 
 
 def extract_statements(

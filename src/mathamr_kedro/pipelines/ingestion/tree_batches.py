@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from mathamr_kedro.base.records import Formula
+from mathamr_kedro.base.types import FormulaId, VisualId
+from mathamr_kedro.base.workers import Failed, Partition, WorkerConfig, run_partitions
 from mathamr_kedro.formula import BuildTrees, TreeBatch, TreeRow
-from mathamr_kedro.records import Formula
-from mathamr_kedro.types import FormulaId, VisualId
-from mathamr_kedro.workers import Failed, Partition, WorkerConfig, run_partitions
 
 _AT_ONCE = 2048
 """Formulas of a file that are read together: their markup is long."""

@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from mathamr_kedro.base.records import Formula
 from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.formula import TreeStore
-from mathamr_kedro.records import Formula
 
 _MAX_REASONS = 20
 """The most frequent defects of formulas, which the report names."""

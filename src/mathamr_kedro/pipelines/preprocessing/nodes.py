@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from mathamr_kedro.base.errors import WorkerError
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.records import FormulaInstance
+from mathamr_kedro.base.shards import EndOfShards, Shard, StartOfShards
+from mathamr_kedro.base.workers import Failed, Partition, run_partitions
 from mathamr_kedro.corpus import FormulaIds
 from mathamr_kedro.datasets import GraphBlocks, PenmanShards, ShardedTable, VariantShard
-from mathamr_kedro.errors import WorkerError
-from mathamr_kedro.files import fingerprint
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.graph import (
     BuildBlocks,
@@ -30,10 +34,6 @@ from mathamr_kedro.graph import (
     report_preparation,
 )
 from mathamr_kedro.pipelines.preprocessing.parameters import PreprocessingConfig
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import FormulaInstance
-from mathamr_kedro.shards import EndOfShards, Shard, StartOfShards
-from mathamr_kedro.workers import Failed, Partition, run_partitions
 
 logger = logging.getLogger(__name__)
 

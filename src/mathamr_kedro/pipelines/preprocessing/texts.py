@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.records import CleanText
 from mathamr_kedro.corpus import name_part, take_part
 from mathamr_kedro.datasets import ShardedTable
-from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.graph import GraphShards, PreparedGraphs, PreparedStore
 from mathamr_kedro.graph.shards.layout import TEXTS
 from mathamr_kedro.graph.shards.texts import write_texts
 from mathamr_kedro.pipelines.preprocessing.parameters import PreprocessingStageConfig
-from mathamr_kedro.records import CleanText
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.types import VisualId
 from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import ShardedTable, VectorStores
-from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.experiments import CellStore, describe_key, read_experiment
 from mathamr_kedro.experiments.examples import ExampleTexts, write_examples
 from mathamr_kedro.experiments.figures import draw_outcome
@@ -25,7 +26,6 @@ from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.pipelines.significance.parameters import SignificanceConfig
 from mathamr_kedro.runs import list_topic_sets
 from mathamr_kedro.search import Explanation
-from mathamr_kedro.types import VisualId
 
 logger = logging.getLogger(__name__)
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.evaluation.stats import TestConfig
 from mathamr_kedro.experiments.examples import ExamplesConfig
-from mathamr_kedro.parameters import read_parameters
-from mathamr_kedro.stats import TestConfig
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mathamr_kedro.files import fingerprint
+from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.graph import PreparedGraphs
 from mathamr_kedro.learning.trainer import TrainingResult
 from mathamr_kedro.pipelines.training.parameters import TrainingStageConfig

@@ -8,17 +8,17 @@ from dataclasses import asdict
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.records import MinedNegatives
+from mathamr_kedro.base.shards import EndOfShards, Shard, ShardItem, StartOfShards
 from mathamr_kedro.datasets import ShardedTable
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph import PreparedGraphs
 from mathamr_kedro.learning.negatives import group_pairs
 from mathamr_kedro.learning.pairs import Positions, TrainingPairs
 from mathamr_kedro.learning.term_negatives import TermMiner
 from mathamr_kedro.pipelines.training.parameters import TrainingStageConfig
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import MinedNegatives
-from mathamr_kedro.shards import EndOfShards, Shard, ShardItem, StartOfShards
 from mathamr_kedro.text import split_text
 
 _PAIRS_PER_SHARD = 1000

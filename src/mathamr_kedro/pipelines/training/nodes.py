@@ -12,10 +12,11 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.shards import ShardItem
 from mathamr_kedro.datasets import EncoderStore, LiveFigure, ShardedTable
-from mathamr_kedro.errors import MissingInputError
 from mathamr_kedro.experiments.released_settings import ReleasedSettings
-from mathamr_kedro.files import fingerprint
 from mathamr_kedro.graph import (
     PreparedGraphs,
     PreparedStore,
@@ -38,7 +39,6 @@ from mathamr_kedro.pipelines.training.negatives import TextNegatives
 from mathamr_kedro.pipelines.training.parameters import TrainingStageConfig
 from mathamr_kedro.pipelines.training.report import report_training
 from mathamr_kedro.pipelines.training.tracking import Tracker
-from mathamr_kedro.shards import ShardItem
 from mathamr_kedro.text import SentenceEncoder, find_text_model, restore_latex
 
 VectorsWriter: TypeAlias = Callable[[Path], None]

@@ -29,7 +29,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from mathamr_kedro.errors import ConfigurationError, LockedError
+from mathamr_kedro.base.errors import ConfigurationError, LockedError
 from mathamr_kedro.search.engines.exact import ExactIndex
 from mathamr_kedro.search.engines.protocol import (
     EXACT,

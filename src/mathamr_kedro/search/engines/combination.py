@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.hits import DECIMALS
+from mathamr_kedro.base.hits import DECIMALS
 
 _EQUAL = 10.0**-DECIMALS
 """Deviation of scores that only rounding sets apart."""

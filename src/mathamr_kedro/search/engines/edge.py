@@ -22,8 +22,8 @@ from dataclasses import asdict
 from pathlib import Path
 from weakref import finalize
 
-from mathamr_kedro.errors import DamagedFileError, InputError, LockedError
-from mathamr_kedro.files import FolderLock
+from mathamr_kedro.base.errors import DamagedFileError, InputError, LockedError
+from mathamr_kedro.base.files import FolderLock
 from mathamr_kedro.search.engines.edge_builds import EdgeBuilds
 from mathamr_kedro.search.engines.following import Follower
 from mathamr_kedro.search.engines.points import SPACES, Collections

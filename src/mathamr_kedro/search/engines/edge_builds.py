@@ -10,8 +10,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from mathamr_kedro.errors import DamagedFileError, DiskFullError, MissingInputError
-from mathamr_kedro.files import fingerprint, sync_folder, write_text
+from mathamr_kedro.base.errors import DamagedFileError, DiskFullError, MissingInputError
+from mathamr_kedro.base.files import fingerprint, sync_folder, write_text
 from mathamr_kedro.search.engines.edge_collection import EdgeCollection
 from mathamr_kedro.search.engines.edge_seals import Seals, find_damage, seal_build
 from mathamr_kedro.search.engines.edge_views import EdgeView

@@ -10,7 +10,7 @@ from uuid import UUID
 import numpy as np
 import qdrant_edge as qe
 
-from mathamr_kedro.errors import DamagedFileError, MissingInputError
+from mathamr_kedro.base.errors import DamagedFileError, MissingInputError
 from mathamr_kedro.search.engines.points import SPACES, FirstStep, Point, PointId
 from mathamr_kedro.search.engines.protocol import (
     HnswConfig,

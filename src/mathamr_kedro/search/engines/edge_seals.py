@@ -16,8 +16,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from mathamr_kedro.checksums import FileSeal
-from mathamr_kedro.errors import DamagedFileError
+from mathamr_kedro.base.checksums import FileSeal
+from mathamr_kedro.base.errors import DamagedFileError
 
 Seals: TypeAlias = Mapping[str, Mapping[str, Any] | None]
 """Path below a build to its seal; ``None`` for one that only has to be there."""

@@ -20,8 +20,8 @@ import shutil
 from pathlib import Path
 from uuid import uuid4
 
-from mathamr_kedro.errors import LockedError, MissingInputError
-from mathamr_kedro.files import FolderLock
+from mathamr_kedro.base.errors import LockedError, MissingInputError
+from mathamr_kedro.base.files import FolderLock
 from mathamr_kedro.search.engines.edge_seals import Seals
 
 _LOG = "wal"

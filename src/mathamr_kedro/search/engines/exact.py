@@ -7,9 +7,10 @@ from copy import copy
 
 import numpy as np
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.search.engines.combination import Combination
 from mathamr_kedro.search.engines.packing import PackedPosts
 from mathamr_kedro.search.engines.protocol import (
@@ -25,7 +26,6 @@ from mathamr_kedro.search.engines.rescoring import name_items
 from mathamr_kedro.search.engines.scan_config import ScanConfig, ScanType
 from mathamr_kedro.search.post_vectors import PostEntry, Vectors
 from mathamr_kedro.search.store import VectorStore
-from mathamr_kedro.types import PostId
 
 _BYTES: dict[ScanType, float] = {
     "float32": 4,

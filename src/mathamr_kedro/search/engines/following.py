@@ -27,9 +27,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
-from mathamr_kedro.errors import DiskFullError, InputError, WorkerError
-from mathamr_kedro.files import fingerprint
-from mathamr_kedro.progress import report_progress
+from mathamr_kedro.base.errors import DiskFullError, InputError, WorkerError
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.search.engines.points import (
     Collections,
     Point,

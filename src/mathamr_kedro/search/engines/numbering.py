@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.search.post_vectors import PostVectors
 from mathamr_kedro.search.store_files import Segment
-from mathamr_kedro.types import PostId
 
 Names = NDArray[np.object_]
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.search.engines.chain import VectorChain
 from mathamr_kedro.search.engines.numbering import PostNumbers
 from mathamr_kedro.search.engines.protocol import PostTypes, check_post_types

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.search.engines.combination import Combination
 from mathamr_kedro.search.engines.points import (
     FirstStep,
@@ -20,7 +21,6 @@ from mathamr_kedro.search.engines.points import (
 from mathamr_kedro.search.engines.protocol import EXACT, PostTypes, SearchMode
 from mathamr_kedro.search.engines.rescoring import settle_list
 from mathamr_kedro.search.post_vectors import Vectors
-from mathamr_kedro.types import PostId
 
 
 class PointSearch(NamedTuple):

@@ -22,10 +22,10 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from mathamr_kedro.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.search.engines.protocol import PostTypes, SearchMode
 from mathamr_kedro.search.post_vectors import POST_TYPES, PostVectors, Vectors
-from mathamr_kedro.types import PostId
 
 PointId: TypeAlias = int | str
 

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import ConfigurationError
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.ragged import RaggedVectors
 
 _AT_ONCE = 8192
 """Vectors compared at once."""

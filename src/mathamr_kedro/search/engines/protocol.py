@@ -20,10 +20,10 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from mathamr_kedro.errors import ConfigurationError, DamagedFileError, suggest
-from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.base.errors import ConfigurationError, DamagedFileError, suggest
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.search.post_vectors import POST_TYPES, PostEntry, Vectors
-from mathamr_kedro.types import PostId
 
 EngineName: TypeAlias = Literal["exact", "edge", "server"]
 ENGINES: tuple[EngineName, ...] = ("exact", "edge", "server")
@@ -145,7 +145,7 @@ class VectorIndex(Protocol):
 
     All searches take several queries and return one list for each. Scores are cosines,
     or means of cosines (Eq. 3.7); ties are ordered by the rule of
-    :mod:`mathamr_kedro.hits`.
+    :mod:`mathamr_kedro.base.hits`.
     """
 
     @property

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.search.engines.point_search import PointSearch, UnitedPoints
 from mathamr_kedro.search.engines.points import Collections, FirstStep, name_point
 from mathamr_kedro.search.engines.protocol import (
@@ -21,7 +22,6 @@ from mathamr_kedro.search.engines.protocol import (
     round_query,
 )
 from mathamr_kedro.search.post_vectors import PostEntry, Vectors
-from mathamr_kedro.types import PostId
 
 
 class QdrantIndex(VectorIndex):

@@ -8,7 +8,7 @@ right order already::
     again              a .90   b .65   c .66   -            b and c were too near
     result             a c
 
-Ties are ordered by the rule of :mod:`mathamr_kedro.hits`.
+Ties are ordered by the rule of :mod:`mathamr_kedro.base.hits`.
 
 Where the slack is too large for that (one bit a number), a given number of the best by
 the scan are scored again instead: these are in the true order, and what the scan ranked
@@ -30,7 +30,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.hits import DECIMALS, rank_ids
+from mathamr_kedro.base.hits import DECIMALS, rank_ids
 from mathamr_kedro.model.host_copy import HostCopy
 
 _TRUSTED = 1e-5

@@ -11,9 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.hits import Hits, rank_ids
+from mathamr_kedro.base.hits import Hits, rank_ids
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.model.backends import can_use_triton
-from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.search.engines.chain import VectorChain
 from mathamr_kedro.search.engines.numbering import Names
 from mathamr_kedro.search.engines.pooling import pool_vectors

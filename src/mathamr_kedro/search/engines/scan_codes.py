@@ -16,7 +16,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.search.engines.codes import Codec, CodeType
 from mathamr_kedro.search.engines.scan_torch import (
     COLUMNS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.search.engines.pooling import check_pooling
 
 ScanType: TypeAlias = Literal["float32", "bfloat16", "int8", "principal", "binary"]

@@ -26,7 +26,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.search.engines.chain import VectorChain
 
 FloatType: TypeAlias = Literal["float32", "bfloat16"]

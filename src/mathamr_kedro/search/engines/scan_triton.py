@@ -22,7 +22,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.base.ragged import RaggedVectors
 
 _GROUP = 16
 """Query vectors whose maxima are summed at once: the smallest side of a product."""

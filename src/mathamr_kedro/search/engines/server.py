@@ -21,8 +21,8 @@ from typing import Any
 
 from qdrant_client import QdrantClient, models
 
-from mathamr_kedro.errors import MissingInputError, WorkerError
-from mathamr_kedro.parameters import read_parameters
+from mathamr_kedro.base.errors import MissingInputError, WorkerError
+from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.search.engines.following import Follower, Note
 from mathamr_kedro.search.engines.points import SPACES, Collections
 from mathamr_kedro.search.engines.protocol import (

@@ -19,7 +19,7 @@ from qdrant_client.http.exceptions import (
     UnexpectedResponse,
 )
 
-from mathamr_kedro.errors import ConfigurationError, MissingInputError, WorkerError
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, WorkerError
 from mathamr_kedro.search.engines.points import SPACES, FirstStep, Point, PointId
 from mathamr_kedro.search.engines.protocol import HnswConfig, PostTypes, SearchMode
 from mathamr_kedro.search.post_vectors import Vectors

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mathamr_kedro.errors import DamagedFileError
+from mathamr_kedro.base.errors import DamagedFileError
 from mathamr_kedro.search.engines.points import (
     Collections,
     formula_points,

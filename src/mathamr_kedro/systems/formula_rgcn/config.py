@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 
 Kind: TypeAlias = Literal["slg", "opg"]
 """A representation: symbol layout graph (visual) or operator graph (semantic)."""

@@ -22,12 +22,12 @@ import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.sealing import check_sealed, replace_sealed
 from mathamr_kedro.graph import GraphBatch
 from mathamr_kedro.model import ComputeConfig, ModelConfig, choose_backend
 from mathamr_kedro.model.member_pooling import look_up
 from mathamr_kedro.model.relation_weights import RelationWeights, xavier_uniform
-from mathamr_kedro.sealing import check_sealed, replace_sealed
 from mathamr_kedro.systems.formula_rgcn.config import Kind, RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.forest import Forest
 from mathamr_kedro.systems.formula_rgcn.vocabulary import Vocabulary

@@ -27,8 +27,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mathamr_kedro.arrays import spread_ranges
-from mathamr_kedro.errors import MissingInputError
+from mathamr_kedro.base.arrays import spread_ranges
+from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.graph import GraphBatch, GraphSchema
 from mathamr_kedro.systems.formula_rgcn.vocabulary import Vocabulary
 

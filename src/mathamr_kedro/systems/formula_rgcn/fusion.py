@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.hits import Hits
+from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.systems.formula_rgcn.config import Fusion
 
 Scores = NDArray[np.float64]

@@ -26,8 +26,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.learning.maxsim import find_partners
-from mathamr_kedro.ragged import RaggedVectors
 
 
 class PairLoss(NamedTuple):

@@ -18,11 +18,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mathamr_kedro.arrays import Arrays, TextColumn, read_arrays, write_arrays
+from mathamr_kedro.base.arrays import Arrays, TextColumn, read_arrays, write_arrays
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.records import FormulaInstance
+from mathamr_kedro.base.types import FormulaId
 from mathamr_kedro.graph import SENTENCE
 from mathamr_kedro.model import ComputeConfig, digest_model
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import FormulaInstance
 from mathamr_kedro.search import (
     EngineConfig,
     PostEntry,
@@ -37,7 +38,6 @@ from mathamr_kedro.systems.formula_rgcn.config import Config, Kind, NodeSearchCo
 from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoder, NodeEncoders
 from mathamr_kedro.systems.protocol import SystemSources
 from mathamr_kedro.systems.queries import choose_instances
-from mathamr_kedro.types import FormulaId
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula import FormulaTrees

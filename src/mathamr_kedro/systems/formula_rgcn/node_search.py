@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.records import FormulaInstance, Topic
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.records import FormulaInstance, Topic
+from mathamr_kedro.base.types import FormulaId
 from mathamr_kedro.search import EXACT, SearchMode, Vectors
 from mathamr_kedro.systems.formula_rgcn.config import (
     Config,
@@ -29,7 +30,6 @@ from mathamr_kedro.systems.formula_rgcn.fusion import fuse_scores
 from mathamr_kedro.systems.formula_rgcn.node_index import NodeIndexes
 from mathamr_kedro.systems.protocol import SystemSources
 from mathamr_kedro.systems.queries import find_query_formula, name_formulas
-from mathamr_kedro.types import FormulaId
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula import FormulaTrees

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mathamr_kedro.files import fingerprint
-from mathamr_kedro.progress import report_progress
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.systems.formula_rgcn.config import KINDS, RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.forest import ForestWriter
 from mathamr_kedro.systems.protocol import SystemSources

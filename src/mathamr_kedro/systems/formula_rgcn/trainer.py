@@ -24,15 +24,15 @@ import torch
 from torch import Tensor
 from torch.optim import Adam
 
-from mathamr_kedro.errors import TrainingError
-from mathamr_kedro.files import fingerprint
+from mathamr_kedro.base.errors import TrainingError
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.learning.checkpoints import (
     read_checkpoint,
     refuse_other,
     write_checkpoint,
 )
 from mathamr_kedro.model import ComputeConfig
-from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.systems.formula_rgcn.config import PAIRINGS, RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoders
 from mathamr_kedro.systems.formula_rgcn.forest import Forest, Numbers

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.files import write_text
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.files import write_text
 from mathamr_kedro.graph import KIND_NAMES, GraphSchema
 
 UNKNOWN = "?"

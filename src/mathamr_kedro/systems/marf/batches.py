@@ -10,7 +10,7 @@ import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.base.ragged import RaggedVectors
 
 _AT_ONCE = 64
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from mathamr_kedro.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError
 
 Scoring: TypeAlias = Literal["passage", "token"]
 """How formulas are compared: the mean of their tokens, or token by token (3.2)."""

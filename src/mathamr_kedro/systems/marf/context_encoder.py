@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mathamr_kedro.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 
 _EXTRA = 'pip install "mathamr-kedro[text]"'
 

@@ -17,9 +17,9 @@ import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.arrays import Arrays, read_arrays, write_arrays
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.base.arrays import Arrays, read_arrays, write_arrays
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.systems.marf.batches import encode_rows
 from mathamr_kedro.systems.marf.context_encoder import ContextEncoder
 from mathamr_kedro.systems.marf.formula_encoder import FormulaEncoder

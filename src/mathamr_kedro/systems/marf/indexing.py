@@ -21,12 +21,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.files import write_text
-from mathamr_kedro.hits import Hits
+from mathamr_kedro.base.files import write_text
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.base.records import Topic
 from mathamr_kedro.model import ComputeConfig
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.ragged import RaggedVectors
-from mathamr_kedro.records import Topic
 from mathamr_kedro.systems.marf.config import SearchConfig
 from mathamr_kedro.systems.marf.items import Item
 from mathamr_kedro.systems.marf.model import EncodedItems, MarfModel

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mathamr_kedro.records import FormulaInstance, Post, Topic
+from mathamr_kedro.base.records import FormulaInstance, Post, Topic
 from mathamr_kedro.systems.marf.latex_tokens import normalise_latex, spell_numbers
 from mathamr_kedro.text import restore_latex
 

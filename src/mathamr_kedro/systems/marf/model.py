@@ -10,8 +10,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.model import ComputeConfig
-from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.systems.marf.batches import encode_rows
 from mathamr_kedro.systems.marf.config import ModelConfig
 from mathamr_kedro.systems.marf.context_encoder import ContextEncoder

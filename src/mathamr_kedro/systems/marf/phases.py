@@ -20,14 +20,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mathamr_kedro.errors import ConfigurationError, TrainingError
-from mathamr_kedro.files import fingerprint
+from mathamr_kedro.base.errors import ConfigurationError, TrainingError
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.learning.checkpoints import (
     read_checkpoint,
     refuse_other,
     write_checkpoint,
 )
-from mathamr_kedro.progress import report_progress
 from mathamr_kedro.systems.marf.config import PhaseConfig
 from mathamr_kedro.systems.protocol import Epochs
 

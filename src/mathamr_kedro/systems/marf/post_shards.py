@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.arrays import Arrays, read_arrays, write_arrays
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.files import replace_file
+from mathamr_kedro.base.arrays import Arrays, read_arrays, write_arrays
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.files import replace_file
 from mathamr_kedro.systems.marf.vocabulary import TokenVocabulary
 
 _PAIRS, _HELD_OUT = "pairs.npy", "validation.npy"

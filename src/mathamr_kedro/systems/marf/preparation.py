@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import TrainingPair
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.records import TrainingPair
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.systems.marf.config import ModelConfig
 from mathamr_kedro.systems.marf.context_encoder import ContextEncoder
 from mathamr_kedro.systems.marf.items import Item
@@ -21,7 +22,6 @@ from mathamr_kedro.systems.marf.post_shards import PostShards
 from mathamr_kedro.systems.marf.vocabulary import TokenVocabulary
 from mathamr_kedro.systems.protocol import SystemSources
 from mathamr_kedro.text import find_text_model
-from mathamr_kedro.types import PostId
 
 _AT_ONCE = 256
 _ONE = float(2**64)

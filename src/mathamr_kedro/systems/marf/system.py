@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from mathamr_kedro.hits import FormulaHits
-from mathamr_kedro.records import Topic
+from mathamr_kedro.base.hits import FormulaHits
+from mathamr_kedro.base.records import Topic
 from mathamr_kedro.systems.marf.config import MarfConfig
 from mathamr_kedro.systems.protocol import Epochs, Ranker, SystemSources
 from mathamr_kedro.systems.queries import (

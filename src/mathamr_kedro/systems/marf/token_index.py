@@ -23,8 +23,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.arrays import Arrays, read_arrays, spread_ranges, write_arrays
-from mathamr_kedro.ragged import RaggedVectors
+from mathamr_kedro.base.arrays import Arrays, read_arrays, spread_ranges, write_arrays
+from mathamr_kedro.base.ragged import RaggedVectors
 
 _VECTORS_AT_ONCE = 1 << 15
 

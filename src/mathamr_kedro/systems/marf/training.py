@@ -27,10 +27,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mathamr_kedro.arrays import read_arrays, write_arrays
-from mathamr_kedro.files import replace_folder, write_text
+from mathamr_kedro.base.arrays import read_arrays, write_arrays
+from mathamr_kedro.base.files import replace_folder, write_text
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.model import ComputeConfig
-from mathamr_kedro.ragged import RaggedVectors
 from mathamr_kedro.systems.marf.batches import encode_rows
 from mathamr_kedro.systems.marf.config import ModelConfig, PhaseConfig, Scoring
 from mathamr_kedro.systems.marf.context_encoder import ContextEncoder

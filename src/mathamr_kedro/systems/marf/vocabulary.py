@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.files import write_text
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.files import write_text
 
 _UNKNOWN = 0
 _FILE = "vocabulary.json"

@@ -20,15 +20,15 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mathamr_kedro.amr import PLACEHOLDER, split_chunks
-from mathamr_kedro.errors import GraphError
+from mathamr_kedro.base.errors import GraphError
+from mathamr_kedro.base.records import FormulaInstance, FormulaMention, Post, Topic
+from mathamr_kedro.base.types import FormulaId, TopicId
 from mathamr_kedro.formula.graphs import linearise
 from mathamr_kedro.graph import GraphRecord, read_math_graph
-from mathamr_kedro.records import FormulaInstance, FormulaMention, Post, Topic
 from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.linearisation import LinearGraph
 from mathamr_kedro.systems.protocol import SystemSources
 from mathamr_kedro.systems.queries import find_query_formula
-from mathamr_kedro.types import FormulaId, TopicId
 
 logger = logging.getLogger(__name__)
 

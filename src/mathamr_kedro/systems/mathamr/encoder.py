@@ -20,8 +20,8 @@ import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mathamr_kedro.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.files import replace_folder
+from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.base.files import replace_folder
 
 _POOLING = Path("1_Pooling") / "config.json"
 _OTHER_WEIGHTS = ("*.bin", "*.h5", "*.msgpack", "*.onnx", "onnx", "openvino", ".*")

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.metrics import sort_as_trec_eval
-from mathamr_kedro.records import FormulaInstance, Topic
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.records import FormulaInstance, Topic
+from mathamr_kedro.base.types import VisualId
+from mathamr_kedro.evaluation.metrics import sort_as_trec_eval
 from mathamr_kedro.systems.mathamr.config import SearchConfig
 from mathamr_kedro.systems.mathamr.reranking import FirstStage
 from mathamr_kedro.systems.protocol import SystemSources, TermSystem
 from mathamr_kedro.systems.queries import choose_instances
 from mathamr_kedro.systems.term_rankers import build_term_ranker
 from mathamr_kedro.trec import Run, read_run
-from mathamr_kedro.types import VisualId
 
 
 def open_first_stages(

@@ -19,13 +19,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.arrays import TextColumn, read_arrays, write_arrays
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.hits import DECIMALS, FormulaHits, rank_ids
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import FormulaInstance
+from mathamr_kedro.base.arrays import TextColumn, read_arrays, write_arrays
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.hits import DECIMALS, FormulaHits, rank_ids
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.records import FormulaInstance
+from mathamr_kedro.base.types import FormulaId, VisualId
 from mathamr_kedro.systems.mathamr.encoder import TextEncoder
-from mathamr_kedro.types import FormulaId, VisualId
 
 _FORMULAS, _TEXTS = "formulas.arrays", "texts.arrays"
 _AT_ONCE = 4096

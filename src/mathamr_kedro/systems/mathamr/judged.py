@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from mathamr_kedro.records import FormulaInstance, Judgment
+from mathamr_kedro.base.records import FormulaInstance, Judgment
+from mathamr_kedro.base.types import TopicId
 from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.contexts import Contexts
 from mathamr_kedro.systems.mathamr.triples import Triple
 from mathamr_kedro.systems.protocol import SystemSources
 from mathamr_kedro.systems.queries import choose_instances
-from mathamr_kedro.types import TopicId
 
 _BY_VISUAL, _BY_FORMULA = "task2", "task2_formulas"
 

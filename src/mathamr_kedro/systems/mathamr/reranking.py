@@ -21,8 +21,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.hits import FormulaHits, Hits
-from mathamr_kedro.records import Topic
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.records import Topic
+from mathamr_kedro.base.types import TopicId
 from mathamr_kedro.search.fusion import Fusion, fuse_runs
 from mathamr_kedro.systems.folds import ALL
 from mathamr_kedro.systems.mathamr.contexts import Contexts
@@ -30,7 +31,6 @@ from mathamr_kedro.systems.mathamr.encoder import TextEncoder
 from mathamr_kedro.systems.mathamr.formula_vectors import FormulaVectors
 from mathamr_kedro.systems.protocol import Ranker
 from mathamr_kedro.trec import Run
-from mathamr_kedro.types import TopicId
 
 FirstStage: TypeAlias = Callable[[Sequence[Topic], int], Sequence[Hits]]
 """Ranks formulas for topics, by visual ids."""

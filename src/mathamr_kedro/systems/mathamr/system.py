@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from mathamr_kedro.files import write_text
+from mathamr_kedro.base.files import write_text
 from mathamr_kedro.systems.folds import deal_topics
 from mathamr_kedro.systems.mathamr.config import MathAMRConfig
 from mathamr_kedro.systems.protocol import Epochs, Ranker, SystemSources

@@ -28,8 +28,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mathamr_kedro.errors import MissingInputError, TrainingError
-from mathamr_kedro.files import fingerprint, replace_folder, write_text
+from mathamr_kedro.base.errors import MissingInputError, TrainingError
+from mathamr_kedro.base.files import fingerprint, replace_folder, write_text
 from mathamr_kedro.learning.checkpoints import (
     read_checkpoint,
     write_checkpoint,

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.errors import MalformedInputError
-from mathamr_kedro.files import replace_file
-from mathamr_kedro.types import TopicId
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.files import replace_file
+from mathamr_kedro.base.types import TopicId
 
 _SCORES = {0: 0.0, 1: 0.5, 2: 1.0, 3: 1.0}
 

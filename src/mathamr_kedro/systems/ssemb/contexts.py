@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from mathamr_kedro.records import FormulaMention, Post, Topic
+from mathamr_kedro.base.records import FormulaMention, Post, Topic
+from mathamr_kedro.base.types import FormulaId
 from mathamr_kedro.systems.ssemb.config import RankingConfig
-from mathamr_kedro.types import FormulaId
 
 
 class Window(NamedTuple):

@@ -24,8 +24,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.arrays import read_arrays, spread_ranges, write_arrays
-from mathamr_kedro.files import write_text
+from mathamr_kedro.base.arrays import read_arrays, spread_ranges, write_arrays
+from mathamr_kedro.base.files import write_text
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula.graphs import FormulaGraph

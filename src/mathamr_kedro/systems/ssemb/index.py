@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.arrays import Arrays, TextColumn, read_arrays, write_arrays
-from mathamr_kedro.records import FormulaInstance, Post
+from mathamr_kedro.base.arrays import Arrays, TextColumn, read_arrays, write_arrays
+from mathamr_kedro.base.records import FormulaInstance, Post
+from mathamr_kedro.base.types import PostId, VisualId
 from mathamr_kedro.systems.ssemb.contexts import Contexts
-from mathamr_kedro.types import PostId, VisualId
 
 STRUCTURE, CONTEXTS, _FORMULAS = "structure.f16", "contexts.f16", "formulas.bin"
 _BLOCK = 65_536

@@ -31,8 +31,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from mathamr_kedro.errors import MissingInputError
-from mathamr_kedro.sealing import check_sealed, replace_sealed
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.sealing import check_sealed, replace_sealed
 from mathamr_kedro.systems.ssemb.config import StructureConfig
 from mathamr_kedro.systems.ssemb.graphs import GraphBatch
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.arrays import spread_ranges
-from mathamr_kedro.hits import FormulaHits, Hits
+from mathamr_kedro.base.arrays import spread_ranges
+from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.systems.ssemb.index import FormulaIndex
 
 Scores = NDArray[np.float32]

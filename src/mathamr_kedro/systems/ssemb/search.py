@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.files import write_text
-from mathamr_kedro.hits import FormulaHits
-from mathamr_kedro.progress import report_progress
-from mathamr_kedro.records import FormulaInstance, Topic
+from mathamr_kedro.base.files import write_text
+from mathamr_kedro.base.hits import FormulaHits
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.records import FormulaInstance, Topic
 from mathamr_kedro.systems.protocol import SystemSources
 from mathamr_kedro.systems.queries import find_query_formula
 from mathamr_kedro.systems.ssemb.config import SSEmbConfig

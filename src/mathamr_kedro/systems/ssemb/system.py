@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, ClassVar
 
-from mathamr_kedro.progress import report_progress
+from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.systems.protocol import Epochs, Ranker, SystemSources
 from mathamr_kedro.systems.ssemb.config import SSEmbConfig
 from mathamr_kedro.systems.ssemb.graphs import GraphTableBuilder, LabelVocabulary

@@ -23,14 +23,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.errors import ConfigurationError, TrainingError
-from mathamr_kedro.files import fingerprint
+from mathamr_kedro.base.errors import ConfigurationError, TrainingError
+from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.learning.checkpoints import (
     read_checkpoint,
     refuse_other,
     write_checkpoint,
 )
-from mathamr_kedro.machines import Machine
 from mathamr_kedro.systems.ssemb.config import StructureConfig
 from mathamr_kedro.systems.ssemb.graphs import GraphBatch, GraphTable, LabelVocabulary
 from mathamr_kedro.systems.ssemb.network import StructureEncoder, info_nce

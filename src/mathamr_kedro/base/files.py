@@ -1,0 +1,200 @@
+"""Files and folders that are there whole or not at all, whoever is killed when.
+
+::
+
+    with replace_file(folder / "state.json") as part:      # .state.json.HOST.PID.part
+        part.write_text("{}")
+    # synced, renamed to state.json; on an error nothing has changed
+
+Everything the project writes for itself goes through here. Each file is synced to the
+disk before it gets its name, and the folder of that name after it: after a power cut a
+name never stands for an empty file. A part names the host and the process that writes
+it: two writers never mix, and leftovers of killed processes go with the next write.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mathamr_kedro.base.errors import DiskFullError, LockedError
+
+
+@contextmanager
+def replace_file(path: Path) -> Iterator[Path]:
+    """Give a path to write to; what was written takes the place of ``path``."""
+    part = _name_part(path)
+    try:
+        yield part
+        _sync(part)
+        os.replace(part, path)
+        _sync(path.parent)
+    except OSError as exc:
+        _explain(exc, path)
+        raise
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def replace_folder(folder: Path) -> Iterator[Path]:
+    """Give an empty folder to fill; it takes the place of ``folder``.
+
+    A folder that exists is moved aside first: a kill between the two steps leaves
+    none, never half of one.
+    """
+    part = _name_part(folder)
+    part.mkdir(parents=True)
+    try:
+        yield part
+        sync_folder(part)
+        old = part.with_suffix(".old.part")
+        if folder.exists():
+            os.replace(folder, old)
+        os.replace(part, folder)
+        _sync(folder.parent)
+        shutil.rmtree(old, ignore_errors=True)
+    except OSError as exc:
+        _explain(exc, folder)
+        raise
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Write all below a folder to the disk, and its names."""
+    for path in folder.rglob("*"):
+        _sync(path)
+    _sync(folder)
+
+
+def allot_file(path: Path) -> None:
+    """Take the room of a file that is to be written through memory.
+
+    Where the disk turned out to be full only then, the system would end the process.
+
+    Raises:
+        DiskFullError: there is no room.
+    """
+    if not hasattr(os, "posix_fallocate"):
+        return
+    try:
+        with path.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    except OSError as exc:
+        _explain(exc, path)
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a file by a text in UTF-8."""
+    with replace_file(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+class FolderLock:
+    """A folder that one process at a time may change; a kill releases it.
+
+    Args:
+        folder: made where there is none.
+        remedy: ends the message when another process holds the lock.
+
+    Raises:
+        LockedError: another process, or another object of this one, holds it.
+    """
+
+    def __init__(self, folder: Path, remedy: str) -> None:
+        # Bare machines for training never lock and need not have the package.
+        from filelock import FileLock, Timeout  # noqa: PLC0415
+
+        folder.mkdir(parents=True, exist_ok=True)
+        # whichever thread took it, any thread of the process may let others in
+        lock = folder / ".lock"
+        self._lock = FileLock(lock, blocking=False, thread_local=False)
+        try:
+            self._lock.acquire()
+        except (Timeout, RuntimeError) as exc:  # the latter for this very process
+            raise LockedError(
+                f"Another process has {str(folder)!r} open; {remedy}"
+            ) from exc
+
+    def close(self) -> None:
+        """Let others in."""
+        self._lock.release()
+
+    def __enter__(self) -> FolderLock:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+def fingerprint(*parts: Any) -> str:
+    """Return a short digest of anything that JSON can write.
+
+    >>> fingerprint("posts.xml", {"size": 3}) == fingerprint("posts.xml", {"size": 3})
+    True
+    >>> len(fingerprint("posts.xml"))
+    16
+    """
+    text = json.dumps(parts, sort_keys=True, default=str)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def name_version(step: str, version: int) -> str:
+    """Name a transformation in a fingerprint.
+
+    The first version has the bare name: what was made before there were versions
+    stays of use.
+
+    >>> name_version("fusion", 1), name_version("fusion", 2)
+    ('fusion', 'fusion-2')
+    """
+    return step if version == 1 else f"{step}-{version}"
+
+
+def _name_part(path: Path) -> Path:
+    """Name a part of this process, and remove those of processes that are gone."""
+    host = socket.gethostname()
+    for left in path.parent.glob(f".{path.name}.{host}.*.part"):
+        owner = left.name.removeprefix(f".{path.name}.{host}.").partition(".")[0]
+        if owner.isdigit() and not _is_running(int(owner)):
+            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
+    part = path.with_name(f".{path.name}.{host}.{os.getpid()}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    return part
+
+
+def _explain(error: OSError, path: Path) -> None:
+    """Raise :class:`DiskFullError` where there was no room for a file."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        raise DiskFullError(
+            f"No room for {str(path)!r} ({error.strerror}); make room and run the same "
+            "command again: it goes on where it stopped"
+        ) from error
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # somebody else's
+        return True
+    return True
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,260 @@
+"""The records that stages exchange, one class per row of a table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mathamr_kedro.base.types import (
+    FormulaId,
+    Grade,
+    PostId,
+    PostType,
+    TopicId,
+    VisualId,
+)
+
+
+class FormulaMention(NamedTuple):
+    """One formula where it stands in a clean text: an entry of ``formula_map``.
+
+    ``text[start:end]`` is the placeholder, e.g. ``FORMULA_0``.
+    """
+
+    placeholder: str
+    formula_id: FormulaId
+    visual_id: VisualId
+    latex: str
+    start: int
+    end: int
+
+
+class CleanText(NamedTuple):
+    """Text as a reader reads it, formulas replaced by ``FORMULA_0, FORMULA_1, ...``."""
+
+    text: str
+    formula_map: tuple[FormulaMention, ...]
+
+    def with_latex(self) -> str:
+        """Return the text with formulas between dollars instead of placeholders."""
+        pieces, position = [], 0
+        for mention in self.formula_map:
+            pieces += [self.text[position : mention.start], f"${mention.latex}$"]
+            position = mention.end
+        return "".join([*pieces, self.text[position:]])
+
+
+class Post(NamedTuple):
+    """A question, an answer, or a document of an own corpus.
+
+    ``text`` holds the title first (questions), then the body.
+    """
+
+    post_id: PostId
+    post_type: PostType
+    thread_id: PostId
+    parent_id: PostId | None
+    accepted_answer_id: PostId | None
+    creation_date: str | None
+    score: int | None
+    tags: tuple[str, ...]
+    title: str
+    text: str
+    formula_map: tuple[FormulaMention, ...]
+
+
+class Comment(NamedTuple):
+    """A remark under a post."""
+
+    comment_id: str
+    post_id: PostId
+    text: str
+    formula_map: tuple[FormulaMention, ...]
+
+
+class Formula(NamedTuple):
+    """One row of the formula index, its three representations side by side."""
+
+    formula_id: FormulaId
+    post_id: PostId
+    thread_id: PostId
+    place: str
+    """``title``, ``question``, ``answer``, ``comment`` or ``body``."""
+    comment_id: str | None
+    old_visual_id: VisualId | None
+    visual_id: VisualId
+    issue: str
+    """``d``: not in the XML; ``v``: visual id was corrected; ``dv``: both."""
+    latex: str
+    presentation: str
+    """Presentation MathML or the bracket string of the SLT; empty: none was made."""
+    content: str
+    """Content MathML or the bracket string of the OPT; empty: none was made."""
+
+    @classmethod
+    def of_mention(cls, mention: FormulaMention, owner: PostId) -> Formula:
+        """Return a formula that was found in a text as a row of the formula index."""
+        ids = (mention.formula_id, owner, owner, "body", None, None, mention.visual_id)
+        return cls(*ids, "", mention.latex, "", "")
+
+
+class FormulaInstance(NamedTuple):
+    """A formula that a search for formulas (Task 2) may return."""
+
+    formula_id: FormulaId
+    visual_id: VisualId
+    post_id: PostId
+    """Of a formula in a comment: the post that the comment belongs to."""
+    latex: str
+    comment_id: str | None = None
+
+
+class Topic(NamedTuple):
+    """A question to answer (Task 1) or a formula in its question (Task 2)."""
+
+    topic_id: TopicId
+    task: str
+    """``task1``, ``task2`` or ``ntcir12``."""
+    year: int
+    title: str
+    tags: tuple[str, ...]
+    text: str
+    formula_map: tuple[FormulaMention, ...]
+    formula_id: FormulaId | None
+    """Task 2: the query formula, one of ``formula_map``."""
+    latex: str | None
+    """Task 2 and NTCIR-12: its LaTeX."""
+    category: str | None
+    difficulty: str | None
+    dependency: str | None
+
+
+class Judgment(NamedTuple):
+    """One line of qrels: how well a document answers a topic.
+
+    ARQMath grades: 3 high (answers the question alone), 2 medium (a useful step),
+    1 low (may help to understand), 0 not relevant; 2 and 3 count as relevant.
+    """
+
+    topic_id: TopicId
+    doc_id: str
+    """Post id (Task 1), visual id (Task 2), formula name (NTCIR-12)."""
+    grade: Grade
+    task: str
+    """``task1``, ``task2``, ``task2_formulas`` (formula ids) or ``ntcir12``."""
+    source: str
+    """File in which it stands; two years may judge the same topic."""
+
+
+class PostLink(NamedTuple):
+    """Two linked posts; ``kind`` is ``related``, ``duplicate`` or ``other``."""
+
+    post_id: PostId
+    related_post_id: PostId
+    kind: str
+
+
+class Statement(NamedTuple):
+    """A post of an own corpus that is a statement: a theorem, lemma, definition, ...
+
+    With ``unit: statement`` every document has a row here; what stands outside of
+    statements has the kind ``text``.
+    """
+
+    post_id: PostId
+    kind: str
+    """As the book prints it, in small letters: ``lemma``, ``theorem``, ``text``."""
+    number: str | None
+    """As printed: ``10.15.2``; ``None``: it has none."""
+    name: str | None
+    """As in "Lemma 10.15.2 (Prime avoidance)"."""
+    label: str | None
+    section: str
+    chapter: str
+    """Title of the chapter, or of the document."""
+    source: str
+    """File name, relative to the raw folder."""
+    place: str
+    proved: bool
+    proof: str
+    """Its proofs as text with LaTeX; they are no part of the text of the post."""
+
+
+class StatementLink(NamedTuple):
+    """A statement whose proof cites another one."""
+
+    post_id: PostId
+    premise_id: PostId
+
+
+class Tag(NamedTuple):
+    """A tag and how many questions carry it."""
+
+    name: str
+    questions: int | None
+
+
+class Vote(NamedTuple):
+    """A vote for a post; ``kind`` is the dump's number (1 accepted, 2 up, 3 down)."""
+
+    vote_id: str
+    post_id: PostId
+    kind: str
+    creation_date: str | None
+
+
+class TrainingPair(NamedTuple):
+    """A question and an answer that belong together."""
+
+    question_id: PostId
+    answer_id: PostId
+
+
+class ChosenPost(NamedTuple):
+    """Why a post belongs to a subset of its collection; a post may have two reasons."""
+
+    post_id: PostId
+    reason: str
+    """``judged``, ``question`` (of a judged answer) or ``training``."""
+    answer_id: PostId | None
+    """``training``: the answer that was drawn with this question."""
+
+
+class MinedNegatives(NamedTuple):
+    """Answers that look right for a question and are not."""
+
+    question_id: PostId
+    answer_id: PostId
+    negatives: tuple[PostId, ...]
+
+
+TRANSIENT = frozenset({"timeout", "worker_died", "out_of_memory", "unreadable_file"})
+"""Reasons of failures that the machine is to blame for."""
+
+
+class Failure(NamedTuple):
+    """Something wrong with an input record. Nothing is lost silently.
+
+    ``kept`` tells whether the record went on all the same (``True``: a defect worth
+    knowing) or was dropped (``False``): records read = written + dropped.
+    """
+
+    stage: str
+    source: str
+    """File name, relative to the raw folder."""
+    place: str
+    """Line, row or offset in the source."""
+    record_id: str
+    reason: str
+    """Short code to count by, e.g. ``duplicate_post_id``."""
+    detail: str
+    """What was found and what was expected, for a person."""
+    kept: bool = False
+    kind: str = "permanent"
+    """``transient``: the machine is to blame, and the next run tries again;
+    ``permanent``: it would fail again, until its text, the parameters or the code
+    change."""
+
+    def classify(self) -> Failure:
+        """Return the failure with the kind that its reason has."""
+        kind = "transient" if self.reason in TRANSIENT else "permanent"
+        return self._replace(kind=kind)

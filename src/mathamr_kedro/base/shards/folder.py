@@ -1,0 +1,279 @@
+"""A folder of shards: writing, resuming, refusing what is damaged."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from mathamr_kedro.base.checksums import FileSeal
+from mathamr_kedro.base.errors import DamagedFileError, MissingInputError
+from mathamr_kedro.base.files import replace_file, write_text
+from mathamr_kedro.base.sealing import check_once
+from mathamr_kedro.base.shards.items import EndOfShards, StartOfShards
+from mathamr_kedro.base.shards.lists import LIST_NAME, ShardList
+
+logger = logging.getLogger(__name__)
+
+_PREVIOUS = ".previous"
+_WORK = ".seconds"
+"""File that says how long the shards took; it differs between runs, they do not."""
+_REMEDY = (
+    "run the stage that writes it again (`kedro run` with the --env of your run), it "
+    "makes the shard anew"
+)
+
+
+class ShardFolder:
+    """A folder of shards with the list of the finished ones."""
+
+    def __init__(self, path: str | Path, suffix: str) -> None:
+        self.path = Path(path)
+        self.suffix = suffix
+        self._start = StartOfShards("")
+        self._since: float | None = None
+        self._known: tuple[tuple[int, int, int], ShardList] | None = None
+
+    def read_list(self) -> ShardList:
+        """Read the list; an empty one where nothing was written yet."""
+        try:
+            stat = (self.path / LIST_NAME).stat()
+        except FileNotFoundError:
+            return ShardList()
+        key = (stat.st_size, stat.st_mtime_ns, stat.st_ino)
+        if self._known is None or self._known[0] != key:
+            self._known = key, ShardList.read(self.path)
+        return self._known[1]
+
+    @property
+    def identity(self) -> str:
+        """What stands for the shards in the fingerprints of what is made from them."""
+        return self.read_list().identity
+
+    def finished(self, made_from: str) -> frozenset[str]:
+        """Return the names of the whole shards that were made from the same input."""
+        found = self.read_list()
+        if found.fingerprint != made_from:
+            return frozenset()
+        transient = {n for n, counts in found.counts.items() if counts.get("transient")}
+        return frozenset(found.counts.keys() - self._find_damaged(found) - transient)
+
+    def write(
+        self,
+        name: str,
+        made_from: str,
+        counts: Mapping[str, int],
+        write: Callable[[Path], None],
+        source: str = "",
+    ) -> None:
+        """Write one shard with ``write(path)`` and enter it into the list.
+
+        Args:
+            name: of the shard.
+            made_from: what it was made from; another one starts the folder anew.
+            counts: for the account of the stage.
+            write: writes the shard to the path it is given.
+            source: digest of the one shard that it was made from.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        found = self.read_list()
+        if found.fingerprint != made_from:
+            found = self._start_anew(made_from)
+        with replace_file(self._file(name)) as part:
+            write(part)
+            seal = FileSeal.of(part)
+        sources = {**found.sources, name: source} if source else found.sources
+        replace(
+            found,
+            complete=False,
+            counts={**found.counts, name: dict(counts)},
+            seals={**found.seals, name: seal},
+            sources=sources,
+        ).write(self.path)
+        self._note_time()
+
+    def mark(self, mark: StartOfShards | EndOfShards) -> None:
+        """Answer a start with what is finished; note an end."""
+        if isinstance(mark, EndOfShards):
+            self.complete(mark.made_from)
+            return
+        self._start, self._since = mark, time.monotonic()
+        found = self.read_list()
+        if found.fingerprint == mark.made_from:
+            self._mend(found)
+        elif found.counts and self._is_reusable(found):
+            self._start_anew(mark.made_from)
+        elif found.counts:
+            work = self._measure_work(found)
+            mark.ask_before_discarding(self.path, work, found.parts)
+        mark.finished = self.finished(mark.made_from)
+        mark.sources = self.read_list().sources
+        mark.files = {name: self._file(name) for name in mark.finished}
+        mark.previous = tuple(sorted((self.path / _PREVIOUS).glob(f"*{self.suffix}")))
+
+    def complete(self, made_from: str) -> None:
+        """Note that every shard is there."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        found = self.read_list()
+        if found.fingerprint != made_from:
+            found = self._start_anew(made_from)
+        replace(found, complete=True).write(self.path)
+        shutil.rmtree(self.path / _PREVIOUS, ignore_errors=True)
+
+    def files(self) -> list[Path]:
+        """Return the finished shards in order; refuse an unfinished folder.
+
+        Raises:
+            MissingInputError: it is missing or unfinished.
+            DamagedFileError: a shard is missing or has another size.
+        """
+        found = self.read_list()
+        if not found.complete:
+            state = (
+                "unfinished; run the stage again, it goes on where it stopped"
+                if found.counts
+                else "missing; run the stage that writes it"
+            )
+            raise MissingInputError(f"{str(self.path)!r} is {state}")
+        for name, seal in found.seals.items():
+            seal.check_size(self._file(name), _REMEDY)
+        return [self._file(name) for name in sorted(found.counts)]
+
+    def check(self, file: Path) -> Path:
+        """Refuse a shard whose bytes were changed; each is read once in a process.
+
+        Raises:
+            DamagedFileError: it is not what was written.
+        """
+        name = file.name.removesuffix(self.suffix)
+        try:
+            self._check(name, self.read_list())
+        except DamagedFileError:  # or else its writer has just replaced it
+            self._check(name, ShardList.read(self.path))
+        return file
+
+    def list_damage(self) -> list[str]:
+        """Return what is wrong with the listed shards, a line for each."""
+        found, lines = self.read_list(), []
+        for name in sorted(found.seals):
+            try:
+                self._check(name, found)
+            except DamagedFileError as exc:
+                lines.append(str(exc))
+        return lines
+
+    def digests(self) -> dict[str, str]:
+        """Return the digest of each shard by its name; none of earlier versions."""
+        return {name: seal.digest for name, seal in self.read_list().seals.items()}
+
+    def total(self, count: str) -> int:
+        """Return the sum of one count over all shards."""
+        return sum(c.get(count, 0) for c in self.read_list().counts.values())
+
+    def _file(self, name: str) -> Path:
+        return self.path / f"{name}{self.suffix}"
+
+    def _check(self, name: str, found: ShardList) -> None:
+        if name in found.seals:
+            check_once(found.seals[name], self._file(name), _REMEDY)
+
+    def _find_damaged(self, found: ShardList) -> set[str]:
+        damaged = {n for n in found.counts if not self._file(n).is_file()}
+        for name in found.seals.keys() - damaged:
+            try:
+                self._check(name, found)
+            except DamagedFileError:
+                damaged.add(name)
+        return damaged
+
+    def _mend(self, found: ShardList) -> None:
+        """Forget damaged shards; seal those of an earlier version."""
+        damaged = self._find_damaged(found)
+        whole = found.drop(damaged)
+        if damaged:
+            text = ", ".join(sorted(damaged)[:5])
+            logger.warning(
+                "%d damaged or missing shards in %s are made again: %s",
+                len(damaged), self.path, text,
+            )  # fmt: skip
+        if not whole.is_sealed:
+            logger.info("shards of an earlier version in %s are sealed", self.path)
+            whole = self._seal(whole)
+        if whole != found:
+            whole.write(self.path)
+
+    def _seal(self, found: ShardList) -> ShardList:
+        """Seal shards of an earlier version, which keep the name that they had."""
+        seals = {n: FileSeal.of(self._file(n)) for n in found.counts}
+        sealed = replace(found, seals=seals, suffix=self.suffix)
+        before = {"identity": found.fingerprint, "content": sealed.content}
+        return replace(sealed, before=before)
+
+    def _is_reusable(self, found: ShardList) -> bool:
+        part = self._start.reuse
+        return bool(part) and found.parts.get(part) == self._start.parts.get(part)
+
+    def _measure_work(self, found: ShardList) -> float:
+        """Return the seconds in the shards, by their times where nobody noted them."""
+        with suppress(OSError, ValueError):
+            return float((self.path / _WORK).read_text())
+        files = [f for f in map(self._file, found.counts) if f.is_file()]
+        times = [f.stat().st_mtime for f in files]
+        return max(times) - min(times) if times else 0.0
+
+    def _note_time(self) -> None:
+        """Add the seconds since the last shard to the work in the folder."""
+        now, since = time.monotonic(), self._since
+        self._since = now
+        if since is not None:
+            known = self._measure_work(ShardList())
+            write_text(self.path / _WORK, f"{known + now - since:.1f}\n")
+
+    def _start_anew(self, made_from: str) -> ShardList:
+        found = self.read_list()
+        is_start = self._start.made_from == made_from
+        before = self._name_before(found)
+        keep = is_start and self._is_reusable(found)
+        if found.counts:
+            logger.info("%s is made anew: its input or parameters changed", self.path)
+        if keep:
+            self._put_aside(found)
+        new = ShardList(
+            made_from,
+            parts=dict(self._start.parts) if is_start else {},
+            suffix=self.suffix,
+            before=before,
+        )
+        new.write(self.path)
+        (self.path / _WORK).unlink(missing_ok=True)
+        for old in self._own_files():
+            old.unlink()
+        if not keep:
+            shutil.rmtree(self.path / _PREVIOUS, ignore_errors=True)
+        return new
+
+    def _name_before(self, found: ShardList) -> dict[str, str]:
+        """Return the name and the content of what is replaced."""
+        if not found.complete:
+            return dict(found.before)
+        if self._find_damaged(found):
+            return {}
+        if not found.is_sealed:
+            return dict(self._seal(found).before)
+        return {"identity": found.identity, "content": found.content}
+
+    def _put_aside(self, found: ShardList) -> None:
+        """Move whole shards to where the next ones may take from them."""
+        aside = self.path / _PREVIOUS
+        aside.mkdir(exist_ok=True)
+        for name in found.counts.keys() - self._find_damaged(found):
+            file = self._file(name)
+            file.replace(aside / f"{found.fingerprint}-{file.name}")
+
+    def _own_files(self) -> Iterator[Path]:
+        yield from self.path.glob(f"*{self.suffix}")
+        yield from self.path.glob(".*.part")

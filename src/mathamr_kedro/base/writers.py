@@ -1,0 +1,111 @@
+"""One writer per data root: a second run is told who writes, since when and what to do.
+
+::
+
+    data/
+      .lock          held by the operating system while its owner lives
+      .writer.json   who that is
+
+Readers never ask. Processes that a writer starts (the cells of an experiment) may write
+beside it: they inherit its token, and what they share has locks of its own.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import socket
+import uuid
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from mathamr_kedro.base.errors import LockedError
+from mathamr_kedro.base.files import FolderLock, write_text
+
+TOKEN = "MATHAMR_WRITER"
+"""Environment variable that tells a child which writer it belongs to."""
+_RECORD = ".writer.json"
+
+
+class WriterLock:
+    """The right to write below a data root.
+
+    Args:
+        root: the data root, made where there is none.
+        command: what runs, for others to read.
+
+    Raises:
+        LockedError: another run has it, and this process is no child of it.
+    """
+
+    def __init__(self, root: Path, command: str) -> None:
+        self._inherited = os.environ.get(TOKEN)
+        self._lock: FolderLock | None = None
+        try:
+            self._lock = FolderLock(root, "")
+        except LockedError as exc:
+            owner = _read(root)
+            if self._inherited and owner.get("token") == self._inherited:
+                return
+            raise LockedError(_describe(root, owner)) from exc
+        token = self._inherited or uuid.uuid4().hex
+        try:
+            write_text(root / _RECORD, json.dumps(_make_record(token, command)))
+        except OSError:
+            self._lock.close()
+            raise
+        os.environ[TOKEN] = token
+
+    def close(self) -> None:
+        """Let others write."""
+        if self._lock is None:
+            return
+        self._lock.close()
+        self._lock = None
+        if self._inherited is None:
+            os.environ.pop(TOKEN, None)
+
+    def __enter__(self) -> WriterLock:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+def _make_record(token: str, command: str) -> dict[str, Any]:
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a container without an entry for its user
+        user = str(os.getuid())
+    return {
+        "token": token,
+        "user": user,
+        "host": socket.gethostname(),
+        "process": os.getpid(),
+        "since": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "command": command,
+    }
+
+
+def _read(root: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((root / _RECORD).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _describe(root: Path, owner: dict[str, Any]) -> str:
+    who = "another process"
+    if owner:
+        who = (
+            f"{owner.get('user')} on {owner.get('host')} (process "
+            f"{owner.get('process')}: {owner.get('command')}) since "
+            f"{owner.get('since')}"
+        )
+    return (
+        f"{str(root)!r} is being written by {who}; wait for it to end, or give this "
+        "run a data root of its own (--params data_root=FOLDER)"
+    )

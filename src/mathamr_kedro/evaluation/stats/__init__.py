@@ -1,0 +1,83 @@
+"""Significance and result tables: pure functions over per-topic scores.
+
+```
+SeedResult (per-topic scores of one seed)
+   │ seeds          best seed, mean ± std
+   │ comparisons    every condition against the baseline: t, randomisation, bootstrap
+   │ corrections    Bonferroni, Holm over all tests of the experiment
+   ▼
+result_tables ──► Table ──► Markdown, CSV, LaTeX        layouts: thesis_tables
+```
+"""
+
+from mathamr_kedro.evaluation.stats.bootstrap import Interval, bootstrap_interval
+from mathamr_kedro.evaluation.stats.comparisons import (
+    QUERY_SECONDS,
+    Comparison,
+    TestConfig,
+    compare_with_baseline,
+)
+from mathamr_kedro.evaluation.stats.corrections import correct_p_values
+from mathamr_kedro.evaluation.stats.paired_tests import (
+    FloatArray,
+    PairedTest,
+    paired_t_test,
+    randomisation_test,
+)
+from mathamr_kedro.evaluation.stats.result_tables import (
+    Layout,
+    best_seed_table,
+    mean_table,
+)
+from mathamr_kedro.evaluation.stats.seeds import (
+    SeedResult,
+    select_best_seed,
+    summarise_seeds,
+)
+from mathamr_kedro.evaluation.stats.tables import Column, Figure, Row, Table
+from mathamr_kedro.evaluation.stats.thesis_tables import (
+    BPREF,
+    EFFECTIVENESS,
+    EFFICIENCY,
+    LAYOUTS,
+    MAP,
+    NDCG,
+    P10,
+    QPS,
+    benchmark_table,
+    efficiency_table,
+)
+
+__all__ = [
+    "BPREF",
+    "EFFECTIVENESS",
+    "EFFICIENCY",
+    "LAYOUTS",
+    "MAP",
+    "NDCG",
+    "P10",
+    "QPS",
+    "QUERY_SECONDS",
+    "Column",
+    "Comparison",
+    "Figure",
+    "FloatArray",
+    "Interval",
+    "Layout",
+    "PairedTest",
+    "Row",
+    "SeedResult",
+    "Table",
+    "TestConfig",
+    "benchmark_table",
+    "best_seed_table",
+    "bootstrap_interval",
+    "compare_with_baseline",
+    "correct_p_values",
+    "efficiency_table",
+    "mean_table",
+    "paired_t_test",
+    "randomisation_test",
+    "select_best_seed",
+    "summarise_seeds",
+]

@@ -1,0 +1,276 @@
+"""Tables of an experiment: best seed with asterisks, and mean ± std over seeds.
+
+Times and memory of different machines have no common mean. A condition whose seeds ran
+on two machines gets a row for each beside its own::
+
+    | Strategy              | nDCG'         | QPS        |
+    |-----------------------|---------------|------------|
+    | MaxSim                | 0.452 ± 0.013 | –          |    five seeds
+    | MaxSim on A, 8 cores  | –             | 62.9 ± 4.1 |    three of them
+    | MaxSim on B, 2 cores  | –             | 11.3 ± 0.2 |    two
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from mathamr_kedro.base.errors import ConfigurationError, suggest
+from mathamr_kedro.base.machines import Machine
+from mathamr_kedro.evaluation.stats.comparisons import (
+    Comparison,
+    TestConfig,
+    compare_with_baseline,
+)
+from mathamr_kedro.evaluation.stats.paired_tests import FloatArray
+from mathamr_kedro.evaluation.stats.seeds import (
+    SeedResult,
+    select_best_seed,
+    summarise_seeds,
+)
+from mathamr_kedro.evaluation.stats.tables import Column, Figure, Row, Table
+
+Results = Mapping[str, Sequence[SeedResult]]
+"""Results over seeds by condition."""
+
+_SPREAD = re.compile(r"mean ± std( over seeds)?")
+"""What the titles of tables of means promise."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Rows and columns of a table, before there are results."""
+
+    title: str
+    label_titles: tuple[str, ...]
+    rows: Mapping[str, tuple[str, ...]]
+    """Labels by condition, in the order of the table."""
+    columns: tuple[Column, ...]
+    baseline: str | None = None
+    """Condition that all others are tested against."""
+    select_by: str = "nDCG'"
+    """The best seed is the one with the highest value of this."""
+    same_seed: bool = False
+    """Take the baseline's best seed for all conditions: they share trained models."""
+    notes: tuple[str, ...] = ()
+
+
+def best_seed_table(
+    layout: Layout, results: Results, config: TestConfig | None = None
+) -> tuple[Table, list[Comparison]]:
+    """Return the table of each condition's best seed, with asterisks, and the tests.
+
+    Only columns with one value per topic are tested; they and all conditions beside
+    the baseline are one family for the correction. Times of another machine than the
+    baseline's are not tested.
+
+    Args:
+        layout: rows and columns; a condition without results gets an empty row.
+        results: results over seeds by condition.
+        config: how to test.
+
+    Raises:
+        ConfigurationError: there are results of a condition that has no row.
+    """
+    config = config or TestConfig()
+    _check_conditions(layout, results)
+    best = _select(layout, results)
+    layout = _name_devices(layout, {name: [r] for name, r in best.items()})
+    tests: list[Comparison] = []
+    if layout.baseline in best and len(best) > 1:
+        scores = _gather_tested(layout, best, best[layout.baseline])
+        tests = compare_with_baseline(scores, layout.baseline, config)
+    marked = {(c.condition, c.measure) for c in tests if c.significant}
+    rows = tuple(
+        Row(
+            labels,
+            tuple(
+                Figure(best[name].value(c.key), marked=(name, _tested(c)) in marked)
+                if name in best and best[name].has(c.key)
+                else None
+                for c in layout.columns
+            ),
+            is_baseline=name == layout.baseline,
+        )
+        for name, labels in layout.rows.items()
+    )
+    notes = (
+        *layout.notes,
+        *_test_notes(tests, config),
+        *_untested_notes(layout, tests),
+        *_machine_notes(layout, {name: [r] for name, r in best.items()}),
+    )
+    return Table(layout.title, layout.label_titles, layout.columns, rows, notes), tests
+
+
+def mean_table(layout: Layout, results: Results) -> Table:
+    """Return the table of means and standard deviations over seeds.
+
+    One seed has no deviation, and the title says that it is one. Seeds without a value
+    do not count in its mean; a note says which rows rest on fewer seeds than others,
+    and on which machines values were measured that depend on it.
+
+    Raises:
+        ConfigurationError: there are results of a condition that has no row.
+    """
+    _check_conditions(layout, results)
+    layout = _name_devices(layout, results)
+    if all(len(found) <= 1 for found in results.values()):
+        title = _SPREAD.sub("one seed", layout.title)
+        layout = replace(layout, title=title)
+    rows = tuple(
+        row for name in layout.rows for row in _mean_rows(layout, name, results)
+    )
+    notes = (
+        *layout.notes,
+        *_seed_notes(layout, results),
+        *_machine_notes(layout, results),
+    )
+    return Table(layout.title, layout.label_titles, layout.columns, rows, notes)
+
+
+def _mean_rows(layout: Layout, name: str, results: Results) -> Iterator[Row]:
+    """Yield the row of a condition, and one per machine where there are several."""
+    labels, found = layout.rows[name], results.get(name, ())
+    machines = {c.key: _list_machines(found, c.key) for c in layout.columns}
+    mixed = {key for key, used in machines.items() if len(used) > 1}
+    figures = [None if c.key in mixed else _summarise(found, c) for c in layout.columns]
+    yield Row(labels, tuple(figures), is_baseline=name == layout.baseline)
+    for machine in dict.fromkeys(m for key in mixed for m in machines[key]):
+        own = [
+            _summarise([r for r in found if r.machines.get(c.key) == machine], c)
+            if c.key in mixed
+            else None
+            for c in layout.columns
+        ]
+        yield Row((f"{labels[0]} on {machine.name}", *labels[1:]), tuple(own))
+
+
+def _select(layout: Layout, results: Results) -> dict[str, SeedResult]:
+    present = {name: found for name, found in results.items() if found}
+    ordered = [name for name in layout.rows if name in present]
+    if not layout.same_seed or layout.baseline not in present:
+        return {n: select_best_seed(present[n], layout.select_by) for n in ordered}
+    seed = select_best_seed(present[layout.baseline], layout.select_by).seed
+    chosen = {n: [r for r in present[n] if r.seed == seed] for n in ordered}
+    return {name: found[0] for name, found in chosen.items() if found}
+
+
+def _tested(column: Column) -> str:
+    return column.tested or column.key
+
+
+def _gather_tested(
+    layout: Layout, best: Mapping[str, SeedResult], baseline: SeedResult
+) -> dict[str, dict[str, FloatArray]]:
+    """Return what is tested, without times of another machine than the baseline's."""
+    keys = [_tested(column) for column in layout.columns]
+    return {
+        name: {
+            key: r.per_topic[key]
+            for key in keys
+            if key in r.per_topic and r.machines.get(key) == baseline.machines.get(key)
+        }
+        for name, r in best.items()
+    }
+
+
+def _list_machines(found: Sequence[SeedResult], key: str) -> list[Machine]:
+    having = (r for r in found if r.has(key) and key in r.machines)
+    return list(dict.fromkeys(r.machines[key] for r in having))
+
+
+def _name_devices(layout: Layout, results: Results) -> Layout:
+    """Put into the titles of columns what was measured: a CPU or a GPU."""
+    everything = [r for found in results.values() for r in found]
+    columns = []
+    for column in layout.columns:
+        devices = [m.device for m in _list_machines(everything, column.key)]
+        known = "/".join(dict.fromkeys(filter(None, devices)))
+        title = column.title.replace("{device}", known).strip()
+        columns.append(replace(column, title=title))
+    return replace(layout, columns=tuple(columns))
+
+
+def _summarise(found: Sequence[SeedResult], column: Column) -> Figure | None:
+    having = [result for result in found if result.has(column.key)]
+    if not having:
+        return None
+    spread = summarise_seeds(having, column.key)
+    return Figure(spread.mean, spread.std if column.show_std else None)
+
+
+def _check_conditions(layout: Layout, results: Results) -> None:
+    for name in results:
+        if name not in layout.rows:
+            raise ConfigurationError(
+                f"No row for condition {name!r} in {layout.title!r}"
+                f"{suggest(name, layout.rows)}; known: {', '.join(layout.rows)}"
+            )
+
+
+def _test_notes(tests: Sequence[Comparison], config: TestConfig) -> list[str]:
+    if not tests:
+        return []
+    name = {"t": "t-test", "randomisation": "randomisation test"}[config.test]
+    correction = {
+        "bonferroni": f"Bonferroni correction over {len(tests)} tests",
+        "holm": f"Holm correction over {len(tests)} tests",
+        "none": "not corrected",
+    }[config.correction]
+    end = f"p < {config.alpha:g} (two-tailed paired {name} over topics, {correction})."
+    if any(c.significant for c in tests):
+        return [f"† Baseline. * Differs from it with {end}"]
+    return [f"† Baseline. No condition differs from it with {end}"]
+
+
+def _untested_notes(layout: Layout, tests: Sequence[Comparison]) -> list[str]:
+    tested = {c.measure for c in tests}
+    return [
+        f"{c.title} is not tested: there is no time of each query "
+        "(evaluation.queries_per_batch 1 takes it), or it was taken on several "
+        "machines."
+        for c in layout.columns
+        if tests and c.tested and c.tested not in tested
+    ]
+
+
+def _machine_notes(layout: Layout, results: Results) -> list[str]:
+    """Say where times and memory were measured; columns of one place together."""
+    titles: dict[tuple[tuple[str, Machine], ...], list[str]] = {}
+    for column in layout.columns:
+        used = tuple(
+            (" / ".join(labels), machine)
+            for name, labels in layout.rows.items()
+            for machine in _list_machines(results.get(name, ()), column.key)
+        )
+        if used:
+            titles.setdefault(used, []).append(column.title)
+    return [
+        f"{', '.join(columns)}: measured on {_describe_machines(used)}"
+        for used, columns in titles.items()
+    ]
+
+
+def _describe_machines(used: Sequence[tuple[str, Machine]]) -> str:
+    rows: dict[Machine, list[str]] = {}
+    for row, machine in used:
+        rows.setdefault(machine, []).append(row)
+    if len(rows) == 1:
+        return f"{next(iter(rows)).name}."
+    parts = "; ".join(f"{m.name} ({', '.join(names)})" for m, names in rows.items())
+    return (
+        f"{len(rows)} machines, which have no common mean: {parts}. For one, delete "
+        "the cells of the others and run the experiment again there."
+    )
+
+
+def _seed_notes(layout: Layout, results: Results) -> list[str]:
+    counts = {name: len(results[name]) for name in layout.rows if results.get(name)}
+    max_count = max(counts.values(), default=0)
+    return [
+        f"{' / '.join(layout.rows[name])}: {count} of {max_count} seeds."
+        for name, count in counts.items()
+        if count < max_count
+    ]

@@ -1,0 +1,237 @@
+"""Result tables as Markdown, CSV and LaTeX.
+
+```
+| Formula Mode   | nDCG'  | MAP'   |
+|----------------|--------|--------|
+| Both (OPT+SLT) | 0.497* | 0.150* |       marked: differs from the baseline
+| None†          | 0.404  | 0.106  |       †: the baseline
+```
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TypeAlias
+
+from mathamr_kedro.base.formatting import format_score
+
+MISSING = "–"
+"""Shown where there is no figure."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of figures."""
+
+    key: str
+    """Name of the measure or figure."""
+    title: str
+    """``{device}`` stands for what was measured: CPU, GPU, or both."""
+    decimals: int = 3
+    group: str = ""
+    """Heading over several columns."""
+    show_std: bool = True
+    """Whether tables of means show the deviation."""
+    scale: float = 1.0
+    """Factor before showing, e.g. 1e-6 with the unit ``M``."""
+    unit: str = ""
+    tested: str = ""
+    """Per-topic values that decide its asterisk; empty: those of ``key``."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number of a table."""
+
+    value: float
+    std: float | None = None
+    marked: bool = False
+    """Whether it differs significantly from the baseline."""
+
+
+Content: TypeAlias = Figure | str | None
+"""What stands in a cell: a number, a text, or nothing."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One condition."""
+
+    labels: tuple[str, ...]
+    figures: tuple[Content, ...]
+    is_baseline: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of figures with one or more columns of labels at the left."""
+
+    title: str
+    label_titles: tuple[str, ...]
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_markdown(self) -> str:
+        """Return the table as Markdown, columns aligned for reading as plain text."""
+        titles = [_full_title(column, " ") for column in self.columns]
+        lines = [[*self.label_titles, *titles], *_text_rows(self)]
+        lines = [[cell.replace("|", r"\|") for cell in line] for line in lines]
+        widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+        num_labels = len(self.label_titles)
+        rule = [
+            "-" * width if i < num_labels else "-" * (width - 1) + ":"
+            for i, width in enumerate(widths)
+        ]
+        aligned = [
+            [
+                cell.ljust(width) if i < num_labels else cell.rjust(width)
+                for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+            ]
+            for line in [lines[0], rule, *lines[1:]]
+        ]
+        body = "\n".join("| " + " | ".join(line) + " |" for line in aligned)
+        notes = "".join(f"\n\n{note}" for note in self.notes)
+        return f"**{self.title}**\n\n{body}{notes}\n"
+
+    def to_csv(self) -> str:
+        """Return the table as CSV with full precision.
+
+        A column with deviations has a second one, ``... std``; a column with marks has
+        ``... significant`` (1 or 0). Where there is a baseline, a column says which.
+        """
+        has_baseline = any(row.is_baseline for row in self.rows)
+        header = [*self.label_titles, *(["baseline"] if has_baseline else [])]
+        for i, column in enumerate(self.columns):
+            title = _full_title(column, " / ")
+            header.append(title)
+            header += [f"{title} {extra}" for extra in _extras(self, i)]
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(header)
+        for row in self.rows:
+            cells: list[object] = list(row.labels)
+            cells += [int(row.is_baseline)] if has_baseline else []
+            for i, figure in enumerate(row.figures):
+                cells.append(_csv_value(figure, self.columns[i]))
+                for extra in _extras(self, i):
+                    cells.append(_csv_extra(figure, self.columns[i], extra))
+            writer.writerow(cells)
+        return text.getvalue()
+
+    def to_latex(self) -> str:
+        """Return the table as LaTeX in the style of the package ``booktabs``."""
+        num_labels = len(self.label_titles)
+        lines = [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_latex(self.title)}}}",
+            rf"\begin{{tabular}}{{{'l' * num_labels}{'r' * len(self.columns)}}}",
+            r"\toprule",
+            *_latex_groups(self),
+            _latex_line([*self.label_titles, *(c.title for c in self.columns)]),
+            r"\midrule",
+            *(_latex_line(row) for row in _text_rows(self)),
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+        if self.notes:
+            notes = " ".join(_latex(note) for note in self.notes)
+            lines.append(rf"\par\smallskip{{\footnotesize {notes}}}")
+        return "\n".join([*lines, r"\end{table}", ""])
+
+
+def _format_figure(figure: Content, column: Column) -> str:
+    """Return a figure as text.
+
+    >>> _format_figure(Figure(0.4971, marked=True), Column("ndcg", "nDCG'"))
+    '0.497*'
+    >>> _format_figure(Figure(0.494, 0.0021), Column("ndcg", "nDCG'"))
+    '0.494 ± 0.002'
+    """
+    if figure is None:
+        return MISSING
+    if isinstance(figure, str):
+        return figure
+    text = format_score(figure.value * column.scale, column.decimals) + column.unit
+    if figure.std is not None and column.show_std:
+        text += f" ± {format_score(figure.std * column.scale, column.decimals)}"
+    return text + ("*" if figure.marked else "")
+
+
+def _text_rows(table: Table) -> list[list[str]]:
+    rows = []
+    for row in table.rows:
+        first = row.labels[0] + ("†" if row.is_baseline else "")
+        figures = [
+            _format_figure(figure, column)
+            for figure, column in zip(row.figures, table.columns, strict=True)
+        ]
+        rows.append([first, *row.labels[1:], *figures])
+    return rows
+
+
+def _full_title(column: Column, joint: str) -> str:
+    return f"{column.group}{joint}{column.title}" if column.group else column.title
+
+
+def _extras(table: Table, place: int) -> list[str]:
+    cells = [row.figures[place] for row in table.rows]
+    figures = [cell for cell in cells if isinstance(cell, Figure)]
+    has_std = any(figure.std is not None for figure in figures)
+    has_mark = any(figure.marked for figure in figures)
+    return ["std"] * has_std + ["significant"] * has_mark
+
+
+def _csv_value(figure: Content, column: Column) -> str:
+    if not isinstance(figure, Figure):
+        return figure or ""
+    return repr(float(figure.value * _csv_scale(column)))
+
+
+def _csv_extra(figure: Content, column: Column, extra: str) -> object:
+    if not isinstance(figure, Figure):
+        return ""
+    if extra == "significant":
+        return int(figure.marked)
+    return "" if figure.std is None else repr(figure.std * _csv_scale(column))
+
+
+def _csv_scale(column: Column) -> float:
+    # A unit in the cell is dropped, and its scale with it; one in the title stays.
+    return 1.0 if column.unit else column.scale
+
+
+def _latex_groups(table: Table) -> list[str]:
+    if not any(column.group for column in table.columns):
+        return []
+    cells = [""] * len(table.label_titles)
+    rules = []
+    place = len(cells) + 1
+    for group, columns in groupby(table.columns, key=lambda c: c.group):
+        width = len(list(columns))
+        cells.append(rf"\multicolumn{{{width}}}{{c}}{{{_latex(group)}}}")
+        rules.append(rf"\cmidrule(lr){{{place}-{place + width - 1}}}")
+        place += width
+    return [" & ".join(cells) + r" \\", "".join(rules)]
+
+
+def _latex_line(cells: Sequence[str]) -> str:
+    return " & ".join(map(_latex, cells)) + r" \\"
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#",
+    "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}", "±": r"$\pm$", "†": r"$^{\dagger}$", "*": "$^{*}$",
+    "–": "--", "•": r"$^{\bullet}$", "◦": r"$^{\circ}$", "β": r"$\beta$",
+    "<": "$<$", ">": "$>$", "≥": r"$\geq$", "≤": r"$\leq$", "α": r"$\alpha$",
+}  # fmt: skip
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)

@@ -1,0 +1,46 @@
+"""What other people's tools read: their classes over our data, and folders for them.
+
+::
+
+    MathGraphDataset    graphs as a dataset of PyTorch Geometric     pyg_dataset
+    MathAmrRetriever    a transformer of PyTerrier                   terrier
+    open_dataset        a collection as a dataset of ir_datasets     ir_collection
+    PortableEncoder     texts to vectors, without Kedro and pickle   portable_encoder
+    ExportFolder        vectors and Parquet: PyLate, Hugging Face    export_folder
+
+Runs need no class: ranx, ir_measures and trec_eval read our run files, and
+:func:`mathamr_kedro.trec.read_run` reads theirs. Each module imports the package that
+it is for, so names are loaded when they are first asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mathamr_kedro.base.lazy_imports import load_lazily
+
+if TYPE_CHECKING:
+    from mathamr_kedro.integrations.export_folder import ExportFolder
+    from mathamr_kedro.integrations.ir_collection import open_dataset
+    from mathamr_kedro.integrations.portable_encoder import PortableEncoder
+    from mathamr_kedro.integrations.pyg_dataset import MathGraphDataset
+    from mathamr_kedro.integrations.terrier import MathAmrRetriever
+
+__all__ = [
+    "ExportFolder",
+    "MathAmrRetriever",
+    "MathGraphDataset",
+    "PortableEncoder",
+    "open_dataset",
+]
+
+__getattr__, __dir__ = load_lazily(
+    __name__,
+    {
+        "ExportFolder": "export_folder",
+        "MathAmrRetriever": "terrier",
+        "MathGraphDataset": "pyg_dataset",
+        "PortableEncoder": "portable_encoder",
+        "open_dataset": "ir_collection",
+    },
+)

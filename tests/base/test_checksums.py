@@ -1,0 +1,134 @@
+"""Seals find every file that is not what was written."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import os
+import random
+
+import numpy as np
+import pytest
+
+from mathamr_kedro.base.checksums import FileSeal, _read_blocks
+from mathamr_kedro.base.errors import DamagedFileError
+
+BLOCK = 1 << 18
+REMEDY = "run the stage again"
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "shard"
+    path.write_bytes(bytes(range(256)) * 300)
+    return path
+
+
+def slow_digest(content):
+    """Block after block, with its place, but for blocks of zeros."""
+    digest = hashlib.blake2b(digest_size=16)
+    for place in range(0, len(content), BLOCK):
+        block = content[place : place + BLOCK]
+        if any(block):
+            digest.update(place.to_bytes(8, "little") + block)
+    return digest.hexdigest()
+
+
+@pytest.mark.parametrize("size", [0, 1, 76_800, BLOCK, 3 * BLOCK + 5])
+def test_seal_is_size_and_digest(tmp_path, size):
+    content = random.Random(size).randbytes(size)
+    (tmp_path / "file").write_bytes(content)
+    assert FileSeal.of(tmp_path / "file") == FileSeal(size, slow_digest(content))
+
+
+def test_holes_and_zeros_are_the_same_wherever_they_are(tmp_path):
+    """Also where data starts within a block: systems cut holes at other places."""
+    content = bytearray(9 * BLOCK + 17)
+    for place in (5000, 4 * BLOCK - 1, 4 * BLOCK, 7 * BLOCK + 70_000):
+        content[place] = 7
+    (tmp_path / "dense").write_bytes(content)
+    with (tmp_path / "sparse").open("wb") as file:
+        for place in np.flatnonzero(np.frombuffer(content, np.uint8)).tolist():
+            file.seek(place)
+            file.write(b"\7")
+        file.truncate(len(content))
+    expected = FileSeal(len(content), slow_digest(content))
+    assert FileSeal.of(tmp_path / "dense") == expected
+    assert FileSeal.of(tmp_path / "sparse") == expected
+    (tmp_path / "hole").touch()
+    os.truncate(tmp_path / "hole", 3 * BLOCK)
+    assert FileSeal.of(tmp_path / "hole") == FileSeal(3 * BLOCK, slow_digest(b""))
+
+
+@pytest.mark.parametrize("kind", ["no such call", "refused"])
+def test_systems_that_cannot_tell_holes_read_everything(tmp_path, monkeypatch, kind):
+    content = bytes(2 * BLOCK) + b"x" * 70 + bytes(BLOCK)
+    (tmp_path / "file").write_bytes(content)
+
+    def refuse(*args):
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+    if kind == "refused":
+        monkeypatch.setattr(os, "lseek", refuse)
+    else:
+        monkeypatch.delattr(os, "SEEK_DATA")
+    expected = FileSeal(len(content), slow_digest(content))
+    assert FileSeal.of(tmp_path / "file") == expected
+
+
+class Trickle(io.FileIO):
+    """Gives a part of what is asked for, as pipes and interrupted calls do."""
+
+    asked = 0
+
+    def read(self, size):
+        self.asked += 1
+        return super().read(min(size, 100_001))
+
+
+def test_blocks_are_whole_even_where_reads_are_short(tmp_path):
+    content = random.Random(1).randbytes(2 * BLOCK + 9)
+    (tmp_path / "file").write_bytes(content)
+    with Trickle(tmp_path / "file") as file:
+        blocks = list(_read_blocks(file))
+    assert blocks == [
+        (place, content[place : place + BLOCK])
+        for place in range(0, len(content), BLOCK)
+    ]
+
+
+def test_holes_are_not_read(tmp_path):
+    with (tmp_path / "sparse").open("wb") as file:
+        file.write(b"first")
+        file.truncate(4000 * BLOCK)
+    with Trickle(tmp_path / "sparse") as file:
+        assert [place for place, _ in _read_blocks(file)] == [0]
+        assert file.asked < 20
+
+
+@pytest.mark.parametrize("size", [0, 1, 76_799, 76_801])
+def test_another_size_is_named_without_reading(file, size):
+    seal = FileSeal.of(file)
+    file.write_bytes(bytes(size))
+    message = rf"Expected 76800 bytes in '.*shard' \(got {size}\).*; run the stage"
+    with pytest.raises(DamagedFileError, match=message):
+        seal.check_size(file, REMEDY)
+
+
+@pytest.mark.parametrize("place", [0, 40_000, 76_799])
+def test_one_flipped_bit_is_found(file, place):
+    seal = FileSeal.of(file)
+    content = bytearray(file.read_bytes())
+    content[place] ^= 1
+    file.write_bytes(content)
+    seal.check_size(file, REMEDY)
+    with pytest.raises(DamagedFileError, match=r"digest .* changed; run the stage"):
+        seal.check(file, REMEDY)
+
+
+def test_missing_file_is_named(file, tmp_path):
+    seal = FileSeal.of(file)
+    for gone in (tmp_path / "none", file / "below"):
+        with pytest.raises(DamagedFileError, match=r"got none\); run the stage"):
+            seal.check(gone, REMEDY)

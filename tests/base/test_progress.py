@@ -1,0 +1,130 @@
+"""Lines of progress: how much of how much, how fast, how long yet."""
+
+from __future__ import annotations
+
+import gzip
+import logging
+import re
+
+import pytest
+
+from mathamr_kedro.base import progress
+from mathamr_kedro.base.progress import count_bytes, report_progress
+from mathamr_kedro.trec import open_binary
+
+
+class Clock:
+    """Time that passes only where a test says so."""
+
+    def __init__(self):
+        self.now = 1000.0  # a process may have run for long
+
+    def perf_counter(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch, caplog):
+    caplog.set_level(logging.INFO, "mathamr_kedro.base.progress")
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
+    return clock
+
+
+def run(clock, number, each, **options):
+    for _ in report_progress(range(number), "posts", **options):
+        clock.now += each
+
+
+def test_a_total_gives_share_and_remaining_time(clock, caplog):
+    run(clock, 720, 1 / 16, total=720)
+    assert caplog.messages[0] == "posts: 160 of 720 (22 %), 16/s, 35 s left"
+    assert caplog.messages[-1] == "posts: 720 in 45 s, 16/s"
+
+
+@pytest.mark.parametrize(
+    ("each", "rate"), [(0.4, "2.5/s"), (12.5, "12.5 s each"), (200, "3 min 20 s each")]
+)
+def test_what_is_slow_is_never_zero_per_second(clock, caplog, each, rate):
+    run(clock, 40, each, total=40)
+    assert all(rate in message for message in caplog.messages)
+    assert not any(re.search(r"\b0/s", message) for message in caplog.messages)
+
+
+def test_more_than_expected_is_no_more_than_all(clock, caplog):
+    run(clock, 30, 1, total=5)
+    assert caplog.messages[0] == "posts: 10 of 5 (100 %), 1.0/s"
+
+
+def test_more_bytes_than_expected_are_no_more_than_all(clock, caplog):
+    for _ in report_progress(range(1), "posts", total_bytes=100):
+        count_bytes(250)
+        clock.now += 10
+    assert caplog.messages[0] == "posts: 1 so far, 100 % of the files, 10.0 s each"
+
+
+def test_nothing_of_nothing_is_all(clock, caplog):
+    run(clock, 1, 10, total=0)
+    assert caplog.messages[0] == "posts: 1 of 0 (100 %), 10.0 s each"
+
+
+def test_where_neither_total_nor_bytes_are_known_no_share_is_said(clock, caplog):
+    for _ in report_progress(range(1), "posts"):
+        count_bytes(250)
+        clock.now += 10
+    assert caplog.messages[0] == "posts: 1 so far, 10.0 s each"
+
+
+def test_bytes_of_earlier_loops_do_not_count(clock, caplog):
+    count_bytes(10_000)
+    for _ in report_progress(range(2), "posts", total_bytes=1000):
+        count_bytes(500)
+        clock.now += 10
+    assert "50 % of the files" in caplog.messages[0]
+
+
+def test_a_loop_that_had_a_line_ends_with_one(clock, caplog):
+    run(clock, 8, 0.125, total=8, seconds=0.25)
+    assert caplog.messages[0] == "posts: 2 of 8 (25 %), 8.0/s, 0.8 s left"
+    assert caplog.messages[-1] == "posts: 8 in 1.0 s, 8.0/s"
+
+
+def test_nothing_done_yet_is_said_in_words(clock, caplog):
+    run(clock, 1, 20, total=9, size_of=lambda item: 0)
+    assert caplog.messages[0] == "posts: 0 of 9 (0 %), none in 20 s"
+
+
+def test_a_short_loop_ends_without_a_line(clock, caplog):
+    run(clock, 9, 0.1, total=9)
+    assert caplog.messages == []
+
+
+def test_bytes_tell_how_far_it_is_where_no_total_is_known(clock, caplog):
+    for _ in report_progress(range(4), "posts", total_bytes=1000):
+        count_bytes(250)
+        clock.now += 10
+    assert caplog.messages[0] == (
+        "posts: 1 so far, 25 % of the files, 10.0 s each, 30 s left"
+    )
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_readers_count_the_bytes_of_a_file(tmp_path, pack):
+    file = tmp_path / "Posts.xml"
+    file.write_bytes(pack(b"<row/>\n" * 40_000))
+    before = progress._bytes_read[0]
+    with open_binary(file) as stream:
+        assert len(stream.read()) == 280_000
+    read = progress._bytes_read[0] - before
+    assert file.stat().st_size <= read <= file.stat().st_size + progress_slack(file)
+
+
+def progress_slack(file):
+    """The first bytes are read twice: they tell whether the file is packed."""
+    return min(file.stat().st_size, 1 << 17)
+
+
+@pytest.mark.parametrize(("each", "lines"), [(0.4375, 0), (0.5, 1)])
+def test_the_end_gets_a_line_after_two_seconds(clock, caplog, each, lines):
+    run(clock, 4, each, total=4, seconds=60)
+    assert len(caplog.messages) == lines

@@ -1,0 +1,47 @@
+"""Records that make others, or judge themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from mathamr_kedro.base.records import CleanText, Failure, Formula, FormulaMention
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [
+        ("timeout", "transient"),
+        ("worker_died", "transient"),
+        ("out_of_memory", "transient"),
+        ("unreadable_file", "transient"),
+        ("duplicate_post_id", "permanent"),
+    ],
+)
+def test_what_the_machine_is_to_blame_for_is_tried_again(reason, kind):
+    failure = Failure("ingestion", "Posts.xml", "line 1", "7", reason, "", kept=True)
+    found = failure.classify()
+    assert found == failure._replace(kind=kind)
+    assert found._replace(kind="transient").classify() == found  # judged anew
+
+
+def test_formula_of_a_text_becomes_a_row_of_the_index():
+    mention = FormulaMention("FORMULA_0", "f1", "70", "x", 0, 9)
+    row = Formula.of_mention(mention, "7")
+    assert (row.formula_id, row.post_id, row.thread_id) == ("f1", "7", "7")
+    assert (row.place, row.visual_id, row.latex) == ("body", "70", "x")
+    assert (row.comment_id, row.old_visual_id, row.issue) == (None, None, "")
+    assert (row.presentation, row.content) == ("", "")
+
+
+def test_formulas_stand_in_a_text_as_latex_again():
+    mentions = (
+        FormulaMention("FORMULA_0", "a", "1", "x", 4, 13),
+        FormulaMention("FORMULA_1", "b", "2", "y^2", 18, 27),
+    )
+    text = CleanText("let FORMULA_0 and FORMULA_1.", mentions)
+    assert text.with_latex() == "let $x$ and $y^2$."
+
+
+def test_what_failed_is_dropped_for_good_unless_it_says_otherwise():
+    failure = Failure("ingestion", "Posts.xml", "line 1", "7", "bad", "")
+    assert (failure.kept, failure.kind) == (False, "permanent")

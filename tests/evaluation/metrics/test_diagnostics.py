@@ -1,0 +1,190 @@
+"""What is odd about a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
+from mathamr_kedro.evaluation.metrics.diagnostics import _count_rounding_ties
+from mathamr_kedro.trec import Qrels, Run
+
+TASK1 = protocol_of("1")
+QRELS = Qrels({"A.1": {"1": 3, "2": 0, "3": 2}, "A.2": {"1": 2, "4": 0}})
+
+
+def run_of(**topics):
+    """Topics as A_1=[(id, rank, score), ...]."""
+    lists, all_ranks = {}, {}
+    for name, lines in topics.items():
+        topic = name.replace("_", ".")
+        ids, ranks, scores = zip(*lines, strict=True)
+        lists[topic] = Hits(list(ids), np.array(scores, dtype=float))
+        all_ranks[topic] = np.array(ranks)
+    return Run("r", lists, all_ranks)
+
+
+def findings(run, qrels=QRELS, protocol=TASK1):
+    return {f.code: f for f in evaluate_run(run, qrels, protocol).findings}
+
+
+def test_a_clean_run_over_the_corpus_has_no_findings():
+    lines = [(str(i), i, 1 / i) for i in range(1, 30)]
+    assert findings(run_of(A_1=lines, A_2=lines)) == {}
+
+
+def test_missing_topics_count_zero_and_are_named():
+    found = findings(Run.from_scores("r", {"A.1": {"1": 1.0, "x": 0.5}}))
+    assert found["missing_topics"].examples == ("A.2",)
+    assert found["missing_topics"].level == "warning"
+
+
+def test_topics_nobody_judged_are_named():
+    both = {"1": 1.0, "x": 0.5}
+    found = findings(Run.from_scores("r", {"A.1": both, "A.2": both, "A.7": both}))
+    assert found["unjudged_topics"].examples == ("A.7",)
+
+
+def test_topics_with_unjudged_results_only_are_named():
+    found = findings(
+        Run.from_scores("r", {"A.1": {"1": 1.0}, "A.2": {"x": 1.0, "y": 0.5}})
+    )
+    assert found["topics_without_judged_result"].examples == ("A.2",)
+
+
+def test_repeats_and_depth_are_counted():
+    lines = [("1", 1, 3), ("2", 2, 2), ("1", 3, 1), ("x", 4, 0.5), ("y", 5, 0.4)]
+    found = findings(run_of(A_1=lines, A_2=lines), protocol=replace(TASK1, depth=3))
+    assert found["repeats"].count == 2
+    assert found["too_deep"].count == 2
+
+
+def test_ties_are_counted_in_all_and_among_judged_results():
+    lines = [("1", 1, 1.0), ("2", 2, 1.0), ("x", 3, 0.5), ("y", 4, 0.5 + 1e-12)]
+    found = findings(run_of(A_1=lines, A_2=[("1", 1, 1.0), ("z", 2, 0.5)]))
+    assert found["ties"].count == 2
+    assert "1 among judged" in found["ties"].message
+    assert found["rounding_ties"].count == 1
+
+
+def test_ties_of_rounding_are_counted_without_those_of_the_file():
+    assert _count_rounding_ties(np.array([1.0, 1.0 + 1e-12, 1.0])) == 1
+
+
+def test_effect_of_the_rank_column_is_stated():
+    lines = [("1", 1, 1.0), ("2", 2, 1.0), ("x", 3, 0.5)]  # trec_eval puts 2 first
+    found = findings(run_of(A_1=lines, A_2=lines))
+    assert "would be" in found["rank_column_differs"].message
+    by_rank = findings(
+        run_of(A_1=lines, A_2=lines), protocol=replace(TASK1, use_rank=True)
+    )
+    assert not {"ties", "rank_column_differs"} & by_rank.keys()
+
+
+def test_distances_given_as_scores_are_noticed():
+    lines = [("1", 1, 0.1), ("2", 2, 0.2), ("x", 3, 0.9)]
+    assert findings(run_of(A_1=lines, A_2=lines))["rising_scores"].count == 2
+    falling = [(i, rank, -score) for i, rank, score in lines]
+    assert "rising_scores" not in findings(run_of(A_1=falling, A_2=falling))
+
+
+def test_a_run_of_the_judged_pool_is_labelled():
+    run = Run.from_scores(
+        "r", {"A.1": {"1": 3, "2": 2, "3": 1}, "A.2": {"1": 2, "4": 1}}
+    )
+    assert "5 of 5 results are judged" in findings(run)["pool_only"].message
+
+
+def test_left_out_lines_are_reported():
+    run = replace(Run.from_scores("r", {"A.1": {"1": 3, "x": 2}}), num_bad_lines=4)
+    assert findings(run)["bad_lines"].count == 4
+    qrels = replace(QRELS, num_unjudged_lines=7)
+    assert findings(run, qrels)["lines_without_judgment"].count == 7
+
+
+def test_warnings_come_before_notes():
+    lines = [("1", 1, 1.0), ("1", 2, 1.0), ("2", 3, 1.0), ("x", 4, 0.5)]
+    levels = [f.level for f in evaluate_run(run_of(A_1=lines), QRELS, TASK1).findings]
+    assert levels == sorted(levels, reverse=True)
+    assert {"warning", "note"} == set(levels)
+
+
+@pytest.mark.parametrize("topics", [{}, {"A.1": {}, "A.2": {}}])
+def test_an_empty_run_scores_zero(topics):
+    evaluation = evaluate_run(Run.from_scores("r", topics), QRELS, TASK1)
+    assert evaluation.mean("nDCG'") == 0.0
+    assert evaluation.summarise()["nDCG'"].floor > 0
+
+
+RISING = [("1", 1, 0.1), ("2", 2, 0.2), ("x", 3, 0.9)]
+FALLING = [("1", 1, 0.9), ("2", 2, 0.2), ("x", 3, 0.1)]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        RISING[:2],  # two results rise by chance
+        [(i, rank, 0.5) for i, rank, _ in RISING],
+        [("1", 1, 0.1), ("2", 2, 0.2), ("x", 3, 0.15)],
+    ],
+    ids=["two", "equal", "up and down"],
+)
+def test_scores_rise_where_three_or_more_never_fall(lines):
+    assert "rising_scores" not in findings(run_of(A_1=lines, A_2=lines))
+    flat = [("1", 1, 0.1), ("2", 2, 0.1), ("x", 3, 0.2)]
+    assert "rising_scores" in findings(run_of(A_1=flat, A_2=flat))
+
+
+def test_rising_scores_of_half_of_the_topics_may_be_chance():
+    assert "rising_scores" not in findings(run_of(A_1=RISING, A_2=FALLING))
+    qrels = Qrels({**QRELS.grades, "A.3": {"1": 1}})
+    found = findings(run_of(A_1=RISING, A_2=RISING, A_3=FALLING), qrels)
+    assert (found["rising_scores"].count, found["rising_scores"].level) == (
+        2,
+        "warning",
+    )
+
+
+@pytest.mark.parametrize(("unjudged", "is_pool"), [(1, True), (2, False)])
+def test_a_run_is_of_the_pool_where_19_of_20_results_are_judged(unjudged, is_pool):
+    qrels = Qrels({"A.1": {str(n): n % 4 for n in range(20 - unjudged)}})
+    run = Run.from_scores("r", {"A.1": {str(n): -float(n) for n in range(20)}})
+    found = findings(run, qrels)
+    assert ("pool_only" in found) == is_pool
+
+
+def test_three_cases_are_named_of_all_that_are_counted():
+    run = Run.from_scores("r", {f"A.{n}": {"1": 1.0, "x": 0.5} for n in range(1, 7)})
+    found = findings(run)["unjudged_topics"]
+    assert (found.count, found.examples) == (4, ("A.3", "A.4", "A.5"))
+    assert found.message.startswith("4 topics of the run are not judged")
+
+
+def test_judgments_that_nothing_is_relevant_by_are_explained():
+    run = Run.from_scores("r", {"A.1": {"1": 1.0, "x": 0.5}})
+    found = findings(run, Qrels({"A.1": {"1": 1, "2": 0}}))["no_relevant_grade"]
+    blind = [m for m in TASK1.measures if m.uses_threshold]
+    assert (found.level, found.count) == ("warning", len(blind))
+    assert "no grade of the qrels reaches 2" in found.message
+    assert "MAP'(rel=1)" in found.message
+    found = findings(run, Qrels({"A.1": {"1": 0}}))["no_relevant_grade"]
+    assert "(the highest is 0)" in found.message
+    assert "check the fourth column" in found.message
+    assert "no_relevant_grade" not in findings(run, Qrels({"A.1": {"1": 2}}))
+
+
+def test_an_effect_of_ranks_too_small_to_see_is_not_told():
+    lines = [("x", 1, 1.0), ("y", 2, 1.0), ("1", 3, 0.5)]  # only unjudged ones change
+    assert "rank_column_differs" not in findings(run_of(A_1=lines, A_2=lines))
+
+
+def test_the_measure_that_ranks_change_most_is_named():
+    """By ranks the relevant one comes first: its reciprocal rank doubles."""
+    lines = [("1", 1, 0.1), ("2", 2, 0.9), ("x", 3, 0.05)]
+    protocol = TASK1.with_measures(["recall@1000", "P'@10", "MRR", "nDCG'"])
+    found = findings(run_of(A_1=lines, A_2=lines), protocol=protocol)
+    message = found["rank_column_differs"].message
+    assert "MRR would be 1.0000 instead of 0.5000 (+0.5000) with --use-rank" in message

@@ -1,0 +1,122 @@
+"""Paired tests against scipy and against all signs."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from mathamr_kedro.base.errors import InputError
+from mathamr_kedro.evaluation.stats.paired_tests import (
+    paired_t_test,
+    randomisation_test,
+)
+
+
+def two_systems(seed: int, topics: int, shift: float):
+    rng = np.random.default_rng(seed)
+    base = rng.beta(2, 3, topics)
+    return np.clip(base + rng.normal(shift, 0.1, topics), 0, 1), base
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("topics", [2, 5, 78])
+@pytest.mark.parametrize("shift", [0.0, 0.03, 0.3])
+def test_t_test_is_that_of_scipy(seed, topics, shift):
+    a, b = two_systems(seed, topics, shift)
+    ours, theirs = paired_t_test(a, b), stats.ttest_rel(a, b)
+    assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-9)
+    assert ours.p_value == pytest.approx(theirs.pvalue, rel=1e-9)
+
+
+def test_tiny_p_values_do_not_vanish():
+    a, b = two_systems(1, 78, 0.5)
+    theirs = stats.ttest_rel(a, b).pvalue
+    assert 0 < theirs < 1e-25
+    assert paired_t_test(a, b).p_value == pytest.approx(theirs, rel=1e-9)
+
+
+def test_same_scores_do_not_differ():
+    a = np.array([0.1, 0.2, 0.3])
+    assert paired_t_test(a, a) == (0.0, 1.0)
+    assert randomisation_test(a, a).p_value == 1.0
+
+
+def test_the_same_difference_everywhere_is_certain():
+    a = np.array([0.1, 0.2, 0.3])
+    assert paired_t_test(a - 0.25, a) == (-np.inf, 0.0)
+    b = np.linspace(0.1, 0.9, 9)
+    assert len(set(b + 0.1 - b)) > 1  # but for rounding
+    assert paired_t_test(b + 0.1, b) == (np.inf, 0.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("topics", [2, 3, 8])
+def test_randomisation_tries_all_signs_of_few_topics(seed, topics):
+    a, b = two_systems(seed, topics, 0.05)
+    d = a - b
+    flipped = [abs((d * signs).mean()) for signs in product((1, -1), repeat=topics)]
+    expected = np.mean(np.array(flipped) >= abs(d.mean()) - 1e-12)
+    ours = randomisation_test(a, b)
+    assert ours.p_value == expected
+    assert ours.statistic == pytest.approx(d.mean())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_exact_randomisation_is_that_of_scipy(seed):
+    a, b = two_systems(seed, 10, 0.05)
+    theirs = stats.permutation_test(
+        (a, b), lambda x, y, axis: np.mean(x - y, axis=axis),
+        permutation_type="samples", n_resamples=np.inf, vectorized=True,
+    )  # fmt: skip
+    assert randomisation_test(a, b).p_value == pytest.approx(theirs.pvalue, abs=1e-12)
+
+
+def test_as_many_signs_as_samples_are_all_tried():
+    a, b = np.array([0.5, 0.7, 0.9]), np.array([0.4, 0.5, 0.6])
+    assert randomisation_test(a, b, num_samples=8).p_value == 2 / 8
+    assert randomisation_test(a, b, num_samples=7).p_value * 8 >= 1
+
+
+def test_the_seed_is_0_where_none_is_said():
+    a, b = two_systems(0, 78, 0.01)
+    plain = randomisation_test(a, b, 2000)
+    assert plain == randomisation_test(a, b, 2000, seed=0)
+    assert plain != randomisation_test(a, b, 2000, seed=1)
+
+
+def test_topics_without_difference_do_not_need_signs():
+    a, b = two_systems(0, 8, 0.05)
+    many = np.concatenate((a, np.full(70, 0.5))), np.concatenate((b, np.full(70, 0.5)))
+    assert randomisation_test(*many).p_value == randomisation_test(a, b).p_value
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_drawn_signs_agree_with_all_signs(seed):
+    a, b = two_systems(seed, 14, 0.04)
+    exact = randomisation_test(a, b, num_samples=2**14).p_value
+    drawn = randomisation_test(a, b, num_samples=2**14 - 1, seed=seed).p_value
+    error = np.sqrt(exact * (1 - exact) / 2**14)
+    assert drawn != exact
+    assert abs(drawn - exact) < 4 * error + 1e-4
+
+
+def test_drawn_p_value_is_never_zero_and_depends_on_the_seed_alone():
+    a, b = two_systems(0, 78, 0.5)
+    assert randomisation_test(a, b, num_samples=999).p_value == 1 / 1000
+    a, b = two_systems(0, 78, 0.01)
+    first, again, other = (
+        randomisation_test(a, b, 20_000, seed).p_value for seed in (1, 1, 2)
+    )
+    assert first == again != other
+    assert first == 10_217 / 20_001  # as in tables that were printed before
+
+
+@pytest.mark.parametrize("test", [paired_t_test, randomisation_test])
+def test_topics_must_match(test):
+    with pytest.raises(InputError, match=r"shapes \(3,\) and \(2,\)"):
+        test(np.zeros(3), np.zeros(2))
+    with pytest.raises(InputError, match=r"at least two topics to test \(got 1\)"):
+        test(np.zeros(1), np.zeros(1))

@@ -1,0 +1,234 @@
+"""Best-seed table with asterisks and table of means."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.machines import Machine
+from mathamr_kedro.evaluation.stats.comparisons import TestConfig
+from mathamr_kedro.evaluation.stats.result_tables import (
+    Layout,
+    best_seed_table,
+    mean_table,
+)
+from mathamr_kedro.evaluation.stats.seeds import SeedResult
+from mathamr_kedro.evaluation.stats.tables import Column, Figure
+
+LAYOUT = Layout(
+    "Modes",
+    ("Formula Mode",),
+    {"both": ("Both",), "slt": ("SLT-only",), "none": ("None",)},
+    (Column("nDCG'", "nDCG'"), Column("MAP'", "MAP'"), Column("QPS", "QPS", 1)),
+    baseline="none",
+)
+
+
+def make_results(seeds=(1, 2, 3)):
+    rng = np.random.default_rng(0)
+    topics = rng.random(78)
+    shifts = {"none": 0.0, "both": 0.2, "slt": 0.001}
+    return {
+        name: [
+            SeedResult(
+                seed,
+                {
+                    m: topics + shift + rng.normal(0, 0.05, 78) + 0.05 * (seed == 2)
+                    for m in ("nDCG'", "MAP'")
+                },
+                {"QPS": 10.0 * seed},
+            )
+            for seed in seeds
+        ]
+        for name, shift in shifts.items()
+    }
+
+
+def test_asterisks_mark_what_differs_from_the_baseline_after_correction():
+    results = make_results()
+    table, tests = best_seed_table(LAYOUT, results)
+    assert len(tests) == 4  # two conditions on two measures; QPS has no topics
+    by_name = {row.labels[0]: row for row in table.rows}
+    assert [f.marked for f in by_name["Both"].figures] == [True, True, False]
+    assert [f.marked for f in by_name["SLT-only"].figures] == [False] * 3
+    assert by_name["None"].is_baseline
+    assert "Bonferroni correction over 4 tests" in table.notes[-1]
+    # slow twin of one cell
+    best = {
+        n: max(r, key=lambda s: s.per_topic["nDCG'"].mean()) for n, r in results.items()
+    }
+    p = stats.ttest_rel(best["both"].per_topic["MAP'"], best["none"].per_topic["MAP'"])
+    assert p.pvalue < 0.05 / 4
+    assert by_name["Both"].figures[1].value == best["both"].per_topic["MAP'"].mean()
+
+
+def test_rows_keep_the_order_of_the_layout_and_missing_ones_are_empty():
+    results = make_results()
+    del results["slt"]
+    table, tests = best_seed_table(LAYOUT, {k: results[k] for k in ("none", "both")})
+    assert [row.labels[0] for row in table.rows] == ["Both", "SLT-only", "None"]
+    assert table.rows[1].figures == (None, None, None)
+    assert len(tests) == 2
+
+
+def test_a_baseline_alone_is_tested_against_nothing():
+    table, tests = best_seed_table(LAYOUT, {"none": make_results()["none"]})
+    assert (tests, table.notes) == ([], ())
+    assert table.rows[2].figures[2] == Figure(20.0)
+
+
+def test_one_seed_for_all_conditions_that_share_models():
+    results = make_results()
+    results["both"][0].per_topic["nDCG'"][:] = 0.99
+    own, _ = best_seed_table(LAYOUT, results)
+    shared, _ = best_seed_table(replace(LAYOUT, same_seed=True), results)
+    assert own.rows[0].figures[2] == Figure(10.0)  # its own best is seed 1
+    assert shared.rows[0].figures[2] == Figure(20.0)  # the baseline's best is seed 2
+
+
+def test_without_significance_the_note_says_so():
+    results = make_results()
+    _, tests = best_seed_table(LAYOUT, results)
+    table, _ = best_seed_table(LAYOUT, results, TestConfig(alpha=0.0))
+    assert any(test.significant for test in tests)
+    assert table.notes[-1].startswith("† Baseline. No condition differs")
+
+
+def test_without_baseline_there_are_no_tests():
+    table, tests = best_seed_table(replace(LAYOUT, baseline=None), make_results())
+    assert (tests, table.notes) == ([], ())
+    assert not any(row.is_baseline for row in table.rows)
+
+
+def test_means_have_deviations_over_seeds():
+    results = make_results()
+    table = mean_table(LAYOUT, results)
+    values = [r.per_topic["nDCG'"].mean() for r in results["both"]]
+    assert table.rows[0].figures[0] == Figure(
+        pytest.approx(np.mean(values)), pytest.approx(np.std(values, ddof=1))
+    )
+    assert table.rows[0].figures[2] == Figure(20.0, 10.0)
+    assert not any(f.marked for row in table.rows for f in row.figures)
+
+
+def test_one_seed_has_no_deviation():
+    layout = replace(LAYOUT, title="Modes, mean ± std over seeds")
+    one = {name: found[:1] for name, found in make_results().items()}
+    table = mean_table(layout, one)
+    assert "±" not in table.to_markdown() and "std" not in table.to_csv()
+    assert table.title == "Modes, one seed"
+    assert "±" in mean_table(layout, make_results()).title
+    two = one | {"both": make_results()["both"][:2]}
+    assert "±" in mean_table(layout, two).title
+
+
+def test_rows_with_fewer_seeds_are_noted():
+    results = make_results()
+    results["slt"] = results["slt"][:2]
+    assert mean_table(LAYOUT, results).notes == ("SLT-only: 2 of 3 seeds.",)
+
+
+def test_a_value_that_some_seeds_lack_is_averaged_over_the_others():
+    results = make_results()
+    results["slt"][0] = SeedResult(1, results["slt"][0].per_topic)
+    assert mean_table(LAYOUT, results).rows[1].figures[2] == Figure(
+        25.0, pytest.approx(np.std([20, 30], ddof=1))
+    )
+
+
+TIMED = replace(
+    LAYOUT, columns=(Column("nDCG'", "nDCG'"), Column("QPS", "QPS", 1, tested="t")),
+)  # fmt: skip
+A, B = Machine("CPU", "Xeon", 8), Machine("CPU", "Arm", 2)
+
+
+def make_timed(machines=(A, A, A)):
+    """Queries of ``both`` take half the time of those of ``none``, ``slt`` the same."""
+    rng = np.random.default_rng(3)
+    seconds = {"none": 0.02, "both": 0.01, "slt": 0.02}
+    results = {}
+    for name, found in make_results().items():
+        results[name] = []
+        for result, machine in zip(found, machines, strict=True):
+            times = seconds[name] + rng.normal(0, 0.001, 78)
+            results[name].append(
+                replace(
+                    result,
+                    per_topic={**result.per_topic, "t": times},
+                    figures={"QPS": 1 / times.mean()},
+                    machines={"QPS": machine, "t": machine},
+                )
+            )
+    return results
+
+
+def test_throughput_is_tested_on_the_time_of_each_query():
+    results = make_timed()
+    table, tests = best_seed_table(TIMED, results)
+    assert [t.measure for t in tests] == ["nDCG'", "t"] * 2
+    both, slt, _ = table.rows
+    assert (both.figures[1].marked, slt.figures[1].marked) == (True, False)
+    assert both.figures[1].value == pytest.approx(100, rel=0.05)  # QPS, not seconds
+    best = {n: r[1].per_topic["t"] for n, r in results.items()}  # seed 2
+    p = stats.ttest_rel(best["both"], best["none"]).pvalue
+    assert tests[1].p_t == pytest.approx(p)
+    assert "Bonferroni correction over 4 tests" in table.notes[-2]
+    assert table.notes[-1] == "QPS: measured on Xeon, 8 cores."
+
+
+def test_batches_leave_throughput_untested_aloud():
+    table, tests = best_seed_table(TIMED, make_results())
+    assert {t.measure for t in tests} == {"nDCG'"}
+    assert table.notes[-1].startswith("QPS is not tested")
+
+
+def test_times_of_another_machine_are_not_tested():
+    results = make_timed()
+    results["both"] = make_timed((B, B, B))["both"]
+    table, tests = best_seed_table(TIMED, results)
+    assert [(t.condition, t.measure) for t in tests] == [
+        ("both", "nDCG'"), ("slt", "nDCG'"), ("slt", "t"),
+    ]  # fmt: skip
+    assert not table.rows[0].figures[1].marked
+    assert "Arm, 2 cores (Both)" in table.notes[-1]
+
+
+def test_machines_have_no_common_mean():
+    results = make_timed()
+    results["both"] = make_timed((A, B, B))["both"]
+    table = mean_table(TIMED, results)
+    assert [row.labels[0] for row in table.rows] == [
+        "Both", "Both on Xeon, 8 cores", "Both on Arm, 2 cores", "SLT-only", "None",
+    ]  # fmt: skip
+    whole, first, second = table.rows[:3]
+    means = [r.value("nDCG'") for r in results["both"]]
+    assert whole.figures[0].value == pytest.approx(np.mean(means))  # all seeds
+    assert whole.figures[1] is first.figures[0] is second.figures[0] is None
+    qps = [r.value("QPS") for r in results["both"]]
+    assert first.figures[1] == Figure(pytest.approx(qps[0]))
+    assert second.figures[1].value == pytest.approx(np.mean(qps[1:]))
+    (note,) = table.notes
+    assert "no common mean: Xeon, 8 cores (Both, SLT-only, None); Arm, 2" in note
+    assert "run the experiment again there" in note
+
+
+def test_rows_of_machines_keep_the_other_labels():
+    layout = replace(
+        TIMED, label_titles=("Mode", "Trees"), rows={"both": ("Both", "OPT+SLT")}
+    )
+    table = mean_table(layout, {"both": make_timed((A, B, B))["both"]})
+    assert [row.labels for row in table.rows] == [
+        ("Both", "OPT+SLT"),
+        ("Both on Xeon, 8 cores", "OPT+SLT"),
+        ("Both on Arm, 2 cores", "OPT+SLT"),
+    ]
+
+
+@pytest.mark.parametrize("build", [best_seed_table, mean_table])
+def test_a_condition_without_row_is_refused(build):
+    with pytest.raises(ConfigurationError, match=r"condition 'stl'.*mean 'slt'"):
+        build(LAYOUT, {**make_results(), "stl": []})

@@ -1,0 +1,106 @@
+"""Tables and vectors of the demo, read by the packages that they are for."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+from click.testing import CliRunner
+
+from mathamr_kedro.base.records import FormulaMention, Judgment, Topic
+from mathamr_kedro.cli import group
+from mathamr_kedro.integrations import ExportFolder
+from mathamr_kedro.project import open_catalog
+from mathamr_kedro.search import PostEntry, PostVectors, VectorStore
+
+pytestmark = [
+    pytest.mark.timeout(2400),  # the first of them waits for the demo
+    pytest.mark.filterwarnings("ignore"),
+]
+
+
+def export(form: str, demo, tmp_path, monkeypatch):
+    monkeypatch.chdir(demo)
+    arguments = ["export", form, "--env", "demo", "--output", str(tmp_path / form)]
+    result = CliRunner().invoke(group, arguments)
+    assert result.exit_code == 0, result.output
+    return tmp_path / form
+
+
+def test_hugging_face_reads_all_tables(demo, tmp_path, monkeypatch):
+    datasets = pytest.importorskip("datasets")
+    folder = export("huggingface", demo, tmp_path, monkeypatch)
+
+    def load(name: str):
+        cache = str(tmp_path / "cache")
+        return datasets.load_dataset(str(folder), name, split="train", cache_dir=cache)
+
+    posts = {p.post_id: p for p in open_catalog("demo").load("posts").records()}
+    corpus = {row["id"]: row for row in load("corpus")}
+    assert set(corpus) == set(posts)
+    assert "FORMULA_0" not in corpus["33701"]["text"]
+    assert f"${posts['33701'].formula_map[0].latex}$" in corpus["33701"]["text"]
+    assert set(load("qrels")["query_id"]) <= set(load("queries")["id"])
+    assert load("graphs")[0]["graph"].startswith("(")
+    run = load("runs").filter(lambda row: row["rank"] == 1)
+    assert set(run["document_id"][:5]) and "bm25" in set(run["system"])
+
+
+def test_vectors_are_those_of_the_store(demo, tmp_path, monkeypatch):
+    safetensors = pytest.importorskip("safetensors")
+    folder = export("vectors", demo, tmp_path, monkeypatch)
+    (file,) = folder.glob("*.safetensors")
+    with safetensors.safe_open(file, "numpy") as found:
+        ids = json.loads(found.metadata()["ids"])
+        vectors, offsets = found.get_tensor("vectors"), found.get_tensor("offsets")
+    catalog = open_catalog("demo")
+    store = catalog.load("post_vectors").read(catalog.load("index")["encoder"])
+    place = ids.index("33703")
+    mine = vectors[offsets[place] : offsets[place + 1]]
+    assert np.array_equal(mine, store.read(["33703"]).vectors)
+    assert len(offsets) == len(ids) + 1 and offsets[-1] == len(vectors)
+
+
+def test_parts_are_written_as_they_fill(tmp_path, monkeypatch):
+    monkeypatch.setattr("mathamr_kedro.integrations.export_folder._ROWS", 2)
+    folder = ExportFolder(tmp_path / "a")
+    rows = [Judgment("A.1", str(n), 2, "task1", "x.tsv") for n in range(5)]
+    assert folder.write_qrels(iter(rows)) == 5
+    assert len(list((tmp_path / "a/qrels").iterdir())) == 3
+    assert folder.write_qrels(iter(rows[:1])) == 1  # replaced, not added to
+    assert len(list((tmp_path / "a/qrels").iterdir())) == 1
+    folder.write_queries([])
+    folder.write_card("Mine")
+    card = (tmp_path / "a/README.md").read_text()
+    assert "config_name: qrels" in card and "config_name: queries" not in card
+
+
+def test_a_topic_of_task_2_is_its_formula(tmp_path):
+    mention = FormulaMention("FORMULA_0", "q_1", "v1", "x^2", 8, 17)
+    text, rest = "What is FORMULA_0?", [None] * 3
+    topics = [
+        Topic("A.1", "task1", 2022, "", (), text, (mention,), None, None, *rest),
+        Topic("B.1", "task2", 2022, "", (), text, (mention,), "q_1", "x^2", *rest),
+    ]
+    folder = ExportFolder(tmp_path / "a")
+    assert folder.write_queries(topics) == 2
+    (file,) = (tmp_path / "a/queries").iterdir()
+    rows = pyarrow.parquet.read_table(file).to_pylist()
+    assert [row["text"] for row in rows] == ["What is $x^2$?", "$x^2$"]
+
+
+def test_vectors_fill_a_folder_that_may_be_there_with_old_ones(tmp_path):
+    safetensors = pytest.importorskip("safetensors")
+    posts = [PostEntry(str(n), "answer", np.eye(4)[:2], [1, 2], [0, 1]) for n in (1, 2)]
+    folder = ExportFolder(tmp_path / "not/yet")
+    with VectorStore.open(tmp_path / "store", "encoder", 4) as store:
+        store.commit(PostVectors.of(posts))
+        assert folder.write_vectors(store) == 2
+        old = folder.folder / "vectors-00009.safetensors"
+        old.touch()
+        assert folder.write_vectors(store) == 2
+    (file,) = folder.folder.iterdir()
+    with safetensors.safe_open(file, "numpy") as found:
+        assert found.get_tensor("offsets").tolist() == [0, 2, 4]
