@@ -30,11 +30,11 @@ from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.formula import FormulaTree
 from mathamr_kedro.formula.node import SLT_EDGES, Node
 from mathamr_kedro.graph import GraphBatch
-from mathamr_kedro.search import ExactSpace
 from mathamr_kedro.systems.formula_rgcn.config import RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoder
 from mathamr_kedro.systems.formula_rgcn.forest import ForestWriter
 from mathamr_kedro.systems.formula_rgcn.trainer import Trainer
+from mathamr_kedro.vectors import ExactSpace
 
 LABELS = 400
 TREES = 2000

@@ -37,16 +37,16 @@ from mathamr_kedro.evaluation.metrics import evaluate_run
 from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.runs import list_topic_sets
-from mathamr_kedro.search.engines.edge import EdgeIndex
-from mathamr_kedro.search.engines.exact import ExactIndex
-from mathamr_kedro.search.engines.protocol import (
+from mathamr_kedro.trec import Run
+from mathamr_kedro.vectors.edge import EdgeIndex
+from mathamr_kedro.vectors.exact import ExactIndex
+from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
+from mathamr_kedro.vectors.protocol import (
     HnswConfig,
     QuantisationConfig,
     SearchMode,
 )
-from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
-from mathamr_kedro.search.store import VectorStore
-from mathamr_kedro.trec import Run
+from mathamr_kedro.vectors.store import VectorStore
 
 TYPES = frozenset({"answer", "document"})
 HNSW = SearchMode(exact=False, hnsw_ef=128)

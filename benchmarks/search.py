@@ -24,10 +24,10 @@ import numpy as np
 import torch
 
 from benchmarks import search_data
-from mathamr_kedro.search.engines.exact import ExactIndex
-from mathamr_kedro.search.engines.protocol import HnswConfig, SearchMode
-from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
-from mathamr_kedro.search.store import VectorStore
+from mathamr_kedro.vectors.exact import ExactIndex
+from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
+from mathamr_kedro.vectors.protocol import HnswConfig, SearchMode
+from mathamr_kedro.vectors.store import VectorStore
 
 ENCODER = "random"
 PARTS = (
@@ -117,8 +117,8 @@ def compare_engines(options: argparse.Namespace) -> bool:
     """Measure exact MaxSim of three engines on the same posts."""
     from qdrant_client import QdrantClient
 
-    from mathamr_kedro.search.engines.edge import EdgeIndex
-    from mathamr_kedro.search.engines.server import ServerIndex
+    from mathamr_kedro.vectors.edge import EdgeIndex
+    from mathamr_kedro.vectors.server import ServerIndex
 
     print(
         f"\nexact MaxSim, {options.posts} posts x 16 vectors x 32, one query at a "
@@ -178,7 +178,7 @@ def time_engine(engine, queries: list[np.ndarray]) -> list[tuple[float, float]]:
 
 def measure_building(options: argparse.Namespace) -> bool:
     """Measure how fast stores and indexes are built, and how large they are."""
-    from mathamr_kedro.search.engines.edge import EdgeIndex
+    from mathamr_kedro.vectors.edge import EdgeIndex
 
     count = options.posts
     posts = search_data.draw_posts(count)
@@ -220,7 +220,7 @@ def measure_building(options: argparse.Namespace) -> bool:
 
 def time_graphs() -> list[float]:
     """Note the CPU seconds of each building of graphs from now on."""
-    from mathamr_kedro.search.engines.edge_collection import EdgeCollection
+    from mathamr_kedro.vectors.edge_collection import EdgeCollection
 
     seconds: list[float] = []
     optimize = EdgeCollection.optimize
@@ -245,7 +245,7 @@ def warm(index: ExactIndex) -> None:
 
 def measure_graphs(options: argparse.Namespace) -> bool:
     """Measure the overlap of HNSW searches with exact ones."""
-    from mathamr_kedro.search.engines.edge import EdgeIndex
+    from mathamr_kedro.vectors.edge import EdgeIndex
 
     count = options.graph_posts
     centres = search_data.draw_centres(32)
@@ -282,7 +282,7 @@ def measure_graphs(options: argparse.Namespace) -> bool:
 
 def build_graphs_at_once() -> None:
     """Let small collections have graphs, which Qdrant scans by default."""
-    from mathamr_kedro.search.engines.edge import qe
+    from mathamr_kedro.vectors.edge import qe
 
     optimizers = qe.EdgeOptimizersConfig(indexing_threshold=1)
     qe.EdgeConfig = functools.partial(qe.EdgeConfig, optimizers=optimizers)

@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.search.engines.edge import EdgeIndex
-from mathamr_kedro.search.engines.exact import ExactIndex
-from mathamr_kedro.search.engines.protocol import HnswConfig, SearchMode
-from mathamr_kedro.search.post_vectors import PostEntry
-from mathamr_kedro.search.store import VectorStore
+from mathamr_kedro.vectors.edge import EdgeIndex
+from mathamr_kedro.vectors.exact import ExactIndex
+from mathamr_kedro.vectors.post_vectors import PostEntry
+from mathamr_kedro.vectors.protocol import HnswConfig, SearchMode
+from mathamr_kedro.vectors.store import VectorStore
 
 DEPTH = 1000
 HNSW = SearchMode(exact=False, hnsw_ef=128)

@@ -6,7 +6,7 @@ import numpy as np
 
 from mathamr_kedro.base.arrays import TextColumn
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
+from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
 
 FORMULAS, SENTENCES = 8, 7
 """Of a post, beside its document vector: 16 vectors (thesis 3.5.1: 8.7 + 6.6 + 1)."""

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.search.engines.rescoring import _select_top, name_items
-from mathamr_kedro.search.engines.scan import ExactSpace
+from mathamr_kedro.vectors.rescoring import _select_top, name_items
+from mathamr_kedro.vectors.scan import ExactSpace
 
 WIDTH, EACH, DEPTH = 32, 16, 1000
 POST_RATE, FORMULA_RATE = 10_000, 1_000
@@ -113,7 +113,7 @@ def break_down(
 
 def find_tiling(items: RaggedVectors, queries: RaggedVectors, device: str) -> None:
     """Time the kernel alone with several tilings."""
-    from mathamr_kedro.search.engines.scan_triton import TritonScanner, _Tiling
+    from mathamr_kedro.vectors.scan_triton import TritonScanner, _Tiling
 
     batch = queries.to(device, torch.float32)
     best: tuple[float, object] = (np.inf, None)

@@ -22,12 +22,12 @@ from pathlib import Path
 
 import numpy as np
 
-from mathamr_kedro.search.engines.edge import EdgeIndex
-from mathamr_kedro.search.engines.points import formula_points, post_points
-from mathamr_kedro.search.engines.protocol import EXACT
-from mathamr_kedro.search.engines.verification import verify_collections
-from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
-from mathamr_kedro.search.store import VectorStore
+from mathamr_kedro.vectors.edge import EdgeIndex
+from mathamr_kedro.vectors.points import formula_points, post_points
+from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
+from mathamr_kedro.vectors.protocol import EXACT
+from mathamr_kedro.vectors.store import VectorStore
+from mathamr_kedro.vectors.verification import verify_collections
 
 WIDTH, ENCODER = 8, "random"
 COMPACT_EVERY = 9

@@ -19,8 +19,9 @@ from benchmarks import search_data
 from benchmarks.slow_mixing import search_slowly
 from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.runs import NamedStrategy, Questions, find_questions, search_posts
-from mathamr_kedro.search import PostEntry, Strategy, VectorStore, find_posts
-from mathamr_kedro.search.engines.exact import ExactIndex
+from mathamr_kedro.search import Strategy, find_posts
+from mathamr_kedro.vectors import PostEntry, VectorStore
+from mathamr_kedro.vectors.exact import ExactIndex
 
 DEPTH, AT_ONCE = 1000, 32
 POSTS, WIDTH, EVERY = 7393, 128, 3

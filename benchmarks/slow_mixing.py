@@ -17,7 +17,8 @@ from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import SENTENCE
 from mathamr_kedro.runs import NamedStrategy
-from mathamr_kedro.search import PostEntry, VectorIndex, VectorStore, find_posts
+from mathamr_kedro.search import find_posts
+from mathamr_kedro.vectors import PostEntry, VectorIndex, VectorStore
 
 
 def search_slowly(

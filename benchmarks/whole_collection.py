@@ -26,15 +26,11 @@ from mathamr_kedro.graph import GraphSchema, GraphShards, ReleasedEncoder
 from mathamr_kedro.graph.shards import ShardWriter
 from mathamr_kedro.graph.shards.layout import ShardMeta
 from mathamr_kedro.model.config import ComputeConfig
-from mathamr_kedro.search import (
-    CollectionGraphs,
-    EncodeRanges,
-    VectorStore,
-    encode_collection,
-)
+from mathamr_kedro.search import CollectionGraphs, EncodeRanges, encode_collection
 from mathamr_kedro.search.encoding import EncodingConfig
-from mathamr_kedro.search.engines.exact import ExactIndex
-from mathamr_kedro.search.post_vectors import POST_TYPES, Vectors
+from mathamr_kedro.vectors import VectorStore
+from mathamr_kedro.vectors.exact import ExactIndex
+from mathamr_kedro.vectors.post_vectors import POST_TYPES, Vectors
 
 DEPTH = 1000
 EXCHANGED = 0.1

@@ -13,8 +13,8 @@ from mathamr_kedro import project_search
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.records import FormulaMention, Topic
 from mathamr_kedro.graph import FORMULA
-from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.stages import STAGES
+from mathamr_kedro.vectors.post_vectors import PostEntry
 
 
 def test_query_of_a_formula_is_its_node_alone():

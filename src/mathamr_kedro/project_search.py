@@ -45,21 +45,23 @@ from mathamr_kedro.project import LastRun, open_catalog
 from mathamr_kedro.project_systems import Finds, ProjectSystems
 from mathamr_kedro.runs import TASK_OF
 from mathamr_kedro.search import (
-    AddedPosts,
     EncodedQuery,
-    LivingIndex,
-    PostEntry,
     QueryEncoder,
     Searcher,
-    VectorStore,
     fingerprint_encoder,
-    open_index,
 )
 from mathamr_kedro.search.explanation import caption_nodes
 from mathamr_kedro.search.queries import EncodeWords
 from mathamr_kedro.statement_search import StatementSearch
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 from mathamr_kedro.texts_beside import TextsBeside
+from mathamr_kedro.vectors import (
+    AddedPosts,
+    LivingIndex,
+    PostEntry,
+    VectorStore,
+    open_index,
+)
 
 _TOPIC_ID = re.compile(r"[A-Z]\.\d+|NTCIR12-\S+")
 """What topics of ARQMath and NTCIR-12 are called."""
@@ -135,7 +137,7 @@ def open_living_index(
         project.indexing.engine,
         project.places.folder(project.mark),
         project.places.connect,
-        project.load_encoder,
+        lambda: project.load_encoder().encode_post,
     )
 
 

@@ -23,8 +23,9 @@ from mathamr_kedro.runs import (
     PostSources,
     find_questions,
 )
-from mathamr_kedro.search import AddedPosts, QueryEncoder, VectorIndex, VectorStore
+from mathamr_kedro.search import QueryEncoder
 from mathamr_kedro.systems import Ranker
+from mathamr_kedro.vectors import AddedPosts, VectorIndex, VectorStore
 
 Finds: TypeAlias = Literal["posts", "formulas"]
 """What a system is asked for."""

@@ -14,7 +14,8 @@ from mathamr_kedro.base.errors import LockedError, MissingInputError
 from mathamr_kedro.base.files import FolderLock
 from mathamr_kedro.cli import index, search
 from mathamr_kedro.project_search import open_living_index, open_searcher
-from mathamr_kedro.search import VectorStore, engines
+from mathamr_kedro.vectors import VectorStore
+from mathamr_kedro.vectors import index as engines
 from tests.pipelines.graph_world import PROJECT
 from tests.pipelines.search_world import TEXTS, build_index
 

@@ -8,7 +8,7 @@ from kedro.io import DatasetError
 
 from mathamr_kedro.base.errors import MissingInputError, find_cause
 from mathamr_kedro.datasets.vector_stores import IndexesDataset, VectorStoresDataset
-from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
+from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
 
 POST = PostEntry("1", "answer", np.eye(4), [1, 1, 1, 2], [0, 1, 2, 0])
 

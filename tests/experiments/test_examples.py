@@ -24,8 +24,8 @@ from mathamr_kedro.experiments.node_pairs import NodeVectors, compare_nodes, wri
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults, ShownRun
 from mathamr_kedro.runs import TopicSet
-from mathamr_kedro.search import PostEntry, PostVectors
 from mathamr_kedro.trec import Qrels, Run
+from mathamr_kedro.vectors import PostEntry, PostVectors
 from tests.experiments.cells import PARAMETERS, save_cell
 
 ROOT = FormulaMention("FORMULA_0", "q_1", "70", r"\sqrt{2}", 3, 12)

@@ -13,7 +13,7 @@ from mathamr_kedro.base.records import FormulaMention, Judgment, Topic
 from mathamr_kedro.cli import group
 from mathamr_kedro.integrations import ExportFolder
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.search import PostEntry, PostVectors, VectorStore
+from mathamr_kedro.vectors import PostEntry, PostVectors, VectorStore
 
 pytestmark = [
     pytest.mark.timeout(2400),  # the first of them waits for the demo

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.integrations import ExportFolder
-from mathamr_kedro.search import PostEntry, PostVectors, VectorStore
+from mathamr_kedro.vectors import PostEntry, PostVectors, VectorStore
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

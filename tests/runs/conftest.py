@@ -1,5 +1,5 @@
 """The stores and posts of the tests of ``search``."""
 
-from tests.search.conftest import posts, store
+from tests.vectors.conftest import posts, store
 
 __all__ = ["posts", "store"]

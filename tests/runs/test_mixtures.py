@@ -8,10 +8,10 @@ import pytest
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.graph import SENTENCE
 from mathamr_kedro.runs import NamedStrategy, Questions, mixtures, search_posts
-from mathamr_kedro.search.engines.edge import EdgeIndex
-from mathamr_kedro.search.engines.exact import ExactIndex
 from mathamr_kedro.search.strategies import Strategy, find_posts
-from tests.search.conftest import (
+from mathamr_kedro.vectors.edge import EdgeIndex
+from mathamr_kedro.vectors.exact import ExactIndex
+from tests.vectors.conftest import (
     draw_posts,
     draw_query,
     make_store,

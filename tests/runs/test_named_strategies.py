@@ -7,8 +7,8 @@ import pytest
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.runs import NamedStrategy, search_posts
 from mathamr_kedro.search import Strategy
-from mathamr_kedro.search.engines.exact import ExactIndex
-from tests.search.conftest import draw_query
+from mathamr_kedro.vectors.exact import ExactIndex
+from tests.vectors.conftest import draw_query
 
 
 @pytest.mark.parametrize(

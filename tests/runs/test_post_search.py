@@ -30,10 +30,11 @@ from mathamr_kedro.runs import (
     fuse_runs,
     search_posts,
 )
-from mathamr_kedro.search import EncodedQuery, PostEntry, find_formulas
-from mathamr_kedro.search.engines.exact import ExactIndex
+from mathamr_kedro.search import EncodedQuery, find_formulas
 from mathamr_kedro.trec import Run
-from tests.search.conftest import draw_query
+from mathamr_kedro.vectors import PostEntry
+from mathamr_kedro.vectors.exact import ExactIndex
+from tests.vectors.conftest import draw_query
 
 ENTRY = draw_query(0)
 TEXT = CleanText("prime sum root", ())

@@ -13,7 +13,7 @@ from mathamr_kedro.runs import (
     run_search,
     topic_search,
 )
-from tests.search.conftest import (
+from tests.vectors.conftest import (
     draw_posts,
     draw_query,
     make_store,

@@ -26,8 +26,8 @@ from mathamr_kedro.search.encoding import (
     encode_collection,
     fingerprint_encoder,
 )
-from mathamr_kedro.search.store import VectorStore
-from mathamr_kedro.search.store_state import GraphRange
+from mathamr_kedro.vectors.store import VectorStore
+from mathamr_kedro.vectors.store_state import GraphRange
 
 SCHEMA = GraphSchema(
     num_node_types=40, num_forward=9, mask_type=1, virtual_relations=(5, 6, 7)

@@ -15,9 +15,8 @@ from mathamr_kedro.search.explanation import (
     caption_nodes,
     explain,
 )
-from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
-
-from .conftest import draw_post, draw_query, slow_maxsim
+from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
+from tests.vectors.conftest import draw_post, draw_query, slow_maxsim
 
 QUERY = PostEntry(
     "A.301", "topic", np.eye(4, dtype="f4")[[0, 1, 3]], [0, 1, 2], [0, 0, 0], ["q_1"],

@@ -17,8 +17,8 @@ from mathamr_kedro.search.heatmap import (
     save_heatmap,
     write_html,
 )
+from tests.vectors.conftest import draw_post
 
-from .conftest import draw_post
 from .test_explanation import CAPTIONS, POST, QUERY
 
 

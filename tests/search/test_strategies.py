@@ -7,11 +7,10 @@ import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.search.engines.exact import ExactIndex
-from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
-
-from .conftest import (
+from mathamr_kedro.vectors.exact import ExactIndex
+from mathamr_kedro.vectors.post_vectors import PostEntry
+from tests.vectors.conftest import (
     SlowIndex,
     check_hits,
     draw_posts,

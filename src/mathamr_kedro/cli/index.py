@@ -17,7 +17,7 @@ from mathamr_kedro.corpus.own_files import OwnCollection
 from mathamr_kedro.corpus.raw import RawPost
 
 if TYPE_CHECKING:
-    from mathamr_kedro.search import LivingIndex
+    from mathamr_kedro.vectors import LivingIndex
 
 _MAX_SHOWN = 10
 

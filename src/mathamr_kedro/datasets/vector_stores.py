@@ -14,7 +14,7 @@ from mathamr_kedro.base.errors import ConfigurationError, InputError, MissingInp
 from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.datasets.previews import list_rows
 from mathamr_kedro.datasets.store_folder import StoreFolderDataset
-from mathamr_kedro.search import Dtype, VectorStore, verify_store
+from mathamr_kedro.vectors import Dtype, VectorStore, verify_store
 
 
 class VectorStores:
@@ -105,7 +105,7 @@ class IndexPlaces:
         """Read all indexes in folders whole and yield what is wrong with them."""
         for folder in sorted(f for f in self.base.glob("*") if f.is_dir()):
             # Loaded here: the engine 'exact' needs no Qdrant.
-            from mathamr_kedro.search.engines.edge import EdgeIndex  # noqa: PLC0415
+            from mathamr_kedro.vectors.edge import EdgeIndex  # noqa: PLC0415
 
             yield from EdgeIndex.verify(folder)
 
@@ -143,7 +143,7 @@ class IndexesDataset(AbstractDataset[None, IndexPlaces]):
         if self._url is None:
             return IndexPlaces(self._base, None)
         # Loaded here: the engine 'exact' needs no Qdrant.
-        from mathamr_kedro.search.engines.server_collection import connect  # noqa: PLC0415
+        from mathamr_kedro.vectors.server_collection import connect  # noqa: PLC0415
 
         key = self._credentials.get("api_key")
         call = partial(connect, self._url, key, self._prefer_grpc)

@@ -12,8 +12,9 @@ from mathamr_kedro.base.types import PostId
 from mathamr_kedro.experiments.examples import ExampleTexts, NodePair
 from mathamr_kedro.experiments.grid import SYSTEM
 from mathamr_kedro.experiments.results import ShownRun, strategy_of
-from mathamr_kedro.search import Explanation, VectorStore, explain
+from mathamr_kedro.search import Explanation, explain
 from mathamr_kedro.search.explanation import caption_nodes
+from mathamr_kedro.vectors import VectorStore
 
 logger = logging.getLogger(__name__)
 

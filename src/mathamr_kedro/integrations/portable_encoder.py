@@ -26,7 +26,7 @@ from mathamr_kedro.graph import RecordArrays, ReleasedEncoder, StoredTrees
 from mathamr_kedro.model import ComputeConfig, load_model, save_model
 from mathamr_kedro.model.weights import SAFE_WEIGHTS
 from mathamr_kedro.search import QueryEncoder
-from mathamr_kedro.search.post_vectors import PostEntry
+from mathamr_kedro.vectors.post_vectors import PostEntry
 
 _CARD = "README.md"
 _BESIDE = ("types.json", "relations.json", "graph.json", _CARD)

@@ -18,15 +18,11 @@ from mathamr_kedro.runs.baselines import (
 )
 from mathamr_kedro.runs.fusion import NamedFusion
 from mathamr_kedro.runs.system_search import PaperRankers, PostTypes, SystemSearch
-from mathamr_kedro.search import (
-    EncodedQuery,
-    VectorIndex,
-    VectorStore,
-    find_formulas,
-)
+from mathamr_kedro.search import EncodedQuery, find_formulas
 from mathamr_kedro.search.finders import FindInstances
 from mathamr_kedro.systems.protocol import TreeLookup
 from mathamr_kedro.systems.term_rankers import FormulaRanker
+from mathamr_kedro.vectors import VectorIndex, VectorStore
 
 _TURN = 0.05
 """Seconds between two looks whether searches have ended, or one waits for us."""

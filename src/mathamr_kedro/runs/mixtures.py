@@ -16,7 +16,7 @@ r"""Posts by more than the MaxSim of their own vectors.
 :math:`D` is the document vector and :math:`w` is ``with_question``. A post without a
 question in the index is its own. The score is :math:`M + \lambda C` with
 ``with_document`` for :math:`\lambda`, or the standardised sum of ``combined``
-(:mod:`~mathamr_kedro.search.engines.combination`) with its ``document_weight``.
+(:mod:`~mathamr_kedro.vectors.combination`) with its ``document_weight``.
 """
 
 from __future__ import annotations
@@ -38,16 +38,11 @@ from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import DOCUMENT
 from mathamr_kedro.runs.named_strategies import NamedStrategy
-from mathamr_kedro.search import (
-    PostEntry,
-    PostVectors,
-    VectorIndex,
-    VectorStore,
-    find_posts,
-)
-from mathamr_kedro.search.engines.combination import Combination
-from mathamr_kedro.search.engines.protocol import document_vector
-from mathamr_kedro.search.engines.rescoring import settle_list
+from mathamr_kedro.search import find_posts
+from mathamr_kedro.vectors import PostEntry, PostVectors, VectorIndex, VectorStore
+from mathamr_kedro.vectors.combination import Combination
+from mathamr_kedro.vectors.protocol import document_vector
+from mathamr_kedro.vectors.rescoring import settle_list
 
 _POSTS_AT_ONCE = 512
 """Posts whose vectors are compared at once: they stay in the cache."""

@@ -13,8 +13,9 @@ from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import QueryParts
 from mathamr_kedro.graph import DOCUMENT, SENTENCE
 from mathamr_kedro.runs.baselines import TASK_1_TYPES
-from mathamr_kedro.search import PostEntry, Strategy, Term, VectorStore
-from mathamr_kedro.search.engines.protocol import document_vector
+from mathamr_kedro.search import Strategy, Term
+from mathamr_kedro.vectors import PostEntry, VectorStore
+from mathamr_kedro.vectors.protocol import document_vector
 
 
 @dataclass(frozen=True)

@@ -38,12 +38,8 @@ from mathamr_kedro.runs.system_search import (
     SystemSearch,
     Terms,
 )
-from mathamr_kedro.search import (
-    EncodedQuery,
-    PostEntry,
-    VectorIndex,
-    VectorStore,
-)
+from mathamr_kedro.search import EncodedQuery
+from mathamr_kedro.vectors import PostEntry, VectorIndex, VectorStore
 
 EncodePart: TypeAlias = Callable[[EncodedQuery, QueryPart], PostEntry]
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.search import ExactSpace
 from mathamr_kedro.text import SentenceEncoder, find_text_model
+from mathamr_kedro.vectors import ExactSpace
 
 _TEXTS_AT_ONCE = 2048
 

@@ -10,11 +10,7 @@ from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.runs.fusion import NamedFusion, fuse_runs
-from mathamr_kedro.search import (
-    EncodedQuery,
-    ScorePart,
-    Term,
-)
+from mathamr_kedro.search import EncodedQuery, ScorePart, Term
 from mathamr_kedro.systems import SYSTEMS, Ranker
 from mathamr_kedro.trec import Run
 

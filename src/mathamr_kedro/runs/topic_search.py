@@ -14,8 +14,8 @@ from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.base.types import TopicId
 from mathamr_kedro.corpus import QueryParts, name_part
-from mathamr_kedro.search import PostEntry, Vectors, VectorStore
 from mathamr_kedro.trec import Run
+from mathamr_kedro.vectors import PostEntry, Vectors, VectorStore
 
 logger = logging.getLogger(__name__)
 

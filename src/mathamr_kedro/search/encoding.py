@@ -46,9 +46,9 @@ from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import find_model_files, load_model
-from mathamr_kedro.search.post_vectors import POST_TYPES, PostVectors
-from mathamr_kedro.search.store import VectorStore
-from mathamr_kedro.search.store_state import GraphRange
+from mathamr_kedro.vectors.post_vectors import POST_TYPES, PostVectors
+from mathamr_kedro.vectors.store import VectorStore
+from mathamr_kedro.vectors.store_state import GraphRange
 
 _AT_ONCE = 1 << 16
 """Graphs whose formulas are counted at once."""

@@ -25,7 +25,7 @@ from mathamr_kedro.amr import MAX_CHUNK_TOKENS, split_chunks
 from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import FORMULA, KIND_NAMES, SENTENCE
-from mathamr_kedro.search.post_vectors import PostEntry
+from mathamr_kedro.vectors.post_vectors import PostEntry
 
 Captions: TypeAlias = Mapping[tuple[int, int], str]
 """(kind, number) of a node to its words: the LaTeX of a formula, a sentence."""

@@ -39,7 +39,7 @@ from mathamr_kedro.graph import (
 )
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.search.explanation import Captions, caption_nodes
-from mathamr_kedro.search.post_vectors import PostEntry, Vectors
+from mathamr_kedro.vectors.post_vectors import PostEntry, Vectors
 
 _QUERY = "query"
 """Key of a typed query."""

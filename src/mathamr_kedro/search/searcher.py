@@ -11,7 +11,6 @@ from mathamr_kedro.base.records import CleanText, FormulaInstance, Post
 from mathamr_kedro.base.types import FormulaId, PostId
 from mathamr_kedro.graph import FORMULA, GraphRecord, name_entry, read_placeholder
 from mathamr_kedro.search.answers import Answer, FoundTexts, Keep, Result
-from mathamr_kedro.search.engines.protocol import VectorIndex
 from mathamr_kedro.search.explanation import (
     Captions,
     Explanation,
@@ -27,9 +26,10 @@ from mathamr_kedro.search.finders import (
     FindTexts,
     FindTopic,
 )
-from mathamr_kedro.search.post_vectors import PostEntry
 from mathamr_kedro.search.queries import EncodedQuery, QueryEncoder
-from mathamr_kedro.search.store import VectorStore
+from mathamr_kedro.vectors.post_vectors import PostEntry
+from mathamr_kedro.vectors.protocol import VectorIndex
+from mathamr_kedro.vectors.store import VectorStore
 
 _FILTER_DEPTH = 300
 """Best posts among which a filter chooses."""

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Literal
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.graph import find_owner
-from mathamr_kedro.search.engines.protocol import (
+from mathamr_kedro.vectors.post_vectors import PostEntry, Vectors
+from mathamr_kedro.vectors.protocol import (
     EXACT,
     HnswWalks,
     PostTypes,
@@ -30,10 +31,9 @@ from mathamr_kedro.search.engines.protocol import (
     check_post_types,
     document_vector,
 )
-from mathamr_kedro.search.post_vectors import PostEntry, Vectors
 
 if TYPE_CHECKING:
-    from mathamr_kedro.search.engines import EngineConfig
+    from mathamr_kedro.vectors import EngineConfig
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import save_model
-from mathamr_kedro.search.post_vectors import PostEntry, PostVectors
+from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
 from tests.pipelines.graph_world import open_catalog, open_session
 
 WIDTH = 8

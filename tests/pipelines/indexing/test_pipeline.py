@@ -17,8 +17,8 @@ from mathamr_kedro.base.errors import (
 from mathamr_kedro.base.sealing import seal_folder
 from mathamr_kedro.graph.preparation import CONFIGURATION
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
-from mathamr_kedro.search.engines import IndexSize, open_index
 from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
+from mathamr_kedro.vectors import IndexSize, open_index
 from tests.pipelines.graph_world import open_catalog, run_stage, write_inputs
 from tests.pipelines.search_world import write_encoder
 
@@ -203,7 +203,7 @@ def test_index_that_holds_less_than_the_store_stops_the_stage(
     data: Path, catalog, monkeypatch
 ) -> None:
     monkeypatch.setattr(
-        "mathamr_kedro.search.engines.exact.ExactIndex.size",
+        "mathamr_kedro.vectors.exact.ExactIndex.size",
         lambda self: IndexSize(3, 2, 0, 0, "unknown"),
     )
     message = "Expected 4 posts and 3 formulas .* \\(got 3 and 2\\)"

@@ -121,7 +121,7 @@ def test_what_names_the_module_is_tried_where_no_test_runs_the_line():
     path = Path("src/mathamr_kedro/base/hits.py")
     ordered = [*order_tests(Mutant(path, 1, "", "", ""), nothing)]
     assert ordered[0] == "tests/base/test_hits.py"
-    assert "tests/search/engines/test_rescoring.py" in ordered
+    assert "tests/vectors/test_rescoring.py" in ordered
     assert "tests/base/test_stemming.py" not in ordered
 
 

@@ -47,9 +47,10 @@ from mathamr_kedro.runs import (
     run_search,
     search_posts,
 )
-from mathamr_kedro.search import EngineConfig, Strategy, find_formulas, open_index
+from mathamr_kedro.search import Strategy, find_formulas
 from mathamr_kedro.systems import Ranker, SystemSources
 from mathamr_kedro.trec import Run
+from mathamr_kedro.vectors import EngineConfig, open_index
 
 logger = logging.getLogger(__name__)
 

@@ -27,15 +27,17 @@ from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.search import (
     CollectionGraphs,
     EncodeRanges,
+    encode_collection,
+    fingerprint_encoder,
+)
+from mathamr_kedro.systems import SystemSources
+from mathamr_kedro.vectors import (
     IndexSize,
     VectorStore,
     compute_bytes,
     count_by_type,
-    encode_collection,
-    fingerprint_encoder,
     open_index,
 )
-from mathamr_kedro.systems import SystemSources
 
 logger = logging.getLogger(__name__)
 

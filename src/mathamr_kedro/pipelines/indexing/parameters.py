@@ -8,7 +8,8 @@ from typing import Any
 
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.runs import NamedFusion, NamedStrategy
-from mathamr_kedro.search import Dtype, EncodingConfig, EngineConfig, Strategy
+from mathamr_kedro.search import EncodingConfig, Strategy
+from mathamr_kedro.vectors import Dtype, EngineConfig
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,13 @@ from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.base.types import FormulaId
 from mathamr_kedro.graph import SENTENCE
 from mathamr_kedro.model import ComputeConfig, digest_model
-from mathamr_kedro.search import (
+from mathamr_kedro.systems.formula_rgcn.config import Config, Kind, NodeSearchConfig
+from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoder, NodeEncoders
+from mathamr_kedro.systems.protocol import SystemSources
+from mathamr_kedro.systems.queries import choose_instances
+from mathamr_kedro.vectors import (
     EngineConfig,
+    HnswConfig,
     PostEntry,
     PostVectors,
     VectorIndex,
@@ -33,11 +38,6 @@ from mathamr_kedro.search import (
     VectorStore,
     open_index,
 )
-from mathamr_kedro.search.engines import HnswConfig
-from mathamr_kedro.systems.formula_rgcn.config import Config, Kind, NodeSearchConfig
-from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoder, NodeEncoders
-from mathamr_kedro.systems.protocol import SystemSources
-from mathamr_kedro.systems.queries import choose_instances
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula import FormulaTrees

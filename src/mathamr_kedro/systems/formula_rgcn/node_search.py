@@ -18,7 +18,6 @@ from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.records import FormulaInstance, Topic
 from mathamr_kedro.base.types import FormulaId
-from mathamr_kedro.search import EXACT, SearchMode, Vectors
 from mathamr_kedro.systems.formula_rgcn.config import (
     Config,
     Fusion,
@@ -30,6 +29,7 @@ from mathamr_kedro.systems.formula_rgcn.fusion import fuse_scores
 from mathamr_kedro.systems.formula_rgcn.node_index import NodeIndexes
 from mathamr_kedro.systems.protocol import SystemSources
 from mathamr_kedro.systems.queries import find_query_formula, name_formulas
+from mathamr_kedro.vectors import EXACT, SearchMode, Vectors
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula import FormulaTrees

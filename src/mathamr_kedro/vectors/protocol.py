@@ -1,0 +1,280 @@
+"""One interface to three engines that find posts and formulas by their vectors.
+
+=========  ====================================  ==================================
+engine     what it is                            choose it for
+=========  ====================================  ==================================
+exact      our own scan, CPU or GPU              up to some million posts; the truth
+edge       Qdrant's engine inside the process    one machine without a server
+server     a Qdrant server or cluster            many machines, many users
+=========  ====================================  ==================================
+
+An index is always built from a :class:`~mathamr_kedro.vectors.store.VectorStore`, and
+follows it: the store is committed first, the index catches up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from mathamr_kedro.base.errors import ConfigurationError, DamagedFileError, suggest
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.types import PostId
+from mathamr_kedro.vectors.post_vectors import POST_TYPES, PostEntry, Vectors
+
+EngineName: TypeAlias = Literal["exact", "edge", "server"]
+ENGINES: tuple[EngineName, ...] = ("exact", "edge", "server")
+
+HnswWalks: TypeAlias = Literal["one", "per_vector"]
+"""How MaxSim walks a graph; see :meth:`VectorIndex.search_maxsim`."""
+
+PostTypes: TypeAlias = frozenset[str] | None
+"""Types of post that may be returned; any if ``None``."""
+
+
+@dataclass(frozen=True)
+class SearchMode:
+    """How candidates are found (thesis 3.5.2, *search precision*)."""
+
+    exact: bool = True
+    """Look at every vector; otherwise walk the HNSW graph."""
+    hnsw_ef: int = 128
+    """Breadth of the walk."""
+    walks: HnswWalks = "one"
+    """Of MaxSim: all vectors of a query together, or each alone."""
+    oversampling: float | None = 2.0
+    """Where walks compare codes: they find this many times as many candidates, which
+    are scored again by their vectors; ``None`` leaves them as the codes rank them."""
+
+
+EXACT = SearchMode()
+
+
+@dataclass(frozen=True)
+class QuantisationConfig:
+    """Small codes that walks compare in place of vectors (Qdrant's quantisation).
+
+    The vectors stay beside them, for true scores and exact search.
+    """
+
+    kind: Literal["none", "scalar", "product", "binary"] = "none"
+    """``scalar``: 8 bits a number; ``binary``: one; ``product``: see below."""
+    quantile: float = 0.99
+    """Of ``scalar``: share of the numbers that the 8 bits cover."""
+    compression: Literal["x4", "x8", "x16", "x32", "x64"] = "x16"
+    """Of ``product``: how much smaller codes are."""
+    always_ram: bool = True
+    """Keep codes in memory; otherwise mapped from disk."""
+
+    def __post_init__(self) -> None:
+        if not 0.5 <= self.quantile <= 1:
+            raise ConfigurationError(
+                f"Expected quantile from 0.5 to 1 (got {self.quantile!r}) "
+                "(indexing.engine.hnsw.quantisation)"
+            )
+
+
+@dataclass(frozen=True)
+class HnswConfig:
+    """The HNSW graphs of an index; ``m`` 0 builds none."""
+
+    doc_m: int = 16
+    """Edges per node over document vectors."""
+    all_m: int = 0
+    """Over all vectors of a post by MaxSim: as costly to build as 16 × 16 products for
+    each comparison."""
+    formula_m: int = 0
+    """Over formula vectors."""
+    ef_construct: int = 100
+    full_scan_threshold: int = 10_000
+    """KB of vectors below which a filtered search scans; lower values lose recall."""
+    quantisation: QuantisationConfig = field(default_factory=QuantisationConfig)
+    """Of every space with a graph."""
+
+
+@dataclass(frozen=True)
+class ServerConfig:
+    """How a Qdrant server keeps the collections."""
+
+    shard_number: int = 1
+    """Pieces of a collection; a multiple of the number of machines."""
+    replication_factor: int = 1
+    """Copies of each piece; 2 survives the loss of a machine."""
+    write_consistency_factor: int = 1
+    """Copies that must have a write before it counts."""
+    on_disk: bool = False
+    """Keep vectors on disk, mapped into memory, instead of in memory."""
+    indexing_threshold: int = 10_000
+    """KB of vectors from which on a segment gets its graph."""
+    attempts: int = 6
+    """How often a request is tried."""
+
+
+class IndexSize(NamedTuple):
+    """How much an index holds."""
+
+    posts: int
+    formulas: int
+    """Formulas that Task 2 may return."""
+    post_bytes: int
+    """What the vectors of posts take, those of documents twice (``doc``, ``all``)."""
+    formula_bytes: int
+    """What the vectors of formulas take."""
+    source: Literal["memory", "disk", "telemetry", "unknown"]
+    """What the bytes are: measured in memory or on disk, as a server estimates them
+    (vectors and payloads), or not known (0)."""
+    number_bytes: float = 4
+    """Of one number of a vector, as the engine holds it."""
+
+    def check(self, posts: int, formulas: int) -> None:
+        """Raise :class:`DamagedFileError` unless it holds as much as its store."""
+        if (self.posts, self.formulas) != (posts, formulas):
+            raise DamagedFileError(
+                f"Expected {posts} posts and {formulas} formulas in the index, as in "
+                f"the store of its vectors (got {self.posts} and {self.formulas}); "
+                "run `kedro run --pipelines indexing` with the --env of your run: it "
+                "builds the index again"
+            )
+
+
+class VectorIndex(Protocol):
+    """What every engine can do.
+
+    All searches take several queries and return one list for each. Scores are cosines,
+    or means of cosines (Eq. 3.7); ties are ordered by the rule of
+    :mod:`mathamr_kedro.base.hits`.
+    """
+
+    @property
+    def encoder(self) -> str:
+        """Fingerprint of the encoder whose vectors it holds."""
+
+    def search_documents(
+        self,
+        queries: Sequence[Vectors],
+        depth: int,
+        mode: SearchMode = EXACT,
+        types: PostTypes = None,
+    ) -> list[Hits]:
+        """Find posts whose document vector is near (``queries``: one vector each)."""
+
+    def search_maxsim(
+        self,
+        queries: Sequence[Vectors],
+        depth: int,
+        mode: SearchMode = EXACT,
+        types: PostTypes = None,
+    ) -> list[Hits]:
+        """Find posts by MaxSim over all vectors (``queries``: matrices).
+
+        A graph is walked in one of two ways (``mode.walks``):
+
+        ``per_vector``
+            as the thesis describes it (3.5.2, 4.4.1): each of the :math:`|q|` vectors
+            of a query walks alone and finds the ``hnsw_ef`` posts with the nearest
+            vector; the union, at most :math:`|q|` · ``hnsw_ef`` posts, is ordered by
+            exact MaxSim.
+        ``one``
+            MaxSim itself is the similarity along a single walk of breadth
+            :math:`|q|` · ``hnsw_ef``, as Qdrant compares several vectors.
+        """
+
+    def rerank(
+        self, queries: Sequence[Vectors], candidates: Sequence[Sequence[PostId]]
+    ) -> list[Hits]:
+        """Order given posts by exact MaxSim."""
+
+    def search_reranked(
+        self,
+        queries: Sequence[PostEntry],
+        candidates: int,
+        depth: int,
+        mode: SearchMode = EXACT,
+        types: PostTypes = None,
+    ) -> list[Hits]:
+        """Find candidates by document vectors, order them by exact MaxSim."""
+        documents = [document_vector(q) for q in queries]
+        found = self.search_documents(documents, candidates, mode, types)
+        hits = self.rerank([q.vectors for q in queries], [h.ids for h in found])
+        return [h.top(depth) for h in hits]
+
+    def list_best(
+        self,
+        queries: Sequence[Vectors],
+        depth: int,
+        mode: SearchMode = EXACT,
+        types: Sequence[PostTypes] = (None,),
+    ) -> list[list[list[PostId]]]:
+        """List what :meth:`search_maxsim` finds for each of some types, in any order.
+
+        Candidates of another score need no order, and no second scan.
+        """
+        found = [self.search_maxsim(queries, depth, mode, some) for some in types]
+        return [[hits.ids for hits in each] for each in zip(*found, strict=True)]
+
+    def search_combined(
+        self,
+        queries: Sequence[PostEntry],
+        candidates: int,
+        depth: int,
+        weight: float = 1.0,
+        mode: SearchMode = EXACT,
+        types: PostTypes = None,
+    ) -> list[Hits]:
+        r"""Find posts by MaxSim and by their document vectors, in equal measure.
+
+        The ``candidates`` best by MaxSim and the ``candidates`` best by document
+        vectors are united; each post :math:`d` of the union :math:`U` has both
+        scores, in double precision, and what counts is their standardised sum
+        (:mod:`~mathamr_kedro.vectors.combination`). So it does not matter which
+        of the lists has a post; the union favours neither score; and an engine that
+        knows the best alone computes the same as one that looks at every vector.
+        """
+
+    def search_formulas(
+        self, queries: Sequence[Vectors], depth: int, mode: SearchMode = EXACT
+    ) -> list[FormulaHits]:
+        """Find formula instances whose vector is near (one vector each)."""
+
+    def size(self) -> IndexSize:
+        """Return how much it holds."""
+
+    def close(self) -> None:
+        """Release files and connections."""
+
+
+def document_vector(query: PostEntry) -> Vectors:
+    """Return the document vector of a query.
+
+    Raises:
+        ConfigurationError: its structure has none.
+    """
+    vector = query.document()
+    if vector is None:
+        raise ConfigurationError(
+            f"Expected a document vector in query {query.key!r}; graphs without "
+            "document nodes can be searched by strategy 'maxsim' alone"
+        )
+    return vector
+
+
+def check_post_types(types: PostTypes) -> None:
+    """Refuse names that are no types of posts.
+
+    Raises:
+        ConfigurationError: one is unknown.
+    """
+    for name in types or ():
+        if name not in POST_TYPES:
+            raise ConfigurationError(
+                f"Expected post types among {list(POST_TYPES)} (got {name!r})"
+                f"{suggest(name, POST_TYPES)}"
+            )
+
+
+def round_query(query: Vectors, dtype: str) -> Vectors:
+    """Round a query as the vectors of the store are, so that all engines agree."""
+    return np.asarray(query).astype(dtype).astype(np.float32)

@@ -1,0 +1,289 @@
+"""A space of items to find (posts, documents or formulas), scanned exhaustively."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mathamr_kedro.base.hits import Hits, rank_ids
+from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.model.backends import can_use_triton
+from mathamr_kedro.vectors.chain import VectorChain
+from mathamr_kedro.vectors.numbering import Names
+from mathamr_kedro.vectors.pooling import pool_vectors
+from mathamr_kedro.vectors.rescoring import Best, Choice, name_items
+from mathamr_kedro.vectors.scan_codes import CodeScanner
+from mathamr_kedro.vectors.scan_config import PLAIN_SCAN, ScanConfig
+from mathamr_kedro.vectors.scan_torch import TorchScanner
+
+_ROOM = {"cpu": 1 << 26, "cuda": 1 << 30}
+"""Scores held at once."""
+_AT_ONCE = {"cpu": 1 << 10, "cuda": 40}
+"""Queries at once: a GPU scans for some while the host orders the results of others."""
+_PAIRS = {"cpu": 1 << 11, "cuda": 1 << 17}
+"""Pairs of query and item scored at once: on a CPU their vectors stay in the cache."""
+_MASKS = 4
+"""Masks kept on the device."""
+
+
+class _Scanner(Protocol):
+    """Some items, packed for a device."""
+
+    posts: RaggedVectors[Tensor] | VectorChain
+    order: Tensor
+
+    def scan(self, queries: RaggedVectors[Tensor]) -> Tensor:
+        """(Q, N) scores in the order of :attr:`order`."""
+
+    def slack(self, queries: RaggedVectors[Tensor]) -> float:
+        """Return how far a score may be from the true one."""
+
+    def score_pairs(
+        self, queries: RaggedVectors[Tensor], which: Tensor, chosen: Tensor
+    ) -> Tensor:
+        """(M,) true scores of single pairs of query and item."""
+
+    def num_bytes(self) -> int:
+        """Return the memory it takes."""
+
+
+class _Part(NamedTuple):
+    scanner: _Scanner
+    first: int
+
+
+class _Mask(NamedTuple):
+    allowed: NDArray[np.bool_]
+    hidden: Tensor | None
+    """(N,) places that may not be returned; ``None`` where all may."""
+
+
+class ExactSpace:
+    """Items with one or more vectors each, numbered in the order they were added."""
+
+    def __init__(self, device: str = "cpu", config: ScanConfig = PLAIN_SCAN) -> None:
+        config.check_device(device)
+        self.device = torch.device(device)
+        self._config = config
+        self._parts: list[_Part] = []
+        self._order = torch.empty(0, dtype=torch.int64, device=self.device)
+        self._masks: tuple[_Mask, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def copy(self) -> ExactSpace:
+        """Return a space of the same items, to add others; it shares the packed ones.
+
+        Searches in this one are not disturbed.
+        """
+        same = ExactSpace(str(self.device), self._config)
+        same._parts, same._order = list(self._parts), self._order
+        return same
+
+    def add(self, items: RaggedVectors | VectorChain) -> None:
+        """Add items with one or more vectors each; not while others search.
+
+        Those of several files are joined to be packed; a CPU reads what it scores
+        again from the files.
+        """
+        if not len(items):
+            return
+        scanner = self._pack(items.join() if isinstance(items, VectorChain) else items)
+        if isinstance(items, VectorChain) and self.device.type == "cpu":
+            scanner.posts = items
+        part = _Part(scanner, len(self))
+        self._parts.append(part)
+        self._order = torch.cat([self._order, part.scanner.order + part.first])
+        self._masks = ()
+
+    def _pack(self, items: RaggedVectors) -> _Scanner:
+        posts, dtype = items.to(self.device), self._config.dtype
+        if can_use_triton(self.device, posts.vectors.shape[1]):
+            kernels = import_module("mathamr_kedro.vectors.scan_triton")
+            packed: _Scanner = kernels.TritonScanner(posts)
+            return packed
+        pooled, loss = None, 0.0
+        if self._config.pooling is not None:
+            fewer, loss = pool_vectors(items, self._config.pooling)
+            pooled = fewer.to(self.device)
+        match dtype:
+            case "int8" | "principal" | "binary":
+                return CodeScanner(posts, dtype, pooled=pooled, loss=loss)
+            case _:
+                return TorchScanner(posts, dtype, pooled=pooled, loss=loss)
+
+    def search(
+        self,
+        queries: RaggedVectors,
+        depth: int,
+        allowed: NDArray[np.bool_],
+        ids_of: Callable[[NDArray[np.int64]], Names],
+    ) -> list[Hits]:
+        """Return the best items of each query by their ids, as :meth:`find`."""
+        best = self.find(queries, depth, allowed, ids_of)
+        ids = name_items(best, ids_of)
+        return [Hits(i, scores) for i, (_, scores) in zip(ids, best, strict=True)]
+
+    def find(
+        self,
+        queries: RaggedVectors,
+        depth: int,
+        allowed: NDArray[np.bool_],
+        ids_of: Callable[[NDArray[np.int64]], Names],
+    ) -> list[Best]:
+        """Return the best items of each query by their numbers.
+
+        Args:
+            queries: one or more vectors each.
+            depth: how many.
+            allowed: (N,) which items may be returned; not to be changed later.
+            ids_of: gives ids of items, for ties.
+        """
+        found = self._find(queries, depth, [allowed], ids_of, ordered=True)
+        return [best for (best,) in found]
+
+    def find_sets(
+        self,
+        queries: RaggedVectors,
+        depth: int,
+        masks: Sequence[NDArray[np.bool_]],
+        ids_of: Callable[[NDArray[np.int64]], Names],
+    ) -> list[list[NDArray[np.int64]]]:
+        """Return which items are the best of each query, in no particular order.
+
+        All vectors are looked at once, whatever the number of masks.
+
+        Args:
+            queries: one or more vectors each.
+            depth: how many.
+            masks: (N,) which items may be returned; a result for each.
+            ids_of: gives ids of items, for ties at the last place.
+        """
+        found = self._find(queries, depth, masks, ids_of, ordered=False)
+        return [[items for items, _ in each] for each in found]
+
+    def _find(
+        self,
+        queries: RaggedVectors,
+        depth: int,
+        masks: Sequence[NDArray[np.bool_]],
+        ids_of: Callable[[NDArray[np.int64]], Names],
+        ordered: bool,
+    ) -> list[tuple[Best, ...]]:
+        queries = queries.to(self.device, torch.float32)
+        hidden = [self._hide(mask) for mask in masks]
+        device = self.device.type
+        room = max(1, (1 + len(masks)) * len(self))
+        at_once = min(_ROOM[device] // room, _AT_ONCE[device])
+        results: list[tuple[Best, ...]] = []
+        running: list[Choice] = []
+        for some in queries.split(max(1, at_once)):
+            following = self._start(some, depth, hidden, ids_of, ordered)
+            results += zip(*(choice.finish() for choice in running), strict=True)
+            running = following
+        results += zip(*(choice.finish() for choice in running), strict=True)
+        return results
+
+    def _hide(self, allowed: NDArray[np.bool_]) -> Tensor | None:
+        """Bring a mask to the device, once for searches in a row."""
+        known = self._masks  # another thread may put its own there
+        for mask in known:
+            if mask.allowed is allowed:
+                return mask.hidden
+        hidden = None
+        if not allowed.all():
+            hidden = ~torch.from_numpy(allowed).to(self.device)[self._order]
+        self._masks = (_Mask(allowed, hidden), *known[: _MASKS - 1])
+        return hidden
+
+    def _start(
+        self,
+        queries: RaggedVectors[Tensor],
+        depth: int,
+        masks: Sequence[Tensor | None],
+        ids_of: Callable[[NDArray[np.int64]], Names],
+        ordered: bool,
+    ) -> list[Choice]:
+        scores = self.scan(queries)
+        slack = 0.0  # not needed where it is known how many are scored again
+        if self._config.rescore is None:
+            slack = max((p.scanner.slack(queries) for p in self._parts), default=0.0)
+
+        def rescore(which: Tensor, items: Tensor) -> Tensor:
+            return self._score_pairs(queries, which, items)
+
+        def rank(items: NDArray[np.int64]) -> NDArray[np.int64]:
+            numbers, place = np.unique(items, return_inverse=True)
+            return rank_ids(ids_of(numbers).tolist())[place]
+
+        choices = []
+        for hidden in masks:
+            left = scores
+            if hidden is not None:
+                is_last = len(masks) == 1  # nothing else needs them as they are
+                fill = scores.masked_fill_ if is_last else scores.masked_fill
+                left = fill(hidden, -torch.inf)
+            choices.append(
+                Choice(
+                    left,
+                    self._order,
+                    depth,
+                    slack,
+                    rescore,
+                    rank,
+                    ordered,
+                    self._config.rescore,
+                )
+            )
+        return choices
+
+    def scan(self, queries: RaggedVectors[Tensor]) -> Tensor:
+        """(Q, N) nearly right scores; queries and scores are on the device."""
+        parts = [p.scanner.scan(queries) for p in self._parts]
+        if not parts:
+            parts = [queries.vectors.new_empty(len(queries), 0)]
+        return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
+
+    def score(
+        self,
+        queries: RaggedVectors,
+        which: NDArray[np.int64],
+        items: NDArray[np.int64],
+    ) -> NDArray[np.float64]:
+        """(M,) scores of single pairs of query and item; ``which`` rises."""
+        ready = queries.to(self.device, torch.float32)
+        step = _PAIRS[self.device.type]
+        scores = np.empty(len(which))
+        for a in range(0, len(which), step):
+            part = slice(a, a + step)
+            pairs = (torch.from_numpy(p[part]).to(self.device) for p in (which, items))
+            scores[part] = self._score_pairs(ready, *pairs).cpu().numpy()
+        return scores
+
+    def _score_pairs(
+        self, queries: RaggedVectors[Tensor], which: Tensor, items: Tensor
+    ) -> Tensor:
+        """(M,) true scores in float64, as :meth:`score`, all on the device."""
+        if len(self._parts) == 1:
+            (part,) = self._parts
+            return part.scanner.score_pairs(queries, which, items)
+        scores = torch.empty(len(items), dtype=torch.float64, device=self.device)
+        for part in self._parts:
+            last = part.first + len(part.scanner.posts)
+            inside = (items >= part.first) & (items < last)
+            mine = inside.nonzero().flatten()
+            if len(mine):
+                local = items[mine] - part.first
+                scores[mine] = part.scanner.score_pairs(queries, which[mine], local)
+        return scores
+
+    def num_bytes(self) -> int:
+        """Return the memory of the packed vectors."""
+        return sum(p.scanner.num_bytes() for p in self._parts)

@@ -1,0 +1,211 @@
+r"""Exact MaxSim of ragged queries against every post of a collection, by torch.
+
+.. math:: \tilde{S}(Q, D) = \frac{1}{|q|} \sum_i \max_j q_i^\top d_j
+          \quad (3.4, 3.7)
+
+Posts are sorted by their number of vectors and cut into blocks. A block stores first
+the first vectors of all its posts, then all second ones, ..., number by number::
+
+    posts a (2 vectors), b (3)          columns  a0 b0 | a1 b1 | a1 b2
+    a has no third vector: one of its   row 0    number 0 of each vector
+    own again changes no maximum        row 1    number 1 of each vector
+
+One product of the query with a block, the elementwise maximum of its parts, and the
+mean over the query's vectors are then all there is to do, without masks, each in long
+contiguous runs: three calls of the linear algebra that torch brings, and no compiler.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.vectors.chain import VectorChain
+
+FloatType: TypeAlias = Literal["float32", "bfloat16"]
+
+COLUMNS = 12_288
+"""Vectors in a block: products of 16 query vectors then stay in the L2 cache."""
+_FILLED = 0.25
+"""Share of a block that may repeat vectors."""
+TOKENS = 64
+"""Query vectors at once."""
+
+
+class _Block(NamedTuple):
+    """The packed vectors of some posts."""
+
+    matrix: Tensor
+    """(k, longest * posts)"""
+    longest: int
+    first: int
+    last: int
+
+
+class BlockScanner(ABC):
+    """Posts in blocks, ready to be scanned.
+
+    Args:
+        posts: all their vectors, for true scores; on the device that scans.
+        packed: what is scanned in their place: the same, or fewer vectors of each.
+        columns: vectors in a block.
+    """
+
+    def __init__(
+        self, posts: RaggedVectors[Tensor], packed: RaggedVectors[Tensor], columns: int
+    ) -> None:
+        self.posts: RaggedVectors[Tensor] | VectorChain = posts
+        lengths = packed.lengths
+        self.order = torch.argsort(lengths, stable=True)
+        """(N,) the post at each place of the scores."""
+        rising = lengths[self.order].cpu().numpy()
+        cuts = _cut_blocks(rising, columns)
+        self._blocks = [self._make_block(packed, a, b) for a, b in cuts]
+        sizes = (b.longest * (b.last - b.first) for b in self._blocks)
+        self._columns = max(sizes, default=0)
+
+    def _make_block(
+        self, packed: RaggedVectors[Tensor], first: int, last: int
+    ) -> _Block:
+        chosen = self.order[first:last]
+        lengths = packed.lengths[chosen]
+        longest = int(lengths[-1])
+        turn = torch.arange(longest, device=chosen.device)[:, None]
+        index = packed.ptr[chosen] + torch.minimum(turn, lengths - 1)
+        matrix = self._pack(packed.vectors[index.flatten()])
+        return _Block(matrix, longest, first, last)
+
+    @abstractmethod
+    def _pack(self, vectors: Tensor) -> Tensor:
+        """Return (longest * posts, k) vectors as a block holds them."""
+
+    @abstractmethod
+    def scan(self, queries: RaggedVectors[Tensor]) -> Tensor:
+        """(Q, N) scores of all posts, in the order of :attr:`order`."""
+
+    @abstractmethod
+    def slack(self, queries: RaggedVectors[Tensor]) -> float:
+        """Return how far a score may be from the true one, at most."""
+
+    def score_pairs(
+        self, queries: RaggedVectors[Tensor], which: Tensor, chosen: Tensor
+    ) -> Tensor:
+        """(M,) float64 scores of single pairs of query and post.
+
+        Args:
+            queries: the queries.
+            which: (M,) query of each pair, rising.
+            chosen: (M,) post of each pair.
+        """
+        turns = torch.arange(len(queries) + 1, device=which.device)
+        bounds = torch.searchsorted(which, turns).tolist()
+        scores = torch.empty(len(which), dtype=torch.float64, device=which.device)
+        # One query after another: a long one costs the others neither time nor room.
+        for mine, (a, b) in zip(queries.split(1), pairwise(bounds), strict=True):
+            scores[a:b] = self._score_posts(mine.vectors.double(), chosen[a:b])
+        return scores
+
+    def _score_posts(self, tokens: Tensor, chosen: Tensor) -> Tensor:
+        """(M,) float64 scores of one query and some posts."""
+        posts = self.posts.take(chosen)
+        similar = posts.vectors.double() @ tokens.T
+        best = torch.segment_reduce(similar, "max", lengths=posts.lengths, unsafe=True)
+        return best.mean(1)
+
+    def num_bytes(self) -> int:
+        """Return the memory that the blocks take."""
+        return sum(b.matrix.nbytes for b in self._blocks)
+
+
+class TorchScanner(BlockScanner):
+    """Posts in blocks of floating-point numbers.
+
+    Args:
+        posts: on the device that scans.
+        dtype: of the blocks.
+        columns: vectors in a block.
+        pooled: fewer vectors of the same posts, to be scanned in their place.
+        loss: how far these may be from what they stand for.
+    """
+
+    def __init__(
+        self,
+        posts: RaggedVectors[Tensor],
+        dtype: FloatType = "float32",
+        columns: int = COLUMNS,
+        pooled: RaggedVectors[Tensor] | None = None,
+        loss: float = 0.0,
+    ) -> None:
+        self.dtype: torch.dtype = getattr(torch, dtype)
+        self._loss = loss
+        super().__init__(posts, posts if pooled is None else pooled, columns)
+
+    def _pack(self, vectors: Tensor) -> Tensor:
+        return vectors.to(self.dtype).T.contiguous()
+
+    def scan(self, queries: RaggedVectors[Tensor]) -> Tensor:
+        """(Q, N) scores of all posts, in the order of :attr:`order`."""
+        weights = share_weights(queries)
+        tokens = queries.vectors.to(self.dtype)
+        scores = weights.new_zeros(len(queries), len(self.order))
+        room = tokens.new_empty(min(len(tokens), TOKENS) * self._columns)
+        for block in self._blocks:
+            out = scores[:, block.first : block.last]
+            for a in range(0, len(tokens), TOKENS):
+                some = tokens[a : a + TOKENS]
+                best = _best_products(some, block, room)
+                out.addmm_(weights[:, a : a + TOKENS], best.float())
+        return scores
+
+    def slack(self, queries: RaggedVectors[Tensor]) -> float:
+        """Return how far a score may be from the true one, at most.
+
+        A sum of n products of vectors of length 1 in single precision is off by at
+        most n 2^-24; bfloat16 rounds query, post and product to 8 bits besides; what
+        stands for several vectors is off by its distance from them.
+        """
+        terms = queries.vectors.shape[1] + queries.longest + 4
+        rounding = 0.0 if self.dtype == torch.float32 else 3.1 * 2.0**-9
+        return terms * 2.0**-24 + rounding + self._loss
+
+
+def _cut_blocks(lengths: np.ndarray, columns: int) -> Iterator[tuple[int, int]]:
+    """Cut rising lengths so that posts times the longest is at most ``columns``.
+
+    What shorter posts are filled up with stays below a fourth of a block.
+    """
+    first = 0
+    while first < len(lengths):
+        most = max(1, columns // int(lengths[first]))
+        window = lengths[first : first + most]
+        sizes = np.arange(1, len(window) + 1) * window
+        fits = (sizes <= columns) & (sizes <= np.cumsum(window) / (1 - _FILLED))
+        last = first + (len(window) if fits.all() else max(1, int(fits.argmin())))
+        yield first, last
+        first = last
+
+
+def _best_products(tokens: Tensor, block: _Block, room: Tensor) -> Tensor:
+    """(t, posts) the best product of each query vector with each post."""
+    count, width = len(tokens), block.matrix.shape[1]
+    products = room[: count * width].view(count, width)
+    torch.mm(tokens, block.matrix, out=products)
+    if block.longest == 1:
+        return products
+    return products.view(count, block.longest, block.last - block.first).amax(1)
+
+
+def share_weights(queries: RaggedVectors[Tensor]) -> Tensor:
+    """(Q, T) 1/|q| where the vector belongs to the query, else 0."""
+    owner = queries.owners()
+    weights = queries.vectors.new_zeros(len(queries), len(owner))
+    columns = torch.arange(len(owner), device=owner.device)
+    weights[owner, columns] = 1.0 / queries.lengths[owner].float()
+    return weights

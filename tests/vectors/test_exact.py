@@ -1,0 +1,310 @@
+"""The exact engine equals loops: fresh, living, filtered, in any precision."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.vectors import packing
+from mathamr_kedro.vectors.exact import ExactIndex
+from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
+from mathamr_kedro.vectors.protocol import SearchMode
+from mathamr_kedro.vectors.store import VectorStore
+from tests.vectors.conftest import (
+    ENCODER,
+    WIDTH,
+    SlowIndex,
+    check_engine,
+    check_hits,
+    draw_posts,
+    draw_query,
+    make_store,
+    slow_maxsim,
+)
+
+QUERIES = [draw_query(1), draw_query(2, formulas=0), draw_query(3, 0, 0)]
+
+
+def check_index(index, twin, depth=20):
+    matrices = [q.vectors for q in QUERIES]
+    documents = [q.document() for q in QUERIES]
+    for query, hits in zip(matrices, index.search_maxsim(matrices, depth), strict=True):
+        check_hits(hits, twin.maxsim(query, depth))
+    found = index.search_documents(documents, depth)
+    for query, hits in zip(documents, found, strict=True):
+        check_hits(hits, twin.documents(query, depth))
+    found = index.search_formulas(documents, depth)
+    for query, hits in zip(documents, found, strict=True):
+        order, scores = twin.formulas(query, depth)
+        assert hits.ids == order
+        np.testing.assert_allclose(hits.scores, [scores[k] for k in order], atol=1e-6)
+
+
+SCANS = {
+    "float32": {},
+    "bfloat16": {"dtype": "bfloat16"},
+    "int8": {"dtype": "int8"},  # the true ranking is proved
+    "principal": {"dtype": "principal", "rescore": 1000},  # all are scored again
+    "binary": {"dtype": "binary", "rescore": 1000},
+    "pooled": {"dtype": "int8", "rescore": 1000, "pooling": 0.5},
+}
+
+
+@pytest.mark.parametrize("scan", SCANS)
+@pytest.mark.parametrize("depth", [1, 20, 1000])
+def test_every_search_equals_loops(store, posts, scan, depth):
+    check_index(ExactIndex(store, **SCANS[scan]), SlowIndex(posts), depth)
+
+
+@pytest.mark.parametrize("scan", SCANS)
+@pytest.mark.parametrize("types", [None, frozenset({"answer"})])
+def test_both_scores_and_lists_of_the_best_equal_loops(store, posts, scan, types):
+    check_engine(ExactIndex(store, **SCANS[scan]), SlowIndex(posts), 20, types)
+
+
+@pytest.mark.parametrize(
+    ("scan", "recall"),
+    [
+        ({"dtype": "int8", "rescore": 20}, 0.95),
+        ({"dtype": "principal", "rescore": 20}, 0.5),
+        ({"dtype": "principal", "rescore": 100}, 0.9),
+        ({"dtype": "binary", "rescore": 20}, 0.25),
+        ({"dtype": "binary", "rescore": 100}, 0.8),
+        ({"dtype": "int8", "rescore": 40, "pooling": 0.8}, 0.9),
+    ],
+)
+def test_rescoring_finds_most_of_the_best_and_scores_them_truly(tmp_path, scan, recall):
+    """Vectors crowd around centres, as real ones do, only less."""
+    rng, centres = (
+        np.random.default_rng(0),
+        np.random.default_rng(9).normal(size=(8, 64)),
+    )
+    posts = draw_posts(400, formulas=3, sentences=2, width=64)
+    for post in posts:
+        post.vectors[:] = centres[rng.integers(0, 8, 6)] + rng.normal(size=(6, 64))
+    store = make_store(tmp_path, posts, per_commit=200)
+    truth, index = ExactIndex(store), ExactIndex(store, **scan)
+    queries = [draw_query(n, width=64).vectors + centres[n] for n in range(8)]
+    queries = [q / np.linalg.norm(q, axis=1, keepdims=True) for q in queries]
+    shares = []
+    for query, expected, hits in zip(
+        queries,
+        truth.search_maxsim(queries, 20),
+        index.search_maxsim(queries, 20),
+        strict=True,
+    ):
+        shares.append(len(set(expected.ids) & set(hits.ids)) / 20)
+        (again,) = truth.rerank([query], [hits.ids])
+        assert hits.ids == again.ids
+        np.testing.assert_allclose(hits.scores, again.scores, atol=1e-9)
+    assert np.mean(shares) >= recall
+
+
+@pytest.mark.parametrize(
+    ("scan", "message"),
+    [
+        ({"dtype": "binary"}, "number for rescore with scan 'binary'"),
+        ({"dtype": "principal"}, "number for rescore with scan 'principal'"),
+        ({"pooling": 0.9}, "number for rescore with pooling"),
+        ({"pooling": 1.5, "rescore": 9}, "at most 1"),
+        ({"rescore": 0}, "at least 1"),
+        ({"device": "cuda", "dtype": "int8"}, "device 'cpu' for scan 'int8'"),
+        ({"device": "cuda", "pooling": 0.9, "rescore": 9}, "device 'cpu'"),
+    ],
+)
+def test_scans_that_cannot_be_are_refused(store, scan, message):
+    with pytest.raises(ConfigurationError, match=message):
+        ExactIndex(store, **scan)
+
+
+def test_scores_that_are_all_equal_decide_nothing(tmp_path):
+    """All posts have one document vector; MaxSim alone orders them."""
+    posts = draw_posts(12, seed=3)
+    for post in posts:
+        post.vectors[-1] = posts[0].vectors[-1]
+    index = ExactIndex(make_store(tmp_path, posts))
+    query = QUERIES[0]
+    (both,) = index.search_combined([query], 100, 100)
+    (alone,) = index.search_maxsim([query.vectors], 100)
+    assert both.ids == alone.ids
+    (single,) = ExactIndex(make_store(tmp_path / "one", posts[:1])).search_combined(
+        [query], 5, 5
+    )
+    assert (single.ids, single.scores.tolist()) == ([posts[0].key], [0.0])
+
+
+def test_combined_search_of_nothing_and_without_documents(tmp_path):
+    post = draw_posts(2, start=1)[0]
+    bare = post._replace(
+        vectors=post.vectors[:-1], kinds=post.kinds[:-1], numbers=post.numbers[:-1]
+    )
+    index = ExactIndex(make_store(tmp_path, [bare]))
+    with pytest.raises(ConfigurationError, match="none for post '1'"):
+        index.search_combined(QUERIES[:1], 5, 5)
+    (hits,) = index.search_combined(QUERIES[:1], 5, 5, types=frozenset({"document"}))
+    assert hits.ids == []
+
+
+def test_the_best_of_several_types_take_one_scan(store, posts, monkeypatch):
+    index, scans = ExactIndex(store), []
+    scan = packing.ExactSpace.scan
+    monkeypatch.setattr(
+        packing.ExactSpace, "scan", lambda *args: scans.append(1) or scan(*args)
+    )
+    types = [frozenset({"answer"}), frozenset({"question"}), None]
+    for depth in (1, 7, 500):
+        lists = index.list_best([q.vectors for q in QUERIES], depth, types=types)
+        for query, found in zip(QUERIES, lists, strict=True):
+            for some, ids in zip(types, found, strict=True):
+                truth = SlowIndex(posts).maxsim(query.vectors, depth, some)[0]
+                assert sorted(ids) == sorted(truth)
+    assert len(scans) == 3
+
+
+def test_ties_at_the_last_place_are_cut_by_their_ids(tmp_path):
+    post = draw_posts(1)[0]
+    posts = [
+        post._replace(key=str(k), formula_ids=[f"{k}-{i}" for i in range(len(post[5]))])
+        for k in range(90, 130)
+    ]
+    index = ExactIndex(make_store(tmp_path, posts))
+    ((found,),) = index.list_best([QUERIES[0].vectors], 12)
+    assert sorted(found, key=int) == [str(k) for k in range(90, 102)]
+
+
+def test_equal_posts_stand_in_the_order_of_their_ids(tmp_path):
+    post = draw_posts(1)[0]
+    keys = [str(k) for k in (100, 9, 11, 10, 99)]
+    posts = [
+        post._replace(key=k, formula_ids=[f"{k}-{i}" for i in range(len(post[5]))])
+        for k in keys
+    ]
+    index = ExactIndex(make_store(tmp_path, posts))
+    (hits,) = index.search_maxsim([QUERIES[0].vectors], 3)
+    assert hits.ids == ["9", "10", "11"]
+    assert len(set(hits.scores.tolist())) == 1
+
+
+@pytest.mark.parametrize(("together", "parts"), [(1, 6), (8, 3), (9, 2), (100, 1)])
+def test_segments_are_packed_together_up_to_a_size(
+    tmp_path, monkeypatch, together, parts
+):
+    monkeypatch.setattr(packing, "_TOGETHER", together)
+    posts = draw_posts(18, 0, 1)
+    with VectorStore.open(tmp_path, ENCODER, WIDTH) as store:
+        for a in range(0, 18, 3):
+            store.commit(PostVectors.of(posts[a : a + 3]))
+    index = ExactIndex(VectorStore(tmp_path))
+    assert len(index._packed._groups) == parts
+    check_index(index, SlowIndex(posts))
+
+
+def test_half_precision_rounds_queries_like_posts(tmp_path, posts):
+    index = ExactIndex(make_store(tmp_path, posts, dtype="float16"))
+    halves = [
+        p._replace(vectors=p.vectors.astype("f2").astype("f4"))
+        for p in PostVectors.of(posts).entries()
+    ]
+    query = QUERIES[0].vectors.astype("f2").astype("f4")
+    (hits,) = index.search_maxsim([QUERIES[0].vectors], 1000)
+    # PostVectors.of would scale again, so the twin is asked post by post.
+    for key, score in zip(hits.ids, hits.scores, strict=True):
+        post = next(p for p in halves if p.key == key)
+        assert score == pytest.approx(slow_maxsim(query, post.vectors), abs=1e-6)
+
+
+@pytest.mark.parametrize("together", [1, 8, 1000])
+def test_living_index_follows_the_store(tmp_path, monkeypatch, together):
+    monkeypatch.setattr(packing, "_TOGETHER", together)
+    rng = np.random.default_rng(0)
+    living: dict[str, PostEntry] = {}
+    with VectorStore.open(tmp_path, ENCODER, WIDTH) as store:
+        index = ExactIndex(VectorStore(tmp_path))
+        for step in range(12):
+            added = draw_posts(int(rng.integers(1, 7)), step, int(rng.integers(1, 25)))
+            gone = {str(k) for k in rng.integers(1, 30, 2)} - {p.key for p in added}
+            store.commit(PostVectors.of(added), delete=gone)
+            if step == 8:
+                store.compact()
+            living = {k: p for k, p in living.items() if k not in gone}
+            living |= {p.key: p for p in added}
+            index.refresh()
+            check_index(index, SlowIndex(living.values()))
+            formulas = sum(map(sum, (p.returnable for p in living.values())))
+            assert index.size()[:2] == (len(living), formulas)
+
+
+def test_types_of_posts_can_be_asked_for(store, posts):
+    index, twin = ExactIndex(store), SlowIndex(posts)
+    answers = frozenset({"answer"})
+    query = QUERIES[0]
+    (hits,) = index.search_maxsim([query.vectors], 1000, types=answers)
+    check_hits(hits, twin.maxsim(query.vectors, 1000, answers))
+    (hits,) = index.search_documents([query.document()], 9, types=answers)
+    check_hits(hits, twin.documents(query.document(), 9, answers))
+    with pytest.raises(ConfigurationError, match="did you mean 'answer'"):
+        index.search_maxsim([query.vectors], 5, types=frozenset({"anser"}))
+
+
+def test_reranked_posts_are_the_given_ones_in_true_order(store, posts):
+    index, twin = ExactIndex(store), SlowIndex(posts)
+    given = [["5", "1", "40"], [], ["2"]]
+    found = index.rerank([q.vectors for q in QUERIES], given)
+    for query, keys, hits in zip(QUERIES, given, found, strict=True):
+        order, scores = twin.maxsim(query.vectors, 1000)
+        check_hits(hits, ([k for k in order if k in keys], scores))
+    with pytest.raises(MissingInputError, match="'999'"):
+        index.rerank([QUERIES[0].vectors], [["999"]])
+
+
+def test_posts_without_document_vector_are_found_by_maxsim_alone(tmp_path):
+    rng = np.random.default_rng(1)
+    bare = PostEntry("7", "answer", rng.standard_normal((2, WIDTH)), [1, 1], [0, 1])
+    posts = [*draw_posts(5), bare]
+    index = ExactIndex(make_store(tmp_path, posts))
+    (hits,) = index.search_maxsim([QUERIES[0].vectors], 10)
+    check_hits(hits, SlowIndex(posts).maxsim(QUERIES[0].vectors, 10))
+    (hits,) = index.search_documents([QUERIES[0].document()], 10)
+    check_hits(hits, SlowIndex(posts[:5]).documents(QUERIES[0].document(), 10))
+
+
+def test_empty_store_finds_nothing(tmp_path):
+    VectorStore.open(tmp_path, ENCODER, WIDTH).close()
+    index = ExactIndex(VectorStore(tmp_path))
+    assert index.search_maxsim([QUERIES[0].vectors], 5)[0].ids == []
+    assert index.search_documents([QUERIES[0].document()], 5)[0].ids == []
+    assert index.search_formulas([QUERIES[0].document()], 5)[0].ids == []
+    assert index.size()[:4] == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(("dtype", "size"), [("float32", 4), ("bfloat16", 2)])
+def test_size_is_that_of_the_vectors_that_searches_needed(store, posts, dtype, size):
+    index = ExactIndex(store, dtype=dtype)
+    assert index.size()[2:] == (0, 0, "unknown", size)
+    index.search_maxsim([QUERIES[0].vectors], 5)
+    expected = WIDTH * sum(len(post.vectors) for post in posts)
+    assert index.size()[3:] == (0, "memory", size)
+    assert index.size().post_bytes >= size * expected
+    index.search_formulas([QUERIES[0].document()], 5)
+    expected = WIDTH * sum(len(post.formula_ids) for post in posts)
+    assert index.size().formula_bytes >= size * expected
+
+
+def test_many_queries_are_searched_in_groups(store, posts, monkeypatch):
+    monkeypatch.setitem(packing.ExactSpace.search.__globals__["_ROOM"], "cpu", 100)
+    check_index(ExactIndex(store), SlowIndex(posts))
+
+
+def test_approximate_search_is_refused(store):
+    with pytest.raises(ConfigurationError, match="'edge' or 'server'"):
+        ExactIndex(store).search_maxsim([QUERIES[0].vectors], 5, SearchMode(False))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("width", [8, 32])
+@pytest.mark.parametrize("types", [None, frozenset({"answer"})])
+def test_a_gpu_finds_what_loops_find(tmp_path, width, types):
+    posts = draw_posts(60, width=width)
+    index = ExactIndex(make_store(tmp_path, posts), "cuda")
+    check_engine(index, SlowIndex(posts), 20, types, width)
