@@ -19,9 +19,9 @@ import mathamr_kedro
 
 ROOT = Path(mathamr_kedro.__file__).parent
 KEDRO_SIDE = {
-    "__main__", "cli", "datasets", "environments", "hooks", "pipeline_registry",
-    "pipelines", "project", "project_search", "project_systems", "run_summary",
-    "runner", "serve", "settings", "versions",
+    "__main__", "cli", "context", "datasets", "environments", "hooks",
+    "pipeline_registry", "pipelines", "project", "project_search",
+    "project_systems", "run_summary", "runner", "serve", "settings", "versions",
 }  # fmt: skip
 """The only modules that may know Kedro; all others are the domain."""
 
