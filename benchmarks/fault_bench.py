@@ -186,7 +186,7 @@ def _work(
 
 
 def digest(root: Path) -> str:
-    """Return a digest of what a run is for: result lists and scores, the newest."""
+    """Return a checksum of what a run is for: result lists and scores, the newest."""
     files: dict[str, Path] = {}
     for file in (f for name in OUTPUTS for f in (root / name).rglob("*")):
         if file.is_file() and not file.name.startswith((".", "_")):

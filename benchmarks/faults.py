@@ -230,7 +230,7 @@ def _go_on_at(bench: Bench, years: int, number: int) -> Row:
 
 
 def _shorten(name: str) -> str:
-    """Return the kind of a file: its folder and name without numbers and digests."""
+    """Return the kind of a file: its folder and name without numbers and checksums."""
     stage, _, name = re.sub(r".*?(?=0[2-8]_)", "", name, count=1).partition("/")
     name = VERSION.sub("VERSION", name)
     name = re.sub(r"[0-9a-f]{12,}", "HASH", name)

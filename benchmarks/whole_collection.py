@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from mathamr_kedro.base.sealing import seal_folder
+from mathamr_kedro.base.checksums import write_checksums
 from mathamr_kedro.graph import GraphSchema, GraphShards, ReleasedEncoder
 from mathamr_kedro.graph.shards import ShardWriter
 from mathamr_kedro.graph.shards.layout import ShardMeta
@@ -63,7 +63,7 @@ def repeat_graphs(source: Path, folder: Path, posts: int) -> Path:
     for name, length in (("keys", "key_length"), ("formula_id", "formula_id_length")):
         number_texts(graphs, name, length)
     exchange_nodes(graphs / "node_type.npy", meta.schema, times)
-    seal_folder(graphs)
+    write_checksums(graphs)
     seconds = time.perf_counter() - started
     print(f"{len(GraphShards(graphs)):,} graphs written in {seconds:.0f} s")
     return graphs

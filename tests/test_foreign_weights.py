@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from mathamr_kedro.base.sealing import replace_sealed
+from mathamr_kedro.base.checksums import replace_checked_file
 from mathamr_kedro.learning.checkpoints import read_checkpoint
 from mathamr_kedro.model.weights import _read_state
 from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoders
@@ -37,7 +37,7 @@ class Touch:
 )
 def test_code_in_a_file_of_weights_is_not_run(tmp_path, read):
     path = tmp_path / "weights.pt"
-    with replace_sealed(path) as part, part.open("wb") as file:
+    with replace_checked_file(path) as part, part.open("wb") as file:
         torch.save({"made_from": "x", "weight": Touch(tmp_path / "ran")}, file)
     with pytest.raises(Exception, match=r"[Ww]eights"):
         read(path)

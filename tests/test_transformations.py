@@ -2,7 +2,7 @@
 
 Where outputs change, everything that was made before is outdated, and only another
 version says so to existing data roots. So a test that fails here asks for two things:
-raise the version that it names by one, and put the new version and digest into
+raise the version that it names by one, and put the new version and checksum into
 ``OUTPUTS``.
 """
 

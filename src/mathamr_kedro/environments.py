@@ -40,8 +40,8 @@ from kedro.config import MissingConfigException, OmegaConfigLoader
 from omegaconf import OmegaConf
 from yaml import YAMLError
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import ConfigurationError, suggest
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.base.parameters import merge_parameters
 
 # Kedro 1.7 calls a function that OmegaConf 2.4 renamed.
@@ -224,11 +224,11 @@ class EnvironmentLoader(OmegaConfigLoader):
 
 
 def _describe_files(conf: Path) -> str:
-    """Return a digest of all files below ``conf`` and of the variables they name."""
+    """Return a checksum of all files below ``conf`` and of the variables they name."""
     files = [file for file in sorted(conf.rglob("*")) if file.is_file()]
     contents = [(str(file), file.read_bytes()) for file in files]
     names = {name for _, content in contents for name in _VARIABLE.findall(content)}
-    return fingerprint(contents, [(n, os.environb.get(n)) for n in sorted(names)])
+    return checksum(contents, [(n, os.environb.get(n)) for n in sorted(names)])
 
 
 def _list_layers(conf: Path, names: str, above: tuple[str, ...] = ()) -> Iterator[Path]:

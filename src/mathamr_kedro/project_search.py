@@ -48,7 +48,7 @@ from mathamr_kedro.search import (
     EncodedQuery,
     QueryEncoder,
     Searcher,
-    fingerprint_encoder,
+    checksum_encoder,
 )
 from mathamr_kedro.search.explanation import caption_nodes
 from mathamr_kedro.search.queries import EncodeWords
@@ -193,7 +193,7 @@ class _Project:
     @cached_property
     def mark(self) -> str:
         """Fingerprint of the present encoder."""
-        return fingerprint_encoder(self._model_folder, self._graphs.encoded_from)
+        return checksum_encoder(self._model_folder, self._graphs.encoded_from)
 
     def open_store(self) -> VectorStore:
         found: VectorStore = self.catalog.load("post_vectors").read(

@@ -12,8 +12,8 @@ from mathamr_kedro.amr.parsers import (
     make_parser,
 )
 from mathamr_kedro.amr.transition import TransitionConfig
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.files import fingerprint
 
 BUILTIN = ParserConfig()
 
@@ -47,9 +47,9 @@ def test_the_identity_covers_rules_and_tables(tmp_path, monkeypatch):
     for content, version in (("one", 1), ("two", 1), ("two", 2)):
         (tmp_path / "tables/words.json.gz").write_text(content)
         monkeypatch.setattr(parsers, "BUILTIN_VERSION", version)
-        parsers._digest_tables.cache_clear()
-        found.append(fingerprint(BUILTIN.identity()))
-    parsers._digest_tables.cache_clear()
+        parsers._checksum_tables.cache_clear()
+        found.append(checksum(BUILTIN.identity()))
+    parsers._checksum_tables.cache_clear()
     assert len(set(found)) == 3
 
 

@@ -1,4 +1,4 @@
-"""Seals find every file that is not what was written."""
+"""Checksums find every file that is not what was written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import random
 import numpy as np
 import pytest
 
-from mathamr_kedro.base.checksums import FileSeal, _read_blocks
+from mathamr_kedro.base.checksums import FileChecksum, _read_blocks
 from mathamr_kedro.base.errors import DamagedFileError
 
 BLOCK = 1 << 18
@@ -36,10 +36,12 @@ def slow_digest(content):
 
 
 @pytest.mark.parametrize("size", [0, 1, 76_800, BLOCK, 3 * BLOCK + 5])
-def test_seal_is_size_and_digest(tmp_path, size):
+def test_a_checksum_is_size_and_digest(tmp_path, size):
     content = random.Random(size).randbytes(size)
     (tmp_path / "file").write_bytes(content)
-    assert FileSeal.of(tmp_path / "file") == FileSeal(size, slow_digest(content))
+    assert FileChecksum.of(tmp_path / "file") == FileChecksum(
+        size, slow_digest(content)
+    )
 
 
 def test_holes_and_zeros_are_the_same_wherever_they_are(tmp_path):
@@ -53,12 +55,14 @@ def test_holes_and_zeros_are_the_same_wherever_they_are(tmp_path):
             file.seek(place)
             file.write(b"\7")
         file.truncate(len(content))
-    expected = FileSeal(len(content), slow_digest(content))
-    assert FileSeal.of(tmp_path / "dense") == expected
-    assert FileSeal.of(tmp_path / "sparse") == expected
+    expected = FileChecksum(len(content), slow_digest(content))
+    assert FileChecksum.of(tmp_path / "dense") == expected
+    assert FileChecksum.of(tmp_path / "sparse") == expected
     (tmp_path / "hole").touch()
     os.truncate(tmp_path / "hole", 3 * BLOCK)
-    assert FileSeal.of(tmp_path / "hole") == FileSeal(3 * BLOCK, slow_digest(b""))
+    assert FileChecksum.of(tmp_path / "hole") == FileChecksum(
+        3 * BLOCK, slow_digest(b"")
+    )
 
 
 @pytest.mark.parametrize("kind", ["no such call", "refused"])
@@ -73,8 +77,8 @@ def test_systems_that_cannot_tell_holes_read_everything(tmp_path, monkeypatch, k
         monkeypatch.setattr(os, "lseek", refuse)
     else:
         monkeypatch.delattr(os, "SEEK_DATA")
-    expected = FileSeal(len(content), slow_digest(content))
-    assert FileSeal.of(tmp_path / "file") == expected
+    expected = FileChecksum(len(content), slow_digest(content))
+    assert FileChecksum.of(tmp_path / "file") == expected
 
 
 class Trickle(io.FileIO):
@@ -109,26 +113,26 @@ def test_holes_are_not_read(tmp_path):
 
 @pytest.mark.parametrize("size", [0, 1, 76_799, 76_801])
 def test_another_size_is_named_without_reading(file, size):
-    seal = FileSeal.of(file)
+    known = FileChecksum.of(file)
     file.write_bytes(bytes(size))
     message = rf"Expected 76800 bytes in '.*shard' \(got {size}\).*; run the stage"
     with pytest.raises(DamagedFileError, match=message):
-        seal.check_size(file, REMEDY)
+        known.check_size(file, REMEDY)
 
 
 @pytest.mark.parametrize("place", [0, 40_000, 76_799])
 def test_one_flipped_bit_is_found(file, place):
-    seal = FileSeal.of(file)
+    known = FileChecksum.of(file)
     content = bytearray(file.read_bytes())
     content[place] ^= 1
     file.write_bytes(content)
-    seal.check_size(file, REMEDY)
-    with pytest.raises(DamagedFileError, match=r"digest .* changed; run the stage"):
-        seal.check(file, REMEDY)
+    known.check_size(file, REMEDY)
+    with pytest.raises(DamagedFileError, match=r"checksum .* changed; run the stage"):
+        known.check(file, REMEDY)
 
 
 def test_missing_file_is_named(file, tmp_path):
-    seal = FileSeal.of(file)
+    known = FileChecksum.of(file)
     for gone in (tmp_path / "none", file / "below"):
         with pytest.raises(DamagedFileError, match=r"got none\); run the stage"):
-            seal.check(gone, REMEDY)
+            known.check(gone, REMEDY)

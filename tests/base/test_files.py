@@ -11,11 +11,11 @@ from threading import Thread
 
 import pytest
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import DiskFullError, LockedError
 from mathamr_kedro.base.files import (
     FolderLock,
     allot_file,
-    fingerprint,
     replace_file,
     replace_folder,
     write_text,
@@ -168,11 +168,11 @@ def test_parts_of_another_user_stay(tmp_path, monkeypatch):
     assert names(tmp_path) == [part.name, "a.txt"]
 
 
-def test_fingerprint_does_not_depend_on_the_order_of_keys():
-    assert fingerprint({"a": 1, "b": {"c": 2, "d": 3}}) == fingerprint(
+def test_checksum_does_not_depend_on_the_order_of_keys():
+    assert checksum({"a": 1, "b": {"c": 2, "d": 3}}) == checksum(
         {"b": {"d": 3, "c": 2}, "a": 1}
     )
-    assert fingerprint({"a": 1}) != fingerprint({"a": 2})
+    assert checksum({"a": 1}) != checksum({"a": 2})
 
 
 def test_closed_lock_lets_others_in_while_it_is_still_known(tmp_path):

@@ -4,13 +4,13 @@ import os
 
 import pytest
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     DamagedFileError,
     MalformedInputError,
     MissingInputError,
 )
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.base.records import Failure
 from mathamr_kedro.base.shards import EndOfShards, Shard, ShardFolder, StartOfShards
 from mathamr_kedro.base.shards.lists import ShardList
@@ -82,10 +82,10 @@ def test_damaged_list_says_what_to_do(folder):
         folder.files()
 
 
-def test_fingerprint_depends_on_every_part():
-    assert fingerprint("a", {"x": 1}) == fingerprint("a", {"x": 1})
-    assert fingerprint("a", {"x": 1}) != fingerprint("a", {"x": 2})
-    assert fingerprint("a", "b") != fingerprint("ab")
+def test_checksum_depends_on_every_part():
+    assert checksum("a", {"x": 1}) == checksum("a", {"x": 1})
+    assert checksum("a", {"x": 1}) != checksum("a", {"x": 2})
+    assert checksum("a", "b") != checksum("ab")
 
 
 def flip(path):
@@ -120,20 +120,20 @@ def test_damaged_shards_are_refused_and_made_again(folder, damage):
     assert [again.check(f).read_text() for f in again.files()] == ["x", "x"]
 
 
-def test_identity_follows_the_bytes(folder):
+def test_checksum_follows_the_bytes(folder):
     write(folder, "posts-0")
     folder.complete("a")
-    before = folder.identity
+    before = folder.checksum
     write(folder, "posts-0", made_from="b")
     folder.complete("b")
-    assert folder.identity == before
+    assert folder.checksum == before
     write(folder, "posts-0", "other", made_from="b")
     folder.complete("b")
-    assert folder.identity != before
+    assert folder.checksum != before
 
 
-def forget_seals(folder):
-    """Write the list as the version without seals did."""
+def forget_checksums(folder):
+    """Write the list as the version without checksums did."""
     file = folder.path / "_shards.json"
     found = json.loads(file.read_text())
     kept = {name: found[name] for name in ("fingerprint", "complete", "counts")}
@@ -144,23 +144,23 @@ def forget_seals(folder):
 def test_shards_of_an_earlier_version_stay_and_keep_their_name(folder):
     write(folder, "posts-0")
     folder.complete("a")
-    old = forget_seals(folder)
-    assert old.identity == "a"
+    old = forget_checksums(folder)
+    assert old.checksum == "a"
     assert [old.check(f).name for f in old.files()] == ["posts-0.txt"]
     start = StartOfShards("a")
     old.mark(start)
     assert start.finished == {"posts-0"}
-    assert old.identity == "a"
-    assert old.digests().keys() == {"posts-0"}
+    assert old.checksum == "a"
+    assert old.checksums().keys() == {"posts-0"}
 
 
 def test_what_replaces_an_earlier_version_byte_by_byte_keeps_its_name(folder):
     write(folder, "posts-0")
     folder.complete("a")
-    old = forget_seals(folder)
+    old = forget_checksums(folder)
     write(old, "posts-0", made_from="b")
     old.complete("b")
-    assert old.identity == "a"
+    assert old.checksum == "a"
 
 
 def test_failures_to_try_again_leave_their_shard_unfinished(folder):
@@ -300,7 +300,7 @@ def test_a_new_start_forgets_time_half_files_and_what_waits_aside(folder):
     assert not (folder.path / ".seconds").exists()
     assert [f.name for f in (folder.path / ".previous").iterdir()] == ["a-posts-0.txt"]
     found = ShardFolder(folder.path, ".txt").read_list()
-    assert (found.fingerprint, found.counts) == ("b", {})
+    assert (found.made_from, found.counts) == ("b", {})
     write(folder, "posts-0", made_from="c")
     assert not (folder.path / ".previous").exists()
 
@@ -325,21 +325,21 @@ def test_damaged_shards_do_not_wait_aside(folder):
 def test_what_replaces_damaged_shards_has_a_name_of_its_own(folder):
     write(folder, "posts-0")
     folder.complete("a")
-    old = forget_seals(folder)
+    old = forget_checksums(folder)
     (old.path / "posts-0.txt").unlink()
     write(old, "posts-0", made_from="b")
     old.complete("b")
-    assert old.identity != "a"
+    assert old.checksum != "a"
 
 
 def test_a_name_is_kept_over_a_stop_in_between(folder):
     write(folder, "posts-0")
     folder.complete("a")
-    old = forget_seals(folder)
+    old = forget_checksums(folder)
     write(old, "posts-0", made_from="b")
     write(old, "posts-0", made_from="c")  # b was never finished
     old.complete("c")
-    assert old.identity == "a"
+    assert old.checksum == "a"
 
 
 def test_shards_that_are_made_again_are_counted_and_named(folder, caplog):

@@ -205,7 +205,7 @@ def test_a_collection_without_pairs_stops_an_experiment_that_trains(monkeypatch)
     vars(grid)["context"] = SimpleNamespace(
         params=parameters, catalog=SimpleNamespace(load=lambda name: pairs)
     )
-    monkeypatch.setattr(GridRun, "_fingerprint", lambda grid: "data")
+    monkeypatch.setattr(GridRun, "_checksum", lambda grid: "data")
     with pytest.raises(ConfigurationError, match=r"--params ingestion\.pairs=all"):
         grid.ensure_collection()
     pairs.counts["written"] = 2
@@ -215,12 +215,12 @@ def test_a_collection_without_pairs_stops_an_experiment_that_trains(monkeypatch)
 def test_pairs_are_looked_for_before_texts_are_parsed(monkeypatch):
     done: list[Any] = []
 
-    def fingerprint(grid):
+    def checksum(grid):
         if not done:
             raise MissingInputError("nothing is there")
         return "data"
 
-    monkeypatch.setattr(GridRun, "_fingerprint", fingerprint)
+    monkeypatch.setattr(GridRun, "_checksum", checksum)
     monkeypatch.setattr(GridRun, "_check_pairs", lambda grid: done.append("pairs"))
     monkeypatch.setattr(GridRun, "run_stages", lambda grid, s: done.extend(s))
     assert GridRun(PROJECT, "formula_modes").ensure_collection() == "data"

@@ -128,8 +128,8 @@ def test_other_topics_and_judgments_leave_the_formulas_alone(folder, tmp_path):
         FILES.formulas, (f"{elsewhere}/topics.tsv",), (f"{elsewhere}/mine.tsv",)
     )
     here, there = FormulaPool(folder, FILES), FormulaPool(folder, files)
-    assert here.fingerprint("posts") == there.fingerprint("posts")
-    assert here.fingerprint("topics") != there.fingerprint("topics")
+    assert here.checksum("posts") == there.checksum("posts")
+    assert here.checksum("topics") != there.checksum("topics")
     assert [j.topic_id for j in there.judgments()] == ["B.50"]
 
 

@@ -174,7 +174,7 @@ def test_text_that_is_no_unicode_is_a_failure_with_its_place(tmp_path):
         ("bad_encoding", "line 1"),
     ]
     assert "".join(map(str, batch.failures)).isascii()  # they can be written
-    assert collection.fingerprint("posts")
+    assert collection.checksum("posts")
 
 
 def test_links_do_not_lead_out_of_the_folder(tmp_path):
@@ -438,13 +438,13 @@ def test_files_without_statements_are_texts_among_the_statements(tmp_path):
 
 def test_names_contents_and_unit_make_another_collection(tmp_path):
     (tmp_path / "a.md").write_text("x")
-    marks = [OwnCollection(tmp_path).fingerprint("posts")]
-    assert OwnCollection(tmp_path).fingerprint("posts") == marks[0]
-    marks.append(OwnCollection(tmp_path, unit="file").fingerprint("posts"))
+    marks = [OwnCollection(tmp_path).checksum("posts")]
+    assert OwnCollection(tmp_path).checksum("posts") == marks[0]
+    marks.append(OwnCollection(tmp_path, unit="file").checksum("posts"))
     (tmp_path / "a.md").write_text("y")
-    marks.append(OwnCollection(tmp_path).fingerprint("posts"))
+    marks.append(OwnCollection(tmp_path).checksum("posts"))
     (tmp_path / "a.md").rename(tmp_path / "b.md")
-    marks.append(OwnCollection(tmp_path).fingerprint("posts"))
+    marks.append(OwnCollection(tmp_path).checksum("posts"))
     assert len({*marks}) == 4
 
 

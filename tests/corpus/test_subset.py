@@ -62,7 +62,7 @@ class Threads(Collection):
     def check_layout(self) -> list[Path]:
         return []
 
-    def fingerprint(self, *parts: str) -> str:
+    def checksum(self, *parts: str) -> str:
         return "whole"
 
     def posts(self) -> Iterator[RawPost | Failure]:
@@ -179,7 +179,7 @@ def test_what_belongs_to_other_posts_and_topics_is_left_out():
     assert [c.comment_id for c in chosen.comments()] == ["c11"]
     assert [t.topic_id for t in chosen.topics()] == ["A.301"]
     assert {j.topic_id for j in chosen.judgments()} == {"A.301", "A.302"}
-    assert chosen.fingerprint("posts") != Threads().fingerprint("posts")
+    assert chosen.checksum("posts") != Threads().checksum("posts")
 
 
 def test_only_drawn_pairs_are_learnt_from():

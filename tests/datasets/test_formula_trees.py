@@ -100,7 +100,7 @@ def test_other_input_starts_anew(dataset):
 
 
 def test_a_run_that_finds_nothing_to_do_leaves_the_bytes_as_they_are(dataset, tmp_path):
-    """Else the next check of the seals would call them damaged."""
+    """Else the next check of the checksums would call them damaged."""
     save(dataset, "1", [formula(1, "70")])
     dataset.save(EndOfShards("a"))
     (file,) = (tmp_path / "trees").glob("*.sqlite")

@@ -120,12 +120,12 @@ def test_graphs_are_known_by_their_bytes(tmp_path: Path) -> None:
     graphs = dataset.load()
     assert repr(graphs) == f"<PenmanShards: 2 graphs, in {tmp_path / 'graphs'}>"
     assert dataset._describe() == {"filepath": str(tmp_path / "graphs")}
-    digests = graphs.digests()
-    assert [*digests] == ["posts-00000", "posts-00001"] and len(
-        {*digests.values()}
+    checksums = graphs.checksums()
+    assert [*checksums] == ["posts-00000", "posts-00001"] and len(
+        {*checksums.values()}
     ) == 2
-    before = graphs.fingerprint
+    before = graphs.checksum
     other = SECOND._replace(graph="(t / tree)")
     dataset.save(Shard("posts-00001", "a", [other], {"written": 1}))
     dataset.save(EndOfShards("a"))
-    assert before and dataset.load().fingerprint not in (before, None)
+    assert before and dataset.load().checksum not in (before, None)

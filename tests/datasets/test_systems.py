@@ -54,8 +54,8 @@ def test_parts_of_other_folders_than_the_pipelines_are_refused(tmp_path, sources
     sources.save({"trees_of": mark})
     graphs = PenmanShardsDataset(filepath=str(tmp_path / FOLDERS["graphs"]))
     graphs.save(EndOfShards("amr"))
-    parts = {"trees_of": mark, "graphs": graphs.load().fingerprint}
-    assert sources.load().fingerprints == dict.fromkeys(PARTS, "") | parts
+    parts = {"trees_of": mark, "graphs": graphs.load().checksum}
+    assert sources.load().checksums == dict.fromkeys(PARTS, "") | parts
     with pytest.raises(DatasetError, match=r"at/trees_of.*'trees_of' of system_s"):
         sources.save({"trees_of": "others"})
     with pytest.raises(DatasetError, match=r"at/posts' what the pipeline made"):
@@ -65,7 +65,7 @@ def test_parts_of_other_folders_than_the_pipelines_are_refused(tmp_path, sources
 def test_sources_are_there_whatever_their_parts(tmp_path, sources):
     """A part that is missing is told when a system asks for it."""
     assert sources.exists()
-    assert not any(sources.load().fingerprints.values())
+    assert not any(sources.load().checksums.values())
 
 
 def test_trees_are_opened_once_and_when_they_are_asked_for(

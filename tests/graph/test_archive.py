@@ -48,8 +48,8 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     archive = write(tmp_path / "graphs.tar.gz")
     assert {file.table: text for file, text in archive.read()} == TEXTS
     assert archive.mode == "mathamr_plus"
-    assert archive.fingerprint("posts") == "p"
-    assert archive.fingerprint("pairs") is None
+    assert archive.checksum("posts") == "p"
+    assert archive.checksum("pairs") is None
 
 
 def test_the_same_graphs_make_the_same_bytes(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_killed_export_leaves_the_old_archive(tmp_path: Path) -> None:
 
     def read() -> bytes:
         calls.append(1)
-        if len(calls) == 2:  # the digest is known, the file is being written
+        if len(calls) == 2:  # the checksum is known, the file is being written
             raise KeyboardInterrupt
         return b""
 

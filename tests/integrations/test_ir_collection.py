@@ -58,7 +58,7 @@ class Records:
         for name, grade in (("A.1", 3), ("A.9", 1), ("A.2", 0)):
             yield Judgment(name, "2", grade, "task1", "qrels")
 
-    def fingerprint(self, part):
+    def checksum(self, part):
         return part
 
 

@@ -18,8 +18,8 @@ from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import (
     WEIGHTS,
+    checksum_model,
     copy_model,
-    digest_model,
     load_model,
     save_model,
 )
@@ -92,13 +92,13 @@ def test_unknown_setting_is_refused(tmp_path, model):
 def test_a_digest_follows_from_the_weights_alone(tmp_path, model):
     for name in ("model", "again"):
         save_model(tmp_path / name, model)
-    digest = digest_model(tmp_path / "model")
+    digest = checksum_model(tmp_path / "model")
     assert re.fullmatch("[0-9a-f]{16}", digest)
-    assert digest_model(tmp_path / "again") == digest
+    assert checksum_model(tmp_path / "again") == digest
     with torch.no_grad():
         model.head.inner.weight[0, 0] += 1
     save_model(tmp_path / "other", model)
-    assert digest_model(tmp_path / "other") != digest
+    assert checksum_model(tmp_path / "other") != digest
 
 
 def test_weights_with_another_byte_are_refused(tmp_path, model):

@@ -17,7 +17,7 @@ from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import save_model
-from mathamr_kedro.search.encoding import fingerprint_encoder
+from mathamr_kedro.search.encoding import checksum_encoder
 from tests.pipelines.graph_world import (
     INGESTED,
     open_catalog,
@@ -64,7 +64,7 @@ def make_topics(posts: list[Post]) -> list[Topic]:
 
 
 def write_encoder(data: Path, seed: int = 0) -> str:
-    """Put a model beside the graphs as training would; return its fingerprint."""
+    """Put a model beside the graphs as training would; return its checksum."""
     catalog = open_catalog(data)  # one version each
     context = open_session(data).load_context()
     settings = PreprocessingConfig.read(context.params["preprocessing"])
@@ -75,7 +75,7 @@ def write_encoder(data: Path, seed: int = 0) -> str:
     save_model(catalog.load("encoders").base / name / MODEL, model)
     record = {"folder": name, "prepared_graphs": graphs.folder.name}
     catalog.save("encoder", record)
-    return fingerprint_encoder(
+    return checksum_encoder(
         catalog.load("encoders").base / name / MODEL, graphs.encoded_from
     )
 

@@ -1,4 +1,4 @@
-"""Graphs to vectors: ids of formulas, shards, fingerprints."""
+"""Graphs to vectors: ids of formulas, shards, checksums."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from mathamr_kedro.search.encoding import (
     CollectionGraphs,
     EncodeRanges,
     EncodingConfig,
+    checksum_encoder,
     encode_collection,
-    fingerprint_encoder,
 )
 from mathamr_kedro.vectors.store import VectorStore
 from mathamr_kedro.vectors.store_state import GraphRange
@@ -132,15 +132,15 @@ def test_formula_without_an_id_is_named(tmp_path, folders):
         encode(tmp_path / "store", (folders[0], tmp_path / "graphs"))
 
 
-def test_fingerprint_follows_weights_and_graphs(tmp_path, folders):
-    mark = fingerprint_encoder(folders[0], "graphs")
-    assert mark == fingerprint_encoder(folders[0], "graphs")
-    assert mark != fingerprint_encoder(folders[0], "others")
+def test_checksum_follows_weights_and_graphs(tmp_path, folders):
+    mark = checksum_encoder(folders[0], "graphs")
+    assert mark == checksum_encoder(folders[0], "graphs")
+    assert mark != checksum_encoder(folders[0], "others")
     model = load_model(folders[0], ComputeConfig(device="cpu"))
     with torch.no_grad():
         model.head.inner.weight[0, 0] += 1e-3
     save_model(tmp_path, model)
-    assert mark != fingerprint_encoder(tmp_path, "graphs")
+    assert mark != checksum_encoder(tmp_path, "graphs")
 
 
 @pytest.mark.parametrize("name", ["model.json", "weights.pt"])
@@ -149,7 +149,7 @@ def test_an_encoder_that_lacks_a_file_names_the_remedy(tmp_path, folders, name):
     (tmp_path / "model" / name).unlink()
     told = f"{name}' (there is none); delete '{tmp_path}' and run the stage 'training'"
     with pytest.raises(DamagedFileError, match=re.escape(told)):
-        fingerprint_encoder(tmp_path / "model", "graphs")
+        checksum_encoder(tmp_path / "model", "graphs")
 
 
 def stop_after(monkeypatch, shards):

@@ -81,7 +81,7 @@ def test_an_unknown_system_is_told_the_known_ones() -> None:
 
 
 def test_a_training_is_prepared_trained_and_indexed_once(tmp_path: Path) -> None:
-    sources = SystemSources(fingerprints={"formulas": "d1"})
+    sources = SystemSources(checksums={"formulas": "d1"})
 
     def create(seed: int = 1, **values: Any) -> SystemFolder:
         return SystemFolder.create(tmp_path, "toy", values, seed, sources)
@@ -103,10 +103,10 @@ def test_a_training_is_prepared_trained_and_indexed_once(tmp_path: Path) -> None
 
 
 def test_what_decides_the_weights_has_a_folder_of_its_own(tmp_path: Path) -> None:
-    sources = SystemSources(fingerprints={"formulas": "d1", "topics": "t1"})
+    sources = SystemSources(checksums={"formulas": "d1", "topics": "t1"})
 
     def create(seed: int, values: Any, data: str = "d1") -> SystemFolder:
-        given = SystemSources(fingerprints={"formulas": data})
+        given = SystemSources(checksums={"formulas": data})
         return SystemFolder.create(tmp_path, "toy", values, seed, given)
 
     first = create(1, {})

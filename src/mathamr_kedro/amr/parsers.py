@@ -40,7 +40,7 @@ class ParserConfig:
             return {"parser": "transition", **self.transition.identity()}
         if self.parser == "amrlib":
             return {"parser": "amrlib", **self.amrlib.identity()}
-        digest = _digest_tables()
+        digest = _checksum_tables()
         return {"parser": "builtin", "version": BUILTIN_VERSION, "digest": digest}
 
 
@@ -108,8 +108,8 @@ def make_parser(config: ParserConfig) -> AMRParser:
 
 
 @cache
-def _digest_tables() -> str:
-    """Return a digest of what the builtin parser has learnt."""
+def _checksum_tables() -> str:
+    """Return a checksum of what the builtin parser has learnt."""
     digest = hashlib.blake2b(digest_size=8)
     for file in sorted(Path(__file__).with_name("tables").rglob("*")):
         if file.is_file() and file.suffix != ".pyc":

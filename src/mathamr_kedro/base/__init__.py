@@ -3,7 +3,7 @@
 ::
 
     errors records types hits      what is said, and what passes from hand to hand
-    files checksums content sealing writers    atomic writes, and damage found
+    files checksums writers        atomic writes, and damage found
     parameters progress formatting machines    settings in, lines for people out
     shards workers                 large work, piece by piece, on several processes
     arrays ragged stemming lazy_imports        small tools

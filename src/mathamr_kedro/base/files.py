@@ -1,4 +1,4 @@
-"""Files and folders that are there whole or not at all, whoever is killed when.
+"""Atomic writes of files and folders.
 
 ::
 
@@ -15,15 +15,12 @@ it: two writers never mix, and leftovers of killed processes go with the next wr
 from __future__ import annotations
 
 import errno
-import hashlib
-import json
 import os
 import shutil
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from mathamr_kedro.base.errors import DiskFullError, LockedError
 
@@ -135,30 +132,6 @@ class FolderLock:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
-
-
-def fingerprint(*parts: Any) -> str:
-    """Return a short digest of anything that JSON can write.
-
-    >>> fingerprint("posts.xml", {"size": 3}) == fingerprint("posts.xml", {"size": 3})
-    True
-    >>> len(fingerprint("posts.xml"))
-    16
-    """
-    text = json.dumps(parts, sort_keys=True, default=str)
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-
-
-def name_version(step: str, version: int) -> str:
-    """Name a transformation in a fingerprint.
-
-    The first version has the bare name: what was made before there were versions
-    stays of use.
-
-    >>> name_version("fusion", 1), name_version("fusion", 2)
-    ('fusion', 'fusion-2')
-    """
-    return step if version == 1 else f"{step}-{version}"
 
 
 def _name_part(path: Path) -> Path:

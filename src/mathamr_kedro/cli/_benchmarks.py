@@ -16,7 +16,7 @@ from kedro.io import CatalogProtocol, DatasetError
 from omegaconf import OmegaConf
 
 import mathamr_kedro
-from mathamr_kedro.base.content import ContentDigests
+from mathamr_kedro.base.checksums import ChecksumCache, checksum
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     MathAMRError,
@@ -25,7 +25,7 @@ from mathamr_kedro.base.errors import (
     find_cause,
     suggest,
 )
-from mathamr_kedro.base.files import fingerprint, write_text
+from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.parameters import merge_parameters, read_parameters
 from mathamr_kedro.cli._processes import LOG, start_run
 from mathamr_kedro.cli._run_files import RunFiles
@@ -224,9 +224,9 @@ class BenchmarkSource:
     def _describe_state(self) -> dict[str, Any]:
         parameters = merge_parameters(self.catalog.load("parameters"), self.parameters)
         raw = self.catalog.load("collection")
-        files = [(p.name, raw.digests.digest(p)) for p in raw.check_layout()]
+        files = [(p.name, raw.checksums.checksum(p)) for p in raw.check_layout()]
         return {
-            "inputs": fingerprint(self.env, parameters, files, _digest_package()),
+            "inputs": checksum(self.env, parameters, files, _checksum_package()),
             "runs": next(iter(list_versions(self.catalog, "runs")), None),
         }
 
@@ -246,8 +246,8 @@ def _read_folder(
     return env, str(Path(folder).resolve())
 
 
-def _digest_package() -> str:
-    """Return a digest of what runs depend on: sources, and encoders beside them."""
+def _checksum_package() -> str:
+    """Return a checksum of what runs depend on: sources, and encoders beside them."""
     folder = Path(mathamr_kedro.__file__).parent
     spared = [folder / "cli", folder / "experiments" / "benchmark"]
     files = sorted(
@@ -257,7 +257,5 @@ def _digest_package() -> str:
         and "__pycache__" not in p.parts
         and not any(p.is_relative_to(other) for other in spared)
     )
-    digests = ContentDigests()
-    return fingerprint(
-        *[(str(p.relative_to(folder)), digests.digest(p)) for p in files]
-    )
+    cache = ChecksumCache()
+    return checksum(*[(str(p.relative_to(folder)), cache.checksum(p)) for p in files])

@@ -31,7 +31,7 @@ from mathamr_kedro.experiments import (
     Ending,
     Experiment,
     Task,
-    fingerprint_collection,
+    checksum_collection,
     list_cells,
     read_experiment,
     run_tasks,
@@ -127,9 +127,9 @@ class GridRun:
             session.run(pipeline_names=list(stages))  # type: ignore[call-arg]
 
     def ensure_collection(self) -> str:
-        """Run the shared stages where they are unfinished; return the fingerprint."""
+        """Run the shared stages where they are unfinished; return the checksum."""
         try:
-            self._fingerprint()
+            self._checksum()
         except (DatasetError, MathAMRError) as exc:
             if not isinstance(find_cause(exc), MissingInputError):
                 raise
@@ -137,7 +137,7 @@ class GridRun:
             self._check_pairs()  # before the texts are parsed
             self.run_stages(SHARED_STAGES[1:])
         self._check_pairs()
-        return self._fingerprint()
+        return self._checksum()
 
     def list_cells(self, seeds: Sequence[int] | None = None) -> list[Cell]:
         """Return all cells; every one's parameters are checked."""
@@ -202,9 +202,9 @@ class GridRun:
         number = self.context.catalog.load("training_pairs").counts.get("written", 0)
         configs["ingestion"].check_pairs(number, configs["training"].num_epochs)
 
-    def _fingerprint(self) -> str:
+    def _checksum(self) -> str:
         catalog = self.context.catalog
-        return fingerprint_collection(*(catalog.load(name) for name in COLLECTION))
+        return checksum_collection(*(catalog.load(name) for name in COLLECTION))
 
     def _folder_of_runs(self) -> Path:
         return self.store.base.with_name("experiment_runs")

@@ -75,7 +75,7 @@ def _export(
 
     With --links, queries are statements of own files and what their proofs cite is
     relevant: 70 % of the queries in qrels/train.tsv, 15 % each in dev.tsv and test.tsv,
-    by a digest of their ids.
+    by a checksum of their ids.
     """
     catalog: Any = open_catalog(**where)
     _refuse_missing(catalog, where["env"])

@@ -14,8 +14,8 @@ import click
 from kedro.io import CatalogProtocol
 
 from mathamr_kedro.amr.transition import TransitionConfig
+from mathamr_kedro.base.checksums import CHECKSUMS, list_damage
 from mathamr_kedro.base.errors import MathAMRError, find_cause
-from mathamr_kedro.base.sealing import SEALS, list_damage
 from mathamr_kedro.base.shards import LIST_NAME, ShardFolder
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.project import LastRun, find_roots, open_context
@@ -39,7 +39,7 @@ _AGAIN = "run `kedro run` with the --env of your run, its stage makes it anew"
 @ENV
 @DATA_ROOT
 @click.option(
-    "--verify", is_flag=True, help="Read every file and compare it with its seal."
+    "--verify", is_flag=True, help="Read every file and compare it with its checksum."
 )
 def command(env: str | None, data_root: str | None, verify: bool) -> None:
     r"""Say which stages have run and what they need; look for damaged files.
@@ -93,7 +93,7 @@ def _find_damage(root: Path, catalog: CatalogProtocol) -> Iterator[str]:
     """Yield what is wrong below a data root, a line for each file."""
     for file in sorted(root.rglob(LIST_NAME)):
         yield from _check_shards(file)
-    for file in sorted(root.rglob(SEALS)):
+    for file in sorted(root.rglob(CHECKSUMS)):
         yield from list_damage(file.parent, _AGAIN)
     for name in ("post_vectors", "topic_vectors", "indexes"):
         try:

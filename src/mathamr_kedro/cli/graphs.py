@@ -80,7 +80,7 @@ def _export(archive: Path, env: str | None, data_root: str | None) -> None:
         "made_by": f"mathamr-kedro {importlib.metadata.version('mathamr-kedro')}",
         "licence": _LICENCE,
         **{k: catalog.load(n) for k, n in _NOTES.items() if catalog[n].exists()},
-        "fingerprints": {name: table.fingerprint for name, table in tables.items()},
+        "fingerprints": {name: table.checksum for name, table in tables.items()},
     }
     accepted = _find_accepted(catalog, tables[_PAIRS])
     files = [
@@ -193,13 +193,13 @@ def _find_known(catalog: Any) -> Iterator[tuple[str, KnownPosts]]:
             for table in posts.tables(columns)
             for post, kind in zip(*(table[c].to_pylist() for c in columns), strict=True)
         }
-        yield "posts", KnownPosts(types, posts.fingerprint)
+        yield "posts", KnownPosts(types, posts.checksum)
     if catalog["topics"].exists():
         topics = catalog.load("topics")
         ids = [
             i for t in topics.tables(["topic_id"]) for i in t["topic_id"].to_pylist()
         ]
-        yield "topics", KnownPosts(dict.fromkeys(ids, "topic"), topics.fingerprint)
+        yield "topics", KnownPosts(dict.fromkeys(ids, "topic"), topics.checksum)
 
 
 def _save(catalog: Any, items: Iterable[tuple[str, Any]], total: int | None) -> None:

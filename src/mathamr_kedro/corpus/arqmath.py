@@ -139,11 +139,11 @@ class ArqmathCollection(Collection):
             wanted = [pattern for patterns in wanted.values() for pattern in patterns]
         return self._find_files(wanted, part)
 
-    def fingerprint(self, *parts: Part) -> str:
-        """Return a digest of names and contents of the raw files of some parts."""
+    def checksum(self, *parts: Part) -> str:
+        """Return a checksum of names and contents of the raw files of some parts."""
         self.check_layout()
         files = (f for part in parts for f in self._list_files(part))
-        return self._digest_files((self._relative(f), f) for f in files)
+        return self._checksum_files((self._relative(f), f) for f in files)
 
     def count_bytes(self, part: Part) -> int:
         """Return the size of the raw files of a part."""

@@ -65,14 +65,14 @@ class BeirCollection(Collection):
         parts: tuple[Part, ...] = ("posts", "topics", "qrels", "pairs")
         return list(dict.fromkeys(f for part in parts for f in self._list_files(part)))
 
-    def fingerprint(self, *parts: Part) -> str:
-        """Return a digest of names and contents of the raw files of some parts.
+    def checksum(self, *parts: Part) -> str:
+        """Return a checksum of names and contents of the raw files of some parts.
 
         Another split leaves the documents alone.
         """
         self.check_layout()
         files = dict.fromkeys(file for part in parts for file in self._list_files(part))
-        return self._digest_files(((self._name(f), f) for f in files), self._markup)
+        return self._checksum_files(((self._name(f), f) for f in files), self._markup)
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield the documents, then the training queries that are none of them."""

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TypeVar
 
-from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.records import (
     ChosenPost,
     Failure,
@@ -71,7 +71,7 @@ class ChosenCollection(Collection):
     Args:
         whole: the collection.
         rows: why posts were chosen.
-        made_from: fingerprint of the choice.
+        made_from: checksum of the choice.
         config: says which topics belong to it.
     """
 
@@ -90,9 +90,9 @@ class ChosenCollection(Collection):
         """Return all raw files; refuse a folder that lacks one."""
         return self._whole.check_layout()
 
-    def fingerprint(self, *parts: Part) -> str:
-        """Return a digest of the raw files of some parts and of the choice."""
-        return fingerprint(self._whole.fingerprint(*parts), self._made_from)
+    def checksum(self, *parts: Part) -> str:
+        """Return a checksum of the raw files of some parts and of the choice."""
+        return checksum(self._whole.checksum(*parts), self._made_from)
 
     def count_bytes(self, part: Part) -> int:
         """Return the size of the raw files of a part; posts are read twice."""

@@ -85,11 +85,11 @@ class FormulaPool(Collection):
         parts: tuple[Part, ...] = ("formulas", "topics", "qrels")
         return [file for part in parts for file in self._find(part)]
 
-    def fingerprint(self, *parts: Part) -> str:
-        """Return a digest of names and contents of the raw files of some parts."""
+    def checksum(self, *parts: Part) -> str:
+        """Return a checksum of names and contents of the raw files of some parts."""
         self.check_layout()
         files = dict.fromkeys(file for part in parts for file in self._find(part))
-        return self._digest_files((str(f), f) for f in files)
+        return self._checksum_files((str(f), f) for f in files)
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield each formula as a document that says nothing else."""

@@ -74,14 +74,14 @@ class Ntcir12Collection(Collection):
             *self._find_files(files.qrels, "qrels"),
         ]
 
-    def fingerprint(self, *parts: Part) -> str:
-        """Return a digest of names and contents of the raw files of some parts."""
+    def checksum(self, *parts: Part) -> str:
+        """Return a checksum of names and contents of the raw files of some parts."""
         self.check_layout()
         files = self._files
         kinds = {"topics": "topics", "topic_formulas": "topics", "topic_notes": "",
                  "qrels": "qrels"}  # fmt: skip
         chosen = dict.fromkeys(kinds.get(part, "articles") for part in parts)
-        return self._digest_files(
+        return self._checksum_files(
             (f.name, f)
             for kind in chosen
             if kind

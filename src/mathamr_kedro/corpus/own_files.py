@@ -84,10 +84,10 @@ class OwnCollection(Collection):
             )
         return files
 
-    def fingerprint(self, *parts: Part) -> str:
-        """Return a digest of names and contents of the files, whatever the part."""
+    def checksum(self, *parts: Part) -> str:
+        """Return a checksum of names and contents of the files, whatever the part."""
         files = ((str(f.relative_to(self.root)), f) for f in self.check_layout())
-        return self._digest_files(files, self._unit)
+        return self._checksum_files(files, self._unit)
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield the documents of all files, in the order of their names."""

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from mathamr_kedro.base.content import ContentDigests
+from mathamr_kedro.base.checksums import ChecksumCache, checksum
 from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.records import (
     Failure,
@@ -98,7 +97,7 @@ class Collection(ABC):
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
         self.name = self.root.name
-        self.digests = ContentDigests()
+        self.checksums = ChecksumCache()
         """Of raw files; a dataset gives one that remembers them."""
 
     def __repr__(self) -> str:
@@ -114,8 +113,8 @@ class Collection(ABC):
         """
 
     @abstractmethod
-    def fingerprint(self, *parts: Part) -> str:
-        """Return a digest of the raw files of some parts: names and contents.
+    def checksum(self, *parts: Part) -> str:
+        """Return a checksum of the raw files of some parts: names and contents.
 
         What is made from other parts stays as it is when these change: new topics or
         judgments leave the posts alone.
@@ -182,10 +181,10 @@ class Collection(ABC):
         """Yield pairs to learn from that judgments of their own name."""
         return iter(())
 
-    def _digest_files(self, files: Iterable[tuple[str, Path]], *parts: str) -> str:
-        """Return a digest of names and contents of files, and of what else matters."""
-        found = [(name, self.digests.digest(path)) for name, path in files]
-        return fingerprint(*parts, *found)
+    def _checksum_files(self, files: Iterable[tuple[str, Path]], *parts: str) -> str:
+        """Return a checksum of names and contents of files and of what else matters."""
+        found = [(name, self.checksums.checksum(path)) for name, path in files]
+        return checksum(*parts, *found)
 
     def _find_files(
         self, patterns: Iterable[str], part: str, may_miss: bool = False

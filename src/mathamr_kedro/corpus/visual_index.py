@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mathamr_kedro.base.checksums import check_folder, write_checksums
 from mathamr_kedro.base.files import replace_folder
 from mathamr_kedro.base.formatting import count_nouns
-from mathamr_kedro.base.sealing import check_folder, seal_folder
 from mathamr_kedro.corpus.delimiters import strip_delimiters
 from mathamr_kedro.corpus.formula_rows import FormulaRow
 from mathamr_kedro.corpus.raw import is_number
@@ -130,7 +130,7 @@ class VisualIndex:
             self._latex.tofile(part / _LATEX)
             for name in _ARRAYS:
                 np.save(part / f"{name}.npy", getattr(self, f"_{name}"))
-            seal_folder(part)
+            write_checksums(part)
 
     @classmethod
     def load(cls, folder: Path) -> VisualIndex:

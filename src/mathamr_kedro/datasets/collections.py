@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from kedro.io import AbstractDataset
 
-from mathamr_kedro.base.content import ContentDigests
+from mathamr_kedro.base.checksums import ChecksumCache
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.corpus import (
@@ -40,7 +40,7 @@ class CollectionDataset(AbstractDataset[None, Collection]):
           kind: arqmath
           root: data/01_raw/sample
           files: {posts: Posts.V1.3.xml, ...}     # see ArqmathFiles, ...
-          digests: data/02_intermediate/raw_digests.json   # of large files, for reuse
+          checksums: data/02_intermediate/raw_digests.json   # of large files, for reuse
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         root: str,
         files: Mapping[str, Any] | None = None,
         unit: Unit = "section",
-        digests: str | None = None,
+        checksums: str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> None:
         if kind not in get_args(Kind):
@@ -62,13 +62,13 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         self._root = root
         self._files = dict(files or {})
         self._unit = unit
-        self._digests = Path(digests) if digests is not None else None
+        self._checksums = Path(checksums) if checksums is not None else None
         self.metadata = metadata
 
     def load(self) -> Collection:
         """Return the lazy reader; refuse a folder that lacks a part."""
         collection = self._reader()
-        collection.digests = ContentDigests(self._digests)
+        collection.checksums = ChecksumCache(self._checksums)
         collection.check_layout()
         return collection
 

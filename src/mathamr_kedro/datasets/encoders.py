@@ -9,10 +9,9 @@ from typing import Any
 
 from kedro_datasets._typing import TablePreview
 
+from mathamr_kedro.base.checksums import check_file, checksum, replace_checked_file
 from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.base.formatting import count_nouns
-from mathamr_kedro.base.sealing import check_sealed, replace_sealed
 from mathamr_kedro.datasets.previews import list_rows
 from mathamr_kedro.datasets.store_folder import StoreFolderDataset
 from mathamr_kedro.learning.trainer import HISTORY, MODEL
@@ -40,9 +39,9 @@ class EncoderStore:
 
         Args:
             settings: what decides the weights, of the training's configuration.
-            graphs: name and fingerprint of the prepared graphs.
+            graphs: name and checksum of the prepared graphs.
         """
-        return self.base / fingerprint(settings, graphs)
+        return self.base / checksum(settings, graphs)
 
     def write_file(self, path: Path, write: Callable[[Path], None]) -> str:
         """Write a file beside a training, whole or not at all; return its path.
@@ -51,7 +50,7 @@ class EncoderStore:
             path: the file, in the folder of the training; replaced if it is there.
             write: writes it to the path it is given.
         """
-        with replace_sealed(path) as part:
+        with replace_checked_file(path) as part:
             write(part)
         return str(path)
 
@@ -60,11 +59,11 @@ class EncoderStore:
 
         Args:
             path: the file, in the folder of the training.
-            write: goes on where it was stopped, and seals the file.
+            write: goes on where it was stopped, and checksums the file.
         """
         if not path.is_file():
             write(path)
-        check_sealed(path, "delete it and run the stage 'training' again")
+        check_file(path, "delete it and run the stage 'training' again")
         return str(path)
 
     def list_trainings(self) -> list[list[Any]]:

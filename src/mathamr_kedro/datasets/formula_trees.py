@@ -16,9 +16,14 @@ from typing import Any
 from kedro.io import AbstractDataset
 from kedro_datasets._typing import HTMLPreview
 
+from mathamr_kedro.base.checksums import (
+    CHECKSUMS,
+    check_folder,
+    checksum,
+    write_checksums,
+)
 from mathamr_kedro.base.errors import DamagedFileError, MissingInputError
-from mathamr_kedro.base.files import fingerprint, write_text
-from mathamr_kedro.base.sealing import SEALS, check_folder, seal_folder
+from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.shards import EndOfShards, Shard, StartOfShards
 from mathamr_kedro.datasets.previews import embed_picture
 from mathamr_kedro.datasets.previews import write_text as write_html
@@ -69,7 +74,7 @@ class FormulaTreesDataset(
         store = TreeStore(self._folder / _STORE, True, state["made_from"])
         if failures := store.list_failures():
             # What is made of these trees is made again when they could be read.
-            store.made_from = fingerprint(store.made_from, failures)
+            store.made_from = checksum(store.made_from, failures)
         return store
 
     def save(self, data: StartOfTrees | Shard | EndOfShards) -> None:
@@ -85,7 +90,7 @@ class FormulaTreesDataset(
             self._finish(data.made_from)
             return
         self._write_state(data.made_from, complete=False)
-        (self._folder / SEALS).unlink(missing_ok=True)
+        (self._folder / CHECKSUMS).unlink(missing_ok=True)
         with TreeStore(self._folder / _STORE) as store:
             store.add_batch(data.name, *data.take_rows())
 
@@ -117,12 +122,12 @@ class FormulaTreesDataset(
             self._start_anew(start.made_from)
 
     def _finish(self, made_from: str) -> None:
-        """Seal the store, and note that it is complete."""
-        is_sealed = (self._folder / SEALS).is_file()
-        if self._read_state()["complete"] and is_sealed:
+        """Write the checksum of the store, and note that it is complete."""
+        has_checksum = (self._folder / CHECKSUMS).is_file()
+        if self._read_state()["complete"] and has_checksum:
             return
         TreeStore(self._folder / _STORE).close()  # there may be no formula at all
-        seal_folder(self._folder, skip=(_STATE, _WORK))
+        write_checksums(self._folder, skip=(_STATE, _WORK))
         self._write_state(made_from, complete=True)
 
     def _list_finished(self, made_from: str) -> frozenset[str]:
@@ -138,8 +143,8 @@ class FormulaTreesDataset(
             return store.missing_visuals(visual_ids)
 
     def _open_as_is(self) -> TreeStore:
-        """Open the store to look; one that is sealed keeps its bytes."""
-        return TreeStore(self._folder / _STORE, (self._folder / SEALS).is_file())
+        """Open the store to look; one with a checksum keeps its bytes."""
+        return TreeStore(self._folder / _STORE, (self._folder / CHECKSUMS).is_file())
 
     def _is_made_from(self, made_from: str) -> bool:
         return self._read_state()["made_from"] == made_from
@@ -147,7 +152,7 @@ class FormulaTreesDataset(
     def _start_anew(self, made_from: str) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         (self._folder / _STATE).unlink(missing_ok=True)
-        (self._folder / SEALS).unlink(missing_ok=True)
+        (self._folder / CHECKSUMS).unlink(missing_ok=True)
         (self._folder / _WORK).unlink(missing_ok=True)
         for old in self._folder.glob(f"{_STORE}*"):
             old.unlink()

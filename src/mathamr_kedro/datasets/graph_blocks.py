@@ -43,9 +43,9 @@ class GraphBlocks:
         """Return the shards of a variant, in the version that is read today."""
         return ShardFolder(self._base / f"{variant}-v{VERSION}", SUFFIX)
 
-    def fingerprint(self, variant: str) -> str:
-        """Return what stands for the blocks of a variant in other fingerprints."""
-        return self.folder(variant).identity
+    def checksum(self, variant: str) -> str:
+        """Return what stands for the blocks of a variant in other checksums."""
+        return self.folder(variant).checksum
 
     def total(self, variant: str, count: str) -> int:
         """Return a count over all blocks of a variant, e.g. ``"written"``."""

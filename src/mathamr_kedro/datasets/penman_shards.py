@@ -42,14 +42,14 @@ class PenmanShards:
         return f"<{type(self).__name__}: {graphs}, in {self._folder.path}>"
 
     @property
-    def fingerprint(self) -> str:
-        """What stands for the graphs in fingerprints of what is made from them."""
-        return self._folder.identity
+    def checksum(self) -> str:
+        """What stands for the graphs in checksums of what is made from them."""
+        return self._folder.checksum
 
     @property
     def made_from(self) -> str:
         """What the graphs were made from."""
-        return self._folder.read_list().fingerprint
+        return self._folder.read_list().made_from
 
     @property
     def counts(self) -> dict[str, int]:
@@ -78,9 +78,9 @@ class PenmanShards:
         for file in self.files():
             yield file.name.removesuffix(SUFFIX), self._folder.check(file)
 
-    def digests(self) -> dict[str, str]:
-        """Return the digest of each shard by its name."""
-        return self._folder.digests()
+    def checksums(self) -> dict[str, str]:
+        """Return the checksum of each shard by its name."""
+        return self._folder.checksums()
 
     def records(self) -> Iterator[GraphRecord]:
         """Yield all records."""

@@ -52,14 +52,14 @@ class ShardedTable:
         return self._folder.read_list().counts
 
     @property
-    def fingerprint(self) -> str:
-        """What stands for the rows in fingerprints of what is made from them."""
-        return self._folder.identity
+    def checksum(self) -> str:
+        """What stands for the rows in checksums of what is made from them."""
+        return self._folder.checksum
 
     @property
     def made_from(self) -> str:
         """What the table was made from."""
-        return self._folder.read_list().fingerprint
+        return self._folder.read_list().made_from
 
     def empty(self) -> pa.Table:
         """Return a table of the same columns without rows."""

@@ -73,7 +73,7 @@ class SystemSourcesDataset(AbstractDataset[Mapping[str, str], SystemSources]):
             **readers,
             topics=lambda: list(topics()),
             trees_of=_find_trees(opened[_TREES]),
-            fingerprints={part: _identify(opened[part]) for part in opened},
+            checksums={part: _identify(opened[part]) for part in opened},
         )
 
     def save(self, data: Mapping[str, str]) -> None:
@@ -114,7 +114,7 @@ def _identify(dataset: AbstractDataset[Any, Any]) -> str:
     if not dataset.exists():
         return ""
     loaded = dataset.load()
-    found = getattr(loaded, "fingerprint", None)
+    found = getattr(loaded, "checksum", None)
     return str(loaded.made_from if found is None else found)
 
 

@@ -47,7 +47,7 @@ class VectorStores:
         """Open the complete store of an encoder.
 
         Args:
-            encoder: its fingerprint.
+            encoder: its checksum.
             verify: read all files whole; their sizes are always looked at.
 
         Raises:

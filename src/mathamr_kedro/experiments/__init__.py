@@ -30,7 +30,7 @@ from mathamr_kedro.experiments.cells import (
     CellRecord,
     CellStore,
     FinishedCell,
-    fingerprint_collection,
+    checksum_collection,
 )
 from mathamr_kedro.experiments.grid import (
     GROUP,
@@ -53,8 +53,8 @@ __all__ = [
     "Experiment",
     "FinishedCell",
     "Task",
+    "checksum_collection",
     "describe_key",
-    "fingerprint_collection",
     "list_cells",
     "read_experiment",
     "run_tasks",

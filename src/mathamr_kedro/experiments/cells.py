@@ -28,8 +28,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.base.files import fingerprint, replace_folder
+from mathamr_kedro.base.files import replace_folder
 from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.experiments.costs import Costs
 from mathamr_kedro.experiments.grid import (
@@ -60,14 +61,14 @@ class _Sharded(Protocol):
     """A table or graphs in shards."""
 
     @property
-    def fingerprint(self) -> str:
+    def checksum(self) -> str:
         """What it was made from; empty where it is not there."""
 
     def files(self) -> object:
         """Refuse an unfinished folder."""
 
 
-def fingerprint_collection(*parts: _Sharded) -> str:
+def checksum_collection(*parts: _Sharded) -> str:
     """Return one hash of the datasets of :data:`COLLECTION`.
 
     Raises:
@@ -75,12 +76,12 @@ def fingerprint_collection(*parts: _Sharded) -> str:
     """
     for part in parts:
         part.files()
-    marks = [part.fingerprint for part in parts]
+    marks = [part.checksum for part in parts]
     if not all(marks):
         raise MissingInputError(
             "Expected finished graphs, formulas, pairs and judgments"
         )
-    return fingerprint(*marks)
+    return checksum(*marks)
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class CellRecord:
         """
         key = describe_key(parameters)
         return cls(
-            key=key if is_current else fingerprint(key, encoder.get("folder")),
+            key=key if is_current else checksum(key, encoder.get("folder")),
             collection=collection,
             seed=int(parameters["training"].get("seed", 0)),
             parameters={

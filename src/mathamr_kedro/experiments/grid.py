@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import ConfigurationError, suggest
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.base.parameters import merge_parameters, read_parameters
 
 Values = Mapping[str, Any]
@@ -139,12 +139,12 @@ class Cell:
     @property
     def preparation(self) -> str:
         """Hash of the preprocessing: equal ones share their graphs."""
-        return fingerprint(_select(self.parameters, ("preprocessing",)))
+        return checksum(_select(self.parameters, ("preprocessing",)))
 
     @property
     def training(self) -> str:
         """Hash of preprocessing and training: equal ones share their encoder."""
-        return fingerprint(_select(self.parameters, ("preprocessing", "training")))
+        return checksum(_select(self.parameters, ("preprocessing", "training")))
 
     @property
     def name(self) -> str:
@@ -194,7 +194,7 @@ def describe_key(parameters: Values) -> str:
     """Return the hash of the parameters that decide the result of a cell."""
     # Without other systems the name is what it was before there were any.
     groups = (*CELL_STAGES, SYSTEMS) if parameters.get(SYSTEMS) else CELL_STAGES
-    return fingerprint(_select(parameters, groups))
+    return checksum(_select(parameters, groups))
 
 
 def _list_leaves(value: Any, place: str) -> Iterator[tuple[str, Any]]:

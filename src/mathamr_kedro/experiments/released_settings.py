@@ -20,8 +20,8 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import Any
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.experiments.grid import SYSTEMS, Cell
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.graph import PreprocessingConfig, ReleasedEncoder
@@ -72,7 +72,7 @@ class ReleasedSettings:
     def key(self) -> str:
         """Hash of the settings that decide the encoder: equal ones make one encoder."""
         given = () if self.encoder is None else ("preprocessing.graph.",)
-        return fingerprint(
+        return checksum(
             {
                 name: value
                 for name, value in self._values.items()

@@ -25,9 +25,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+from mathamr_kedro.base.checksums import check_file
 from mathamr_kedro.base.errors import InputError, MalformedInputError, MissingInputError
 from mathamr_kedro.base.formatting import count_nouns
-from mathamr_kedro.base.sealing import check_sealed
 from mathamr_kedro.base.types import FormulaId, VisualId
 from mathamr_kedro.formula.tree import FormulaTrees
 from mathamr_kedro.formula.tree_rows import DICTIONARY, SOURCES, TreeRow
@@ -74,7 +74,7 @@ class TreeStore:
     Args:
         path: the file; made, with its folder, unless ``read_only``.
         read_only: open for reading alone, e.g. in several processes at once.
-        made_from: fingerprint of the formulas, if the caller knows.
+        made_from: checksum of the formulas, if the caller knows.
 
     Raises:
         MissingInputError: ``read_only``, and there is no such file.
@@ -131,12 +131,12 @@ class TreeStore:
         ).fetchone()[0]
 
     def check(self) -> None:
-        """Refuse a sealed file whose bytes were changed; it is read once in a process.
+        """Refuse a file whose bytes were changed; it is read once in a process.
 
         Raises:
             DamagedFileError: it is not what was written.
         """
-        check_sealed(self.path, "run the stage 'ingestion' again, it makes it anew")
+        check_file(self.path, "run the stage 'ingestion' again, it makes it anew")
 
     def add_batch(
         self,

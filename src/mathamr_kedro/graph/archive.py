@@ -3,7 +3,7 @@
 ::
 
     graphs.tar.gz
-      manifest.json                    what is in it, with sizes and digests
+      manifest.json                    what is in it, with sizes and checksums
       README.md                        the format, for people
       pairs/pairs.tsv                  question_id  answer_id  label
       failures/posts/SHARD.jsonl       why posts have no graph, one record a line
@@ -94,7 +94,7 @@ class GraphArchive:
         """How the graphs were fused: ``mathamr_plus`` or ``mathamr``."""
         return str(self.manifest.get("mode"))
 
-    def fingerprint(self, table: str) -> str | None:
+    def checksum(self, table: str) -> str | None:
         """Return what a table was made from; ``None`` where it is not in here."""
         return self.manifest["fingerprints"].get(table)
 
@@ -125,7 +125,7 @@ class GraphArchive:
 
         Args:
             path: replaced where it exists.
-            facts: ``mode``, ``fingerprints`` by table, and what else is worth knowing.
+            facts: ``mode``, ``checksums`` by table, and what else is worth knowing.
             files: the files and how to get their contents, asked for twice.
         """
         listed = []

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import GraphError, MalformedInputError
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.base.records import Failure
 from mathamr_kedro.base.shards import EndOfShards, Shard, ShardItem, StartOfShards
 from mathamr_kedro.graph.archive import ArchivedFile, GraphArchive
@@ -45,7 +45,7 @@ class KnownPosts:
     types: Mapping[str, str]
     """Id to post type."""
     made_from: str
-    """Fingerprint of their table."""
+    """Checksum of their table."""
 
 
 @dataclass
@@ -115,7 +115,7 @@ class ArchiveImport:
 
     def pairs(self) -> _Items:
         """Yield the training pairs."""
-        made_from = self._archive.fingerprint(_PAIRS) or ""
+        made_from = self._archive.checksum(_PAIRS) or ""
         for file, text in self._archive.read():
             if file.table == _PAIRS:
                 rows = list(ArchivedTables.read_pairs(self._archive.path, file, text))
@@ -180,11 +180,11 @@ class ArchiveImport:
             )
 
     def _made_from(self, table: str) -> str:
-        own = self._archive.fingerprint(table) or ""
+        own = self._archive.checksum(table) or ""
         if self._surveys[table].is_same:
             return own
         known = self._known.get(table)
-        return fingerprint("import", own, "" if known is None else known.made_from)
+        return checksum("import", own, "" if known is None else known.made_from)
 
     def _hand_over_graphs(self, file: ArchivedFile, text: str) -> _Items:
         table, made_from = file.table, self._made_from(file.table)
@@ -217,9 +217,9 @@ class ArchiveImport:
 
     def _hand_over_failures(self, table: str) -> _Items:
         graphs = "topics" if table.endswith("topics") else "posts"
-        own = self._archive.fingerprint(table) or ""
+        own = self._archive.checksum(table) or ""
         is_same = self._surveys[graphs].is_same
-        made_from = own if is_same else fingerprint(own, self._made_from(graphs))
+        made_from = own if is_same else checksum(own, self._made_from(graphs))
         for shard, rows in self._failures[table].items():
             kept = rows if is_same else list(self._filter(graphs, rows))
             yield table, Shard.of_rows(shard, made_from, kept)

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.base.workers import WorkerConfig
 from mathamr_kedro.graph.pairs import SplitConfig
@@ -71,9 +71,9 @@ class PreprocessingConfig:
     @property
     def variant_key(self) -> str:
         """The name of the folder of the blocks, which depend on the variant alone."""
-        return fingerprint(asdict(self.graph))
+        return checksum(asdict(self.graph))
 
     @property
     def key(self) -> str:
         """The name of the folder of the prepared graphs."""
-        return fingerprint(self.describe())
+        return checksum(self.describe())

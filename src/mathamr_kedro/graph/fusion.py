@@ -233,7 +233,7 @@ def fuse_record(
     fused = _fuse_formulas(amr, formulas, mode)
     lost = tuple(f"FORMULA_{p.number}" for p in fused.formulas if p.is_lost)
     text = format_math_graph(fused)
-    made = record._replace(graph=text, missing=lost, text_digest="")
+    made = record._replace(graph=text, missing=lost, text_checksum="")
     return _Fused(made, formulas, unknown)
 
 

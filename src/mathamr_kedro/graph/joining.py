@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from mathamr_kedro.base.checksums import checksum, write_checksums
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.files import fingerprint, replace_folder, write_text
-from mathamr_kedro.base.sealing import seal_folder
+from mathamr_kedro.base.files import replace_folder, write_text
 from mathamr_kedro.graph.preparation import CONFIGURATION
 from mathamr_kedro.graph.prepared import PreparedGraphs
 from mathamr_kedro.graph.shards.layout import VERSION
@@ -33,7 +33,7 @@ def join_prepared(folders: Sequence[Path], folder: Path) -> PreparedGraphs:
         ConfigurationError: the same numbers mean different things in two of them.
     """
     parts = [PreparedGraphs(path) for path in folders]
-    made_from = fingerprint([part.made_from for part in parts])
+    made_from = checksum([part.made_from for part in parts])
     if (folder / CONFIGURATION).is_file():
         found = PreparedGraphs(folder)
         if found.made_from == made_from:
@@ -54,7 +54,7 @@ def join_prepared(folders: Sequence[Path], folder: Path) -> PreparedGraphs:
         np.save(written / "post_type.npy", post_types)
         first.types.save(written / "types.json")
         first.relations.save(written / "relations.json")
-        seal_folder(written)
+        write_checksums(written)
         content = {
             "configuration": first.configuration,
             "version": VERSION,

@@ -14,7 +14,7 @@ r"""Records of graph shards: text that anybody can read, and PENMAN tools too.
 ```
 
 AMR parsing writes such records, graph fusion puts the trees of the formulas into them.
-The digest of a parsed text tells a later run that it need not parse the text again.
+The checksum of a parsed text tells a later run that it need not parse the text again.
 Lines without a value (no missing placeholder, no formula) are omitted.
 """
 
@@ -46,7 +46,7 @@ class GraphRecord(NamedTuple):
     formula_map: tuple[FormulaMention, ...] = ()
     missing: tuple[str, ...] = ()
     """Placeholders of the text that the AMR has no node for."""
-    text_digest: str = ""
+    text_checksum: str = ""
     """Of the text that was parsed as a whole; empty where a chunk was lost."""
 
     @classmethod
@@ -139,8 +139,8 @@ class GraphRecord(NamedTuple):
         lines.append(f"# ::post_type {_format_value(self.post_type)}")
         if self.missing:
             lines.append(f"# ::missing {' '.join(self.missing)}")
-        if self.text_digest:
-            lines.append(f"# ::text {self.text_digest}")
+        if self.text_checksum:
+            lines.append(f"# ::text {self.text_checksum}")
         if self.formula_map:
             lines.append(f"# ::formula_map {_format_formula_map(self.formula_map)}")
         lines.append(self.graph)

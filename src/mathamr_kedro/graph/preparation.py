@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mathamr_kedro.base.checksums import replace_checked_file, write_checksums
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.files import write_text
-from mathamr_kedro.base.sealing import replace_sealed, seal_folder
 from mathamr_kedro.graph.configuration import PreprocessingConfig
 from mathamr_kedro.graph.entries import POST_TYPES
 from mathamr_kedro.graph.pairs import Pair, PairSplit
@@ -38,7 +38,7 @@ class Preparation:
     parameters: PreprocessingConfig
     """They name the folder."""
     made_from: str
-    """Fingerprint of the posts' graphs and the pairs: what an encoder learns from."""
+    """Checksum of the posts' graphs and the pairs: what an encoder learns from."""
     types: NodeVocabulary
     relations: RelationVocabulary
     split: PairSplit
@@ -47,13 +47,13 @@ class Preparation:
     topics: Iterable[GraphBlock]
     report: Mapping[str, Any] = field(default_factory=dict)
     topics_from: str = ""
-    """Fingerprint of the topics' graphs."""
+    """Checksum of the topics' graphs."""
     formulas: Iterable[GraphBlock] = ()
     """Graphs of formulas that stand in no graph of a post."""
     returnable: FormulaIds | None = None
     """Formulas that Task 2 may return; ``None``: all."""
     formulas_from: str = ""
-    """Fingerprint of ``formulas`` and ``returnable``."""
+    """Checksum of ``formulas`` and ``returnable``."""
 
     def write(self, folder: Path) -> None:
         """Write everything to an empty folder."""
@@ -77,7 +77,7 @@ class Preparation:
         _save_pairs(folder / "validation_pairs.npy", self.split.validation, positions)
         self.types.save(folder / "types.json")
         self.relations.save(folder / "relations.json")
-        seal_folder(folder)
+        write_checksums(folder)
         self._write_configuration(folder)
 
     def replace_parts(self, folder: Path, topics: bool, formulas: bool) -> None:
@@ -117,7 +117,7 @@ class Preparation:
                 flags.append(places >= 0)
                 covered[places[places >= 0]] = True
             path = name_flags(folder, part)
-            with replace_sealed(path) as written, written.open("wb") as file:
+            with replace_checked_file(path) as written, written.open("wb") as file:
                 np.save(file, np.concatenate(flags))
         if ids is not None and self.parameters.graph.has_formulas:
             _refuse_missing(ids, np.flatnonzero(~covered).tolist())

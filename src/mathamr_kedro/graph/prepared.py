@@ -14,7 +14,7 @@
         post_type.npy         of each post: its place in POST_TYPES
         train_pairs.npy       rows of question and answer, as positions in posts/
         validation_pairs.npy
-        seals.json            size and digest of the files beside it
+        seals.json            size and checksum of the files beside it
 
 Two experiments that differ in a parameter have two folders, two that do not share one.
 A folder appears whole or not at all. It needs NumPy and torch to be read, nothing else.
@@ -31,10 +31,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr_kedro.base.checksums import check_file, check_folder, checksum
 from mathamr_kedro.base.errors import InputError, MissingInputError
-from mathamr_kedro.base.files import fingerprint, replace_folder
+from mathamr_kedro.base.files import replace_folder
 from mathamr_kedro.base.formatting import count_nouns
-from mathamr_kedro.base.sealing import check_folder, check_sealed
 from mathamr_kedro.graph.configuration import PreprocessingConfig
 from mathamr_kedro.graph.preparation import CONFIGURATION, Preparation, name_flags
 from mathamr_kedro.graph.shards.layout import GROUPS, VERSION
@@ -86,7 +86,7 @@ class PreparedGraphs:
         return self
 
     def _find(self, name: str) -> Path:
-        check_sealed(self.folder / name, _REMEDY)
+        check_file(self.folder / name, _REMEDY)
         return self.folder / name
 
     def __repr__(self) -> str:
@@ -141,8 +141,8 @@ class PreparedGraphs:
 
     @property
     def encoded_from(self) -> str:
-        """Fingerprint of what is encoded: graphs, and which formulas are returned."""
-        return fingerprint(self.made_from, self.formulas_from)
+        """Checksum of what is encoded: graphs, and which formulas are returned."""
+        return checksum(self.made_from, self.formulas_from)
 
     @cached_property
     def post_type(self) -> NDArray[np.uint8]:

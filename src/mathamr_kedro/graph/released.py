@@ -7,7 +7,7 @@
       types.json, relations.json      the vocabularies that number its graphs
       graph.json                      the variant of its graphs
       README.md                       its card: data, licence, figures, limits
-      seals.json                      size and digest of the others, the card aside
+      seals.json                      size and checksum of the others, the card aside
 
 A released encoder is named by its folder below ``encoders`` of this package, or by the
 path of a folder of your own.
@@ -21,8 +21,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mathamr_kedro.base.checksums import check_folder
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.base.sealing import check_folder
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import NodeVocabulary, RelationVocabulary
 

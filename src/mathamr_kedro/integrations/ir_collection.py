@@ -105,7 +105,7 @@ class _Docs(BaseDocs):
         return self._count
 
     def docs_store(self) -> PickleLz4FullStore:
-        digest = self._collection.fingerprint(self.part)
+        digest = self._collection.checksum(self.part)
         home = Path(ir_datasets.util.home_path()) / "mathamr_kedro"
         return PickleLz4FullStore(
             path=str(home / f"{self.part}-{digest}.pklz4"),

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.amr import ParserConfig, ParseTexts
+from mathamr_kedro.base.checksums import write_checksums
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.files import replace_folder
-from mathamr_kedro.base.sealing import seal_folder
 from mathamr_kedro.graph import RecordArrays, ReleasedEncoder, StoredTrees
 from mathamr_kedro.model import ComputeConfig, load_model, save_model
 from mathamr_kedro.model.weights import SAFE_WEIGHTS
@@ -97,7 +97,7 @@ class PortableEncoder:
             for name in _BESIDE:
                 if (self.released.folder / name).is_file():
                     shutil.copyfile(self.released.folder / name, part / name)
-            seal_folder(part, skip=(_CARD,))
+            write_checksums(part, skip=(_CARD,))
 
     def _read(self, texts: Sequence[str]) -> list[PostEntry]:
         if isinstance(texts, str):

@@ -7,7 +7,7 @@
       model/          the best model so far (see mathamr_kedro.model.weights)
       history.json    one record per epoch
       training.json   number of pairs, settings
-      seals.json      size and digest of the checkpoint
+      seals.json      size and checksum of the checkpoint
 
 Files are written beside their place and renamed: a killed training leaves whole ones.
 """
@@ -22,9 +22,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mathamr_kedro.base.checksums import check_file, replace_checked_file
 from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.base.sealing import check_sealed, replace_sealed
 from mathamr_kedro.learning.history import EpochRecord
 from mathamr_kedro.learning.steps import MEASURES, TrainingStep
 
@@ -33,8 +33,8 @@ CHECKPOINT = "checkpoint.pt"
 
 
 def write_checkpoint(path: Path, values: Mapping[str, Any]) -> None:
-    """Write a checkpoint, whole or not at all, with its seal."""
-    with replace_sealed(path) as part, part.open("wb") as file:
+    """Write a checkpoint, whole or not at all, with its checksum."""
+    with replace_checked_file(path) as part, part.open("wb") as file:
         torch.save(dict(values), file)  # a path would leave its name in the bytes
 
 
@@ -49,7 +49,7 @@ def read_checkpoint(
     """
     if not path.is_file():
         return None
-    check_sealed(path, "delete it to start anew")
+    check_file(path, "delete it to start anew")
     try:
         values: dict[str, Any] = torch.load(
             path, map_location=device, weights_only=True

@@ -19,12 +19,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     MalformedInputError,
     MissingInputError,
 )
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.distillation import TextTeacher
@@ -34,7 +34,7 @@ from mathamr_kedro.learning.pairs import TrainingPairs
 from mathamr_kedro.learning.pattern_teacher import PatternTeacher
 from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.learning.steps import TrainingStep
-from mathamr_kedro.model import MathAMRPlus, digest_model, load_model
+from mathamr_kedro.model import MathAMRPlus, checksum_model, load_model
 
 _SAMPLED_TEXTS = 10_000
 """Of which the principal axes are taken."""
@@ -63,21 +63,21 @@ class TrainingInputs:
         """Digest of all that decides the weights."""
         pairs, sizes = self.pairs, self.shards.arrays["sizes"]
         columns = [pairs.queries, pairs.documents, pairs.negatives, pairs.validation]
-        digests = [fingerprint(None if c is None else c.tolist()) for c in columns]
+        checksums = [checksum(None if c is None else c.tolist()) for c in columns]
         totals = sizes.sum(0, dtype=np.int64).tolist()
         if self.config.model.text_dim and self.shards.texts is not None:
             texts = np.ascontiguousarray(self.shards.texts)
-            digests.append(hashlib.blake2b(texts.data).hexdigest())
+            checksums.append(hashlib.blake2b(texts.data).hexdigest())
         settings, path = self._settings, self.config.pretrained_nodes
         if path is not None:  # what it holds counts, not where it is
             vectors = _read_vectors(path, "pretrained_nodes").numpy()
             content = hashlib.blake2b(vectors.tobytes()).hexdigest()
             settings = settings | {"pretrained_nodes": content}
-        made_from = fingerprint(digests, len(self.shards), totals, settings)
+        made_from = checksum(checksums, len(self.shards), totals, settings)
         if self.start is not None:
-            made_from = fingerprint(made_from, digest_model(self.start))
+            made_from = checksum(made_from, checksum_model(self.start))
         if self.symbols is not None and self.config.distillation.weight > 0:
-            made_from = fingerprint(made_from, *(c.tolist() for c in self.symbols))
+            made_from = checksum(made_from, *(c.tolist() for c in self.symbols))
         return made_from
 
     def describe(self) -> dict[str, object]:
@@ -93,7 +93,7 @@ class TrainingInputs:
             facts["single_formula_pairs"] = formulas
         facts["settings"] = self._settings
         if self.start is not None:
-            facts["start"] = digest_model(self.start)
+            facts["start"] = checksum_model(self.start)
         return facts
 
     def make_step(self, processes: Processes, device: torch.device) -> TrainingStep:

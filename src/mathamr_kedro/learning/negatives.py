@@ -85,7 +85,7 @@ def group_pairs(
         return item
 
     for query, document in zip(pairs.queries, pairs.documents, strict=True):
-        content = ("content", _digest_graph(shards, int(document)))
+        content = ("content", _checksum_graph(shards, int(document)))
         for other in (int(document), content):
             parent[find(other)] = find(int(query))
     for one, two in duplicates:
@@ -95,7 +95,7 @@ def group_pairs(
     return np.array(groups, dtype=np.int64)
 
 
-def _digest_graph(shards: GraphShards, position: int) -> bytes:
+def _checksum_graph(shards: GraphShards, position: int) -> bytes:
     """Digest of a graph's nodes and edges."""
     graph = shards.graph(position)
     digest = hashlib.blake2b(digest_size=16)

@@ -17,9 +17,9 @@ from typing import Any
 
 import torch
 
+from mathamr_kedro.base.checksums import write_checksums
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.files import replace_folder
-from mathamr_kedro.base.sealing import seal_folder
 from mathamr_kedro.graph import (
     GraphVariant,
     PreparedGraphs,
@@ -81,7 +81,7 @@ def release_encoder(
         save_model(part, model, half=True)
         card = known.write_card(folder.name, model, variant)
         (part / CARD).write_text(card, encoding="utf-8")
-        seal_folder(part, skip=(CARD,))
+        write_checksums(part, skip=(CARD,))
 
 
 def find_model(folder: Path) -> Path:

@@ -32,7 +32,7 @@ from mathamr_kedro.learning.negatives import (
 )
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
 from mathamr_kedro.learning.trainer import TrainingResult, train
-from mathamr_kedro.model import digest_model, load_model, read_shape
+from mathamr_kedro.model import checksum_model, load_model, read_shape
 
 logger = logging.getLogger(__name__)
 
@@ -126,7 +126,7 @@ def _mine(
     groups: Positions,
 ) -> Positions:
     """Mine with a model, or read what it found before."""
-    path, mark = folder / NEGATIVES, digest_model(model_dir)
+    path, mark = folder / NEGATIVES, checksum_model(model_dir)
     if path.is_file():
         with np.load(path, allow_pickle=False) as known:
             if str(known["model"]) == mark:

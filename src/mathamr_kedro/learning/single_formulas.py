@@ -27,8 +27,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.files import fingerprint, replace_file
+from mathamr_kedro.base.files import replace_file
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.graph import (
     FORMULA,
@@ -115,7 +116,7 @@ def _identify(
     columns = [pairs.queries, pairs.documents, held_out]
     for values in (*shards.arrays.values(), *columns):
         digest.update(np.ascontiguousarray(values).data)
-    return fingerprint(digest.hexdigest(), SIZES, FORMULAS, MIN_SIMILARITY)
+    return checksum(digest.hexdigest(), SIZES, FORMULAS, MIN_SIMILARITY)
 
 
 def _is_finished(mark: Path, made_from: str) -> bool:

@@ -25,8 +25,8 @@ from mathamr_kedro.model.host_copy import HostCopy
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.member_pooling import gather_rows
 from mathamr_kedro.model.weights import (
+    checksum_model,
     copy_model,
-    digest_model,
     load_model,
     read_shape,
     save_model,
@@ -39,9 +39,9 @@ __all__ = [
     "ModelConfig",
     "Precision",
     "can_use_triton",
+    "checksum_model",
     "choose_backend",
     "copy_model",
-    "digest_model",
     "gather_rows",
     "load_model",
     "read_shape",

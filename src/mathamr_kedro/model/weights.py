@@ -5,7 +5,7 @@
     folder/
       model.json    version, model configuration, graph schema
       weights.pt    state dict, loaded with ``weights_only``; or weights.safetensors
-      seals.json    size and digest of both
+      seals.json    size and checksum of both
 
 Weights of a released encoder are stored in half precision; computed is in float32.
 """
@@ -22,6 +22,7 @@ from typing import Any
 
 import torch
 
+from mathamr_kedro.base.checksums import check_folder, replace_checked_file
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     DamagedFileError,
@@ -29,7 +30,6 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
 )
 from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.base.sealing import check_folder, replace_sealed
 from mathamr_kedro.graph import GraphSchema
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
@@ -67,12 +67,12 @@ def save_model(
     if half:
         state = {n: v.half() if v.is_floating_point() else v for n, v in state.items()}
     if safe:
-        with replace_sealed(folder / SAFE_WEIGHTS) as part:
+        with replace_checked_file(folder / SAFE_WEIGHTS) as part:
             part.write_bytes(_import_safetensors().save(state))
     else:
-        with replace_sealed(folder / WEIGHTS) as part, part.open("wb") as file:
+        with replace_checked_file(folder / WEIGHTS) as part, part.open("wb") as file:
             torch.save(state, file)  # a path would leave its name in the bytes
-    with replace_sealed(folder / CONFIG) as part:
+    with replace_checked_file(folder / CONFIG) as part:
         part.write_text(text, encoding="utf-8")
 
 
@@ -115,11 +115,11 @@ def copy_model(source: Path, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     check_folder(source, _name_remedy(source), whole=True)
     for file in reversed(find_model_files(source)):
-        with replace_sealed(folder / file.name) as part:
+        with replace_checked_file(folder / file.name) as part:
             shutil.copyfile(file, part)
 
 
-def digest_model(folder: Path) -> str:
+def checksum_model(folder: Path) -> str:
     """Digest of the weights of a model folder."""
     content = _find_weights(Path(folder)).read_bytes()
     return hashlib.blake2b(content, digest_size=8).hexdigest()

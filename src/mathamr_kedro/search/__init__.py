@@ -24,8 +24,8 @@ from mathamr_kedro.search.encoding import (
     CollectionGraphs,
     EncodeRanges,
     EncodingConfig,
+    checksum_encoder,
     encode_collection,
-    fingerprint_encoder,
 )
 from mathamr_kedro.search.explanation import Explanation, ScorePart, Term, explain
 from mathamr_kedro.search.queries import EncodedQuery, QueryEncoder
@@ -45,9 +45,9 @@ __all__ = [
     "Searcher",
     "Strategy",
     "Term",
+    "checksum_encoder",
     "encode_collection",
     "explain",
     "find_formulas",
     "find_posts",
-    "fingerprint_encoder",
 ]

@@ -24,13 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.base.arrays import TextColumn
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     DamagedFileError,
     MalformedInputError,
     WorkerError,
 )
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors, scale_to_length_one
 from mathamr_kedro.base.types import FormulaId
@@ -74,12 +74,12 @@ class EncodingConfig:
             )
 
 
-def fingerprint_encoder(model_folder: Path, graphs: str) -> str:
+def checksum_encoder(model_folder: Path, graphs: str) -> str:
     """Name an encoder by its weights and by the graphs whose numbers it knows."""
     digest = hashlib.blake2b(digest_size=16)
     for file in find_model_files(model_folder):
         digest.update(file.read_bytes())
-    return fingerprint(digest.hexdigest(), graphs)
+    return checksum(digest.hexdigest(), graphs)
 
 
 class EncodeRanges:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
-from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.records import (
     FormulaInstance,
@@ -69,13 +69,13 @@ class SystemSources:
     judgments: Callable[[], Iterable[Judgment]] = tuple
     pairs: Callable[[], Iterable[TrainingPair]] = tuple
     """Questions with their answers."""
-    fingerprints: Mapping[str, str] = field(default_factory=dict)
+    checksums: Mapping[str, str] = field(default_factory=dict)
     """What stands for the rows of each of them, e.g. ``{"formulas": "3f0c"}``: a model
     that was trained on others is not found."""
 
-    def fingerprint(self, names: Iterable[str]) -> str:
+    def checksum(self, names: Iterable[str]) -> str:
         """Return what stands for some of them together."""
-        return fingerprint({name: self.fingerprints.get(name, "") for name in names})
+        return checksum({name: self.checksums.get(name, "") for name in names})
 
 
 class PaperSystem(Protocol):

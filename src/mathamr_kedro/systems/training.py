@@ -19,8 +19,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.base.files import fingerprint, replace_folder, write_text
+from mathamr_kedro.base.files import replace_folder, write_text
 from mathamr_kedro.systems.protocol import (
     Epochs,
     PaperSystem,
@@ -66,8 +67,8 @@ class SystemFolder:
         """
         system = read_system(name, values)
         model = asdict(system.config)["model"]
-        data = sources.fingerprint(system.READS)
-        folder = base / name / fingerprint(model, seed, data)
+        data = sources.checksum(system.READS)
+        folder = base / name / checksum(model, seed, data)
         folder.mkdir(parents=True, exist_ok=True)
         stated = {"system": name, "seed": seed, "parameters": dict(values)}
         write_text(folder / _SYSTEM, json.dumps(stated, indent=2))
@@ -139,8 +140,8 @@ class SystemFolder:
 
     def _find_index(self, sources: SystemSources) -> Path:
         search = asdict(self.system.config)["search"]
-        data = sources.fingerprint(_SEARCHED)
-        return self.folder / "indexes" / fingerprint(search, data)
+        data = sources.checksum(_SEARCHED)
+        return self.folder / "indexes" / checksum(search, data)
 
     def _read(self, file: str) -> Any:
         path = self.folder / file

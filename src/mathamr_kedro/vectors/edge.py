@@ -4,13 +4,13 @@
 
     edge/
       edge.json         which build is in use, the generation of the store it has, and
-                        the seals of its files
+                        the checksums of its files
       build-3f0c.../    posts/  formulas/  progress.json
       view-3f0c...-77/  the same as one reader sees it (edge_views)
 
 A build is put into use by replacing ``edge.json``. While files change, it lists no
-seals; after a kill the index is compared with its store alone. Readers need no lock;
-one process at a time changes the index, and readers go on with what they opened.
+checksums; after a kill the index is only compared with its store. Readers need no
+lock; one process at a time changes the index, and readers go on with what they opened.
 """
 
 from __future__ import annotations

@@ -10,8 +10,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import DamagedFileError, DiskFullError, MissingInputError
-from mathamr_kedro.base.files import fingerprint, sync_folder, write_text
+from mathamr_kedro.base.files import sync_folder, write_text
 from mathamr_kedro.vectors.edge_collection import EdgeCollection
 from mathamr_kedro.vectors.edge_seals import Seals, find_damage, seal_build
 from mathamr_kedro.vectors.edge_views import EdgeView
@@ -96,7 +97,7 @@ class EdgeBuilds:
         self.announce(note)
         if not EdgeView.are_open(self._of(note)):
             return note
-        copy = replace(note, build=fingerprint(note.build, note.generation))
+        copy = replace(note, build=checksum(note.build, note.generation))
         self.reserve(_count_bytes(self._of(note)) // _COPIES)
         shutil.rmtree(self._of(copy), ignore_errors=True)
         EdgeView.copy_build(self._of(note), self._of(copy))

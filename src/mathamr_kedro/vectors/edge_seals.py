@@ -2,7 +2,7 @@
 
 ::
 
-    posts/segments/179940be/vector_storage-all/vectors/chunk_0.mmap    size, digest
+    posts/segments/179940be/vector_storage-all/vectors/chunk_0.mmap    size, checksum
     posts/segments/179940be/segment.json                               it exists
 
 The engine writes some of its files anew whenever it opens them, so that only their
@@ -16,11 +16,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from mathamr_kedro.base.checksums import FileSeal
+from mathamr_kedro.base.checksums import FileChecksum
 from mathamr_kedro.base.errors import DamagedFileError
 
 Seals: TypeAlias = Mapping[str, Mapping[str, Any] | None]
-"""Path below a build to its seal; ``None`` for one that only has to be there."""
+"""Path below a build to its checksum; ``None`` for one that only has to be there."""
 
 _REMEDY = (
     "run `kedro run --pipelines indexing` with the --env of your run: it builds the "
@@ -38,7 +38,7 @@ def seal_build(folder: Path) -> Seals:
     return {
         file.relative_to(folder).as_posix(): None
         if any(map(file.match, _REWRITTEN))
-        else asdict(FileSeal.of(file))
+        else asdict(FileChecksum.of(file))
         for file in files
     }
 
@@ -48,7 +48,7 @@ def find_damage(folder: Path, seals: Seals, whole: bool) -> Iterator[DamagedFile
 
     Args:
         folder: of the build.
-        seals: of its files.
+        seals: checksums of its files.
         whole: read the files; otherwise their sizes alone are looked at.
     """
     for name, found in seals.items():
@@ -60,7 +60,7 @@ def find_damage(folder: Path, seals: Seals, whole: bool) -> Iterator[DamagedFile
                         f"Expected a file at {str(path)!r} (got none); {_REMEDY}"
                     )
                 continue
-            seal = FileSeal(**found)
+            seal = FileChecksum(**found)
             (seal.check if whole else seal.check_size)(path, _REMEDY)
         except DamagedFileError as error:
             yield error

@@ -34,7 +34,7 @@ class EdgeView:
 
     Args:
         build: the folder.
-        seals: of its files; the engine leaves those alone that have one.
+        seals: checksums of its files; the engine leaves those alone that have one.
 
     Raises:
         MissingInputError: a writer replaced the build meanwhile.

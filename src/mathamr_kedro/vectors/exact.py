@@ -73,7 +73,7 @@ class ExactIndex(VectorIndex):
 
     @property
     def encoder(self) -> str:
-        """Fingerprint of the encoder that made the vectors."""
+        """Checksum of the encoder that made the vectors."""
         return self._store.encoder
 
     def refresh(self) -> None:

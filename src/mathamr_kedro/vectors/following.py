@@ -27,8 +27,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import DiskFullError, InputError, WorkerError
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.vectors.points import (
     Collections,
@@ -57,7 +57,7 @@ class Note:
     """What an index notes about itself."""
 
     config: str
-    """Fingerprint of all that decides what is in the index, but the generation."""
+    """Checksum of all that decides what is in the index, but the generation."""
     build: str
     """Tells the collections in use from those that are growing."""
     generation: int
@@ -123,7 +123,7 @@ class Follower:
     def _config(self) -> str:
         state = self._store.state
         parts = state.identity, state.encoder, state.width
-        return fingerprint(*parts, *self._settings)
+        return checksum(*parts, *self._settings)
 
     def reached(self) -> int | None:
         """Return the generation of the index in use; ``None`` if it must be built."""
@@ -174,7 +174,7 @@ class Follower:
 
     def _build(self) -> Collections:
         config, changes = self._config, self._store.changes_since(0)
-        build = fingerprint(config, changes.generation)
+        build = checksum(config, changes.generation)
         note = Note(config, build, changes.generation)
         collections, done = self._place.begin(note)
         try:

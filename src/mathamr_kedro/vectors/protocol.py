@@ -150,7 +150,7 @@ class VectorIndex(Protocol):
 
     @property
     def encoder(self) -> str:
-        """Fingerprint of the encoder whose vectors it holds."""
+        """Checksum of the encoder whose vectors it holds."""
 
     def search_documents(
         self,

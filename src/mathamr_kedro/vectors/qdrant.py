@@ -35,7 +35,7 @@ class QdrantIndex(VectorIndex):
 
     @property
     def encoder(self) -> str:
-        """Fingerprint of the encoder that made the vectors."""
+        """Checksum of the encoder that made the vectors."""
         return self._encoder
 
     def search_documents(

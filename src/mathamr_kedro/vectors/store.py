@@ -126,7 +126,7 @@ class VectorStore:
 
     @property
     def encoder(self) -> str:
-        """Fingerprint of the encoder that made the vectors."""
+        """Checksum of the encoder that made the vectors."""
         return self.state.encoder
 
     @property

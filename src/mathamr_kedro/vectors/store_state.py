@@ -1,4 +1,4 @@
-"""``store.json``: which files of a store count, with a seal of each and of itself."""
+"""``store.json``: the files of a store that count, with a checksum of each."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from mathamr_kedro.base.arrays import Arrays, read_arrays, write_arrays
-from mathamr_kedro.base.checksums import FileSeal
+from mathamr_kedro.base.checksums import FileChecksum, checksum
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     DamagedFileError,
     MalformedInputError,
     MissingInputError,
 )
-from mathamr_kedro.base.files import fingerprint, write_text
+from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.vectors.post_vectors import PostVectors
 
@@ -56,14 +56,14 @@ class SegmentEntry:
     posts: int
     vectors: int
     formulas: int
-    seal: FileSeal
+    seal: FileChecksum
     added: int
     """Generation that added it."""
     ranges: tuple[str, ...] = ()
     """Batches of the collection that are in it; none where posts were added by hand."""
     dead: str | None = None
     """File that lists its replaced and deleted posts."""
-    dead_seal: FileSeal | None = None
+    dead_seal: FileChecksum | None = None
 
     @classmethod
     def write(
@@ -88,7 +88,7 @@ class SegmentEntry:
         write_arrays(path, posts.to_arrays())
         vectors, formulas = len(posts.vectors), len(posts.formula_ids)
         return cls(
-            name, len(posts), vectors, formulas, FileSeal.of(path), generation,
+            name, len(posts), vectors, formulas, FileChecksum.of(path), generation,
             tuple(ranges),
         )  # fmt: skip
 
@@ -96,7 +96,7 @@ class SegmentEntry:
     def from_json(cls, found: dict[str, Any]) -> SegmentEntry:
         """Undo :func:`dataclasses.asdict`."""
         seals = {
-            name: None if found[name] is None else FileSeal(**found[name])
+            name: None if found[name] is None else FileChecksum(**found[name])
             for name in ("seal", "dead_seal")
         }
         return cls(**found | seals | {"ranges": tuple(found["ranges"])})
@@ -106,7 +106,7 @@ class SegmentEntry:
         name = f"dead-{generation:06d}-{self.name.removeprefix('seg-')}"
         path = folder / f"{name}{_SUFFIX}"
         write_arrays(path, arrays)
-        return replace(self, dead=name, dead_seal=FileSeal.of(path))
+        return replace(self, dead=name, dead_seal=FileChecksum.of(path))
 
     def read(self, folder: Path, name: str) -> Arrays:
         """Map one of its files, ``name`` or ``dead``.
@@ -121,8 +121,8 @@ class SegmentEntry:
         except (MissingInputError, MalformedInputError, FileNotFoundError) as exc:
             raise DamagedFileError(f"{exc}; {_REMEDY}") from exc
 
-    def files(self, folder: Path) -> Iterator[tuple[Path, FileSeal]]:
-        """Yield its files, each with its seal."""
+    def files(self, folder: Path) -> Iterator[tuple[Path, FileChecksum]]:
+        """Yield its files, each with its checksum."""
         yield folder / f"{self.name}{_SUFFIX}", self.seal
         if self.dead is not None and self.dead_seal is not None:
             yield folder / f"{self.dead}{_SUFFIX}", self.dead_seal
@@ -182,7 +182,7 @@ class StoreState:
             found = json.loads(path.read_text(encoding="utf-8"))
             if found["version"] != _VERSION:
                 raise ValueError(f"version {found['version']!r} instead of {_VERSION}")
-            if found.pop("seal") != fingerprint(found):
+            if found.pop("seal") != checksum(found):
                 raise ValueError("its bytes were changed")
             entries = tuple(map(SegmentEntry.from_json, found.pop("segments")))
             shards = tuple(GraphRange(**r) for r in found.pop("shards"))
@@ -211,7 +211,7 @@ class StoreState:
     def write(self, folder: Path) -> None:
         """Replace ``store.json``: the moment in which a commit happens."""
         content = json.loads(json.dumps(asdict(self)))
-        content["seal"] = fingerprint(content)
+        content["seal"] = checksum(content)
         write_text(folder / _LIST_NAME, json.dumps(content, indent=1))
 
     def keep_shards(

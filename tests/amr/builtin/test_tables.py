@@ -40,9 +40,9 @@ def test_the_tables_were_made_from_the_prose_that_is_here():
 
 @pytest.mark.shared
 def test_the_tables_were_made_from_the_shared_corpora(shared):
-    digests = _read_table(TABLES, "relations")["provenance"]["sha256"]
+    checksums = _read_table(TABLES, "relations")["provenance"]["sha256"]
     for path in (shared / "collection" / "amr").glob("*.txt*"):
-        assert digests[path.name] == hashlib.sha256(path.read_bytes()).hexdigest()
+        assert checksums[path.name] == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @pytest.mark.shared

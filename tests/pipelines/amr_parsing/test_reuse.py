@@ -12,7 +12,7 @@ from mathamr_kedro.base.errors import ConfigurationError, find_cause
 from mathamr_kedro.base.workers import Failed, PartitionResult
 from mathamr_kedro.graph import GraphRecord, RecordFile
 from mathamr_kedro.pipelines.amr_parsing import nodes
-from mathamr_kedro.pipelines.amr_parsing.reuse import KnownGraphs, digest_text
+from mathamr_kedro.pipelines.amr_parsing.reuse import KnownGraphs, checksum_text
 
 from .conftest import make_post
 
@@ -151,7 +151,7 @@ def test_a_shard_is_read_once_for_texts_in_its_order(tmp_path, monkeypatch):
     files = [tmp_path / "0", tmp_path / "1"]
     for file, some in zip(files, (texts[:3], texts[3:]), strict=True):
         RecordFile(file).write(
-            GraphRecord(text[5], f"(t / text-{n})", text_digest=digest_text(text))
+            GraphRecord(text[5], f"(t / text-{n})", text_checksum=checksum_text(text))
             for n, text in enumerate(some)
         )
     known, read = KnownGraphs(files), []

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.experiments import COLLECTION
 from mathamr_kedro.experiments.grid import describe_key
@@ -31,14 +31,14 @@ PARAMETERS: dict[str, Any] = {
 ENCODER = {
     "folder": "abc",
     "prepared_graphs": PreprocessingConfig.read(PARAMETERS["preprocessing"]).key,
-    "settings": fingerprint(TrainingStageConfig(seed=7).describe_result()),
+    "settings": checksum(TrainingStageConfig(seed=7).describe_result()),
 }
 
 PARSER = {"parser": "builtin", "digest": "1f"}
 
 
 def identify(encoder=ENCODER, parameters=PARAMETERS, mark="x"):
-    data = SimpleNamespace(fingerprint=mark, files=lambda: [])
+    data = SimpleNamespace(checksum=mark, files=lambda: [])
     index = {"encoder": "of the vectors"}
     return identify_evaluation(
         encoder, index, PARSER, parameters, **dict.fromkeys(COLLECTION, data)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mathamr_kedro.base.checksums import write_checksums
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     DamagedFileError,
@@ -14,7 +15,6 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
     find_cause,
 )
-from mathamr_kedro.base.sealing import seal_folder
 from mathamr_kedro.graph.preparation import CONFIGURATION
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
@@ -149,11 +149,11 @@ def test_returnable_formulas_without_a_vector_are_named(data: Path, catalog) -> 
     flags = np.load(file)
     assert flags.tolist() == [True, True, True]
     np.save(file, flags & False)
-    seal_folder(graphs.folder, skip=(CONFIGURATION,))
+    write_checksums(graphs.folder, skip=(CONFIGURATION,))
     write_encoder(data, seed=3)
     assert run_stage(data, "indexing").load("encoded_posts")["formulas"] == 0
     np.save(file, flags)
-    seal_folder(graphs.folder, skip=(CONFIGURATION,))
+    write_checksums(graphs.folder, skip=(CONFIGURATION,))
     with pytest.raises(Exception, match=r"none for 3, e\.g\. f0, f1, f0") as caught:
         run_stage(data, "indexing")
     assert isinstance(find_cause(caught.value), MalformedInputError)

@@ -26,7 +26,7 @@ class PretendConverter:
 
 @pytest.fixture
 def sources(ingest, monkeypatch):
-    """Runs the stage and returns the fingerprint of the trees and their sources."""
+    """Runs the stage and returns the checksum of the trees and their sources."""
     for module in (parameters, tree_rows):
         monkeypatch.setattr(module, "LatexmlConverter", PretendConverter)
 

@@ -49,7 +49,7 @@ def test_topics_may_lie_outside_of_the_collection(raw: Path, tmp_path: Path) -> 
     collection = ArqmathCollection(raw, files)
     (topic,) = collection.topics()
     assert (topic.topic_id, topic.source) == ("A.1", elsewhere.as_posix())
-    before = collection.fingerprint("topics"), collection.fingerprint("posts")
+    before = collection.checksum("topics"), collection.checksum("posts")
     elsewhere.write_text(elsewhere.read_text() + "\n")
-    assert collection.fingerprint("topics") != before[0]
-    assert collection.fingerprint("posts") == before[1]
+    assert collection.checksum("topics") != before[0]
+    assert collection.checksum("posts") == before[1]

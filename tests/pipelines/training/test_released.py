@@ -13,8 +13,8 @@ import pytest
 import torch
 from click.testing import CliRunner
 
+from mathamr_kedro.base.checksums import write_checksums
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, find_cause
-from mathamr_kedro.base.sealing import seal_folder
 from mathamr_kedro.cli import release
 from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
 from mathamr_kedro.learning.__main__ import main
@@ -225,13 +225,13 @@ def test_other_labels_under_the_name_are_numbered_anew(
     content = file.read_text()
     try:
         file.write_text(content.replace('"prime"', '"swan"'))
-        seal_folder(released)
+        write_checksums(released)
         run_stage(other, "preprocessing", **numbered_by(released))
         assert "swan" in load().types.types
         assert load().made_from != before.made_from
     finally:
         file.write_text(content)
-        seal_folder(released)
+        write_checksums(released)
         run_stage(other, "preprocessing", **numbered_by(released))
     assert load().made_from == before.made_from
 
@@ -246,7 +246,7 @@ def test_graphs_with_numbers_of_their_own_are_refused(
     for file in released.iterdir():
         (swapped / file.name).write_bytes(file.read_bytes())
     (swapped / "types.json").write_text(json.dumps(types))
-    seal_folder(swapped)
+    write_checksums(swapped)
     with pytest.raises(Exception, match=r"preprocessing\.vocabulary\.source") as caught:
         run_training(trained, start_from=str(swapped), num_epochs=0)
     assert isinstance(find_cause(caught.value), ConfigurationError)

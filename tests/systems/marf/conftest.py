@@ -101,7 +101,7 @@ def make_sources(threads: int = 24) -> SystemSources:
         formulas=lambda: formulas,
         posts=lambda: (*questions, *answers),
         pairs=lambda: [TrainingPair(f"q{i}", f"a{i}") for i in range(threads)],
-        fingerprints={"posts": "toy"},
+        checksums={"posts": "toy"},
     )
 
 

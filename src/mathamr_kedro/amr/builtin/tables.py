@@ -8,7 +8,7 @@
 | ``relations.json.gz`` | weights of the relation model |
 | ``tops.json.gz``, ``names.json.gz`` | weights for the top and for types of names |
 
-``provenance`` names the script, its seed, the corpora with digests and sizes, and the
+``provenance`` names the script, its seed, the corpora with checksums and sizes, and the
 dependency model. ``tools/amr_tables`` learns and writes them.
 """
 

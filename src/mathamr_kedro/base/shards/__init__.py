@@ -2,7 +2,7 @@
 
 ```
 posts/
-  _shards.json        what is finished, its size and digest, what it was made from
+  _shards.json        what is finished, its size and checksum, what it was made from
   posts-00000.parquet
   posts-00001.parquet
   .previous/          shards of other input that new ones may be made from

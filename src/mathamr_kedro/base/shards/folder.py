@@ -10,10 +10,9 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from mathamr_kedro.base.checksums import FileSeal
+from mathamr_kedro.base.checksums import FileChecksum
 from mathamr_kedro.base.errors import DamagedFileError, MissingInputError
 from mathamr_kedro.base.files import replace_file, write_text
-from mathamr_kedro.base.sealing import check_once
 from mathamr_kedro.base.shards.items import EndOfShards, StartOfShards
 from mathamr_kedro.base.shards.lists import LIST_NAME, ShardList
 
@@ -50,14 +49,14 @@ class ShardFolder:
         return self._known[1]
 
     @property
-    def identity(self) -> str:
-        """What stands for the shards in the fingerprints of what is made from them."""
-        return self.read_list().identity
+    def checksum(self) -> str:
+        """What stands for the shards in the checksums of what is made from them."""
+        return self.read_list().checksum
 
     def finished(self, made_from: str) -> frozenset[str]:
         """Return the names of the whole shards that were made from the same input."""
         found = self.read_list()
-        if found.fingerprint != made_from:
+        if found.made_from != made_from:
             return frozenset()
         transient = {n for n, counts in found.counts.items() if counts.get("transient")}
         return frozenset(found.counts.keys() - self._find_damaged(found) - transient)
@@ -77,21 +76,21 @@ class ShardFolder:
             made_from: what it was made from; another one starts the folder anew.
             counts: for the account of the stage.
             write: writes the shard to the path it is given.
-            source: digest of the one shard that it was made from.
+            source: checksum of the one shard that it was made from.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         found = self.read_list()
-        if found.fingerprint != made_from:
+        if found.made_from != made_from:
             found = self._start_anew(made_from)
         with replace_file(self._file(name)) as part:
             write(part)
-            seal = FileSeal.of(part)
+            written = FileChecksum.of(part)
         sources = {**found.sources, name: source} if source else found.sources
         replace(
             found,
             complete=False,
             counts={**found.counts, name: dict(counts)},
-            seals={**found.seals, name: seal},
+            checksums={**found.checksums, name: written},
             sources=sources,
         ).write(self.path)
         self._note_time()
@@ -103,7 +102,7 @@ class ShardFolder:
             return
         self._start, self._since = mark, time.monotonic()
         found = self.read_list()
-        if found.fingerprint == mark.made_from:
+        if found.made_from == mark.made_from:
             self._mend(found)
         elif found.counts and self._is_reusable(found):
             self._start_anew(mark.made_from)
@@ -119,7 +118,7 @@ class ShardFolder:
         """Note that every shard is there."""
         self.path.mkdir(parents=True, exist_ok=True)
         found = self.read_list()
-        if found.fingerprint != made_from:
+        if found.made_from != made_from:
             found = self._start_anew(made_from)
         replace(found, complete=True).write(self.path)
         shutil.rmtree(self.path / _PREVIOUS, ignore_errors=True)
@@ -139,8 +138,8 @@ class ShardFolder:
                 else "missing; run the stage that writes it"
             )
             raise MissingInputError(f"{str(self.path)!r} is {state}")
-        for name, seal in found.seals.items():
-            seal.check_size(self._file(name), _REMEDY)
+        for name, known in found.checksums.items():
+            known.check_size(self._file(name), _REMEDY)
         return [self._file(name) for name in sorted(found.counts)]
 
     def check(self, file: Path) -> Path:
@@ -159,16 +158,16 @@ class ShardFolder:
     def list_damage(self) -> list[str]:
         """Return what is wrong with the listed shards, a line for each."""
         found, lines = self.read_list(), []
-        for name in sorted(found.seals):
+        for name in sorted(found.checksums):
             try:
                 self._check(name, found)
             except DamagedFileError as exc:
                 lines.append(str(exc))
         return lines
 
-    def digests(self) -> dict[str, str]:
-        """Return the digest of each shard by its name; none of earlier versions."""
-        return {name: seal.digest for name, seal in self.read_list().seals.items()}
+    def checksums(self) -> dict[str, str]:
+        """Return the checksum of each shard by its name; none of earlier versions."""
+        return {n: known.digest for n, known in self.read_list().checksums.items()}
 
     def total(self, count: str) -> int:
         """Return the sum of one count over all shards."""
@@ -178,12 +177,12 @@ class ShardFolder:
         return self.path / f"{name}{self.suffix}"
 
     def _check(self, name: str, found: ShardList) -> None:
-        if name in found.seals:
-            check_once(found.seals[name], self._file(name), _REMEDY)
+        if name in found.checksums:
+            found.checksums[name].check_once(self._file(name), _REMEDY)
 
     def _find_damaged(self, found: ShardList) -> set[str]:
         damaged = {n for n in found.counts if not self._file(n).is_file()}
-        for name in found.seals.keys() - damaged:
+        for name in found.checksums.keys() - damaged:
             try:
                 self._check(name, found)
             except DamagedFileError:
@@ -191,7 +190,7 @@ class ShardFolder:
         return damaged
 
     def _mend(self, found: ShardList) -> None:
-        """Forget damaged shards; seal those of an earlier version."""
+        """Forget damaged shards; add checksums to those of an earlier version."""
         damaged = self._find_damaged(found)
         whole = found.drop(damaged)
         if damaged:
@@ -200,18 +199,18 @@ class ShardFolder:
                 "%d damaged or missing shards in %s are made again: %s",
                 len(damaged), self.path, text,
             )  # fmt: skip
-        if not whole.is_sealed:
-            logger.info("shards of an earlier version in %s are sealed", self.path)
-            whole = self._seal(whole)
+        if not whole.has_checksums:
+            logger.info("adding checksums to earlier shards in %s", self.path)
+            whole = self._add_checksums(whole)
         if whole != found:
             whole.write(self.path)
 
-    def _seal(self, found: ShardList) -> ShardList:
-        """Seal shards of an earlier version, which keep the name that they had."""
-        seals = {n: FileSeal.of(self._file(n)) for n in found.counts}
-        sealed = replace(found, seals=seals, suffix=self.suffix)
-        before = {"identity": found.fingerprint, "content": sealed.content}
-        return replace(sealed, before=before)
+    def _add_checksums(self, found: ShardList) -> ShardList:
+        """Add checksums to shards of an earlier version; they keep their name."""
+        checksums = {n: FileChecksum.of(self._file(n)) for n in found.counts}
+        new = replace(found, checksums=checksums, suffix=self.suffix)
+        before = {"identity": found.made_from, "content": new.content}
+        return replace(new, before=before)
 
     def _is_reusable(self, found: ShardList) -> bool:
         part = self._start.reuse
@@ -262,9 +261,9 @@ class ShardFolder:
             return dict(found.before)
         if self._find_damaged(found):
             return {}
-        if not found.is_sealed:
-            return dict(self._seal(found).before)
-        return {"identity": found.identity, "content": found.content}
+        if not found.has_checksums:
+            return dict(self._add_checksums(found).before)
+        return {"identity": found.checksum, "content": found.content}
 
     def _put_aside(self, found: ShardList) -> None:
         """Move whole shards to where the next ones may take from them."""
@@ -272,7 +271,7 @@ class ShardFolder:
         aside.mkdir(exist_ok=True)
         for name in found.counts.keys() - self._find_damaged(found):
             file = self._file(name)
-            file.replace(aside / f"{found.fingerprint}-{file.name}")
+            file.replace(aside / f"{found.made_from}-{file.name}")
 
     def _own_files(self) -> Iterator[Path]:
         yield from self.path.glob(f"*{self.suffix}")

@@ -50,7 +50,7 @@ class StartOfShards:
 
         Args:
             name: of the shard.
-            source: digest of the one shard that it is made from.
+            source: checksum of the one shard that it is made from.
         """
         # Earlier versions did not note the source.
         return name in self.finished and self.sources.get(name, source) == source

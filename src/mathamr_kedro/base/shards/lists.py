@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from mathamr_kedro.base.checksums import FileSeal
+from mathamr_kedro.base.checksums import FileChecksum, checksum
 from mathamr_kedro.base.errors import MalformedInputError
-from mathamr_kedro.base.files import fingerprint, write_text
+from mathamr_kedro.base.files import write_text
 
 LIST_NAME = "_shards.json"
 
@@ -19,17 +19,17 @@ LIST_NAME = "_shards.json"
 class ShardList:
     """What ``_shards.json`` holds."""
 
-    fingerprint: str = ""
-    """What the shards were made from."""
+    made_from: str = ""
+    """Checksum of what the shards were made from; the key ``fingerprint``."""
     complete: bool = False
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Shard name to its counts, e.g. ``{"read": 10, "written": 9, "dropped": 1}``."""
-    seals: Mapping[str, FileSeal] = field(default_factory=dict)
-    """Size and digest of each shard."""
+    checksums: Mapping[str, FileChecksum] = field(default_factory=dict)
+    """Of each shard; the key ``seals``."""
     sources: Mapping[str, str] = field(default_factory=dict)
-    """Digest of what each shard was made from, where that is one shard."""
+    """Checksum of what each shard was made from, if that is one shard."""
     parts: Mapping[str, str] = field(default_factory=dict)
-    """What the fingerprint consists of, for messages."""
+    """What ``made_from`` consists of, for messages."""
     suffix: str = ""
     """How the names of the files end; empty in a list of an earlier version."""
     before: Mapping[str, str] = field(default_factory=dict)
@@ -41,12 +41,12 @@ class ShardList:
         file = folder / LIST_NAME
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
-            seals = {n: FileSeal(*seal) for n, seal in found.get("seals", {}).items()}
+            known = found.get("seals", {}).items()
             return cls(
                 found["fingerprint"],
                 found["complete"],
                 found["counts"],
-                seals,
+                {name: FileChecksum(*values) for name, values in known},
                 found.get("sources", {}),
                 found.get("parts", {}),
                 found.get("suffix", ""),
@@ -62,29 +62,37 @@ class ShardList:
 
     def write(self, folder: Path) -> None:
         """Put the list into a folder."""
-        seals = {name: [s.size, s.digest] for name, s in self.seals.items()}
-        content = {**vars(self), "seals": seals}
+        content = {
+            "fingerprint": self.made_from,
+            "complete": self.complete,
+            "counts": self.counts,
+            "seals": {n: [c.size, c.digest] for n, c in self.checksums.items()},
+            "sources": self.sources,
+            "parts": self.parts,
+            "suffix": self.suffix,
+            "before": self.before,
+        }
         write_text(folder / LIST_NAME, json.dumps(content, indent=1))
 
     @property
-    def is_sealed(self) -> bool:
+    def has_checksums(self) -> bool:
         """Whether it is of this version."""
         return bool(self.suffix)
 
     @property
     def content(self) -> str:
-        """Digest of the bytes of all shards."""
-        return fingerprint(*sorted((n, s.digest) for n, s in self.seals.items()))
+        """Checksum of the bytes of all shards."""
+        return checksum(*sorted((n, c.digest) for n, c in self.checksums.items()))
 
     @property
-    def identity(self) -> str:
-        """What stands for the shards in the fingerprints of what is made from them.
+    def checksum(self) -> str:
+        """What stands for the shards in the checksums of what is made from them.
 
         It follows from their bytes. Shards of an earlier version keep the name that
         they had, and so do those that replace them with the same bytes.
         """
-        if not self.is_sealed:
-            return self.fingerprint
+        if not self.has_checksums:
+            return self.made_from
         content = self.content
         is_same = self.before.get("content") == content
         return self.before["identity"] if is_same else content
@@ -95,7 +103,7 @@ class ShardList:
             self,
             complete=self.complete and not names,
             counts=_without(self.counts, *names),
-            seals=_without(self.seals, *names),
+            checksums=_without(self.checksums, *names),
             sources=_without(self.sources, *names),
         )
 

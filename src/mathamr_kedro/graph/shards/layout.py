@@ -4,7 +4,7 @@
 
     folder/
       meta.json                  version, schema, counts
-      seals.json                 size and digest of every file; written last
+      seals.json                 size and checksum of every file; written last
       sizes.npy                  per graph: nodes, edges, virtual nodes, members,
                                  representatives
       keys.npy, key_length.npy   post ids as UTF-8

@@ -12,8 +12,8 @@ import torch
 from numpy.typing import NDArray
 
 from mathamr_kedro.base.arrays import TextColumn, spread_ranges
+from mathamr_kedro.base.checksums import check_folder
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError, suggest
-from mathamr_kedro.base.sealing import check_folder
 from mathamr_kedro.graph.arrays import FORMULA, GraphArrays
 from mathamr_kedro.graph.shards.batches import GraphBatch
 from mathamr_kedro.graph.shards.layout import (

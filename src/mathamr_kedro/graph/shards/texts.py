@@ -5,7 +5,7 @@ Encoding takes long, so it goes on where it was stopped::
     folder/
       .texts.part    rows that are encoded, in half precision
       .texts.json    how many texts are done, width of the vectors
-      texts.npy      the whole: written last, and sealed
+      texts.npy      the whole: written last, with a checksum
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr_kedro.base.checksums import replace_checked_file
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.files import allot_file, write_text
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.base.sealing import replace_sealed
 from mathamr_kedro.graph.shards.layout import TEXTS
 
 _AT_ONCE = 256
@@ -88,7 +88,7 @@ def write_texts(
         table.flush()
         done += len(batch)
         write_text(state, json.dumps({"done": done, "width": width}))
-    with replace_sealed(path) as written, written.open("wb") as file:
+    with replace_checked_file(path) as written, written.open("wb") as file:
         np.save(file, np.zeros((rows, width), np.float16) if table is None else table)
     for file_of_part in (part, state):
         file_of_part.unlink(missing_ok=True)
@@ -100,7 +100,7 @@ def join_texts(parts: Iterable[tuple[Path, int]], folder: Path) -> None:
 
     Args:
         parts: folders and their numbers of graphs, in order.
-        folder: of all graphs together; not sealed yet.
+        folder: of all graphs together; without checksums yet.
     """
     found = [
         (np.load(p / TEXTS, mmap_mode="r") if (p / TEXTS).is_file() else None, count)

@@ -11,9 +11,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr_kedro.base.checksums import write_checksums
 from mathamr_kedro.base.errors import GraphError, InputError, MalformedInputError
 from mathamr_kedro.base.files import replace_folder
-from mathamr_kedro.base.sealing import seal_folder
 from mathamr_kedro.graph.arrays import FORMULA, GraphArrays, GraphSchema
 from mathamr_kedro.graph.shards.layout import (
     COLUMNS,
@@ -160,7 +160,7 @@ class ShardWriter:
             for file in self._files.values():
                 file.close()
             ShardMeta(self.schema, len(self), self._largest).write(self._part)
-            seal_folder(self._part)
+            write_checksums(self._part)
 
     def __enter__(self) -> ShardWriter:
         return self
@@ -205,4 +205,4 @@ class ShardWriter:
             counts = [meta.num_graphs for meta in metas]
             join_texts(zip(folders, counts, strict=True), part)
             joined.write(part)
-            seal_folder(part)
+            write_checksums(part)

@@ -21,8 +21,8 @@ from mathamr_kedro.amr import (
     describe_parser,
     report_parsing,
 )
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.base.records import Comment, Post, Topic
 from mathamr_kedro.base.shards import EndOfShards, Shard, ShardPairs, StartOfShards
 from mathamr_kedro.base.workers import Partition, run_partitions
@@ -129,7 +129,7 @@ def parse_texts(
 
 def collect_parse_failures(*tables: ShardedTable) -> Iterator[Shard | EndOfShards]:
     """Put the failures of posts, comments and topics into one table."""
-    made_from = fingerprint("amr_failures", *(table.fingerprint for table in tables))
+    made_from = checksum("amr_failures", *(table.checksum for table in tables))
     for table in tables:
         for file, failures in zip(table.files(), table.tables(), strict=True):
             if failures.num_rows:
@@ -160,7 +160,7 @@ def describe_parsing(
 
 def _made_from(texts: ShardedTable, config: AmrParsingConfig) -> str:
     parts = _list_parts(texts, config)
-    return fingerprint("amr", texts.fingerprint, config.identity(), *parts)
+    return checksum("amr", texts.checksum, config.identity(), *parts)
 
 
 def _list_parts(texts: ShardedTable, config: AmrParsingConfig) -> tuple[QueryPart, ...]:
@@ -169,12 +169,12 @@ def _list_parts(texts: ShardedTable, config: AmrParsingConfig) -> tuple[QueryPar
 
 def _ask_for_shards(texts: ShardedTable, config: AmrParsingConfig) -> StartOfShards:
     parts = {
-        "texts": texts.fingerprint,
-        "parser": fingerprint(config.parser_identity()),
+        "texts": texts.checksum,
+        "parser": checksum(config.parser_identity()),
         "size of shards": str(config.posts_per_shard),
     }
     if query_parts := _list_parts(texts, config):
-        parts["query parts"] = fingerprint(*query_parts)
+        parts["query parts"] = checksum(*query_parts)
     return StartOfShards(
         _made_from(texts, config),
         parts,

@@ -18,7 +18,7 @@ from mathamr_kedro.base.workers import Failed
 from mathamr_kedro.corpus import QueryPart, name_part, take_part
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.pipelines.amr_parsing.reuse import digest_text
+from mathamr_kedro.pipelines.amr_parsing.reuse import checksum_text
 
 
 class _Piece(NamedTuple):
@@ -87,7 +87,7 @@ class TextPieces:
         Args:
             source: ``posts``, ``comments`` or ``topics``.
             name: name of the shards.
-            made_from: fingerprint of the texts and of the parser.
+            made_from: checksum of the texts and of the parser.
             rows: what was to be parsed.
             results: what came back, in the same order.
         """
@@ -135,7 +135,7 @@ def _make_record(
     }
     record: GraphRecord = makers[type(row)](row, parsed.graph, parsed.missing)
     if not parsed.failures:
-        record = record._replace(text_digest=digest_text(row.text))
+        record = record._replace(text_checksum=checksum_text(row.text))
     try:
         return record.format()
     except GraphError as exc:

@@ -1,4 +1,4 @@
-"""Graphs of texts that an earlier run has parsed already, found by the text's digest.
+"""Graphs of texts that an earlier run has parsed already, found by the text's checksum.
 
 Adding posts to a collection, or trying failed ones again, parses those alone.
 """
@@ -19,8 +19,8 @@ _TEXT = re.compile(rb"^# ::text ([0-9a-f]{32})$", re.MULTILINE)
 _DIGEST_BYTES = 16
 
 
-def digest_text(text: str) -> str:
-    """Return the digest by which the graph of a text is found."""
+def checksum_text(text: str) -> str:
+    """Return the checksum by which the graph of a text is found."""
     content = text.encode("utf-8", "surrogatepass")
     return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).hexdigest()
 
@@ -55,13 +55,13 @@ class KnownGraphs:
 
     def find(self, text: str) -> ParsedText | None:
         """Return what the parser made of a text, where it is known."""
-        digest = digest_text(text)
+        digest = checksum_text(text)
         key = np.uint64(int(digest[:16], 16))
         row = int(np.searchsorted(self._keys, key))
         if row == len(self) or self._keys[row] != key:
             return None
         record = self._read(int(self._numbers[row]), int(self._places[row]))
-        if record.text_digest != digest:
+        if record.text_checksum != digest:
             return None
         return ParsedText(record.graph, record.missing, ())
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.datasets import PenmanShards, ShardedTable
 from mathamr_kedro.experiments import (
     COLLECTION,
     CellOutputs,
     CellRecord,
-    fingerprint_collection,
+    checksum_collection,
 )
 from mathamr_kedro.experiments.first_results import tabulate_results
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
@@ -40,11 +40,11 @@ def identify_evaluation(
     **data: PenmanShards | ShardedTable,
 ) -> CellRecord:
     """Note under which parameters, and on which data, the encoder was evaluated."""
-    collection = fingerprint_collection(*(data[name] for name in COLLECTION))
+    collection = checksum_collection(*(data[name] for name in COLLECTION))
     graphs = PreprocessingConfig.read(parameters["preprocessing"])
     training = TrainingStageConfig.read(parameters["training"])
     trained = (encoder["prepared_graphs"], encoder.get("settings"))
-    is_current = trained == (graphs.key, fingerprint(training.describe_result()))
+    is_current = trained == (graphs.key, checksum(training.describe_result()))
     if not is_current:
         logger.warning(
             "encoder %s was trained with other parameters than the present ones: no "

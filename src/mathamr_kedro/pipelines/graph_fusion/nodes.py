@@ -14,8 +14,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from mathamr_kedro.base.checksums import checksum, name_version
 from mathamr_kedro.base.errors import WorkerError
-from mathamr_kedro.base.files import fingerprint, name_version
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Failure
 from mathamr_kedro.base.shards import EndOfShards, Shard, ShardPairs, StartOfShards
@@ -47,17 +47,17 @@ def fuse_graphs(
     formula_trees.check()
     step = name_version("fusion", FuseRecords.VERSION)
     inputs = amr_graphs.made_from, formula_trees.made_from
-    made_from = fingerprint(step, *inputs, config.mode)
+    made_from = checksum(step, *inputs, config.mode)
     names = ("AMR graphs", "formula trees", "mode", "version of the fusion")
     parts = dict(zip(names, (*inputs, config.mode, step), strict=True))
     failures, start = StartOfShards(made_from), StartOfShards(made_from, parts)
     yield failures, start
-    digests = amr_graphs.digests()
+    checksums = amr_graphs.checksums()
     todo = {
         name
         for name in amr_graphs.counts_by_shard
         if name not in failures.finished
-        or not start.is_finished(name, digests.get(name, ""))
+        or not start.is_finished(name, checksums.get(name, ""))
     }
     partitions = (
         Partition(name, list(RecordFile(file).blocks()))
@@ -70,7 +70,7 @@ def fuse_graphs(
     for result in run_partitions(
         function, partitions, config.workers, "graphs fused", total
     ):
-        yield _make_shards(made_from, result, digests.get(result.name, ""))
+        yield _make_shards(made_from, result, checksums.get(result.name, ""))
     yield EndOfShards(made_from), EndOfShards(made_from)
 
 

@@ -27,8 +27,8 @@ from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.search import (
     CollectionGraphs,
     EncodeRanges,
+    checksum_encoder,
     encode_collection,
-    fingerprint_encoder,
 )
 from mathamr_kedro.systems import SystemSources
 from mathamr_kedro.vectors import (
@@ -199,7 +199,7 @@ def _encode(
     """Encode graphs, given by the name of their folder, into one store."""
     settings = IndexingConfig.read(parameters).encoding
     model_folder = encoders.base / str(encoder["folder"]) / MODEL
-    mark = fingerprint_encoder(model_folder, graphs.encoded_from)
+    mark = checksum_encoder(model_folder, graphs.encoded_from)
     width = encoders.open(str(encoder["folder"])).config.projection_dim
     dtype = IndexingConfig.read(parameters).dtype
     with vectors.write(mark, width, dtype) as store:

@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.shards import EndOfShards, Shard, ShardPairs, StartOfShards
 from mathamr_kedro.corpus import Collection, Part, clean_in_batches
@@ -25,7 +25,7 @@ def extract_shards(
     """Yield shards as ``(failures, records)``.
 
     Args:
-        made_from: fingerprint of the raw files and of what else decides the shards.
+        made_from: checksum of the raw files and of what else decides the shards.
         sources: names of shards without their number, and raw records.
         clean: returns the clean record and what was wrong with the raw one; ``None``
             where records are as they should be.
@@ -66,10 +66,10 @@ def _clean_shards(
 def name_inputs(
     table: str, collection: Collection, raw_parts: Sequence[Part], size: int
 ) -> tuple[str, dict[str, str]]:
-    """Return what a table is made from: a fingerprint, and its parts by name."""
+    """Return what a table is made from: a checksum, and its parts by name."""
     parts = {
-        "raw files": collection.fingerprint(*raw_parts),
+        "raw files": collection.checksum(*raw_parts),
         "size of shards": str(size),
         "version of the readers": str(CLEANER_VERSION),
     }
-    return fingerprint(table, parts), parts
+    return checksum(table, parts), parts

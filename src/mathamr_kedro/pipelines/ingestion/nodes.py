@@ -14,7 +14,7 @@ from typing import Any
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from mathamr_kedro.base.files import fingerprint, name_version
+from mathamr_kedro.base.checksums import checksum, name_version
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.shards import EndOfShards, Shard, ShardPairs
 from mathamr_kedro.corpus import (
@@ -172,21 +172,21 @@ def build_formula_trees(
     """Build layout and operator trees of all formulas, each distinct one once.
 
     The index comes first: it has MathML. Formulas that stand in texts alone are read
-    from their LaTeX. The topics come last and are no part of the fingerprint: other
+    from their LaTeX. The topics come last and are no part of the checksum: other
     topics add their trees and leave those of the posts as they are.
     """
     config = IngestionConfig.read(parameters)
     reader = config.formula_trees.latex_reader
     tables = (formulas, posts, comments, topic_formulas)
-    sources = [table.fingerprint for table in tables[:-1]]
+    sources = [table.checksum for table in tables[:-1]]
     step = name_version("trees", TREES_VERSION)
-    made_from = fingerprint(step, *sources, *[reader] * (reader == "latexml"))
+    made_from = checksum(step, *sources, *[reader] * (reader == "latexml"))
     names = ("formulas", "posts", "comments", "reader", "version of the trees")
     parts = dict(zip(names, (*sources, reader, step), strict=True))
     start = StartOfTrees(made_from, parts)
     yield start
     files = (
-        (f"{source}-{table.fingerprint}-{file.stem}", table, file)
+        (f"{source}-{table.checksum}-{file.stem}", table, file)
         for source, table in enumerate(tables)
         for file in table.files()
     )
@@ -216,7 +216,7 @@ def check_judgments(
     known: set[str] = set()
     for table in posts.tables(["post_id"]):
         known |= judged.intersection(table["post_id"].to_pylist())
-    made_from = fingerprint("check", judgments.fingerprint, posts.fingerprint)
+    made_from = checksum("check", judgments.checksum, posts.checksum)
     problems = list(unknown_posts(found, known, "task1"))
     yield Shard.of_rows("judgments-unknown", made_from, problems)
     yield EndOfShards(made_from)
@@ -224,7 +224,7 @@ def check_judgments(
 
 def collect_failures(*tables: ShardedTable) -> Iterator[Shard | EndOfShards]:
     """Put everything that was wrong with raw records into one table."""
-    made_from = fingerprint("failures", *(table.fingerprint for table in tables))
+    made_from = checksum("failures", *(table.checksum for table in tables))
     for source, table in enumerate(tables):
         for part, failures in enumerate(table.tables()):
             rows = failures.num_rows

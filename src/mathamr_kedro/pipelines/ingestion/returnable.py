@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.base.shards import EndOfShards, Shard, ShardItem, StartOfShards
 from mathamr_kedro.datasets import ShardedTable
@@ -23,8 +23,8 @@ def list_returnable_formulas(
     rule = IngestionConfig.read(parameters).returnable
     has_index = bool(formulas.counts.get("written"))
     tables = (formulas,) if has_index else (posts, comments)
-    sources = [table.fingerprint for table in tables]
-    made_from = fingerprint("returnable", asdict(rule), *sources)
+    sources = [table.checksum for table in tables]
+    made_from = checksum("returnable", asdict(rule), *sources)
     start = StartOfShards(made_from)
     yield start
     columns = ("place", "issue", *FormulaInstance._fields)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.records import Failure, TrainingPair
 from mathamr_kedro.base.shards import (
     EndOfShards,
@@ -37,10 +37,10 @@ def choose_posts(
     """Choose the posts of the judged subset; without one the table is empty."""
     config = IngestionConfig.read(parameters)
     if config.subset is None:
-        yield EndOfShards(fingerprint("chosen", "all"))
+        yield EndOfShards(checksum("chosen", "all"))
         return
-    raw = collection.fingerprint("posts", "formulas", "qrels")
-    made_from = fingerprint("chosen", raw, asdict(config.subset), config.pairs)
+    raw = collection.checksum("posts", "formulas", "qrels")
+    made_from = checksum("chosen", raw, asdict(config.subset), config.pairs)
     start = StartOfShards(made_from)
     yield start
     if not start.finished:
@@ -60,7 +60,7 @@ def open_subset(
     if subset is None:
         return collection
     rows = chosen_posts.records()
-    return ChosenCollection(collection, rows, chosen_posts.fingerprint, subset)
+    return ChosenCollection(collection, rows, chosen_posts.checksum, subset)
 
 
 def pair_posts(
@@ -94,8 +94,8 @@ def pair_posts(
     pairs = list(chosen.filter_pairs(found))
     # Threads of a subset are not meant to be whole.
     problems = list(threads.problems()) if config.subset is None else []
-    links = [statement_links.fingerprint] if answers == "links" else []
-    made_from = fingerprint("pairs", posts.fingerprint, answers, *links)
+    links = [statement_links.checksum] if answers == "links" else []
+    made_from = checksum("pairs", posts.checksum, answers, *links)
     yield (
         Shard.of_rows("threads", made_from, problems),
         Shard.of_rows("pairs", made_from, pairs),
@@ -105,7 +105,7 @@ def pair_posts(
 
 def _pair_judged(collection: Collection, posts: ShardedTable) -> ShardPairs:
     """Pair queries with the documents that judgments for training call relevant."""
-    made_from = fingerprint("pairs", posts.fingerprint, collection.fingerprint("pairs"))
+    made_from = checksum("pairs", posts.checksum, collection.checksum("pairs"))
     known: set[PostId] = set()
     for table in posts.tables(["post_id"]):
         known.update(table["post_id"].to_pylist())

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import WorkerError
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.base.shards import EndOfShards, Shard, StartOfShards
@@ -45,14 +45,14 @@ def build_blocks(
     config = PreprocessingConfig.read(parameters)
     config.check_fusion(fusion.get("mode", "mathamr_plus"))
     variant = config.variant_key
-    made_from = fingerprint("blocks", math_graphs.made_from)
+    made_from = checksum("blocks", math_graphs.made_from)
     start = StartOfShards(made_from, {"math graphs": math_graphs.made_from})
     yield VariantShard(variant, start)
-    digests = math_graphs.digests()
+    checksums = math_graphs.checksums()
     todo = {
         shard
         for shard in math_graphs.counts_by_shard
-        if not start.is_finished(shard, digests.get(shard, ""))
+        if not start.is_finished(shard, checksums.get(shard, ""))
     }
     partitions = (
         Partition(shard, [file])
@@ -60,7 +60,7 @@ def build_blocks(
         if shard in todo
     )
     function = BuildBlocks(config.graph)
-    yield from _build(function, partitions, config, made_from, digests, len(todo))
+    yield from _build(function, partitions, config, made_from, checksums, len(todo))
     yield VariantShard(variant, EndOfShards(made_from))
 
 
@@ -76,8 +76,8 @@ def build_formula_blocks(
     config = PreprocessingConfig.read(parameters)
     variant, mode = config.variant_key, fusion.get("mode", "mathamr_plus")
     known = [blocks, comment_blocks]
-    sources = returnable_formulas.fingerprint, *(b.fingerprint(variant) for b in known)
-    made_from = fingerprint("formulas", *sources, formula_trees.made_from, mode)
+    sources = returnable_formulas.checksum, *(b.checksum(variant) for b in known)
+    made_from = checksum("formulas", *sources, formula_trees.made_from, mode)
     start = StartOfShards(made_from)
     yield VariantShard(variant, start)
     files = returnable_formulas.files() if config.graph.has_formulas else []
@@ -148,11 +148,11 @@ def number_graphs(
     """Replace labels by their numbers; refuse returnable formulas without a graph."""
     config = PreprocessingConfig.read(parameters)
     variant = config.variant_key
-    sources = {name: found.fingerprint(variant) for name, found in blocks.items()}
-    made_from = [sources["posts"], training_pairs.fingerprint]
+    sources = {name: found.checksum(variant) for name, found in blocks.items()}
+    made_from = [sources["posts"], training_pairs.checksum]
     if config.vocabulary.source is not None:  # another folder may get its name
         vocabulary = vocabularies.types.types, vocabularies.relations.roles
-        made_from.append(fingerprint(*vocabulary))
+        made_from.append(checksum(*vocabulary))
 
     def number(name: str) -> Iterator[GraphBlock]:
         found = vocabularies.renumber(blocks[name].blocks(variant))
@@ -163,7 +163,7 @@ def number_graphs(
 
     return Preparation(
         parameters=config,
-        made_from=fingerprint(*made_from),
+        made_from=checksum(*made_from),
         topics_from=sources["topics"],
         types=vocabularies.types,
         relations=vocabularies.relations,
@@ -172,8 +172,8 @@ def number_graphs(
         topics=number("topics"),
         formulas=chain(number("comments"), number("formulas")),
         returnable=_list_ids(returnable_formulas),
-        formulas_from=fingerprint(
-            sources["comments"], sources["formulas"], returnable_formulas.fingerprint
+        formulas_from=checksum(
+            sources["comments"], sources["formulas"], returnable_formulas.checksum
         ),
         report={
             "vocabulary": vocabularies.report.to_dict(),

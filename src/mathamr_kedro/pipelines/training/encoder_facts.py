@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.graph import PreparedGraphs
 from mathamr_kedro.learning.trainer import TrainingResult
 from mathamr_kedro.pipelines.training.parameters import TrainingStageConfig
@@ -18,7 +18,7 @@ def name_encoder(
     return {
         "folder": folder.name,
         "prepared_graphs": graphs.folder.name,
-        "settings": fingerprint(config.describe_result()),
+        "settings": checksum(config.describe_result()),
         "start_from": config.start_from,
     }
 

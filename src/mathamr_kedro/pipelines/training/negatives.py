@@ -8,8 +8,8 @@ from dataclasses import asdict
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import MinedNegatives
 from mathamr_kedro.base.shards import EndOfShards, Shard, ShardItem, StartOfShards
@@ -37,8 +37,8 @@ class TextNegatives:
     ) -> None:
         self._config, self._graphs = config, graphs
         self._posts, self._links = posts, post_links
-        tables = [None if t is None else t.fingerprint for t in (posts, post_links)]
-        self.made_from = fingerprint(
+        tables = [None if t is None else t.checksum for t in (posts, post_links)]
+        self.made_from = checksum(
             asdict(config.negatives),
             config.seed,
             graphs.folder.name,

@@ -12,8 +12,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.base.shards import ShardItem
 from mathamr_kedro.datasets import EncoderStore, LiveFigure, ShardedTable
 from mathamr_kedro.experiments.released_settings import ReleasedSettings
@@ -29,7 +29,7 @@ from mathamr_kedro.learning.pairs import Positions, TrainingPairs
 from mathamr_kedro.learning.rounds import train_in_rounds
 from mathamr_kedro.learning.teacher_vectors import write_document_vectors
 from mathamr_kedro.learning.trainer import MODEL
-from mathamr_kedro.model.weights import copy_model, digest_model
+from mathamr_kedro.model.weights import checksum_model, copy_model
 from mathamr_kedro.pipelines.training.curve import TrainingCurve
 from mathamr_kedro.pipelines.training.encoder_facts import (
     describe_training,
@@ -201,13 +201,13 @@ def _name_inputs(
     """Return what identifies all that a training learns from."""
     parts = [graphs.folder.name, graphs.made_from]
     if start is not None:
-        parts.append(digest_model(start))
+        parts.append(checksum_model(start))
     if config.negatives.source == "bm25":
         parts.append(negatives.made_from)
     if groups is not None:
-        parts.append(fingerprint(groups.tolist()))
+        parts.append(checksum(groups.tolist()))
     if config.makes_document_vectors and posts is not None:
-        parts.append(posts.fingerprint)
+        parts.append(posts.checksum)
     return "/".join(parts)
 
 
@@ -247,7 +247,7 @@ def _use_released(
     encoders: EncoderStore,
 ) -> _Outputs:
     """Put a copy of a released encoder where a trained one would be."""
-    made_from = f"{graphs.folder.name}/{graphs.made_from}/{digest_model(start)}"
+    made_from = f"{graphs.folder.name}/{graphs.made_from}/{checksum_model(start)}"
     folder = encoders.folder(config.describe_result(), made_from)
     copy_model(start, folder / MODEL)
     encoder = {

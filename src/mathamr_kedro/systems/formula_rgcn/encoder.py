@@ -22,8 +22,8 @@ import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from mathamr_kedro.base.checksums import check_file, replace_checked_file
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.base.sealing import check_sealed, replace_sealed
 from mathamr_kedro.graph import GraphBatch
 from mathamr_kedro.model import ComputeConfig, ModelConfig, choose_backend
 from mathamr_kedro.model.member_pooling import look_up
@@ -142,7 +142,7 @@ class NodeEncoders(nn.ModuleDict):
         """Write them with their vocabularies."""
         for kind in self:
             self[kind].vocabulary.write(folder, kind)
-        with replace_sealed(folder / _WEIGHTS) as part, part.open("wb") as file:
+        with replace_checked_file(folder / _WEIGHTS) as part, part.open("wb") as file:
             torch.save(self.copy_weights(), file)
 
     def copy_weights(self) -> dict[str, Tensor]:
@@ -151,13 +151,13 @@ class NodeEncoders(nn.ModuleDict):
 
     @staticmethod
     def read_file(path: Path, remedy: str) -> dict[str, Any]:
-        """Read what torch wrote to a sealed file; ``remedy`` ends the messages.
+        """Read what torch wrote, with a checksum; ``remedy`` ends the messages.
 
         Raises:
             DamagedFileError: it is not what was written.
             MalformedInputError: it cannot be read.
         """
-        check_sealed(path, remedy)
+        check_file(path, remedy)
         try:
             found: dict[str, Any] = torch.load(
                 path, map_location="cpu", weights_only=True

@@ -23,7 +23,7 @@ from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.base.types import FormulaId
 from mathamr_kedro.graph import SENTENCE
-from mathamr_kedro.model import ComputeConfig, digest_model
+from mathamr_kedro.model import ComputeConfig, checksum_model
 from mathamr_kedro.systems.formula_rgcn.config import Config, Kind, NodeSearchConfig
 from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoder, NodeEncoders
 from mathamr_kedro.systems.protocol import SystemSources
@@ -115,7 +115,7 @@ class NodeIndexes:
 def _create(config: Config, model: Path, folder: Path) -> VectorStore:
     return VectorStore.open(
         folder / "vectors",
-        digest_model(model),
+        checksum_model(model),
         config.model.hidden_dim,
         config.search.dtype,
     )

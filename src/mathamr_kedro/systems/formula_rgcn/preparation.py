@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mathamr_kedro.base.files import fingerprint
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.systems.formula_rgcn.config import KINDS, RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.forest import ForestWriter
@@ -34,7 +34,7 @@ def write_forests(
         if max(tree.size for tree in trees) > config.max_nodes:
             counts["too_large"] += 1
             continue
-        look = fingerprint(*(tree.to_string() for tree in trees))
+        look = checksum(*(tree.to_string() for tree in trees))
         if look in seen:
             counts["alike"] += 1
             continue

@@ -24,8 +24,8 @@ import torch
 from torch import Tensor
 from torch.optim import Adam
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import TrainingError
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.learning.checkpoints import (
     read_checkpoint,
@@ -172,7 +172,7 @@ class Trainer:
 
     @property
     def _made_from(self) -> str:
-        return fingerprint(asdict(self.config), self._seed, self.count)
+        return checksum(asdict(self.config), self._seed, self.count)
 
     def _save(self) -> None:
         values = {

@@ -20,8 +20,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import ConfigurationError, TrainingError
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.learning.checkpoints import (
     read_checkpoint,
@@ -199,7 +199,7 @@ class Phase:
     @property
     def _made_from(self) -> str:
         data = [rows.tolist() for rows in (self.pairs, self.held_out)]
-        return fingerprint(self.name, asdict(self.config), self.seed, data)
+        return checksum(self.name, asdict(self.config), self.seed, data)
 
     def _save(self, path: Path, optimizer: torch.optim.Optimizer) -> None:
         values = {

@@ -28,8 +28,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import MissingInputError, TrainingError
-from mathamr_kedro.base.files import fingerprint, replace_folder, write_text
+from mathamr_kedro.base.files import replace_folder, write_text
 from mathamr_kedro.learning.checkpoints import (
     read_checkpoint,
     write_checkpoint,
@@ -129,7 +130,7 @@ class _FoldTraining:
     def run(self, seed: int) -> Epochs:
         """Train, or go on; return one record for each epoch."""
         config = self._config
-        seed = int(fingerprint(seed, self._model)[:8], 16)
+        seed = int(checksum(seed, self._model)[:8], 16)
         kept, held = split_triples(self._triples, config.validation, seed)
         if not kept:
             return []
@@ -137,7 +138,7 @@ class _FoldTraining:
         optimizer = torch.optim.AdamW(
             encoder.parameters(), config.learning_rate, weight_decay=config.weight_decay
         )
-        made_from = fingerprint(seed, self._model, self._triples, repr(config))
+        made_from = checksum(seed, self._model, self._triples, repr(config))
         history = self._load(encoder, optimizer, made_from)
         for epoch in range(len(history), config.epochs):
             started = time.perf_counter()

@@ -31,8 +31,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
+from mathamr_kedro.base.checksums import check_file, replace_checked_file
 from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.base.sealing import check_sealed, replace_sealed
 from mathamr_kedro.systems.ssemb.config import StructureConfig
 from mathamr_kedro.systems.ssemb.graphs import GraphBatch
 
@@ -69,7 +69,7 @@ class StructureEncoder(nn.Module):
     def save(self, path: Path) -> None:
         """Write the weights."""
         state = {name: value.cpu() for name, value in self.state_dict().items()}
-        with replace_sealed(path) as part, part.open("wb") as file:
+        with replace_checked_file(path) as part, part.open("wb") as file:
             torch.save(state, file)
 
     @classmethod
@@ -87,7 +87,7 @@ class StructureEncoder(nn.Module):
                 f"Expected the weights of ssemb in {str(path)!r}; run the stage "
                 "'training'"
             )
-        check_sealed(path, f"delete {str(path.parents[1])!r} and train again")
+        check_file(path, f"delete {str(path.parents[1])!r} and train again")
         model = cls(config, num_labels)
         state = torch.load(path, map_location="cpu", weights_only=True)
         model.load_state_dict(state)

@@ -23,8 +23,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import ConfigurationError, TrainingError
-from mathamr_kedro.base.files import fingerprint
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.learning.checkpoints import (
     read_checkpoint,
@@ -140,7 +140,7 @@ class StructureTraining:
     @property
     def _made_from(self) -> str:
         sizes = [len(self.table), len(self.table.labels), len(self.vocabulary)]
-        return fingerprint(asdict(self.config), self.seed, sizes)
+        return checksum(asdict(self.config), self.seed, sizes)
 
     def _save(self, folder: Path, state: dict[str, Any]) -> None:
         values = {

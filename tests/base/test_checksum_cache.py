@@ -1,4 +1,4 @@
-"""Digests follow the content, and large files are read once."""
+"""Checksums follow the content, and large files are read once."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import os
 
 import pytest
 
-from mathamr_kedro.base.checksums import FileSeal
-from mathamr_kedro.base.content import ContentDigests
+from mathamr_kedro.base.checksums import ChecksumCache, FileChecksum
 from mathamr_kedro.corpus import OwnCollection
 
 OLD = 1_600_000_000 * 10**9
@@ -18,52 +17,52 @@ OLD = 1_600_000_000 * 10**9
 def file(tmp_path, monkeypatch):
     path = tmp_path / "Posts.xml"
     path.write_bytes(b"x" * 100_000)
-    monkeypatch.setattr("mathamr_kedro.base.content._RACE_SECONDS", -1.0)
+    monkeypatch.setattr("mathamr_kedro.base.checksums._RACE_SECONDS", -1.0)
     return path
 
 
 @pytest.fixture
 def read(monkeypatch):
     """Lists the files that are read whole."""
-    paths, real = [], FileSeal.of.__func__
+    paths, real = [], FileChecksum.of.__func__
     monkeypatch.setattr(
-        FileSeal, "of", classmethod(lambda c, p: paths.append(p) or real(c, p))
+        FileChecksum, "of", classmethod(lambda c, p: paths.append(p) or real(c, p))
     )
     return paths
 
 
 def test_touch_changes_nothing(file):
-    before = ContentDigests().digest(file)
+    before = ChecksumCache().checksum(file)
     os.utime(file)
-    assert ContentDigests().digest(file) == before
+    assert ChecksumCache().checksum(file) == before
 
 
 def test_new_content_of_the_same_size_and_time_is_noticed(file):
-    digests = ContentDigests()
+    checksums = ChecksumCache()
     os.utime(file, ns=(OLD, OLD))
-    before = digests.digest(file)
+    before = checksums.checksum(file)
     file.write_bytes(b"y" * 100_000)
     os.utime(file, ns=(OLD, OLD))
-    assert digests.digest(file) != before
+    assert checksums.checksum(file) != before
 
 
 def test_large_files_are_read_once_over_processes(file, tmp_path, read):
-    cache = tmp_path / "new" / "below" / "digests.json"
+    cache = tmp_path / "new" / "below" / "checksums.json"
     for _ in range(2):
-        digests = ContentDigests(cache)
-        assert digests.digest(file) == digests.digest(file)
+        checksums = ChecksumCache(cache)
+        assert checksums.checksum(file) == checksums.checksum(file)
     assert read == [file]
 
 
 def test_the_cache_holds_files_from_64_kib_on(file, tmp_path, read):
-    cache = tmp_path / "digests.json"
+    cache = tmp_path / "checksums.json"
     small, edge = tmp_path / "small", tmp_path / "edge"
     small.write_bytes(b"s" * ((1 << 16) - 1))
     edge.write_bytes(b"e" * (1 << 16))
     for _ in range(2):
-        digests = ContentDigests(cache)
+        checksums = ChecksumCache(cache)
         for path in (small, file, edge):
-            digests.digest(path)
+            checksums.checksum(path)
     assert [path.name for path in read] == ["small", "Posts.xml", "edge", "small"]
     assert list(json.loads(cache.read_text())) == [str(file), str(edge)]
 
@@ -75,9 +74,9 @@ def test_a_file_rests_two_seconds_before_it_is_remembered(
     path = tmp_path / "Posts.xml"
     path.write_text("x")
     now = path.stat().st_ctime + age
-    monkeypatch.setattr("mathamr_kedro.base.content.time.time", lambda: now)
-    digests = ContentDigests()
-    assert digests.digest(path) == digests.digest(path)
+    monkeypatch.setattr("mathamr_kedro.base.checksums.time.time", lambda: now)
+    checksums = ChecksumCache()
+    assert checksums.checksum(path) == checksums.checksum(path)
     assert len(read) == reads
 
 
@@ -87,43 +86,43 @@ def test_two_seconds_are_too_few_where_times_are_whole_seconds(
     path = tmp_path / "Posts.xml"
     path.write_text("x")
     os.utime(path, (2**31, 2**31))
-    monkeypatch.setattr("mathamr_kedro.base.content.time.time", lambda: 2.0**31 + 2)
-    digests = ContentDigests()
-    assert digests.digest(path) == digests.digest(path)
+    monkeypatch.setattr("mathamr_kedro.base.checksums.time.time", lambda: 2.0**31 + 2)
+    checksums = ChecksumCache()
+    assert checksums.checksum(path) == checksums.checksum(path)
     assert len(read) == 2
 
 
 def test_a_file_that_may_still_change_is_not_remembered(file, read, monkeypatch):
-    monkeypatch.setattr("mathamr_kedro.base.content._RACE_SECONDS", 60.0)
-    digests = ContentDigests()
-    digests.digest(file)
-    digests.digest(file)
+    monkeypatch.setattr("mathamr_kedro.base.checksums._RACE_SECONDS", 60.0)
+    checksums = ChecksumCache()
+    checksums.checksum(file)
+    checksums.checksum(file)
     assert len(read) == 2
 
 
 def test_damaged_and_unwritable_caches_are_passed_over(file, tmp_path):
-    cache = tmp_path / "digests.json"
+    cache = tmp_path / "checksums.json"
     cache.write_text("{")
-    expected = ContentDigests().digest(file)
-    assert ContentDigests(cache).digest(file) == expected
-    assert ContentDigests(file / "below").digest(file) == expected
+    expected = ChecksumCache().checksum(file)
+    assert ChecksumCache(cache).checksum(file) == expected
+    assert ChecksumCache(file / "below").checksum(file) == expected
 
 
-def test_a_restored_file_changes_the_digest(tmp_path, file):
-    digests = ContentDigests()
+def test_a_restored_file_changes_the_checksum(tmp_path, file):
+    checksums = ChecksumCache()
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "later")
-    before = digests.digest(link)
+    before = checksums.checksum(link)
     assert before.startswith("unreadable")
     (tmp_path / "later").write_text("there")
-    assert digests.digest(link) != before
+    assert checksums.checksum(link) != before
 
 
 def test_collections_are_named_by_content(tmp_path):
     (tmp_path / "a.md").write_text("Let $x$ be.")
-    before = OwnCollection(tmp_path).fingerprint("posts")
+    before = OwnCollection(tmp_path).checksum("posts")
     os.utime(tmp_path / "a.md", ns=(OLD, OLD))
-    assert OwnCollection(tmp_path).fingerprint("posts") == before
+    assert OwnCollection(tmp_path).checksum("posts") == before
     (tmp_path / "a.md").write_text("Let $y$ be.")
     os.utime(tmp_path / "a.md", ns=(OLD, OLD))
-    assert OwnCollection(tmp_path).fingerprint("posts") != before
+    assert OwnCollection(tmp_path).checksum("posts") != before
