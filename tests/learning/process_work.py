@@ -17,7 +17,7 @@ from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.inputs import TrainingInputs
 from mathamr_kedro.learning.pairs import TrainingPairs
 from mathamr_kedro.learning.processes import Processes
-from mathamr_kedro.learning.trainer import Trainer
+from mathamr_kedro.learning.trainer import EncoderLearner, run_training
 
 # Importing torch takes longer than these trainings: one server does it for all.
 _CONTEXT = get_context("forkserver")
@@ -71,10 +71,12 @@ def _train(job: Job, rank: int, port: int) -> None:
 
 
 def _run(job: Job, rank: int) -> None:
-    inputs = TrainingInputs(GraphShards(job.graphs), job.pairs, job.config)
+    given = TrainingInputs(GraphShards(job.graphs), job.pairs, job.config)
+    out = job.out if job.has_common_folder else job.out / str(rank)
+    out.mkdir(exist_ok=True)
     with Processes.join(torch.device("cpu")) as (processes, device):
-        trainer = Trainer(inputs, processes, device)
-        run, done = trainer.runner.run, list[int]()
+        learner = EncoderLearner(given, processes, device, out)
+        run, done = learner.runner.run, list[int]()
 
         def run_or_die(number: int) -> None:
             if job.killed == (rank, len(done)):
@@ -82,8 +84,6 @@ def _run(job: Job, rank: int) -> None:
             run(number)
             done.append(number)
 
-        trainer.runner.run = run_or_die  # type: ignore[method-assign]
-        out = job.out if job.has_common_folder else job.out / str(rank)
-        out.mkdir(exist_ok=True)
-        trainer.run(out, None)
-        torch.save(trainer.step.export_state(), job.out / f"rank_{rank}.pt")
+        learner.runner.run = run_or_die  # type: ignore[method-assign]
+        run_training(given, learner, processes, out)
+        torch.save(learner.export_state(), job.out / f"rank_{rank}.pt")

@@ -105,7 +105,7 @@ def test_progress_counts_down(shards, pairs, config, tmp_path):
         (2, 1, 1),
     ]
     assert told[-1].seconds_left == 0 < told[0].seconds_left
-    assert all(p.steps == 4 and p.pairs_per_second > 0 for p in told)
+    assert all(p.steps == 4 and p.items_per_second > 0 for p in told)
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def clock(monkeypatch):
     """Every look at it takes a second: two in each step that is told of."""
     ticks = count()
     monkeypatch.setattr(
-        "mathamr_kedro.learning.trainer.time",
+        "mathamr_kedro.learning.loop.time",
         SimpleNamespace(perf_counter=lambda: float(next(ticks))),
     )
 
@@ -131,7 +131,7 @@ def test_speed_counts_the_steps_since_the_start(shards, pairs, config, tmp_path,
     for p in told:
         left = 4 * (3 - p.epoch) + 4 - p.step
         assert p.epochs == 3
-        assert p.pairs_per_second == 2.0  # batches of four pairs
+        assert p.items_per_second == 2.0  # batches of four pairs
         assert p.seconds_left == 2.0 * left
     # The seconds of the steps before the kill count as well.
     assert [r.seconds for r in result.history] == [8.0, 8.0, 8.0]

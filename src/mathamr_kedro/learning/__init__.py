@@ -10,7 +10,8 @@ What is inside::
 
     before     pairs  negatives  term_negatives  single_formulas  formula_graphs
                node_vectors, teacher_vectors (files that a training needs)
-    learning   rounds ─> trainer ─> steps/ ─> losses ─> maxsim, triton_maxsim
+    learning   rounds ─> trainer ─> loop (of every system)
+               steps/ ─> losses ─> maxsim, triton_maxsim
                inputs (what is given)   config   augmentation   processes   validation
                distillation, pattern_teacher, formula_symbols (teachers)
     after      checkpoints  history  releasing  card  encoding
@@ -20,6 +21,7 @@ from mathamr_kedro.learning.card import Provenance
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
+from mathamr_kedro.learning.loop import Learner, ModuleLearner, Training
 from mathamr_kedro.learning.negatives import NegativesConfig, group_pairs
 from mathamr_kedro.learning.node_vectors import NodeVectorsConfig, build_node_vectors
 from mathamr_kedro.learning.pairs import Positions, TrainingPairs
@@ -36,11 +38,14 @@ from mathamr_kedro.learning.trainer import MODEL, TrainingResult, train
 __all__ = [
     "MODEL",
     "FormulaSymbols",
+    "Learner",
+    "ModuleLearner",
     "NegativesConfig",
     "NodeVectorsConfig",
     "Positions",
     "Provenance",
     "TermMiner",
+    "Training",
     "TrainingConfig",
     "TrainingPairs",
     "TrainingResult",

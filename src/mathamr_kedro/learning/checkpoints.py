@@ -1,4 +1,4 @@
-"""Checkpoints: everything that a training needs to go on to the same weights.
+"""Checkpoints: everything that a training needs to resume to the same weights.
 
 ::
 
@@ -14,8 +14,8 @@ Files are written beside their place and renamed: a killed training leaves whole
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,7 @@ from torch import Tensor
 
 from mathamr_kedro.base.checksums import check_file, replace_checked_file
 from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.learning.history import EpochRecord
-from mathamr_kedro.learning.steps import MEASURES, TrainingStep
+from mathamr_kedro.learning.history import Record
 
 VERSION = 1
 CHECKPOINT = "checkpoint.pt"
@@ -41,7 +39,7 @@ def write_checkpoint(path: Path, values: Mapping[str, Any]) -> None:
 def read_checkpoint(
     path: Path, device: torch.device | str = "cpu"
 ) -> dict[str, Any] | None:
-    """Read a checkpoint to a device; ``None`` where there is none.
+    """Read a checkpoint to a device; ``None`` if there is none.
 
     Raises:
         MalformedInputError: the file is no checkpoint.
@@ -49,7 +47,7 @@ def read_checkpoint(
     """
     if not path.is_file():
         return None
-    check_file(path, "delete it to start anew")
+    check_file(path, "delete it to start again")
     try:
         values: dict[str, Any] = torch.load(
             path, map_location=device, weights_only=True
@@ -57,7 +55,7 @@ def read_checkpoint(
         values["made_from"]
     except Exception as exc:
         raise MalformedInputError(
-            f"Expected a checkpoint in {str(path)!r} ({exc}); delete it to start anew"
+            f"Expected a checkpoint in {str(path)!r} ({exc}); delete it to start again"
         ) from exc
     return values
 
@@ -66,7 +64,7 @@ def refuse_other(
     path: Path,
     values: Mapping[str, Any],
     made_from: str,
-    remedy: str = "delete it to start anew",
+    remedy: str = "delete it to start again",
 ) -> None:
     """Refuse a checkpoint that was not made from the same.
 
@@ -92,8 +90,8 @@ class TrainingState:
     """Time spent in the next epoch so far."""
     best_epoch: int = 0
     best_loss: float = float("inf")
-    history: list[EpochRecord] = field(default_factory=list)
-    measures: Tensor = field(default_factory=lambda: torch.zeros(0, len(MEASURES)))
+    history: list[Record] = field(default_factory=list)
+    measures: Tensor = field(default_factory=lambda: torch.zeros(0, 1))
     """(steps, measures) of the next epoch so far."""
 
     def is_finished(self, num_epochs: int, patience: int) -> bool:
@@ -103,8 +101,14 @@ class TrainingState:
         stale = self.epoch - self.best_epoch
         return self.epoch >= num_epochs or (patience > 0 and stale >= patience)
 
-    def save(self, folder: Path, step: TrainingStep, made_from: str) -> None:
-        """Write a checkpoint; ``made_from`` says which training it belongs to."""
+    def save(self, path: Path, tensors: Mapping[str, Any], made_from: str) -> None:
+        """Write a checkpoint.
+
+        Args:
+            path: its file.
+            tensors: weights and the state of the optimizer.
+            made_from: says which training it belongs to.
+        """
         values = {
             "version": VERSION,
             "made_from": made_from,
@@ -113,39 +117,42 @@ class TrainingState:
             "seconds": self.seconds,
             "best_epoch": self.best_epoch,
             "best_loss": self.best_loss,
-            "history": [asdict(record) for record in self.history],
+            "history": [dict(record) for record in self.history],
             "measures": self.measures,
-            "tensors": step.export_state(),
+            "tensors": dict(tensors),
         }
-        write_checkpoint(folder / CHECKPOINT, values)
+        write_checkpoint(path, values)
 
     @classmethod
     def load(
-        cls, folder: Path, step: TrainingStep, made_from: str
+        cls,
+        path: Path,
+        take_over: Callable[[Mapping[str, Any]], None],
+        made_from: str,
     ) -> TrainingState | None:
-        """Continue from the checkpoint in a folder; ``None`` where there is none.
+        """Continue from a checkpoint; ``None`` if there is none.
+
+        Args:
+            path: its file.
+            take_over: is given the tensors.
+            made_from: says which training it must belong to.
 
         Raises:
             ConfigurationError: the checkpoint belongs to another training.
             MalformedInputError: the file is no checkpoint of this version.
             DamagedFileError: it is not what was written.
         """
-        path = folder / CHECKPOINT
         values = read_checkpoint(path)
         if values is None:
             return None
         if (version := values.get("version")) != VERSION:
             raise MalformedInputError(
                 f"Expected a checkpoint of version {VERSION} in {str(path)!r} "
-                f"(got {version!r}); delete it to start anew"
+                f"(got {version!r}); delete it to start again"
             )
-        remedy = (
-            "pairs, graphs or parameters changed: delete it or choose another folder"
-        )
+        remedy = "data or parameters changed: delete it or choose another folder"
         refuse_other(path, values, made_from, remedy)
-        step.import_state(values["tensors"])
-        history = [
-            read_parameters(EpochRecord, r, where="history") for r in values["history"]
-        ]
-        names = ("epoch", "step", "seconds", "best_epoch", "best_loss", "measures")
-        return cls(history=history, **{name: values[name] for name in names})
+        take_over(values["tensors"])
+        names = ("epoch", "step", "seconds", "best_epoch", "best_loss", "history")
+        known = {name: values[name] for name in names}
+        return cls(measures=values["measures"], **known)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from mathamr_kedro.base.formatting import format_duration
 from mathamr_kedro.base.machines import Machine
 
 logger = logging.getLogger(__name__)
 
+Record: TypeAlias = Mapping[str, Any]
+"""One epoch: measures by their names."""
+
 
 @dataclass(frozen=True)
 class EpochRecord:
-    """One epoch."""
+    """One epoch of MathAMR+."""
 
     epoch: int
     """From 1."""
@@ -24,7 +27,7 @@ class EpochRecord:
     train_loss: float
     """Mean over the steps of the epoch, with augmentation."""
     validation_loss: float | None
-    """Without augmentation; ``None`` where no pairs are held out."""
+    """Without augmentation; ``None`` if no pairs are held out."""
     accuracy: float
     """How often the right document came first among those of the batch."""
     validation_accuracy: float | None
@@ -39,17 +42,11 @@ class EpochRecord:
     memory_mib: float
     """Largest so far: reserved on the GPU, or resident on the host."""
     machine: Machine = field(default_factory=Machine)
-    """Where this epoch ran; a stopped training may go on elsewhere."""
-
-    @property
-    def watched(self) -> float:
-        """What early stopping looks at."""
-        held_out = self.validation_loss
-        return self.train_loss if held_out is None else held_out
+    """Where this epoch ran; a stopped training may resume elsewhere."""
 
 
 class Progress(NamedTuple):
-    """Where a training stands."""
+    """How far a training is."""
 
     epoch: int
     epochs: int
@@ -58,34 +55,25 @@ class Progress(NamedTuple):
     steps: int
     """Of this epoch."""
     loss: float
-    pairs_per_second: float
+    items_per_second: float
     seconds_left: float
     """To the last epoch; early stopping may come before."""
-    history: tuple[EpochRecord, ...] = ()
+    history: tuple[Record, ...] = ()
     """Of the epochs that have ended."""
 
-    @classmethod
-    def of_ended_epoch(
-        cls, history: Sequence[EpochRecord], epochs: int, steps: int
-    ) -> Progress:
-        """Return where a training stands after an epoch."""
-        last = history[-1]
-        left = (epochs - last.epoch) * last.seconds
-        return cls(
-            last.epoch, epochs, steps, steps, last.train_loss,
-            last.pairs_per_second, left, tuple(history),
-        )  # fmt: skip
-
-    def log(self) -> None:
-        """Log one line of self."""
+    def log(self, name: str, unit: str) -> None:
+        """Log one line of self: ``name`` is trained, with ``unit`` as items."""
+        speed = self.items_per_second
         logger.info(
-            "epoch %d/%d, step %d/%d: loss %.4f, %s pairs/s, %s left",
+            "%s: epoch %d/%d, step %d/%d: loss %.4f, %s %s/s, %s left",
+            name,
             self.epoch,
             self.epochs,
             self.step,
             self.steps,
             self.loss,
-            f"{self.pairs_per_second:,.{0 if self.pairs_per_second >= 10 else 1}f}",
+            f"{speed:,.{0 if speed >= 10 else 1}f}",
+            unit,
             format_duration(self.seconds_left),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from types import SimpleNamespace
 
 from mathamr_kedro.learning.history import EpochRecord, Progress
@@ -10,7 +11,7 @@ from mathamr_kedro.pipelines.training.curve import TrainingCurve
 
 def make_record(epoch, loss):
     values = (epoch, 10 * epoch, loss, loss + 0.1, 0.5, 0.4, 0.05, 1e-4, 1.0, 2.0, 5.0)
-    return EpochRecord(*values, 100.0)
+    return asdict(EpochRecord(*values, 100.0))
 
 
 def collect_curve():
@@ -29,7 +30,7 @@ def test_curve_grows_with_steps_and_epochs():
     assert drawn == []  # nothing was trained
     curve.tell(Progress(1, 2, 5, 10, 0.9, 1.0, 1.0))
     first = make_record(1, 0.7)
-    curve.tell(Progress.of_ended_epoch([first], 2, 10))
+    curve.tell(Progress(1, 2, 10, 10, 0.7, 5.0, 2.0, (first,)))
     curve.tell(Progress(2, 2, 5, 10, 0.6, 1.0, 1.0, (first,)))
     curve.end()
     assert drawn[0]["loss of the last steps"] == ((0.5,), (0.9,))

@@ -15,7 +15,7 @@ import torch
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, find_cause
 from mathamr_kedro.base.records import FormulaMention, Post
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
-from mathamr_kedro.learning.trainer import MODEL, Trainer
+from mathamr_kedro.learning.trainer import MODEL, EncoderLearner
 from tests.pipelines.training_world import (
     WORDS,
     read_weights,
@@ -71,7 +71,7 @@ def test_missing_encoder_is_named(trained) -> None:
 
 
 def test_second_run_trains_nothing(data: Path, trained, monkeypatch) -> None:
-    monkeypatch.setattr(Trainer, "_run_steps", None)
+    monkeypatch.setattr(EncoderLearner, "run_step", None)
     again = run_training(data)
     assert again.load("encoder") == trained.record
 
@@ -88,19 +88,18 @@ def test_killed_training_ends_with_the_same_weights(
 ) -> None:
     folder = data / "06_models/encoders" / trained.record["folder"]
     whole = folder.rename(folder.with_name("whole"))
-    original, ended = Trainer._end_epoch, []
+    original = EncoderLearner.describe_epoch
 
-    def die(self, state, out_dir):
-        if len(ended) == 2:
+    def die(self, epoch, measures, seconds):
+        if epoch == 3:
             raise KeyboardInterrupt
-        ended.append(state.epoch)
-        original(self, state, out_dir)
+        return original(self, epoch, measures, seconds)
 
-    monkeypatch.setattr(Trainer, "_end_epoch", die)
+    monkeypatch.setattr(EncoderLearner, "describe_epoch", die)
     with pytest.raises(KeyboardInterrupt):
         run_training(data)
     assert (folder / CHECKPOINT).is_file()
-    monkeypatch.setattr(Trainer, "_end_epoch", original)
+    monkeypatch.setattr(EncoderLearner, "describe_epoch", original)
     assert same(read_weights(run_training(data)), trained.weights)
     assert (whole / MODEL).is_dir()
 

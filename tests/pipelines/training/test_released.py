@@ -18,7 +18,7 @@ from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, fin
 from mathamr_kedro.cli import release
 from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
 from mathamr_kedro.learning.__main__ import main
-from mathamr_kedro.learning.trainer import MODEL, Trainer
+from mathamr_kedro.learning.trainer import MODEL, EncoderLearner
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model, save_model
 from tests.pipelines.graph_world import PROJECT, open_catalog, run_stage
@@ -158,7 +158,7 @@ def test_edited_card_is_not_lost(trained: Path, released: Path) -> None:
 def test_encoder_is_used_without_pairs(
     trained: Path, released: Path, other: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(Trainer, "__init__", None)
+    monkeypatch.setattr(EncoderLearner, "__init__", None)
     catalog = start(other, released, negatives={"source": "bm25"}, hard_negatives=1)
     record = catalog.load("encoder")
     assert record["training_pairs"] == record["best_epoch"] == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -169,7 +170,7 @@ class TrainingStep:
             "optimizer": [_copy_to_cpu(state.get(p, {})) for p in self.parameters],
         }
 
-    def import_state(self, values: dict[str, Any]) -> None:
+    def import_state(self, values: Mapping[str, Any]) -> None:
         """Continue from an exported state, before any step was captured."""
         self.model.load_state_dict(values["model"])
         self.loss.load_state_dict(values["loss"])

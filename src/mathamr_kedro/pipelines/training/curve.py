@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
 import plotly.graph_objects as go
 
 from mathamr_kedro.datasets import LiveFigure
-from mathamr_kedro.learning.history import EpochRecord, Progress
+from mathamr_kedro.learning.history import Progress, Record
 from mathamr_kedro.pipelines.training.report import draw_history
 
 
@@ -17,7 +16,7 @@ class TrainingCurve:
 
     def __init__(self, figure: LiveFigure) -> None:
         self._figure = figure
-        self._history: Sequence[EpochRecord] = ()
+        self._history: Sequence[Record] = ()
         self._running: list[tuple[float, float]] = []
 
     def tell(self, progress: Progress) -> None:
@@ -36,4 +35,4 @@ class TrainingCurve:
             self._figure.draw(self._make, at_once=True)
 
     def _make(self) -> go.Figure:
-        return draw_history([asdict(r) for r in self._history], self._running)
+        return draw_history(self._history, self._running)

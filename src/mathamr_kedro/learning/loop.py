@@ -1,0 +1,453 @@
+r"""The training loop of every system: epochs, checkpoints, early stopping, history.
+
+::
+
+    Training(learner, checkpoint, made_from, num_epochs).run()
+       │
+       ├─ learner.begin_epoch    batches of the epoch
+       ├─ learner.run_step       one batch: loss, gradient, optimizer
+       ├─ learner.describe_epoch validation, the record of the history
+       ├─ learner.keep           the best weights so far
+       └─ checkpoint.pt          now and then, and after each epoch
+
+What differs from one system to another is its :class:`Learner`. Most systems need no
+class of their own, but a :class:`ModuleLearner` with their module, their batches and
+their loss::
+
+    encoder = StructureEncoder(config)
+
+    def draw_batches(epoch):   # the same for the same epoch, or nothing could resume
+        order = np.random.default_rng([seed, epoch]).permutation(len(graphs))
+        return np.array_split(order, len(graphs) // 64)
+
+    def compute(rows):         # the loss, and here how often a view found its twin
+        first, second = encoder(draw_view(rows)), encoder(draw_view(rows))
+        scores = first @ second.T
+        return info_nce(scores, temperature=0.1), measure_accuracy(scores)
+
+    learner = ModuleLearner(
+        name="ssemb",
+        module=encoder,
+        optimizer=torch.optim.Adam(encoder.parameters(), lr=1e-3),
+        draw_batches=draw_batches,
+        compute=compute,
+        measures=("loss", "accuracy"),
+    )
+    made_from = fingerprint(asdict(config), seed, graphs.fingerprint)
+    history = Training(learner, folder / CHECKPOINT, made_from, num_epochs=5).run()
+    encoder.save(folder)
+
+With ``validate`` the best epoch counts instead of the last one (``keep_best`` writes
+it), with ``rate`` and ``clip_norm`` the optimizer does as papers ask.
+
+A stopped training that is started again with the same arguments resumes from its last
+checkpoint and ends with the same weights, bit by bit, if batches and losses follow from
+the seed, the epoch and the step only.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from mathamr_kedro.base.errors import TrainingError
+from mathamr_kedro.base.formatting import draw_sparkline
+from mathamr_kedro.learning.checkpoints import TrainingState
+from mathamr_kedro.learning.history import Progress, ProgressCallback, Record
+from mathamr_kedro.learning.processes import Processes
+
+logger = logging.getLogger(__name__)
+
+Batch = TypeVar("Batch")
+
+VALIDATION_LOSS = "validation_loss"
+"""Name of the measure by which the best epoch is chosen."""
+_SMOOTHED = 20
+"""Last steps whose mean loss is shown as progress."""
+
+
+class Learner(Protocol):
+    """What is trained, as the loop sees it."""
+
+    name: str
+    """In log lines and errors."""
+    batch_size: int
+    """Items of a step, for the speed in log lines."""
+    unit: str
+    """What these items are: pairs, formulas."""
+    measures: tuple[str, ...]
+    """Names of what a step measures; the first one is the loss."""
+
+    def measure_start(self) -> float:
+        """Return the loss that an epoch must beat to be the best; mostly infinite."""
+
+    def begin_epoch(self, epoch: int, num_epochs: int) -> int:
+        """Load an epoch, counted from 0, of so many; return its number of steps."""
+
+    def run_step(self, step: int) -> None:
+        """Run a step of the epoch; need not wait for the device."""
+
+    def read_measures(self, count: int) -> Tensor:
+        """(count, measures) of the first steps of the epoch, on the CPU.
+
+        Rows of steps that ran before the training was resumed are not looked at.
+        """
+
+    def describe_epoch(self, epoch: int, measures: Tensor, seconds: float) -> Record:
+        """Validate; return the record of an epoch, counted from 1, for the history."""
+
+    def watch(self, record: Record) -> float | None:
+        """Return the loss of a record that early stopping watches.
+
+        ``None`` if there is none: then the last epoch is the best one.
+        """
+
+    def summarise(self, record: Record) -> str:
+        """Return a record in a few words, for the log."""
+
+    def keep(self, history: Sequence[Record], is_best: bool) -> None:
+        """Write what is to last of an epoch, before its checkpoint is written."""
+
+    def export_state(self) -> Mapping[str, Any]:
+        """Return weights and the state of the optimizer."""
+
+    def import_state(self, values: Mapping[str, Any]) -> None:
+        """Take over an exported state."""
+
+
+class _Clock(NamedTuple):
+    """Times of the last log line and the last checkpoint."""
+
+    logged: float
+    saved: float
+
+
+@dataclass
+class Training:
+    """One training of a learner.
+
+    Args:
+        learner: what is trained.
+        checkpoint: file from which a stopped training resumes.
+        made_from: identifies all that decides the weights; the checkpoint of another
+            training is refused.
+        num_epochs: at most.
+        patience: epochs without a better loss before training ends; 0 never ends it.
+        checkpoint_seconds: time between two checkpoints inside an epoch; each epoch
+            ends with one.
+        log_seconds: time between two lines of progress.
+        processes: that train together; the first of them writes and logs.
+    """
+
+    learner: Learner
+    checkpoint: Path
+    made_from: str
+    num_epochs: int
+    patience: int = 0
+    checkpoint_seconds: float = 300.0
+    log_seconds: float = 10.0
+    processes: Processes = field(default_factory=Processes)
+    state: TrainingState | None = field(init=False, default=None)
+    """Where the training is; ``None`` before :meth:`resume`."""
+
+    def resume(self) -> TrainingState:
+        """Resume from the checkpoint, or start; :meth:`run` does it by itself.
+
+        Raises:
+            ConfigurationError: the checkpoint belongs to another training.
+            MalformedInputError: the file is no checkpoint of this version.
+            DamagedFileError: it is not what was written.
+        """
+        learner = self.learner
+        state = TrainingState.load(
+            self.checkpoint, learner.import_state, self.made_from
+        )
+        epoch, step = (0, 0) if state is None else (state.epoch, state.step)
+        self.processes.check_agreement(
+            f"{self.made_from} after epoch {epoch}, step {step}"
+        )
+        if state is None:
+            measures = torch.zeros(0, len(learner.measures))
+            state = TrainingState(measures=measures, best_loss=learner.measure_start())
+        elif self.processes.leads:
+            logger.info(
+                "%s: resuming after epoch %d, step %d", learner.name, epoch, step
+            )
+        self.state = state
+        return state
+
+    def run(self, progress: ProgressCallback | None = None) -> tuple[Record, ...]:
+        """Train until the last epoch, or until nothing gets better.
+
+        Args:
+            progress: is told now and then, and after each epoch, how far it is.
+
+        Returns:
+            The history: a record for each epoch.
+
+        Raises:
+            TrainingError: the loss is not finite.
+        """
+        state = self.state or self.resume()
+        while not state.is_finished(self.num_epochs, self.patience):
+            steps = self.learner.begin_epoch(state.epoch, self.num_epochs)
+            self._run_steps(state, steps, progress)
+            told = self._end_epoch(state, steps)
+            if progress is not None and self.processes.leads:
+                progress(told)
+        self.processes.wait()
+        return tuple(state.history)
+
+    def _run_steps(
+        self, state: TrainingState, steps: int, progress: ProgressCallback | None
+    ) -> None:
+        """Run the remaining steps of an epoch."""
+        before, started = state.seconds, time.perf_counter()
+        first, done = state.step, state.measures
+        clock = _Clock(started, started)
+        for i in range(first, steps):
+            self.learner.run_step(i)
+            now = time.perf_counter()
+            log_due = now - clock.logged >= self.log_seconds
+            save_due = now - clock.saved >= self.checkpoint_seconds
+            if not log_due and not save_due and i + 1 < steps:
+                continue
+            # Reading measures waits for the device.
+            fresh = self.learner.read_measures(i + 1)[first:]
+            state.step, state.measures = i + 1, torch.cat([done, fresh])
+            self._check_finite(state)
+            state.seconds = before + time.perf_counter() - started
+            if log_due:
+                clock = clock._replace(logged=now)
+                ran, seconds = i + 1 - first, state.seconds - before
+                self._tell(state, steps, ran / seconds, progress)
+            if save_due and i + 1 < steps:
+                clock = clock._replace(saved=now)
+                self._save(state)
+
+    def _tell(
+        self,
+        state: TrainingState,
+        steps: int,
+        steps_per_second: float,
+        progress: ProgressCallback | None,
+    ) -> None:
+        if not self.processes.leads:
+            return
+        left = (self.num_epochs - state.epoch) * steps - state.step
+        loss = float(state.measures[-_SMOOTHED:, 0].mean())
+        told = Progress(
+            epoch=state.epoch + 1,
+            epochs=self.num_epochs,
+            step=state.step,
+            steps=steps,
+            loss=loss,
+            items_per_second=steps_per_second * self.learner.batch_size,
+            seconds_left=left / steps_per_second,
+            history=tuple(state.history),
+        )
+        told.log(self.learner.name, self.learner.unit)
+        if progress is not None:
+            progress(told)
+
+    def _end_epoch(self, state: TrainingState, steps: int) -> Progress:
+        """Validate, keep the best weights, and write the checkpoint."""
+        learner, measures, seconds = self.learner, state.measures, state.seconds
+        record = learner.describe_epoch(state.epoch + 1, measures, seconds)
+        state.history.append(dict(record))
+        state.epoch, state.step, state.seconds = state.epoch + 1, 0, 0.0
+        state.measures = measures[:0]
+        watched = learner.watch(record)
+        is_best = watched is None or watched < state.best_loss
+        if is_best:
+            state.best_epoch = state.epoch
+            state.best_loss = math.inf if watched is None else watched
+        if self.processes.leads:
+            curve = [w for r in state.history if (w := learner.watch(r)) is not None]
+            logger.info(
+                "%s: epoch %d/%d: %s%s, %.1f s%s",
+                learner.name,
+                state.epoch,
+                self.num_epochs,
+                learner.summarise(record),
+                f" {draw_sparkline(curve)}" if curve else "",
+                seconds,
+                ", best so far" if is_best and curve else "",
+            )
+            learner.keep(state.history, is_best)
+            self._save(state)
+        return Progress(
+            epoch=state.epoch,
+            epochs=self.num_epochs,
+            step=steps,
+            steps=steps,
+            loss=float(measures[:, 0].double().mean()),
+            items_per_second=steps * learner.batch_size / max(seconds, 1e-9),
+            seconds_left=(self.num_epochs - state.epoch) * seconds,
+            history=tuple(state.history),
+        )
+
+    def _save(self, state: TrainingState) -> None:
+        if self.processes.leads:
+            state.save(self.checkpoint, self.learner.export_state(), self.made_from)
+
+    def _check_finite(self, state: TrainingState) -> None:
+        losses = state.measures[:, 0]
+        if losses.isfinite().all():
+            return
+        step = int((~losses.isfinite()).nonzero()[0])
+        raise TrainingError(
+            f"Expected a finite loss of {self.learner.name} (got "
+            f"{float(losses[step])!r} in epoch {state.epoch + 1}, step {step + 1}); "
+            "lower its learning_rate"
+        )
+
+
+RateOfStep: TypeAlias = Callable[[int, int], float]
+"""Part of the learning rate after some steps (from 0) of so many in all."""
+
+
+@dataclass(kw_only=True, eq=False)
+class ModuleLearner(Generic[Batch]):
+    """A module that learns from batches by a loss and an optimizer of torch.
+
+    Args:
+        name: of what is trained, in log lines and errors.
+        module: its weights and those of the optimizer are all that a checkpoint keeps.
+        optimizer: of its parameters.
+        draw_batches: returns the batches of an epoch, counted from 0. What is random
+            must follow from the epoch; what is random in a step, from the batch.
+        compute: returns the loss of a batch, or the loss and further measures.
+        validate: returns measures of what is held out, among them ``validation_loss``;
+            without it the last epoch is the best one.
+        keep_best: writes the weights after each epoch that is the best so far.
+        beats_start: whether the weights at the start count as an epoch to beat.
+        measures: names of what ``compute`` returns.
+        rate: part of the optimizer's learning rate at each step; all of it if ``None``.
+        clip_norm: norm of all gradients together, at most; ``None`` clips nothing.
+        describe: makes the means of a record from the (steps, measures) of an epoch;
+            those of all steps if ``None``.
+        facts: that each record of the history repeats.
+        batch_size: items of a step.
+        unit: what they are.
+    """
+
+    name: str
+    module: nn.Module
+    optimizer: torch.optim.Optimizer
+    draw_batches: Callable[[int], Sequence[Batch]]
+    compute: Callable[[Batch], Tensor | Sequence[Tensor]]
+    validate: Callable[[], Mapping[str, float]] | None = None
+    keep_best: Callable[[], None] | None = None
+    beats_start: bool = False
+    measures: tuple[str, ...] = ("loss",)
+    rate: RateOfStep | None = None
+    clip_norm: float | None = None
+    describe: Callable[[Tensor], Mapping[str, float]] | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    batch_size: int = 1
+    unit: str = "batches"
+
+    def __post_init__(self) -> None:
+        self._rates = [group["lr"] for group in self.optimizer.param_groups]
+        self._batches: Sequence[Batch] = ()
+        self._found = torch.zeros(0, len(self.measures))
+        self._first, self._total = 0, 0
+
+    def measure_start(self) -> float:
+        """See :class:`Learner`."""
+        if not self.beats_start or self.validate is None:
+            return math.inf
+        found = self._validate()
+        logger.info("%s: at the start: %s", self.name, _join(found))
+        if self.keep_best is not None:
+            self.keep_best()
+        return found.get(VALIDATION_LOSS, math.inf)
+
+    def begin_epoch(self, epoch: int, num_epochs: int) -> int:
+        """See :class:`Learner`."""
+        self._batches = self.draw_batches(epoch)
+        steps = len(self._batches)
+        self._first, self._total = epoch * steps, num_epochs * steps
+        device = next(self.module.parameters()).device
+        self._found = torch.zeros(steps, len(self.measures), device=device)
+        self.module.train()
+        return steps
+
+    def run_step(self, step: int) -> None:
+        """See :class:`Learner`."""
+        if self.rate is not None:
+            part = self.rate(self._first + step, self._total)
+            for group, rate in zip(
+                self.optimizer.param_groups, self._rates, strict=True
+            ):
+                group["lr"] = rate * part
+        self.optimizer.zero_grad(set_to_none=True)
+        computed = self.compute(self._batches[step])
+        values = [computed] if isinstance(computed, Tensor) else list(computed)
+        if values[0].requires_grad:  # a batch may hold nothing to learn from
+            values[0].backward()
+            if self.clip_norm is not None:
+                nn.utils.clip_grad_norm_(self.module.parameters(), self.clip_norm)
+            self.optimizer.step()
+        self._found[step] = torch.stack([v.detach().float() for v in values])
+
+    def read_measures(self, count: int) -> Tensor:
+        """See :class:`Learner`."""
+        return self._found[:count].cpu()
+
+    def describe_epoch(self, epoch: int, measures: Tensor, seconds: float) -> Record:
+        """See :class:`Learner`."""
+        means: Mapping[str, float]
+        if self.describe is None:
+            values = measures.double().mean(0).tolist()
+            means = dict(zip(self.measures, values, strict=True))
+        else:
+            means = self.describe(measures)
+        held_out = {} if self.validate is None else self._validate()
+        return {"epoch": epoch, **means, **held_out, "seconds": seconds, **self.facts}
+
+    def watch(self, record: Record) -> float | None:
+        """See :class:`Learner`."""
+        found: float | None = record.get(VALIDATION_LOSS)
+        return found
+
+    def summarise(self, record: Record) -> str:
+        """See :class:`Learner`."""
+        left_out = {"epoch", "seconds", *self.facts}
+        return _join({k: v for k, v in record.items() if k not in left_out})
+
+    def keep(self, history: Sequence[Record], is_best: bool) -> None:
+        """See :class:`Learner`."""
+        if is_best and self.keep_best is not None:
+            self.keep_best()
+
+    def export_state(self) -> Mapping[str, Any]:
+        """See :class:`Learner`."""
+        return {
+            "module": self.module.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+        }
+
+    def import_state(self, values: Mapping[str, Any]) -> None:
+        """See :class:`Learner`."""
+        self.module.load_state_dict(values["module"])
+        self.optimizer.load_state_dict(values["optimizer"])
+
+    @torch.no_grad()
+    def _validate(self) -> Mapping[str, float]:
+        self.module.eval()
+        return {} if self.validate is None else self.validate()
+
+
+def _join(values: Mapping[str, Any]) -> str:
+    shown = {k.replace("_", " "): v for k, v in values.items() if v is not None}
+    return ", ".join(f"{name} {value:.4f}" for name, value in shown.items())
