@@ -29,17 +29,16 @@ from torch import Tensor
 from torch_geometric.nn import FastRGCNConv, RGCNConv
 
 from benchmarks import graph_source
-from benchmarks.padded_maxsim import padded_maxsim
 from benchmarks.pyg_twin import PygBackend, PygTwin
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.graph import BatchSize, DeviceShards, GraphBatch, GraphShards
 from mathamr_kedro.learning.augmentation import AugmentationConfig, augment
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
-from mathamr_kedro.learning.maxsim import maxsim
 from mathamr_kedro.learning.steps import split_pairs
 from mathamr_kedro.model.backends import choose_backend
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model.maxsim import maxsim, padded_maxsim
 
 MOST_NODES = 150
 LIMITS = {"fp32": 2e-6, "tf32": 5e-3, "bf16": 2e-2}

@@ -18,9 +18,9 @@ from mathamr_kedro.base.errors import (
 from mathamr_kedro.learning.distillation import DistillationConfig, TextTeacher
 from mathamr_kedro.learning.inputs import TrainingInputs
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
-from mathamr_kedro.learning.maxsim import maxsim
 from mathamr_kedro.learning.pairs import TrainingPairs
 from mathamr_kedro.learning.trainer import train
+from mathamr_kedro.model.maxsim import maxsim
 from tests.learning.conftest import make_posts
 
 TEXTS = DistillationConfig(document_weight=2.0, document_temperature=0.2)

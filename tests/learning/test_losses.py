@@ -9,16 +9,15 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from benchmarks.padded_maxsim import padded_maxsim
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.learning.losses import (
     ContrastiveLoss,
     LossConfig,
-    _formula_nce,
-    _info_nce,
+    formula_nce,
 )
-from mathamr_kedro.learning.maxsim import take_documents
+from mathamr_kedro.model.losses import info_nce
+from mathamr_kedro.model.maxsim import padded_maxsim, take_documents
 
 FORMULA, SENTENCE, DOCUMENT = range(3)
 
@@ -61,12 +60,6 @@ def loss_of(config, queries, documents):
     return ContrastiveLoss(config)(queries, documents).loss.item()
 
 
-def test_info_nce_is_equation_3_6():
-    scores = torch.randn(4, 6)
-    loss = _info_nce(scores, torch.tensor(0.5), both_directions=False)
-    assert loss.item() == pytest.approx(slow_nce(scores, 0.5), rel=1e-5)
-
-
 def same_post(posts, number, other):
     """Give a post the rows, and so the name, of another one."""
     row = posts.columns["row"].clone()
@@ -89,7 +82,7 @@ def test_other_right_documents_of_a_query_are_no_negatives(both_directions):
         kept = scores.detach().clone()
         for place in left_out:
             kept[place] = -1e4
-        return _info_nce(kept, tau, both_directions).item()
+        return info_nce(kept, tau, symmetric=both_directions).item()
 
     plain = loss_of(config, queries, documents)
     assert plain == pytest.approx(slow([]), rel=1e-5)
@@ -99,13 +92,6 @@ def test_other_right_documents_of_a_query_are_no_negatives(both_directions):
     assert shared == pytest.approx(slow([(0, 1), (1, 0)]), rel=1e-5)
     assert again < plain
     assert shared < plain
-
-
-def test_both_directions_average_rows_and_columns():
-    scores = torch.randn(4, 6)
-    loss = _info_nce(scores, torch.tensor(0.5), both_directions=True)
-    there, back = slow_nce(scores, 0.5), slow_nce(scores[:, :4].T, 0.5)
-    assert loss.item() == pytest.approx((there + back) / 2, rel=1e-5)
 
 
 def test_maxsim_loss_uses_normalised_scores():
@@ -181,7 +167,7 @@ def test_further_documents_are_negatives():
 def test_formulas_of_a_pair_that_look_the_same_attract():
     queries, documents = pairs()
     tau = torch.tensor(1.0)
-    mine = _formula_nce(queries, documents, tau)
+    mine = formula_nce(queries, documents, tau)
     # Only formula 7 of query 0 stands in its document, twice; the others there are
     # formulas 8 and 5. Formula 8 stands in another pair, formula 9 nowhere.
     terms = (queries.vectors @ documents.vectors.T / tau)[0].exp()
@@ -235,7 +221,7 @@ def test_formula_loss_equals_its_slow_twin(chosen):
         [(SENTENCE, 0), (DOCUMENT, 0)],
         [(FORMULA, 9), (FORMULA, 0)],
     ], seed=1)  # fmt: skip
-    mine = _formula_nce(queries, documents, torch.tensor(1.0), chosen).item()
+    mine = formula_nce(queries, documents, torch.tensor(1.0), chosen).item()
     expected = slow_formula_nce(queries, documents, chosen)
     assert mine == pytest.approx(expected, rel=1e-5)
 
@@ -254,13 +240,13 @@ def test_ways_to_pair_formulas_differ():
 def test_equal_formula_of_another_pair_is_no_negative():
     queries = draw([[(FORMULA, 7)], [(FORMULA, 7)]])
     documents = draw([[(FORMULA, 7)], [(FORMULA, 7)]], seed=1)
-    loss = _formula_nce(queries, documents, torch.tensor(0.1))
+    loss = formula_nce(queries, documents, torch.tensor(0.1))
     assert loss.item() == pytest.approx(0, abs=1e-6)
 
 
 def test_formula_loss_without_partners_is_zero_with_zero_gradient():
     queries, documents = draw([[(FORMULA, 1)]]), draw([[(FORMULA, 2)]], seed=1)
-    loss = _formula_nce(queries, documents, torch.tensor(0.1))
+    loss = formula_nce(queries, documents, torch.tensor(0.1))
     loss.backward()
     assert loss.item() == 0
     assert not queries.vectors.grad.any()
@@ -270,17 +256,17 @@ def test_formulas_before_the_first_post_do_not_count():
     """Documents stand behind the queries of their batch, in one tensor."""
     queries, documents = pairs()
     tau = torch.tensor(1.0)
-    expected = _formula_nce(queries, documents, tau)
+    expected = formula_nce(queries, documents, tau)
     both = RaggedVectors.join([queries, documents])
     behind = replace(both, ptr=documents.ptr + len(queries.vectors))
-    assert _formula_nce(queries, behind, tau).item() == pytest.approx(expected.item())
+    assert formula_nce(queries, behind, tau).item() == pytest.approx(expected.item())
 
 
 def test_formula_weight_adds_the_formula_loss():
     queries, documents = pairs()
     plain = loss_of(LossConfig(), queries, documents)
     weighted = loss_of(LossConfig(formula_weight=0.5), queries, documents)
-    extra = _formula_nce(queries, documents, torch.tensor(0.05)).item()
+    extra = formula_nce(queries, documents, torch.tensor(0.05)).item()
     assert weighted == pytest.approx(plain + 0.5 * extra, rel=1e-4)
 
 

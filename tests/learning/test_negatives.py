@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.padded_maxsim import padded_maxsim
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.graph import GraphShards, ShardWriter
 from mathamr_kedro.learning import rounds, trainer
 from mathamr_kedro.learning.config import TrainingConfig
-from mathamr_kedro.learning.maxsim import take_documents
 from mathamr_kedro.learning.negatives import (
     NegativesConfig,
     group_pairs,
@@ -24,6 +22,7 @@ from mathamr_kedro.learning.rounds import NEGATIVES, train_in_rounds
 from mathamr_kedro.learning.steps import split_pairs
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model.maxsim import padded_maxsim, take_documents
 from mathamr_kedro.model.weights import load_model
 
 CPU = ComputeConfig(device="cpu")

@@ -23,8 +23,8 @@ from torch import Tensor
 
 from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.graph import GraphShards
-from mathamr_kedro.learning.maxsim import take_documents
+from mathamr_kedro.graph import FORMULA, GraphShards
+from mathamr_kedro.model.maxsim import take_documents
 
 
 @dataclass(frozen=True)
@@ -118,6 +118,13 @@ class TextTeacher:
     def _find(self, posts: RaggedVectors) -> Tensor:
         last = posts.columns["row"].long()[posts.ptr[1:].long() - 1]
         return self._vectors[torch.searchsorted(self._ends, last, right=True)]
+
+
+def is_formula(posts: RaggedVectors) -> Tensor:
+    """(P,) which vectors are formulas of posts; spare ones are not."""
+    place = torch.arange(len(posts.vectors), device=posts.ptr.device)
+    is_inside = (place >= posts.ptr[0]) & (place < posts.ptr[-1])
+    return is_inside & (posts.columns["kind"] == FORMULA)
 
 
 def compare_similarities(

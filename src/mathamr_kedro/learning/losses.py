@@ -1,15 +1,19 @@
-r"""Contrastive losses with in-batch negatives.
+r"""The loss of MathAMR+, of two parts and more.
 
 .. math::
-    \mathcal{L}_{NCE} = -\frac{1}{B} \sum_i \log
-        \frac{\exp(S_{ii} / \tau)}{\sum_j \exp(S_{ij} / \tau)} \quad (3.6)
-
     \mathcal{L} = \beta\, \mathcal{L}_{MaxSim} + (1 - \beta)\, \mathcal{L}_{doc}
     \quad (4.2)
 
-:math:`\mathcal{L}_{MaxSim}` is Eq. 3.6 on normalised MaxSim scores (Eq. 3.8),
-:math:`\mathcal{L}_{doc}` on products of document vectors (Eq. 4.1); both share the
-temperature :math:`\tau = \exp(t)`.
+:math:`\mathcal{L}_{MaxSim}` is InfoNCE (Eq. 3.6, :mod:`mathamr_kedro.model.losses`) on
+normalised MaxSim scores (Eq. 3.8), :math:`\mathcal{L}_{doc}` on products of document
+vectors (Eq. 4.1); both share the temperature :math:`\tau = \exp(t)`. Vectors of posts
+are :class:`~mathamr_kedro.base.ragged.RaggedVectors` with the columns
+
+=========  =====================================================
+``kind``   formula, sentence or document
+``label``  equal for formulas that look the same, 0 for none
+``row``    where each vector is in the shards
+=========  =====================================================
 """
 
 from __future__ import annotations
@@ -20,15 +24,19 @@ from math import log
 from typing import Literal, NamedTuple, TypeAlias
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.learning.distillation import TextTeacher
-from mathamr_kedro.learning.maxsim import is_formula, maxsim, take_documents
+from mathamr_kedro.learning.distillation import TextTeacher, is_formula
 from mathamr_kedro.learning.pattern_teacher import PatternTeacher
-from mathamr_kedro.model import Precision
+from mathamr_kedro.model import (
+    Precision,
+    info_nce,
+    measure_accuracy,
+    multi_positive_info_nce,
+)
+from mathamr_kedro.model.maxsim import maxsim, take_documents
 
 FormulaPairs: TypeAlias = Literal["visual", "thread", "both"]
 """Which formulas of a post and its pair belong together.
@@ -93,28 +101,7 @@ class LossValue(NamedTuple):
     accuracy: Tensor
 
 
-def _info_nce(
-    scores: Tensor,
-    temperature: Tensor,
-    both_directions: bool,
-    right_too: Tensor | None = None,
-) -> Tensor:
-    """Eq. 3.6; query i belongs to document i, further documents are negatives.
-
-    Those that ``right_too`` marks are left out: they are no negatives.
-    """
-    logits = scores / temperature
-    if right_too is not None:
-        logits = logits.masked_fill(right_too, torch.finfo(logits.dtype).min)
-    right = torch.arange(len(scores), device=scores.device)
-    loss = F.cross_entropy(logits, right)
-    if both_directions:
-        back = F.cross_entropy(logits[:, : len(scores)].T, right)
-        loss = (loss + back) / 2
-    return loss
-
-
-def _formula_nce(
+def formula_nce(
     queries: RaggedVectors,
     documents: RaggedVectors,
     temperature: Tensor,
@@ -139,13 +126,8 @@ def _formula_nce(
         positive = torch.where(positive.any(1, keepdim=True), positive, of_pair)
     others = both & ~equal
     counted = positive | (others if chosen == "visual" else others & ~of_pair)
-    logits = queries.vectors @ documents.vectors.T / temperature
-    lowest = torch.finfo(logits.dtype).min
-    of_all = torch.logsumexp(logits.masked_fill(~counted, lowest), 1)
-    of_positive = torch.logsumexp(logits.masked_fill(~positive, lowest), 1)
-    has_partner = positive.any(1)
-    losses = torch.where(has_partner, of_all - of_positive, 0.0)
-    return losses.sum() / has_partner.sum().clamp(min=1)
+    scores = queries.vectors @ documents.vectors.T
+    return multi_positive_info_nce(scores, temperature, positive, counted)
 
 
 def _find_right_too(queries: RaggedVectors, documents: RaggedVectors) -> Tensor | None:
@@ -200,19 +182,18 @@ class ContrastiveLoss(nn.Module):
         right_too = _find_right_too(queries, documents)
         loss = torch.stack(
             [
-                w * _info_nce(s, tau, config.both_directions, right_too)
+                w * info_nce(s, tau, right_too, config.both_directions)
                 for w, s in weighted
             ]
         ).sum()
         if config.formula_weight > 0:
-            formulas = _formula_nce(queries, documents, tau, config.formula_pairs)
+            formulas = formula_nce(queries, documents, tau, config.formula_pairs)
             loss = loss + config.formula_weight * formulas
         scores = weighted[0][1]
         maxsim_scores = scores if config.uses_maxsim else None
         for teacher in self.teachers:
             loss = loss + teacher.distil(queries, documents, tau, maxsim_scores)
-        right = torch.arange(len(scores), device=scores.device)
-        return LossValue(loss, (scores.argmax(1) == right).float().mean())
+        return LossValue(loss, measure_accuracy(scores))
 
     def _score(
         self, queries: RaggedVectors, documents: RaggedVectors

@@ -25,9 +25,9 @@ from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.encoding import encode_shards
-from mathamr_kedro.learning.maxsim import maxsim, take_documents
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
 from mathamr_kedro.model import MathAMRPlus
+from mathamr_kedro.model.maxsim import maxsim, take_documents
 
 _BLOCK = {"cpu": (64, 1024), "cuda": (1024, 4096)}
 """Queries and documents that are compared at once."""

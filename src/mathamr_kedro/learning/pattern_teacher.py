@@ -33,9 +33,9 @@ from mathamr_kedro.learning.augmentation import mix_bits
 from mathamr_kedro.learning.distillation import (
     DistillationConfig,
     compare_similarities,
+    is_formula,
 )
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
-from mathamr_kedro.learning.maxsim import is_formula
 
 _GRAPHS = 128
 """Graphs described at once."""

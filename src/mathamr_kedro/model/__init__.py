@@ -14,6 +14,7 @@ What is inside, an equation a file::
     member_pooling     means over members              torch_backend       any device
     projection         the head (3.3)                  triton_backend      CUDA
     readout            what members add to it        row_plan, tiles, triton_*  below
+    maxsim             scores (3.5, 3.7)             losses     InfoNCE (3.6)
 
 Modules named ``triton_*`` hold kernels with the code that launches them. They import
 the package triton, so they are themselves imported only where they can run.
@@ -22,6 +23,11 @@ the package triton, so they are themselves imported only where they can run.
 from mathamr_kedro.model.backends import can_use_triton, choose_backend
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig, Precision
 from mathamr_kedro.model.host_copy import HostCopy
+from mathamr_kedro.model.losses import (
+    info_nce,
+    measure_accuracy,
+    multi_positive_info_nce,
+)
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.member_pooling import gather_rows
 from mathamr_kedro.model.weights import (
@@ -43,7 +49,10 @@ __all__ = [
     "choose_backend",
     "copy_model",
     "gather_rows",
+    "info_nce",
     "load_model",
+    "measure_accuracy",
+    "multi_positive_info_nce",
     "read_shape",
     "save_model",
 ]

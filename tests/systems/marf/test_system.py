@@ -243,7 +243,7 @@ def test_a_damaged_checkpoint_is_named(
         folder.train()
     checkpoint = folder.model / "formula.pt"
     checkpoint.write_bytes(checkpoint.read_bytes()[:-9])
-    with pytest.raises(DamagedFileError, match=r"formula\.pt.*start anew"):
+    with pytest.raises(DamagedFileError, match=r"formula\.pt.*start again"):
         folder.train()
 
 

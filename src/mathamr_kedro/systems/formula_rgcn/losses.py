@@ -27,7 +27,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.learning.maxsim import find_partners
+from mathamr_kedro.model.maxsim import find_partners
 
 
 class PairLoss(NamedTuple):

@@ -21,7 +21,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.learning.maxsim import maxsim
+from mathamr_kedro.model.maxsim import maxsim
 from mathamr_kedro.systems.marf.config import Scoring
 
 _LEAST = 1e-6

@@ -4,15 +4,16 @@ r"""MaxSim between all queries and all documents of a batch, without padding.
     S_{ij} = \sum_{t=1}^{|q_i|} \max_{1 \le s \le |d_j|} q_{i,t}^\top d_{j,s}
     \quad (3.5), \qquad \tilde{S}_{ij} = S_{ij} / |q_i| \quad (3.7)
 
-Posts have between one and some hundred vectors. Padding them to the longest of a batch
-makes memory grow with its square; here they stand one after another, as
-:class:`~mathamr_kedro.base.ragged.RaggedVectors` with the columns
+====================  ================================================================
+:func:`maxsim`        Eq. 3.7 with gradients: Triton on CUDA, torch elsewhere
+:func:`best_products` the maxima of Eq. 3.5 before their sum, with gradients
+:func:`find_partners` the same without gradients, and where they are
+:func:`padded_maxsim` Eq. 3.7 as the thesis computes it, the slow twin
+====================  ================================================================
 
-=========  =====================================================
-``kind``   formula, sentence or document
-``label``  equal for formulas that look the same, 0 for none
-``row``    where each vector stands in the shards
-=========  =====================================================
+Posts have between one and some hundred vectors. Padding them to the longest of a batch
+makes memory grow with its square; here they follow one another, as
+:class:`~mathamr_kedro.base.ragged.RaggedVectors`.
 """
 
 from __future__ import annotations
@@ -22,20 +23,15 @@ from itertools import pairwise
 from typing import Any
 
 import torch
+import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.graph import FORMULA
-from mathamr_kedro.model import Precision, can_use_triton, gather_rows
+from mathamr_kedro.model.backends import can_use_triton
+from mathamr_kedro.model.config import Precision
+from mathamr_kedro.model.member_pooling import gather_rows
 
 _CHUNK = 1 << 24
-
-
-def is_formula(posts: RaggedVectors) -> Tensor:
-    """(P,) which vectors are formulas of posts; spare ones are not."""
-    place = torch.arange(len(posts.vectors), device=posts.ptr.device)
-    is_inside = (place >= posts.ptr[0]) & (place < posts.ptr[-1])
-    return is_inside & (posts.columns["kind"] == FORMULA)
 
 
 def take_documents(posts: RaggedVectors) -> Tensor:
@@ -49,7 +45,7 @@ def maxsim(
     """(B, C) scores of each query for each document, divided by |q| (Eq. 3.7)."""
     args = (queries.vectors, queries.ptr, documents.vectors, documents.ptr)
     if can_use_triton(queries.vectors.device, queries.vectors.shape[1]):
-        kernels = import_module("mathamr_kedro.learning.triton_maxsim")
+        kernels = import_module("mathamr_kedro.model.triton_maxsim")
         fused: Tensor = kernels.fused_maxsim(*args, precision)
         return fused
     scores: Tensor = _MaxSim.apply(*args)
@@ -67,6 +63,24 @@ def find_partners(
     first, end = int(queries.ptr[0]), int(queries.ptr[-1])
     mine, theirs = queries.vectors.detach(), documents.vectors.detach()
     return _find(mine[first:end], theirs, documents.ptr)
+
+
+def best_products(queries: RaggedVectors, documents: RaggedVectors) -> Tensor:
+    """(M, C) best product of each query vector in each document, with gradients."""
+    best, where = find_partners(queries, documents)
+    args = (queries.vectors, documents.vectors, queries.ptr, best, where)
+    products: Tensor = _BestProducts.apply(*args)
+    return products
+
+
+def padded_maxsim(queries: RaggedVectors, documents: RaggedVectors) -> Tensor:
+    """(B, C) Eq. 3.7 padded and masked, as the thesis computes it (3.4.1)."""
+    q, q_real = queries.padded()
+    d, d_real = documents.padded()
+    similar = torch.einsum("itk,jsk->ijts", q, d)
+    best = similar.masked_fill(~d_real[None, :, None, :], -torch.inf).amax(-1)
+    total = best.masked_fill(~q_real[:, None, :], 0.0).sum(-1)
+    return total / q_real.sum(-1)[:, None]
 
 
 class _MaxSim(torch.autograd.Function):
@@ -95,6 +109,42 @@ class _MaxSim(torch.autograd.Function):
             d_q[token] = spread @ d
             d_d += spread.T @ q[token]
         return d_q, None, d_d, None
+
+
+class _BestProducts(torch.autograd.Function):
+    """Products with partners that are known, and their gradients.
+
+    Of the products of all vectors with all vectors, one for each document counts;
+    gradients are sums over those only, in an order that never changes.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, q: Tensor, d: Tensor, q_ptr: Tensor, best: Tensor, where: Tensor
+    ) -> Tensor:
+        ctx.save_for_backward(q, d, where)
+        ctx.start = int(q_ptr[0])
+        return best.clone()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        q, d, where = ctx.saved_tensors
+        mine = slice(ctx.start, ctx.start + len(where))
+        d_q = torch.zeros_like(q)
+        d_q[mine] = F.embedding_bag(
+            where, d, per_sample_weights=grad.contiguous(), mode="sum"
+        )
+        partner, order = where.flatten().sort(stable=True)
+        starts = torch.arange(len(d) + 1, device=d.device)
+        d_d = F.embedding_bag(
+            order // where.shape[1] + ctx.start,
+            q,
+            torch.searchsorted(partner, starts),
+            per_sample_weights=grad.flatten()[order],
+            include_last_offset=True,
+            mode="sum",
+        )
+        return d_q, d_d, None, None, None
 
 
 def _find(mine: Tensor, d: Tensor, d_ptr: Tensor) -> tuple[Tensor, Tensor]:

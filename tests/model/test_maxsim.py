@@ -12,11 +12,12 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from benchmarks.padded_maxsim import padded_maxsim
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.learning.maxsim import (
+from mathamr_kedro.model.maxsim import (
+    best_products,
     find_partners,
     maxsim,
+    padded_maxsim,
     take_documents,
 )
 
@@ -52,7 +53,7 @@ def gradients(scores, queries, documents):
 @pytest.fixture(params=["loop", "scatter"])
 def _way(request, monkeypatch):
     """Run a test as a CPU finds partners, and as a GPU does."""
-    home = "mathamr_kedro.learning.maxsim"
+    home = "mathamr_kedro.model.maxsim"
     found = getattr(importlib.import_module(home), f"_find_by_{request.param}")
     monkeypatch.setattr(f"{home}._find_by_loop", found)
 
@@ -81,7 +82,7 @@ def test_small_chunks_change_nothing(monkeypatch):
     queries, documents = draw([3, 1, 5, 2]), draw([4, 1, 20, 2, 3], seed=1)
     whole = maxsim(queries, documents)
     expected = gradients(whole, queries, documents)
-    monkeypatch.setattr("mathamr_kedro.learning.maxsim._CHUNK", 60)
+    monkeypatch.setattr("mathamr_kedro.model.maxsim._CHUNK", 60)
     parts = maxsim(queries, documents)
     assert torch.allclose(whole, parts)
     pairs = zip(gradients(parts, queries, documents), expected, strict=True)
@@ -123,6 +124,21 @@ def test_partners_are_the_nearest_and_of_equals_the_first():
 
 
 @pytest.mark.usefixtures("_way")
+def test_best_products_sum_up_to_maxsim_with_its_gradients():
+    queries, documents = draw([3, 1, 5], spare=2), draw([4, 1, 20, 2], 1, seed=1)
+    products = best_products(queries, documents)
+    mine = torch.stack([part.mean(0) for part in products.split([3, 1, 5])])
+    scores = padded_maxsim(queries, documents)
+    assert torch.allclose(mine, scores)
+    pairs = zip(
+        gradients(mine, queries, documents),
+        gradients(scores, queries, documents),
+        strict=True,
+    )
+    assert all(torch.allclose(a, b) for a, b in pairs)
+
+
+@pytest.mark.usefixtures("_way")
 def test_posts_may_stand_anywhere_among_the_vectors():
     both = draw([3, 1, 5, 2, 4], spare=2)
     queries = replace(both, ptr=both.ptr[:3])
@@ -154,7 +170,7 @@ def test_document_vector_is_the_last_of_each_post():
 )
 @pytest.mark.filterwarnings("ignore:Conversion of an array")
 def test_kernels_equal_the_padded_twin():
-    from mathamr_kedro.learning.triton_maxsim import fused_maxsim
+    from mathamr_kedro.model.triton_maxsim import fused_maxsim
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     queries, documents = draw([3, 1, 5], 2), draw([4, 70, 2, 3], 3, seed=1)
