@@ -46,8 +46,13 @@ class TextsBeside:
                 kind = "comment" if comment or post is None else post.post_type
                 thread = post_id if post is None else post.thread_id
                 found[key] = Post(
-                    key, kind, thread, thread, None, None, None, (), "", *text
-                )  # fmt: skip
+                    post_id=key,
+                    post_type=kind,
+                    thread_id=thread,
+                    parent_id=thread,
+                    text=text.text,
+                    formula_map=text.formula_map,
+                )
         return found
 
 

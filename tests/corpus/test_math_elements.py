@@ -7,7 +7,7 @@ import pytest
 from mathamr_kedro.corpus.extraction import clean_text
 from mathamr_kedro.corpus.front_matter import FrontMatter
 from mathamr_kedro.corpus.math_elements import MathElement
-from mathamr_kedro.corpus.sections import Section
+from mathamr_kedro.corpus.sections import split_sections
 from mathamr_kedro.formula import slt_from_mathml, trees_from_latex
 from tests.conftest import LONG, ends
 
@@ -115,6 +115,6 @@ def test_math_that_never_ends_is_no_formula():
 @ends
 def test_cost_grows_with_the_length(piece, markup):
     text = "<math>" + piece * (LONG // len(piece)) + "</math>"
-    assert Section.split(text, markup)
+    assert split_sections(text, markup)
     FrontMatter.read("---\na: " + text)
     clean_text("", text, "1", markup=markup)

@@ -153,9 +153,9 @@ def test_damaged_gzip_file_gives_its_whole_lines_and_a_failure(tmp_path):
     posts, failures = posts_of(tmp_path)
     assert 100 < len(posts) < 5000 and posts[-1].post_id == "fine.md"
     assert [(f.source, f.reason) for f in failures] == [
-        ("cut.jsonl.gz", "damaged_gzip")
+        ("cut.jsonl.gz", "damaged_file")
     ]
-    assert failures[0].place == f"line {len(posts)}"
+    assert failures[0].place == f"after line {len(posts) - 1}"
 
 
 def test_text_that_is_no_unicode_is_a_failure_with_its_place(tmp_path):
@@ -453,7 +453,7 @@ def test_a_file_that_may_not_be_read_is_a_failure(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     (tmp_path / "a.jsonl").write_text("{}")
-    monkeypatch.setattr("mathamr_kedro.corpus.own_files.open_binary", refuse)
+    monkeypatch.setattr("mathamr_kedro.corpus.json_records.open_binary", refuse)
     _, (failure,) = posts_of(tmp_path)
     assert (failure.reason, failure.place) == ("unreadable_file", "line 1")
     assert "(Permission denied); check its rights" in failure.detail

@@ -52,14 +52,14 @@ class Post(NamedTuple):
     post_id: PostId
     post_type: PostType
     thread_id: PostId
-    parent_id: PostId | None
-    accepted_answer_id: PostId | None
-    creation_date: str | None
-    score: int | None
-    tags: tuple[str, ...]
-    title: str
-    text: str
-    formula_map: tuple[FormulaMention, ...]
+    parent_id: PostId | None = None
+    accepted_answer_id: PostId | None = None
+    creation_date: str | None = None
+    score: int | None = None
+    tags: tuple[str, ...] = ()
+    title: str = ""
+    text: str = ""
+    formula_map: tuple[FormulaMention, ...] = ()
 
 
 class Comment(NamedTuple):
@@ -82,19 +82,27 @@ class Formula(NamedTuple):
     comment_id: str | None
     old_visual_id: VisualId | None
     visual_id: VisualId
-    issue: str
+    issue: str = ""
     """``d``: not in the XML; ``v``: visual id was corrected; ``dv``: both."""
-    latex: str
-    presentation: str
+    latex: str = ""
+    presentation: str = ""
     """Presentation MathML or the bracket string of the SLT; empty: none was made."""
-    content: str
+    content: str = ""
     """Content MathML or the bracket string of the OPT; empty: none was made."""
 
     @classmethod
     def of_mention(cls, mention: FormulaMention, owner: PostId) -> Formula:
         """Return a formula that was found in a text as a row of the formula index."""
-        ids = (mention.formula_id, owner, owner, "body", None, None, mention.visual_id)
-        return cls(*ids, "", mention.latex, "", "")
+        return cls(
+            formula_id=mention.formula_id,
+            post_id=owner,
+            thread_id=owner,
+            place="body",
+            comment_id=None,
+            old_visual_id=None,
+            visual_id=mention.visual_id,
+            latex=mention.latex,
+        )
 
 
 class FormulaInstance(NamedTuple):
@@ -115,17 +123,17 @@ class Topic(NamedTuple):
     task: str
     """``task1``, ``task2`` or ``ntcir12``."""
     year: int
-    title: str
-    tags: tuple[str, ...]
-    text: str
-    formula_map: tuple[FormulaMention, ...]
-    formula_id: FormulaId | None
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    text: str = ""
+    formula_map: tuple[FormulaMention, ...] = ()
+    formula_id: FormulaId | None = None
     """Task 2: the query formula, one of ``formula_map``."""
-    latex: str | None
+    latex: str | None = None
     """Task 2 and NTCIR-12: its LaTeX."""
-    category: str | None
-    difficulty: str | None
-    dependency: str | None
+    category: str | None = None
+    difficulty: str | None = None
+    dependency: str | None = None
 
 
 class Judgment(NamedTuple):

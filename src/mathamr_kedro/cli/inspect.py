@@ -55,9 +55,14 @@ def _find(post_id: str, catalog: Any) -> Post:
             "`kedro ipython` → catalog.load('posts').to_pandas(['post_id'])"
         )
     return Post(
-        topic.topic_id, "question", topic.topic_id, None, None, None, None,
-        topic.tags, topic.title, topic.text, topic.formula_map,
-    )  # fmt: skip
+        post_id=topic.topic_id,
+        post_type="question",
+        thread_id=topic.topic_id,
+        tags=topic.tags,
+        title=topic.title,
+        text=topic.text,
+        formula_map=topic.formula_map,
+    )
 
 
 def _read_file(path: Path) -> list[Post]:

@@ -9,7 +9,7 @@ beir (benchmark_rows), premises               benchmarks of others
    ▼ raw records and failures
 extraction ──► Post, Comment, Topic           markup (scanning): to flat text
    │                query_parts               a topic's words or formulas alone
-   │                                          math_elements, markdown_blocks, latex_code
+   │                                          math_elements, markdown_blocks, latex
    │                                          placeholders (delimiters): FORMULA_0, ...
    │                                          formula_rows: texts against formula files
    ▼

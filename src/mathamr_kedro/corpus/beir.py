@@ -25,8 +25,19 @@ from pathlib import Path
 from mathamr_kedro.base.errors import MissingInputError, suggest
 from mathamr_kedro.base.records import Failure, Judgment, TrainingPair
 from mathamr_kedro.base.types import PostId, TopicId
-from mathamr_kedro.corpus.benchmark_rows import BenchmarkRow, read_records
-from mathamr_kedro.corpus.raw import Collection, Markup, Part, RawPost, RawTopic
+from mathamr_kedro.corpus.json_records import (
+    BenchmarkRow,
+    read_benchmark_rows,
+    read_records,
+)
+from mathamr_kedro.corpus.raw import (
+    Collection,
+    Markup,
+    Part,
+    RawPost,
+    RawTopic,
+    make_failure,
+)
 from mathamr_kedro.corpus.topics import year_of_topic
 from mathamr_kedro.trec import TREC, iter_judgments
 
@@ -92,22 +103,33 @@ class BeirCollection(Collection):
                 yield row
             elif row.row_id in seen:
                 detail = f"query {row.row_id} was read before; the first one is kept"
-                place = (row.source, row.place, row.row_id)
-                yield Failure("ingestion", *place, "duplicate_query_id", detail)
+                yield make_failure(
+                    row.source, row.place, "duplicate_query_id", detail, row.row_id
+                )
             elif judged is None or row.row_id in judged:
                 seen.add(row.row_id)
                 yield RawTopic(
-                    row.source, row.row_id, _TASK, year_of_topic(row.row_id), row.title,
-                    row.text, row.tags, None, None, row.markup, row.place,
-                )  # fmt: skip
+                    source=row.source,
+                    place=row.place,
+                    topic_id=row.row_id,
+                    task=_TASK,
+                    year=year_of_topic(row.row_id),
+                    title=row.title,
+                    question=row.text,
+                    tags=row.tags,
+                    markup=row.markup,
+                )
         source = ", ".join(map(self._name, self._find_qrels(self._split)))
         for query in judged or ():
             if query not in seen:
-                yield Failure(
-                    "ingestion", source, f"query {query}", query,
-                    "judged_query_unknown", "judged, but not among the queries",
+                yield make_failure(
+                    source,
+                    f"query {query}",
+                    "judged_query_unknown",
+                    "judged, but not among the queries",
+                    query,
                     kept=True,
-                )  # fmt: skip
+                )
 
     def judgments(self) -> Iterator[Judgment | Failure]:
         """Yield the judgments of the split."""
@@ -224,7 +246,7 @@ class BeirCollection(Collection):
 
     def _read_rows(self, files: Iterable[Path]) -> Iterator[BenchmarkRow | Failure]:
         for path in files:
-            yield from BenchmarkRow.read_all(path, self._name(path), self._markup)
+            yield from read_benchmark_rows(path, self._name(path), self._markup)
 
     def _read_qrels(self, split: str) -> Iterator[Judgment | Failure]:
         for path in self._find_qrels(split):
@@ -240,9 +262,14 @@ class BeirCollection(Collection):
 
 def _post(row: BenchmarkRow) -> RawPost:
     return RawPost(
-        row.source, row.place, row.row_id, "document", None, None, None, None, row.tags,
-        row.title, row.text, row.markup,
-    )  # fmt: skip
+        source=row.source,
+        place=row.place,
+        post_id=row.row_id,
+        tags=row.tags,
+        title=row.title,
+        body=row.text,
+        markup=row.markup,
+    )
 
 
 def _read_judgments(path: Path, source: str) -> Iterator[Judgment | Failure]:
@@ -255,18 +282,16 @@ def _read_judgments(path: Path, source: str) -> Iterator[Judgment | Failure]:
         place, record = found
         if any(record.get(name) is None for name in _COLUMNS):
             detail = f"expected {', '.join(_COLUMNS)}, got {', '.join(record)!r}"
-            where = ("ingestion", source, place, source)
-            yield Failure(*where, "bad_judgment", detail)
+            yield make_failure(source, place, "bad_judgment", detail)
             continue
         topic, document = str(record["query-id"]), str(record["corpus-id"])
         grade, known = TREC.read(str(record["score"])), seen.get((topic, document))
         if isinstance(grade, tuple):
-            yield Failure("ingestion", source, place, document, *grade)
+            yield make_failure(source, place, *grade, document)
         elif known is not None:
             reason = "repeated" if known == grade else "conflicting"
             detail = f"graded {known} for query {topic} before, now {grade}"
-            where = ("ingestion", source, place, document)
-            yield Failure(*where, f"{reason}_judgment", detail)
+            yield make_failure(source, place, f"{reason}_judgment", detail, document)
         else:
             seen[topic, document] = grade
             yield Judgment(topic, document, grade, _TASK, source)

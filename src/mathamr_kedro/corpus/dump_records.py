@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from mathamr_kedro.base.records import Failure, PostLink, Tag, Vote
 from mathamr_kedro.base.types import PostType
-from mathamr_kedro.corpus.raw import RawComment, RawPost
+from mathamr_kedro.corpus.raw import RawComment, RawPost, make_failure
 from mathamr_kedro.corpus.xml_rows import REPLACEMENT, read_rows
 
 T = TypeVar("T")
@@ -103,28 +103,34 @@ def _failure(
     kept: bool = False,
 ) -> Failure:
     record_id = values.get("Id", "")[:_MAX_ID]
-    return Failure("ingestion", source, f"line {line}", record_id, reason, detail, kept)
+    return make_failure(source, f"line {line}", reason, detail, record_id, kept)
 
 
 def _convert_post(source: str, line: int, values: _Values) -> RawPost:
     return RawPost(
-        source,
-        f"line {line}",
-        values["Id"],
-        _TYPES[values["PostTypeId"]],
-        values.get("ParentId"),
-        values.get("AcceptedAnswerId"),
-        values.get("CreationDate"),
-        _read_integer(values.get("Score", "")),
-        tuple(_TAG.findall(values.get("Tags", ""))),
-        values.get("Title", ""),
-        values.get("Body", ""),
+        source=source,
+        place=f"line {line}",
+        post_id=values["Id"],
+        post_type=_TYPES[values["PostTypeId"]],
+        parent_id=values.get("ParentId"),
+        accepted_answer_id=values.get("AcceptedAnswerId"),
+        creation_date=values.get("CreationDate"),
+        score=_read_integer(values.get("Score", "")),
+        tags=tuple(_TAG.findall(values.get("Tags", ""))),
+        title=values.get("Title", ""),
+        body=values.get("Body", ""),
     )
 
 
 def _convert_comment(source: str, line: int, values: _Values) -> RawComment:
     text = values.get("Text", "")
-    return RawComment(source, f"line {line}", values["Id"], values["PostId"], text)
+    return RawComment(
+        source=source,
+        place=f"line {line}",
+        comment_id=values["Id"],
+        post_id=values["PostId"],
+        text=text,
+    )
 
 
 def _convert_link(source: str, line: int, values: _Values) -> PostLink:

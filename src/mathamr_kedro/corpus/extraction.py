@@ -11,21 +11,15 @@ from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from mathamr_kedro.base.errors import MathAMRError
-from mathamr_kedro.base.records import (
-    CleanText,
-    Comment,
-    Failure,
-    Post,
-)
-from mathamr_kedro.corpus.formula_rows import (
-    FormulaRow,
-)
+from mathamr_kedro.base.records import CleanText, Comment, Failure, Post
+from mathamr_kedro.corpus.formula_rows import FormulaRow
 from mathamr_kedro.corpus.markup import flatten_markup
 from mathamr_kedro.corpus.placeholders import (
     FormulaLookup,
     FormulaMarks,
+    clear_private,
 )
-from mathamr_kedro.corpus.raw import RawComment, RawPost, is_number
+from mathamr_kedro.corpus.raw import RawComment, RawPost, is_number, make_failure
 
 VERSION = 5
 """Of what the readers and the cleaner make of raw files; another one makes it anew."""
@@ -114,7 +108,7 @@ def _refuse_unwritable(row: Any) -> Any:
         f"expected Unicode text, got half a surrogate pair in {_escape(bad)[:80]!r}"
     )
     place = (cells.get("source", ""), cells.get("place", ""))
-    return Failure("ingestion", *place, record_id, "bad_encoding", detail)
+    return make_failure(*place, "bad_encoding", detail, record_id)
 
 
 def _is_unicode(text: str) -> bool:
@@ -147,8 +141,8 @@ def clean_text(
     """
     marks = FormulaMarks()
     parts = [
-        flatten_markup(marks.clear(title), marks, markup) if title else "",
-        flatten_markup(marks.clear(body), marks, markup),
+        flatten_markup(clear_private(title), marks, markup) if title else "",
+        flatten_markup(clear_private(body), marks, markup),
     ]
     flat = "\n\n".join(part for part in parts if part)
     return marks.place(flat, owner, find_row), marks
@@ -189,17 +183,17 @@ class PostCleaner:
         title = clean_text(raw.title, "", raw.post_id, self._find_row, raw.markup)
         thread = raw.parent_id if raw.parent_id is not None else raw.post_id
         post = Post(
-            raw.post_id,
-            raw.post_type,
-            thread,
-            raw.parent_id,
-            raw.accepted_answer_id,
-            raw.creation_date,
-            raw.score,
-            raw.tags,
-            title[0].text,
-            clean.text,
-            clean.formula_map,
+            post_id=raw.post_id,
+            post_type=raw.post_type,
+            thread_id=thread,
+            parent_id=raw.parent_id,
+            accepted_answer_id=raw.accepted_answer_id,
+            creation_date=raw.creation_date,
+            score=raw.score,
+            tags=raw.tags,
+            title=title[0].text,
+            text=clean.text,
+            formula_map=clean.formula_map,
         )
         return post, list(self._problems(raw, clean, marks))
 
@@ -238,9 +232,7 @@ def clean_comment(
 
 
 def _failure(raw: RawPost, reason: str, detail: str, kept: bool = True) -> Failure:
-    return Failure(
-        "ingestion", raw.source, raw.place, raw.post_id, reason, detail, kept
-    )
+    return make_failure(raw.source, raw.place, reason, detail, raw.post_id, kept)
 
 
 class _SeenIds:

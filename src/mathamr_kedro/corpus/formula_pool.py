@@ -28,7 +28,14 @@ from mathamr_kedro.corpus.placeholders import (
     strip_delimiters,
     visual_id_of_latex,
 )
-from mathamr_kedro.corpus.raw import Collection, Part, RawPost, RawTopic, is_number
+from mathamr_kedro.corpus.raw import (
+    Collection,
+    Part,
+    RawPost,
+    RawTopic,
+    is_number,
+    make_failure,
+)
 from mathamr_kedro.corpus.topics import year_of_topic
 from mathamr_kedro.trec import read_table
 
@@ -98,9 +105,8 @@ class FormulaPool(Collection):
                 yield row
                 continue
             yield RawPost(
-                row.source, row.place, row.owner, "document", None, None, None, None,
-                (), "", row.body,
-            )  # fmt: skip
+                source=row.source, place=row.place, post_id=row.owner, body=row.body
+            )
 
     def formula_tables(
         self,
@@ -120,9 +126,14 @@ class FormulaPool(Collection):
                 yield row
                 continue
             yield RawTopic(
-                row.source, row.owner, "task2", year_of_topic(row.owner), "", row.body,
-                (), row.formula_id, row.latex or None,
-            )  # fmt: skip
+                source=row.source,
+                topic_id=row.owner,
+                task="task2",
+                year=year_of_topic(row.owner),
+                question=row.body,
+                formula_id=row.formula_id,
+                latex=row.latex or None,
+            )
 
     def topic_formulas(self) -> Iterator[Formula | Failure]:
         """Yield the formulas of the topics with their trees."""
@@ -166,9 +177,17 @@ class FormulaPool(Collection):
 
 def _formula(row: _Row, visual_id: str) -> Formula:
     return Formula(
-        row.formula_id, row.owner, row.owner, "body", None, None, visual_id, "",
-        row.latex, row.slt, row.opt,
-    )  # fmt: skip
+        formula_id=row.formula_id,
+        post_id=row.owner,
+        thread_id=row.owner,
+        place="body",
+        comment_id=None,
+        old_visual_id=None,
+        visual_id=visual_id,
+        latex=row.latex,
+        presentation=row.slt,
+        content=row.opt,
+    )
 
 
 def _read_rows(path: Path, columns: tuple[str, ...]) -> Iterator[_Row | Failure]:
@@ -193,4 +212,4 @@ def _read_rows(path: Path, columns: tuple[str, ...]) -> Iterator[_Row | Failure]
 
 
 def _failure(row: _Row, reason: str, detail: str) -> Failure:
-    return Failure("ingestion", row.source, row.place, row.owner, reason, detail)
+    return make_failure(row.source, row.place, reason, detail, row.owner)

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from mathamr_kedro.base.records import Failure
 from mathamr_kedro.corpus.delimiters import split_punctuation
+from mathamr_kedro.corpus.raw import make_failure
 from mathamr_kedro.corpus.scanning import unescape_latex
 
 REASONS = (
@@ -75,8 +76,7 @@ class Disagreement(NamedTuple):
 
     def to_failure(self, source: str, place: str, owner: str) -> Failure:
         """Return it as a defect of a record that is kept."""
-        where = ("ingestion", source, place, owner)
-        return Failure(*where, self.reason, self.detail, kept=True)
+        return make_failure(source, place, self.reason, self.detail, owner, kept=True)
 
 
 def find_disagreement(

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.records import Failure, Formula
-from mathamr_kedro.corpus.raw import is_number
+from mathamr_kedro.corpus.raw import is_number, make_failure
 from mathamr_kedro.trec import read_table
 
 _COLUMNS = ("id", "post_id", "thread_id", "type", "visual_id", "formula")
@@ -152,13 +152,12 @@ class _Join:
         return None, failures
 
     def _lacks(self, line: _Line, family: str) -> Failure:
-        return Failure(
-            "ingestion",
+        return make_failure(
             self._files[family].name,
             f"line {line.number} of {self._files[self._first].name}",
-            line.formula_id,
             f"no_{family}_row",
             f"formula {line.formula_id} has no row in the family {family!r}",
+            line.formula_id,
             kept=True,
         )
 
@@ -167,13 +166,12 @@ class _Join:
         for line in (*self._waiting[family].values(), *unread):
             if line.formula_id in self._failed:  # its row is a failure already
                 continue
-            yield Failure(
-                "ingestion",
+            yield make_failure(
                 self._files[family].name,
                 f"line {line.number}",
-                line.formula_id,
                 f"no_{self._first}_row",
                 f"the row stands in the family {family!r} alone; it is not used",
+                line.formula_id,
             )
 
 
@@ -182,24 +180,23 @@ def _formula(
 ) -> Formula | Failure:
     for column, number in (("id", line.formula_id), ("visual_id", line.visual_id)):
         if not is_number(number):
-            return Failure(
-                "ingestion",
+            return make_failure(
                 path.name,
                 f"line {line.number}",
-                line.formula_id,
                 f"bad_{column}",
                 f"expected a number in the column {column!r} (got {number!r})",
+                line.formula_id,
             )
     return Formula(
-        line.formula_id,
-        line.post_id,
-        line.thread_id,
-        line.place,
-        line.comment_id or None,
-        line.old_visual_id or None,
-        line.visual_id,
-        line.issue,
-        representations.get("latex", ""),
-        representations.get("slt", ""),
-        representations.get("opt", ""),
+        formula_id=line.formula_id,
+        post_id=line.post_id,
+        thread_id=line.thread_id,
+        place=line.place,
+        comment_id=line.comment_id or None,
+        old_visual_id=line.old_visual_id or None,
+        visual_id=line.visual_id,
+        issue=line.issue,
+        latex=representations.get("latex", ""),
+        presentation=representations.get("slt", ""),
+        content=representations.get("opt", ""),
     )

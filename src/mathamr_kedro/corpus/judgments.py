@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.records import Failure, Judgment
-from mathamr_kedro.corpus.raw import is_number
+from mathamr_kedro.corpus.raw import is_number, make_failure
 from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.trec import ARQMATH, NTCIR12, iter_judgments
 
@@ -54,13 +54,12 @@ def unknown_posts(
     """Yield a note for each judgment whose document is not in the collection."""
     for judgment in judgments:
         if judgment.task == task and judgment.doc_id not in known:
-            yield Failure(
-                "ingestion",
+            yield make_failure(
                 judgment.source,
                 f"topic {judgment.topic_id}",
-                judgment.doc_id,
                 "judged_document_unknown",
                 f"judged {judgment.grade} for {judgment.topic_id}, but not here",
+                judgment.doc_id,
                 kept=True,
             )
 

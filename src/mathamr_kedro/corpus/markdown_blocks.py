@@ -25,67 +25,63 @@ class MarkdownBlocks(NamedTuple):
     indented: list[tuple[int, int]]
     """Code that is indented by four blanks or a tab."""
 
-    @staticmethod
-    def render(text: str) -> str:
-        """Return Markdown as HTML."""
-        return _make_reader().render(text)
 
-    @staticmethod
-    def split(text: str) -> list[tuple[int, int]]:
-        r"""Return start and end of each block; a displayed formula is never cut.
+def render_markdown(text: str) -> str:
+    """Return Markdown as HTML."""
+    return _make_reader().render(text)
 
-        >>> [text[:8] for text in ("Let $x$.", "- a\n- b")]
-        ['Let $x$.', '- a\n- b']
-        >>> MarkdownBlocks.split("Let $x$.\n\n- a\n- b\n")
-        [(0, 9), (10, 18)]
-        """
-        starts = [0, *(found.end() for found in _BREAK.finditer(text)), len(text)]
-        blocks: list[tuple[int, int]] = []
-        formulas = _find_displayed(text, [])
-        for token in _make_reader().parse(text):
-            if token.map is None or token.level:
-                continue
-            start, end = (starts[min(line, len(starts) - 1)] for line in token.map)
-            is_cut = _reaches_into(start - 1, start, formulas)
-            if blocks and (start < blocks[-1][1] or is_cut):
-                start = blocks.pop()[0]
-            blocks.append((start, end))
-        return blocks
 
-    @classmethod
-    def find(cls, text: str) -> MarkdownBlocks:
-        r"""Find headings and indented code.
+def split_markdown(text: str) -> list[tuple[int, int]]:
+    r"""Return start and end of each block; a displayed formula is never cut.
 
-        Lines of a displayed formula are neither, whatever they look like.
+    >>> [text[:8] for text in ("Let $x$.", "- a\n- b")]
+    ['Let $x$.', '- a\n- b']
+    >>> split_markdown("Let $x$.\n\n- a\n- b\n")
+    [(0, 9), (10, 18)]
+    """
+    starts = [0, *(found.end() for found in _BREAK.finditer(text)), len(text)]
+    blocks: list[tuple[int, int]] = []
+    formulas = _find_displayed(text, [])
+    for token in _make_reader().parse(text):
+        if token.map is None or token.level:
+            continue
+        start, end = (starts[min(line, len(starts) - 1)] for line in token.map)
+        is_cut = _reaches_into(start - 1, start, formulas)
+        if blocks and (start < blocks[-1][1] or is_cut):
+            start = blocks.pop()[0]
+        blocks.append((start, end))
+    return blocks
 
-        >>> MarkdownBlocks.find("Primes\n======\n\n    # no heading\n")
-        MarkdownBlocks(headings=[(0, 14, 'Primes')], indented=[(15, 32)])
-        >>> MarkdownBlocks.find("$$\na\n=\nb\n$$").headings
-        []
-        """
-        tokens = _make_reader().parse(text)
-        starts = [0, *(found.end() for found in _BREAK.finditer(text)), len(text)]
-        headings, code, fenced = [], [], []
-        for token, after in zip_longest(tokens, tokens[1:]):
-            if token.map is None:
-                continue
-            start, end = (starts[min(line, len(starts) - 1)] for line in token.map)
-            if token.type == "fence":
-                fenced.append((start, end))
-            elif token.type == "code_block":
-                code.append((start, end))
-            elif (
-                token.type == "heading_open" and token.level == 0 and after is not None
-            ):
-                if int(token.tag[1:]) <= _MAX_LEVEL:
-                    headings.append((start, end, " ".join(after.content.split())))
-        formulas = (
-            _find_displayed(text, sorted(code + fenced)) if headings or code else []
-        )
-        return MarkdownBlocks(
-            [h for h in headings if not _reaches_into(h[0], h[1], formulas)],
-            [c for c in code if not _reaches_into(*c, formulas)],
-        )
+
+def find_markdown_blocks(text: str) -> MarkdownBlocks:
+    r"""Find headings and indented code.
+
+    Lines of a displayed formula are neither, whatever they look like.
+
+    >>> find_markdown_blocks("Primes\n======\n\n    # no heading\n")
+    MarkdownBlocks(headings=[(0, 14, 'Primes')], indented=[(15, 32)])
+    >>> find_markdown_blocks("$$\na\n=\nb\n$$").headings
+    []
+    """
+    tokens = _make_reader().parse(text)
+    starts = [0, *(found.end() for found in _BREAK.finditer(text)), len(text)]
+    headings, code, fenced = [], [], []
+    for token, after in zip_longest(tokens, tokens[1:]):
+        if token.map is None:
+            continue
+        start, end = (starts[min(line, len(starts) - 1)] for line in token.map)
+        if token.type == "fence":
+            fenced.append((start, end))
+        elif token.type == "code_block":
+            code.append((start, end))
+        elif token.type == "heading_open" and token.level == 0 and after is not None:
+            if int(token.tag[1:]) <= _MAX_LEVEL:
+                headings.append((start, end, " ".join(after.content.split())))
+    formulas = _find_displayed(text, sorted(code + fenced)) if headings or code else []
+    return MarkdownBlocks(
+        [h for h in headings if not _reaches_into(h[0], h[1], formulas)],
+        [c for c in code if not _reaches_into(*c, formulas)],
+    )
 
 
 @cache

@@ -20,10 +20,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mathamr_kedro.corpus.latex_text import flatten_latex
-from mathamr_kedro.corpus.markdown_blocks import MarkdownBlocks
-from mathamr_kedro.corpus.math_elements import MathElement
-from mathamr_kedro.corpus.placeholders import FormulaMarks
+from mathamr_kedro.corpus.latex.text import flatten_latex
+from mathamr_kedro.corpus.markdown_blocks import find_markdown_blocks, render_markdown
+from mathamr_kedro.corpus.math_elements import MathElement, may_hold_math
+from mathamr_kedro.corpus.placeholders import (
+    FormulaMarks,
+    clear_private,
+    protect_code,
+)
 from mathamr_kedro.corpus.scanning import (
     find_code,
     find_tags,
@@ -95,13 +99,13 @@ def _flatten_markdown(text: str, marks: FormulaMarks) -> str:
         pieces += [_mark_formulas(text[position:start], marks), text[start:end]]
         position = end
     pieces.append(_mark_formulas(text[position:], marks))
-    return _flatten_html(MarkdownBlocks.render("".join(pieces)), marks)
+    return _flatten_html(render_markdown("".join(pieces)), marks)
 
 
 def _find_markdown_code(text: str) -> Iterator[tuple[int, int]]:
     """Yield code, fenced, between backticks or indented, in order."""
     has_indents = _INDENTED.search(text) is not None
-    indented = MarkdownBlocks.find(text).indented if has_indents else []
+    indented = find_markdown_blocks(text).indented if has_indents else []
     position = 0
     for start, end in sorted([*find_code(text), *indented]):
         if start >= position:
@@ -112,7 +116,7 @@ def _find_markdown_code(text: str) -> Iterator[tuple[int, int]]:
 def _mark_formulas(text: str, marks: FormulaMarks) -> str:
     """Take formulas out of Markdown: MathML, and what stands between delimiters."""
     pieces, position = [], 0
-    for tag in find_tags(text) if MathElement.may_be_in(text) else ():
+    for tag in find_tags(text) if may_hold_math(text) else ():
         if tag.mathml:
             latex = MathElement(tag.mathml, tag.attributes).read_latex()
             pieces += [text[position : tag.start], marks.mark(latex, mathml=tag.mathml)]
@@ -170,10 +174,10 @@ class _Flattener:
         if "&" in text:
             # Marks of formulas stay; characters that entities spell are no marks.
             parts = _MARK.split(text)
-            parts[::2] = (FormulaMarks.clear(unescape_text(p)) for p in parts[::2])
+            parts[::2] = (clear_private(unescape_text(p)) for p in parts[::2])
             text = "".join(parts)
         if self._code or self._preformatted:
-            text = FormulaMarks.protect_code(text)
+            text = protect_code(text)
         self._pieces.append(text if self._preformatted else _SPACE.sub(" ", text))
 
     def _open(self, name: str, attributes: str) -> None:

@@ -70,6 +70,11 @@ _MATH_LETTERS = re.compile("[\U0001d400-\U0001d7ff]")  # such as 𝑥
 _SILENT = frozenset(("annotation", "annotation-xml", "none", "mprescripts"))
 
 
+def may_hold_math(text: str) -> bool:
+    """Tell whether a document may hold a ``<math>`` element."""
+    return _START.search(text) is not None
+
+
 class MathElement(NamedTuple):
     r"""A ``<math>`` element of a document.
 
@@ -81,11 +86,6 @@ class MathElement(NamedTuple):
     """Tags and all."""
     attributes: str = ""
     """Of its first tag."""
-
-    @staticmethod
-    def may_be_in(text: str) -> bool:
-        """Tell whether a document may hold such an element."""
-        return _START.search(text) is not None
 
     @property
     def has_content(self) -> bool:

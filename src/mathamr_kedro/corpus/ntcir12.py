@@ -23,7 +23,13 @@ from mathamr_kedro.corpus.delimiters import split_punctuation
 from mathamr_kedro.corpus.judgments import read_judgments
 from mathamr_kedro.corpus.math_elements import MathElement
 from mathamr_kedro.corpus.placeholders import visual_id_of_latex
-from mathamr_kedro.corpus.raw import Collection, Part, RawPost, RawTopic
+from mathamr_kedro.corpus.raw import (
+    Collection,
+    Part,
+    RawPost,
+    RawTopic,
+    make_failure,
+)
 from mathamr_kedro.corpus.scanning import find_blocks
 from mathamr_kedro.corpus.xml_rows import read_xml
 from mathamr_kedro.trec import read_text
@@ -96,9 +102,12 @@ class Ntcir12Collection(Collection):
                 yield text
                 continue
             yield RawPost(
-                path.name, "", _article_name(path), "document", None, None, None, None,
-                (), _article_name(path).replace("_", " "), _mark_math(text, path),
-            )  # fmt: skip
+                source=path.name,
+                place="",
+                post_id=_article_name(path),
+                title=_article_name(path).replace("_", " "),
+                body=_mark_math(text, path),
+            )
 
     def formula_tables(
         self,
@@ -113,11 +122,9 @@ class Ntcir12Collection(Collection):
                 continue  # reported with the posts
             name = _article_name(path)
             for math in _find_math(text, name):
-                yield Formula(
-                    math.formula_id, name, name, "body", None, None,
-                    _visual_id(math.latex), "", math.latex, math.markup,
-                    math.markup if MathElement(math.markup).has_content else "",
-                )  # fmt: skip
+                has_content = MathElement(math.markup).has_content
+                content = math.markup if has_content else ""
+                yield _formula(math.formula_id, name, math.latex, math.markup, content)
 
     def topics(self) -> Iterator[RawTopic | Failure]:
         """Yield the queries; each is a formula alone."""
@@ -150,11 +157,6 @@ def _find_math(text: str, article: str) -> Iterator[_MathElement]:
         yield _MathElement(_normal_name(formula_id), latex, markup, span)
 
 
-def _visual_id(latex: str) -> str:
-    """Return the visual id of a formula as the text has it: without punctuation."""
-    return visual_id_of_latex(split_punctuation(latex)[0])
-
-
 def _mark_math(text: str, path: Path) -> str:
     """Write the formulas of an article in the way of Stack Exchange posts."""
     pieces, position = [], 0
@@ -183,7 +185,7 @@ def _read_text(path: Path) -> str | Failure:
     try:
         return read_text(path, "as_written")
     except MalformedInputError as exc:
-        return Failure("ingestion", path.name, "", path.name, "bad_file", str(exc))
+        return make_failure(path.name, "", "bad_file", str(exc))
 
 
 def _read_queries(path: Path) -> Iterator[RawTopic]:
@@ -202,7 +204,15 @@ def _read_queries(path: Path) -> Iterator[RawTopic]:
 
 def _query(source: str, name: str, latex: str) -> RawTopic:
     question = f'<span class="math-container" id="{name}:0">{html.escape(latex)}</span>'
-    return RawTopic(source, name, "ntcir12", 2016, "", question, (), f"{name}:0", latex)
+    return RawTopic(
+        source=source,
+        topic_id=name,
+        task="ntcir12",
+        year=2016,
+        question=question,
+        formula_id=f"{name}:0",
+        latex=latex,
+    )
 
 
 def _read_query_formulas(path: Path) -> Iterator[Formula]:
@@ -214,7 +224,22 @@ def _read_query_formulas(path: Path) -> Iterator[Formula]:
         markup = etree.tostring(math, encoding="unicode", with_tail=False)
         tex = topic.findtext('.//{*}annotation[@encoding="application/x-tex"]')
         latex = (tex or math.get("alttext") or "").strip()
-        yield Formula(
-            f"{name}:0", name, name, "body", None, None, _visual_id(latex), "",
-            latex, markup, markup,
-        )  # fmt: skip
+        yield _formula(f"{name}:0", name, latex, markup, markup)
+
+
+def _formula(
+    formula_id: str, owner: str, latex: str, presentation: str, content: str
+) -> Formula:
+    """Return a row of the formula index; its visual id is that of the clean text."""
+    return Formula(
+        formula_id=formula_id,
+        post_id=owner,
+        thread_id=owner,
+        place="body",
+        comment_id=None,
+        old_visual_id=None,
+        visual_id=visual_id_of_latex(split_punctuation(latex)[0]),
+        latex=latex,
+        presentation=presentation,
+        content=content,
+    )

@@ -3,7 +3,7 @@
 ```
 notes/
   primes.md          one document per section, paragraph or file (unit)
-  paper.tex          with unit: statement, one per theorem, lemma, ... (latex_corpus)
+  paper.tex          with unit: statement, one per theorem, lemma, ... (latex)
   page.html
   faq.jsonl          one record per line:
                      {"id": "1", "title": "...", "text": "...", "tags": ["a"]}
@@ -18,13 +18,10 @@ pair. ``format`` in a JSONL record names its markup (``markdown`` by default).
 
 from __future__ import annotations
 
-import gzip
-import json
-import zlib
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from mathamr_kedro.base.errors import (
     ConfigurationError,
@@ -35,12 +32,12 @@ from mathamr_kedro.base.progress import count_bytes
 from mathamr_kedro.base.records import Failure, Formula, Statement, StatementLink
 from mathamr_kedro.corpus.extraction import PostCleaner, clean_text
 from mathamr_kedro.corpus.front_matter import FrontMatter
-from mathamr_kedro.corpus.latex_corpus import LatexCorpus
-from mathamr_kedro.corpus.latex_units import TEXT
-from mathamr_kedro.corpus.math_elements import MathElement
-from mathamr_kedro.corpus.raw import Collection, Markup, Part, RawPost
-from mathamr_kedro.corpus.sections import Section
-from mathamr_kedro.trec import open_binary
+from mathamr_kedro.corpus.json_records import read_records
+from mathamr_kedro.corpus.latex.corpus import LatexCorpus
+from mathamr_kedro.corpus.latex.units import TEXT
+from mathamr_kedro.corpus.math_elements import MathElement, may_hold_math
+from mathamr_kedro.corpus.raw import Collection, Markup, Part, RawPost, make_failure
+from mathamr_kedro.corpus.sections import Section, split_sections
 
 Unit = Literal["statement", "section", "paragraph", "file"]
 """What a document is; files without statements are read by sections instead."""
@@ -105,8 +102,19 @@ class OwnCollection(Collection):
         files = (f for f in self.check_layout() if _markup_of(f) != "latex")
         for post in (found for file in files for found in self.read_file(file)):
             if isinstance(post, RawPost) and post.post_type == "document":
-                where = (post.title, "", post.source, post.place)
-                yield Statement(post.post_id, TEXT, None, None, None, *where, False, "")
+                yield Statement(
+                    post_id=post.post_id,
+                    kind=TEXT,
+                    number=None,
+                    name=None,
+                    label=None,
+                    section=post.title,
+                    chapter="",
+                    source=post.source,
+                    place=post.place,
+                    proved=False,
+                    proof="",
+                )
 
     def statement_links(self) -> Iterator[StatementLink | Failure]:
         """Yield which statements the proofs of LaTeX files cite."""
@@ -124,7 +132,7 @@ class OwnCollection(Collection):
         files = (f for f in self.check_layout() if _markup_of(f) != "latex")
         found = (post for file in files for post in self.read_file(file))
         bodies = (post.body for post in found if isinstance(post, RawPost))
-        if any(map(MathElement.may_be_in, bodies)):
+        if any(map(may_hold_math, bodies)):
             yield "1", self._formulas
 
     def _formulas(self) -> Iterator[Formula | Failure]:
@@ -138,16 +146,18 @@ class OwnCollection(Collection):
         markup = _markup_of(path)
         if not path.resolve().is_relative_to(self.root.resolve()):
             detail = "a link that leads out of the folder; copy the file into it"
-            yield _failure(source, "", "link_out_of_folder", detail)
+            yield make_failure(source, "", "link_out_of_folder", detail)
         elif not path.exists():
-            yield _failure(source, "", "unreadable_file", "a link that leads nowhere")
+            yield make_failure(
+                source, "", "unreadable_file", "a link that leads nowhere"
+            )
         elif _is_jsonl(path):
             yield from _read_jsonl(path, source)
         elif markup == "latex":
             yield from self._latex.read(path)
         elif markup is None:
             detail = f"expected {' '.join(_MARKUPS)} .jsonl, got {path.suffix!r}"
-            yield _failure(source, "", "unknown_file_type", detail)
+            yield make_failure(source, "", "unknown_file_type", detail)
         else:
             yield from self._read_document(source, markup)
 
@@ -160,17 +170,24 @@ class OwnCollection(Collection):
             return
         front = FrontMatter.read(text) if markup == "markdown" else FrontMatter()
         if front.problem:
-            yield _failure(source, "line 1", "bad_front_matter", front.problem, True)
+            yield make_failure(
+                source, "line 1", "bad_front_matter", front.problem, kept=True
+            )
         first, text = text.count("\n", 0, front.length), text[front.length :]
         sections = [Section(0, "", text)]
         if self._unit != "file":
-            sections = Section.split(text, markup, self._unit == "paragraph")
+            sections = split_sections(text, markup, self._unit == "paragraph")
         for number, (line, title, body) in enumerate(sections, start=1):
-            post_id = source if len(sections) == 1 else f"{source}#{number}"
-            place = f"line {first + line + 1}"
-            name = title or front.title
-            post = _document(source, place, post_id, name, body, markup)
-            yield post._replace(tags=front.tags, creation_date=front.date)
+            yield RawPost(
+                source=source,
+                place=f"line {first + line + 1}",
+                post_id=source if len(sections) == 1 else f"{source}#{number}",
+                creation_date=front.date,
+                tags=front.tags,
+                title=title or front.title,
+                body=body,
+                markup=markup,
+            )
 
 
 def _list_formulas(post: RawPost) -> Iterator[Formula]:
@@ -204,15 +221,6 @@ def _is_jsonl(path: Path) -> bool:
     return path.name.lower().endswith((".jsonl", ".jsonl.gz"))
 
 
-def _document(
-    source: str, place: str, post_id: str, title: str, body: str, markup: Markup
-) -> RawPost:
-    return RawPost(
-        source, place, post_id, "document", None, None, None, None, (), title, body,
-        markup,
-    )  # fmt: skip
-
-
 def read_examples(
     path: Path, source: str, markup: Markup, titles: bool
 ) -> Iterator[RawPost | Failure]:
@@ -226,64 +234,59 @@ def read_examples(
 
 
 def _read_jsonl(
-    path: Path, source: str, markup: Markup = "markdown"
+    path: Path, source: str, default: Markup = "markdown"
 ) -> Iterator[RawPost | Failure]:
-    number = 0
-    try:
-        with open_binary(path) as stream:
-            for number, line in enumerate(stream, start=1):
-                if line.strip():
-                    yield from _read_record(line, source, number, markup)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as exc:
-        detail = f"the gzip file is damaged ({exc}); what follows is lost: replace it"
-        yield _failure(source, f"line {number + 1}", "damaged_gzip", detail)
-    except OSError as exc:
-        detail = f"the file cannot be read ({exc.strerror or exc}); check its rights"
-        yield _failure(source, f"line {number + 1}", "unreadable_file", detail)
+    for found in read_records(path, source):
+        if isinstance(found, Failure):
+            yield found
+            continue
+        place, record = found
+        problem = next(_problems_of(record), None)
+        if problem is None:
+            yield from _read_record(record, source, place, default)
+        else:
+            yield make_failure(source, place, "bad_record", problem)
 
 
 def _read_record(
-    line: bytes, source: str, number: int, default: Markup
-) -> Iterator[RawPost | Failure]:
-    place = f"line {number}"
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as exc:
-        yield _failure(source, place, "bad_json", f"expected a JSON object ({exc})")
-        return
-    problem = _problem_of(record)
-    if problem:
-        yield _failure(source, place, "bad_record", problem)
-        return
+    record: dict[str, Any], source: str, place: str, default: Markup
+) -> Iterator[RawPost]:
     record = {key: value for key, value in record.items() if value is not None}
-    post_id = str(record.get("id", f"{source}#{number}"))
+    post_id = str(record.get("id", f"{source}#{place.rpartition(' ')[2]}"))
     markup: Markup = record.get("format", default)
     tags = tuple(str(tag) for tag in record.get("tags", ()) if tag is not None)
     title = str(record.get("title", ""))
+    post = RawPost(
+        source=source,
+        place=place,
+        post_id=post_id,
+        tags=tags,
+        title=title,
+        body=next(str(record[key]) for key in _BODY_KEYS if key in record),
+        markup=markup,
+    )
     if "question" not in record:
-        body = next(str(record[key]) for key in _BODY_KEYS if key in record)
-        post = _document(source, place, post_id, title, body, markup)
-        yield post._replace(tags=tags)
+        yield post
         return
-    answers = [f"{post_id}/answer"] if "answer" in record else []
-    yield RawPost(
-        source, place, post_id, "question", None, answers[0] if answers else None,
-        None, None, tags, title, str(record["question"]), markup,
-    )  # fmt: skip
-    for answer_id in answers:
+    answer_id = f"{post_id}/answer" if "answer" in record else None
+    yield post._replace(
+        post_type="question",
+        accepted_answer_id=answer_id,
+        body=str(record["question"]),
+    )
+    if answer_id is not None:
         yield RawPost(
-            source, place, answer_id, "answer", post_id, None, None, None, (), "",
-            str(record["answer"]), markup,
-        )  # fmt: skip
+            source=source,
+            place=place,
+            post_id=answer_id,
+            post_type="answer",
+            parent_id=post_id,
+            body=str(record["answer"]),
+            markup=markup,
+        )
 
 
-def _problem_of(record: object) -> str | None:
-    if not isinstance(record, dict):
-        return f"expected a JSON object, got {type(record).__name__}"
-    return next(_problems_of(record), None)
-
-
-def _problems_of(record: dict[str, object]) -> Iterator[str]:
+def _problems_of(record: dict[str, Any]) -> Iterator[str]:
     if all(record.get(key) is None for key in _BODY_KEYS):
         yield f"expected one of {', '.join(_BODY_KEYS)}, got {', '.join(record)!r}"
     if record.get("format") not in (None, *get_args(Markup)):
@@ -295,9 +298,3 @@ def _problems_of(record: dict[str, object]) -> Iterator[str]:
             yield f"expected a text as {key}, got {str(record[key])[:80]}"
     if len(str(record.get("id", ""))) > _MAX_ID:
         yield f"expected an id of at most {_MAX_ID} characters"
-
-
-def _failure(
-    source: str, place: str, reason: str, detail: str, kept: bool = False
-) -> Failure:
-    return Failure("ingestion", source, place, source, reason, detail, kept)

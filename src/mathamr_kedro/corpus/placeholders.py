@@ -55,6 +55,16 @@ def visual_id_of_latex(latex: str) -> str:
     return "x" + hashlib.blake2b(squeezed, digest_size=8).hexdigest()
 
 
+def clear_private(text: str) -> str:
+    """Drop private-use characters that a source brought along."""
+    return _PRIVATE.sub("", text) if _PRIVATE.search(text) else text
+
+
+def protect_code(text: str) -> str:
+    """Hide the dollars and backslashes of code from the search for formulas."""
+    return text.replace("$", _LITERAL_DOLLAR).replace("\\", _LITERAL_BACKSLASH)
+
+
 class _Found(NamedTuple):
     """A formula as it was found; the id is missing where the source gave none."""
 
@@ -98,16 +108,6 @@ class FormulaMarks:
                 position = found.end
         return "".join([*pieces, text[position:]])
 
-    @staticmethod
-    def clear(text: str) -> str:
-        """Drop private-use characters that a source brought along."""
-        return _PRIVATE.sub("", text) if _PRIVATE.search(text) else text
-
-    @staticmethod
-    def protect_code(text: str) -> str:
-        """Hide the dollars and backslashes of code from the search for formulas."""
-        return text.replace("$", _LITERAL_DOLLAR).replace("\\", _LITERAL_BACKSLASH)
-
     def place(
         self, flat: str, owner: str, find_row: FormulaLookup | None = None
     ) -> CleanText:
@@ -130,7 +130,7 @@ class FormulaMarks:
         position = 0
         for place in find_formulas(flat):
             found = self._formula_of(place)
-            latex = strip_delimiters(self.clear(found.latex))
+            latex = strip_delimiters(clear_private(found.latex))
             formula_id, row = self._settle(found.formula_id, latex, owner, find_row)
             if not latex and not row.latex:
                 continue

@@ -20,7 +20,7 @@ from typing import Any
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.records import Failure, Statement, StatementLink
 from mathamr_kedro.corpus.beir import BeirCollection
-from mathamr_kedro.corpus.benchmark_rows import read_records
+from mathamr_kedro.corpus.json_records import read_records
 from mathamr_kedro.corpus.raw import Part
 
 
@@ -48,10 +48,18 @@ class PremiseCollection(BeirCollection):
             source = f"{cells.get('chapter', '')}.tex"
             place = f"line {cells['line']}"
         return Statement(
-            cells.get("id", ""), cells.get("type", "text"), cells.get("number"),
-            cells.get("name"), cells.get("id"), cells.get("section", ""), chapter,
-            source, place, bool(record.get("proved")), "",
-        )  # fmt: skip
+            post_id=cells.get("id", ""),
+            kind=cells.get("type", "text"),
+            number=cells.get("number"),
+            name=cells.get("name"),
+            label=cells.get("id"),
+            section=cells.get("section", ""),
+            chapter=chapter,
+            source=source,
+            place=place,
+            proved=bool(record.get("proved")),
+            proof="",
+        )
 
     def _find_documents(self) -> list[Path]:
         for name in ("statements.jsonl", "statements.jsonl.gz"):

@@ -43,20 +43,40 @@ def is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
 
 
+def make_failure(
+    source: str,
+    place: str,
+    reason: str,
+    detail: str,
+    record_id: str | None = None,
+    kept: bool = False,
+) -> Failure:
+    """Return a failure of the ingestion; without an id it is named after its source."""
+    return Failure(
+        stage="ingestion",
+        source=source,
+        place=place,
+        record_id=source if record_id is None else record_id,
+        reason=reason,
+        detail=detail,
+        kept=kept,
+    )
+
+
 class RawPost(NamedTuple):
     """A post before its text is cleaned."""
 
     source: str
     place: str
     post_id: str
-    post_type: PostType
-    parent_id: str | None
-    accepted_answer_id: str | None
-    creation_date: str | None
-    score: int | None
-    tags: tuple[str, ...]
-    title: str
-    body: str
+    post_type: PostType = "document"
+    parent_id: str | None = None
+    accepted_answer_id: str | None = None
+    creation_date: str | None = None
+    score: int | None = None
+    tags: tuple[str, ...] = ()
+    title: str = ""
+    body: str = ""
     markup: Markup = "html"
 
 
@@ -77,11 +97,11 @@ class RawTopic(NamedTuple):
     topic_id: str
     task: str
     year: int
-    title: str
-    question: str
-    tags: tuple[str, ...]
-    formula_id: str | None
-    latex: str | None
+    title: str = ""
+    question: str = ""
+    tags: tuple[str, ...] = ()
+    formula_id: str | None = None
+    latex: str | None = None
     markup: Markup = "html"
     place: str = ""
 

@@ -11,6 +11,7 @@ collection without an index returns the formulas of its texts.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -86,19 +87,13 @@ class FormulaIds:
     """
 
     def __init__(self, ids: Iterable[str]) -> None:
-        numbers: list[NDArray[np.int64]] = []
-        others: dict[str, int] = {}
-        waiting: list[int] = []
+        numbers, others = array("q"), dict[str, int]()
         for name in ids:
             if _is_number(name):
-                waiting.append(int(name))
-                if len(waiting) == 1_000_000:
-                    numbers.append(np.array(waiting, dtype=np.int64))
-                    waiting = []
+                numbers.append(int(name))
             else:
                 others.setdefault(name, len(others))
-        numbers.append(np.array(waiting, dtype=np.int64))
-        self._numbers = np.unique(np.concatenate(numbers))
+        self._numbers = np.unique(np.array(numbers, dtype=np.int64))
         self._others = others
         self._names = list(others)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from mathamr_kedro.corpus.markdown_blocks import MarkdownBlocks
+from mathamr_kedro.corpus.markdown_blocks import find_markdown_blocks, split_markdown
 from mathamr_kedro.corpus.markup import flatten_markup
 from mathamr_kedro.corpus.placeholders import FormulaMarks
 from mathamr_kedro.corpus.raw import Markup
@@ -27,48 +27,48 @@ class Section(NamedTuple):
     title: str
     body: str
 
-    @classmethod
-    def split(
-        cls, text: str, markup: Markup, by_paragraph: bool = False
-    ) -> list[Section]:
-        """Split at headings of the first three levels; those inside code do not count.
 
-        What stands before the first heading is a section without a title.
+def split_sections(
+    text: str, markup: Markup, by_paragraph: bool = False
+) -> list[Section]:
+    """Split at headings of the first three levels; those inside code do not count.
 
-        Args:
-            text: of the whole file.
-            markup: ``markdown``, ``html`` or ``text``; LaTeX has units of its own.
-            by_paragraph: whether sections are split further.
-        """
-        sections = cls._split_sections(text, markup)
-        if not by_paragraph:
-            return sections
-        return [
-            cls(line + body.count("\n", 0, start), title, body[start:end])
-            for line, title, body in sections
-            for start, end in _find_paragraphs(body, markup)
-        ]
+    What stands before the first heading is a section without a title.
 
-    @classmethod
-    def _split_sections(cls, text: str, markup: Markup) -> list[Section]:
-        headings = list(_find_headings(text, markup))
-        if not headings:
-            return [Section(0, "", text)]
-        sections = []
-        line = last = 0
-        starts = [*(heading.start for heading in headings[1:]), len(text)]
-        for (start, end, title), next_start in zip(headings, starts, strict=True):
-            line, last = line + text.count("\n", last, start), start
-            sections.append(Section(line, title, text[end:next_start]))
-        start_of_text = text[: headings[0].start]
-        has_preamble = bool(flatten_markup(start_of_text, FormulaMarks(), markup))
-        return [Section(0, "", start_of_text), *sections] if has_preamble else sections
+    Args:
+        text: of the whole file.
+        markup: ``markdown``, ``html`` or ``text``; LaTeX has units of its own.
+        by_paragraph: whether sections are split further.
+    """
+    sections = _split_at_headings(text, markup)
+    if not by_paragraph:
+        return sections
+    return [
+        Section(line + body.count("\n", 0, start), title, body[start:end])
+        for line, title, body in sections
+        for start, end in _find_paragraphs(body, markup)
+    ]
+
+
+def _split_at_headings(text: str, markup: Markup) -> list[Section]:
+    headings = list(_find_headings(text, markup))
+    if not headings:
+        return [Section(0, "", text)]
+    sections = []
+    line = last = 0
+    starts = [*(heading.start for heading in headings[1:]), len(text)]
+    for (start, end, title), next_start in zip(headings, starts, strict=True):
+        line, last = line + text.count("\n", last, start), start
+        sections.append(Section(line, title, text[end:next_start]))
+    start_of_text = text[: headings[0].start]
+    has_preamble = bool(flatten_markup(start_of_text, FormulaMarks(), markup))
+    return [Section(0, "", start_of_text), *sections] if has_preamble else sections
 
 
 def _find_paragraphs(text: str, markup: Markup) -> list[tuple[int, int]]:
     """Return where paragraphs start and end; a text without any is one."""
     if markup == "markdown":
-        parts = MarkdownBlocks.split(text)
+        parts = split_markdown(text)
     else:
         pattern = _HTML_PARAGRAPH if markup == "html" else _EMPTY_LINES
         cuts = [0, *(found.end() for found in pattern.finditer(text)), len(text)]
@@ -89,4 +89,4 @@ def _find_headings(text: str, markup: Markup) -> Iterator[_Heading]:
             title = text[opened.end() : end.start()]
             yield _Heading(opened.start(), end.end(), title)
     elif markup == "markdown":
-        yield from (_Heading(*found) for found in MarkdownBlocks.find(text).headings)
+        yield from (_Heading(*found) for found in find_markdown_blocks(text).headings)

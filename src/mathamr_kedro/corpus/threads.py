@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from mathamr_kedro.base.records import Failure, TrainingPair
+from mathamr_kedro.corpus.raw import make_failure
 
 Answers = Literal["accepted", "all", "links", "judged"]
 """What makes a training pair: a question with its accepted answer, with every answer;
@@ -64,4 +65,4 @@ class Threads:
 
 
 def _failure(post_id: str, reason: str, detail: str) -> Failure:
-    return Failure("ingestion", "posts", "", post_id, reason, detail, kept=True)
+    return make_failure("posts", "", reason, detail, post_id, kept=True)

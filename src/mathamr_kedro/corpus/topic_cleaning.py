@@ -52,18 +52,18 @@ def clean_topic(
     ]
     note = notes.get(raw.topic_id, {})
     topic = Topic(
-        raw.topic_id,
-        raw.task,
-        raw.year,
-        title.text,
-        raw.tags,
-        clean.text,
-        formula_map,
-        raw.formula_id,
-        latex,
-        note.get("category") or None,
-        note.get("difficulty") or None,
-        note.get("dependency") or None,
+        topic_id=raw.topic_id,
+        task=raw.task,
+        year=raw.year,
+        title=title.text,
+        tags=raw.tags,
+        text=clean.text,
+        formula_map=formula_map,
+        formula_id=raw.formula_id,
+        latex=latex,
+        category=note.get("category") or None,
+        difficulty=note.get("difficulty") or None,
+        dependency=note.get("dependency") or None,
     )
     return topic, problems
 

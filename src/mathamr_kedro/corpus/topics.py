@@ -13,7 +13,7 @@ from mathamr_kedro.base.records import Failure, Formula
 from mathamr_kedro.corpus.delimiters import strip_delimiters
 from mathamr_kedro.corpus.formula_rows import FormulaRow
 from mathamr_kedro.corpus.placeholders import FormulaLookup, visual_id_of_latex
-from mathamr_kedro.corpus.raw import RawTopic, is_number
+from mathamr_kedro.corpus.raw import RawTopic, is_number, make_failure
 from mathamr_kedro.corpus.scanning import unescape_latex
 from mathamr_kedro.corpus.xml_rows import read_xml
 from mathamr_kedro.trec import read_table
@@ -65,10 +65,8 @@ def read_topics(path: Path, source: str) -> Iterator[RawTopic | Failure]:
         topic_id = element.get("number")
         if not topic_id:
             place = f"line {element.sourceline}"
-            yield Failure(
-                "ingestion", source, place, "", "topic_without_number",
-                "expected <Topic number=...>",
-            )  # fmt: skip
+            detail = "expected <Topic number=...>"
+            yield make_failure(source, place, "topic_without_number", detail, "")
             continue
         yield _topic(element, topic_id, source)
 
@@ -79,15 +77,15 @@ def _topic(element: etree._Element, topic_id: str, source: str) -> RawTopic:
 
     formula_id = text("Formula_Id") or None
     return RawTopic(
-        source,
-        topic_id,
-        "task2" if formula_id else "task1",
-        year_of_topic(topic_id),
-        text("Title"),
-        text("Question"),
-        tuple(tag.strip() for tag in text("Tags").split(",") if tag.strip()),
-        formula_id,
-        strip_delimiters(text("Latex")) or None,
+        source=source,
+        topic_id=topic_id,
+        task="task2" if formula_id else "task1",
+        year=year_of_topic(topic_id),
+        title=text("Title"),
+        question=text("Question"),
+        tags=tuple(tag.strip() for tag in text("Tags").split(",") if tag.strip()),
+        formula_id=formula_id,
+        latex=strip_delimiters(text("Latex")) or None,
     )
 
 
@@ -118,16 +116,16 @@ def read_topic_formulas(
         trees = [cells.get("slt", ""), cells.get("opt", "")]
         spelling = "\0".join([latex, *trees]) if any(trees) else latex
         yield Formula(
-            formula_id,
-            topic_id,
-            thread_id,
-            place,
-            None,
-            None,
-            visual_id_of_latex(spelling),
-            "",
-            latex,
-            *trees,
+            formula_id=formula_id,
+            post_id=topic_id,
+            thread_id=thread_id,
+            place=place,
+            comment_id=None,
+            old_visual_id=None,
+            visual_id=visual_id_of_latex(spelling),
+            latex=latex,
+            presentation=trees[0],
+            content=trees[1],
         )
 
 

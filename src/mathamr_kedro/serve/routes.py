@@ -67,9 +67,14 @@ class _NewPost(BaseModel):
     def to_raw(self) -> RawPost:
         """Return the post as the readers of collections do."""
         return RawPost(
-            "api", self.id, self.id, "document", None, None, None, None,
-            tuple(self.tags), self.title, self.text, self.format,
-        )  # fmt: skip
+            source="api",
+            place=self.id,
+            post_id=self.id,
+            tags=tuple(self.tags),
+            title=self.title,
+            body=self.text,
+            markup=self.format,
+        )
 
 
 _Posts = Annotated[list[_NewPost], Field(min_length=1, max_length=MAX_POSTS)]

@@ -1,13 +1,13 @@
 r"""LaTeX to both formula trees, without any program beside Python.
 
 ```
-LaTeX ──> tokens, macros ──> reader, commands/ ──> boxes: rows of items (nodes, symbols)
+LaTeX ──> macros, tokens ──> reader, commands/ ──> boxes: rows of items (nodes, symbols)
                                                      │
 SLT <── layout_tree, baselines <──┐                  v
                                   ├── one item <── grammar/, composition; or fragments
 OPT <── operator_tree <───────────┘
 
-LaTeX ──> tokens, macros ──> display_reader ──> display_mathml, display_symbols
+LaTeX ──> macros, tokens ──> display_reader ──> display_mathml, display_symbols
 ```
 
 >>> trees = trees_from_latex(r"\frac{a}{2}")
@@ -32,7 +32,6 @@ from typing import Literal
 from mathamr_kedro.formula.latex.commands import list_entries
 from mathamr_kedro.formula.latex.layout_tree import build_slt
 from mathamr_kedro.formula.latex.limits import MAX_CHARACTERS, LimitError
-from mathamr_kedro.formula.latex.macros import expand_macros
 from mathamr_kedro.formula.latex.nodes import Item
 from mathamr_kedro.formula.latex.operator_tree import build_opt
 from mathamr_kedro.formula.latex.reader import Reader
@@ -99,11 +98,11 @@ def _read(latex: str, problems: dict[str, int], is_total: bool) -> Item | None:
     if len(latex) > MAX_CHARACTERS:
         problems["too_long"] = 1
         return None
-    tokens = split_tokens(latex)
-    if tokens == [END]:
+    tokens = split_tokens(latex, problems)
+    # Definitions and nothing else are a formula, though one that shows nothing.
+    if tokens == [END] and split_tokens(latex) == [END]:
         problems["empty"] = 1
         return None
-    tokens = expand_macros(tokens, problems)
     reader = Reader(tokens, list_entries, problems, is_total)
     boxes = reader.read_boxes(_NOTHING)
     return reader.make_item(boxes, punctuated=True)

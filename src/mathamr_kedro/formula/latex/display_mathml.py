@@ -27,7 +27,6 @@ from mathamr_kedro.formula.latex.display_symbols import (
     draw_symbol,
 )
 from mathamr_kedro.formula.latex.limits import MAX_CHARACTERS, LimitError
-from mathamr_kedro.formula.latex.macros import expand_macros
 from mathamr_kedro.formula.latex.nodes import (
     App,
     Array,
@@ -72,7 +71,7 @@ def mathml_from_latex(latex: str, display: bool = False) -> str | None:
     if len(latex) > MAX_CHARACTERS:
         return None
     try:
-        tokens = expand_macros(split_tokens(latex), {})
+        tokens = split_tokens(latex, {})
         reader = DisplayReader(tokens, {}, DISPLAY if display else TEXT)
         drawn = _draw(reader.make_item(reader.read_boxes(_END_ONLY)))
     except (LimitError, RecursionError):

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 MAX_CHARACTERS = 20_000
-"""Characters of a formula."""
+"""Characters of a formula, as it is written and with its macros expanded."""
 
 MAX_DEPTH = 60
 """Groups, arguments and environments inside each other."""
-
-MAX_TOKENS = 20_000
-"""Tokens that a formula may grow to when its macros are expanded."""
-
-MAX_EXPANSIONS = 10_000
-"""Macros that may be expanded in one formula."""
 
 MAX_STEPS = 20_000
 """Factors that the grammar may try in a row (and twenty more per item)."""

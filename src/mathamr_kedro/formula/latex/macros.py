@@ -1,192 +1,250 @@
-r"""Macros that a formula defines for itself.
+r"""Macros of LaTeX, of a document or of one formula: what an author's command means.
 
 ```
-\newcommand{\R}{\mathbb{R}} x \in \R     ->     x \in \mathbb{R}
-\def\f#1{f(#1)} \f x                     ->     f(x)
+\newcommand{\R}{\mathbb{R}}            $x \in \R$   ──▶  $x \in \mathbb{R}$
+\DeclareMathOperator{\Spec}{Spec}      $\Spec(R)$   ──▶  $\operatorname{Spec}(R)$
+\def\pair#1#2{(#1, #2)}               $\pair{a}b$  ──▶  $(a, b)$
 ```
 
-Definitions hold from where they stand to the end of the formula. Expansion stops at
-a number of tokens, so that macros which multiply cannot run away.
+Definitions hold from where they stand to the end of the text, whatever group they stand
+in. Macros that never come to an end are left as they are in a document; a formula that
+uses one is refused.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import re
 
-from mathamr_kedro.formula.latex.limits import (
-    MAX_EXPANSIONS,
-    MAX_TOKENS,
-    LimitError,
+from mathamr_kedro.base.errors import MathAMRError
+from mathamr_kedro.formula.latex.arguments import LatexArguments
+from mathamr_kedro.formula.latex.definitions import (
+    DEFINITIONS,
+    LatexMacro,
+    read_definition,
 )
-from mathamr_kedro.formula.latex.tokens import END
+from mathamr_kedro.formula.latex.limits import MAX_CHARACTERS, LimitError
 
-_DEFINING = frozenset(
-    {
-        r"\newcommand",
-        r"\renewcommand",
-        r"\providecommand",
-        r"\def",
-        r"\gdef",
-        r"\edef",
-        r"\let",
-        r"\DeclareMathOperator",
-    }
+_CONTROL = re.compile(r"\\(?:([a-zA-Z@]+)|.)", re.DOTALL)
+_DEFINES = re.compile(rf"\\(?:{'|'.join(sorted(DEFINITIONS))})(?![a-zA-Z])")
+_PARAMETER = re.compile(r"#([1-9])")
+_ENDS_IN_WORD = re.compile(r"\\[a-zA-Z@]+\Z")
+_LOOK_BACK = 60  # characters; longer names of commands do not exist
+_MAX_DEPTH = 60
+_MAX_EXPANSIONS = 10_000
+_MAX_LENGTH = 200_000
+_NAMED_OPERATORS = frozenset(
+    "arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg "
+    "lim liminf limsup ln log max min Pr sec sin sinh sup tan tanh".split()
+)
+# Commands that say how a document is built are read as what they are.
+_KEPT = frozenset(
+    "begin end item section subsection subsubsection chapter part paragraph label ref "
+    "eqref cref autoref cite footnote title caption input include subfile usepackage "
+    "documentclass newcommand renewcommand def let verb text mbox left right emph "
+    "textbf textit maketitle appendix bibitem qed".split()
 )
 
 
-class _Macro(NamedTuple):
-    """The body of a macro, its number of arguments, and the default of the first."""
+def expand_macros(source: str, problems: dict[str, int]) -> str:
+    r"""Return a formula with the macros expanded that it defines itself.
 
-    body: list[str]
-    arguments: int = 0
-    default: list[str] | None = None
-
-
-def expand_macros(tokens: list[str], problems: dict[str, int]) -> list[str]:
-    """Return the tokens with all macros that the formula defines expanded.
+    Args:
+        source: the formula.
+        problems: counts ``bad_definition``.
 
     Raises:
         LimitError: the result would be too long.
+
+    >>> expand_macros(r"\newcommand{\R}{\mathbb{R}} x \in \R", {})
+    ' x \\in \\mathbb{R}'
     """
-    if _DEFINING.isdisjoint(tokens):
-        return tokens
-    return _Expansion(tokens, problems).run()
+    if _DEFINES.search(source) is None:
+        return source
+    try:
+        expanded, unread = LatexMacros().expand_formula(source)
+    except MathAMRError as exc:
+        raise LimitError("expansion_limit") from exc
+    if unread:
+        problems["bad_definition"] = unread
+    return expanded
 
 
-class _Expansion:
-    def __init__(self, tokens: list[str], problems: dict[str, int]) -> None:
-        self.source = tokens[-2::-1]  # a stack: the next token is the last
-        self.problems = problems
-        self.macros: dict[str, _Macro] = {}
-        self.out: list[str] = []
-        self.steps = 0
+class LatexMacros:
+    r"""The macros that a text has defined so far.
 
-    def run(self) -> list[str]:
-        while self.source:
-            token = self.source.pop()
-            if token in _DEFINING:
-                self.define(token)
-            elif token in self.macros:
-                self.expand(self.macros[token])
-            else:
-                self.out.append(token)
-                if len(self.out) > MAX_TOKENS:
-                    raise LimitError("expansion_limit")
-        self.out.append(END)
-        return self.out
+    >>> macros = LatexMacros()
+    >>> macros.add(LatexMacro("pair", "(#1, #2)", 2))
+    >>> macros.expand("pair", r"\pair{a} b", 5)
+    ('(a, b)', 10)
+    """
 
-    def take(self) -> str:
-        """Take the next token that is no space."""
-        while self.source:
-            token = self.source.pop()
-            if token != " ":
-                return token
-        return END
+    def __init__(self) -> None:
+        self._macros: dict[str, LatexMacro] = {}
+        self._refused: set[str] = set()
+        self._left = 0
+        self._last = ""
+        self._defines = False  # whether definitions are read with the text
+        self._unread = 0
 
-    def take_argument(self) -> list[str]:
-        """Take a group without its braces, or one token."""
-        token = self.take()
-        if token != "{":
-            return [token] if token else []
-        depth = 1
-        taken = []
-        while self.source:
-            token = self.source.pop()
-            depth += (token == "{") - (token == "}")
-            if not depth:
-                break
-            taken.append(token)
-        return taken
+    def __contains__(self, name: str) -> bool:
+        return name in self._macros
 
-    def take_option(self) -> list[str] | None:
-        """Take what stands between square brackets, if they come next."""
-        token = self.take()
-        if token != "[":
-            if token:
-                self.source.append(token)
+    def add(self, macro: LatexMacro) -> None:
+        """Take a definition up; the last one of a name holds."""
+        name = macro.name
+        if name in _KEPT or (macro.is_provided and name in self._macros):
+            return
+        if name in _NAMED_OPERATORS and macro.body == f"\\operatorname{{{name}}}":
+            return  # as LaTeX has it
+        if macro.alias_of in self._macros:
+            macro = self._macros[macro.alias_of]
+        self._macros[name] = macro
+        self._refused.discard(name)
+
+    def expand(
+        self, name: str, text: str, place: int, read: LatexArguments | None = None
+    ) -> tuple[str, int] | None:
+        """Return what a macro stands for, and the end of its last argument.
+
+        Args:
+            name: of the macro.
+            text: in which it is used.
+            place: the end of its name there.
+            read: the reader of ``text``.
+
+        Returns:
+            ``None`` where the macro is known to have no end.
+
+        Raises:
+            MathAMRError: it has no end, or becomes too long; told once a macro.
+        """
+        if name in self._refused:
             return None
-        taken = []
-        while self.source:
-            token = self.source.pop()
-            if token == "]":
-                break
-            taken.append(token)
-        return taken
+        self._left = _MAX_EXPANSIONS
+        try:
+            return self._expand(name, text, place, read or LatexArguments(text), 0)
+        except MathAMRError:
+            self._refused.add(self._last)  # the one that went on, not who called it
+            raise
 
-    def define(self, command: str) -> None:
-        if command == r"\let":
-            self.define_equal()
-        elif command in (r"\def", r"\gdef", r"\edef"):
-            self.define_plainly()
-        elif command == r"\DeclareMathOperator":
-            star = self.take_star()
-            name = "".join(self.take_argument())
-            body = [r"\operatorname", *star, "{", *self.take_argument(), "}"]
-            self.store(name, _Macro(body))
-        else:
-            self.take_star()
-            name = "".join(self.take_argument())
-            count = "".join(self.take_option() or ["0"])
-            default = self.take_option()
-            body = self.take_argument()
-            arguments = int(count) if count.isdigit() and count.isascii() else 0
-            if command != r"\providecommand" or name not in self.macros:
-                self.store(name, _Macro(body, min(arguments, 9), default))
+    def expand_text(self, text: str) -> str:
+        """Return a text with its macros expanded; those without an end stay."""
+        self._left = _MAX_EXPANSIONS
+        try:
+            return self._expand_all(text, 0)
+        except MathAMRError:
+            return text
 
-    def take_star(self) -> list[str]:
-        token = self.take()
-        if token == "*":
-            return ["*"]
-        if token:
-            self.source.append(token)
-        return []
-
-    def define_equal(self) -> None:
-        name = self.take()
-        value = self.take()
-        if value == "=":
-            value = self.take()
-        self.store(name, self.macros.get(value, _Macro([value] if value else [])))
-
-    def define_plainly(self) -> None:
-        r"""Read ``\def\name#1#2{body}``."""
-        name = self.take()
-        arguments = 0
-        while self.source and self.source[-1] != "{":
-            arguments += self.source.pop() == "#"
-        self.store(name, _Macro(self.take_argument(), min(arguments, 9)))
-
-    def store(self, name: str, macro: _Macro) -> None:
-        if name.startswith("\\") and name not in _DEFINING:
-            self.macros[name] = macro
-        else:
-            self.problems["bad_definition"] = self.problems.get("bad_definition", 0) + 1
-
-    def expand(self, macro: _Macro) -> None:
-        self.steps += 1
-        values: list[list[str]] = []
-        if macro.default is not None and macro.arguments:
-            option = self.take_option()
-            values.append(macro.default if option is None else option)
+    def _expand(
+        self, name: str, text: str, place: int, read: LatexArguments, depth: int
+    ) -> tuple[str, int]:
+        self._left -= 1
+        self._last = name
+        if depth > _MAX_DEPTH or self._left < 0:
+            raise MathAMRError(
+                f"the macro \\{name} does not come to an end within {_MAX_EXPANSIONS} "
+                f"expansions, {_MAX_DEPTH} deep; it is left as it is"
+            )
+        macro = self._macros[name]
+        if macro.takes_star:
+            place += text.startswith("*", place)
+        if macro.alias_of is not None:
+            return macro.body, place
+        values: list[str] = []
+        if macro.default is not None:
+            option = read.read_option(place)
+            values.append(macro.default if option is None else option[0])
+            place = place if option is None else option[1]
         while len(values) < macro.arguments:
-            values.append(self.take_argument())
-        body = _fill(macro.body, values) if values else macro.body
-        self.source += reversed(body)
-        if self.steps > MAX_EXPANSIONS or len(self.source) > MAX_TOKENS:
-            raise LimitError("expansion_limit")
+            found = read.read(place)
+            values.append("" if found is None else found[0])
+            place = place if found is None else found[1]
+        body = macro.body
+        if values:
+            body = _PARAMETER.sub(lambda found: _fill(found, values), body)
+        if len(body) > _MAX_LENGTH:
+            raise MathAMRError(
+                f"the macro \\{name} becomes longer than {_MAX_LENGTH} characters; it "
+                "is left as it is"
+            )
+        return self._expand_all(body, depth + 1), place
+
+    def expand_formula(self, formula: str) -> tuple[str, int]:
+        """Return a formula without its definitions, their macros expanded.
+
+        Returns:
+            The formula, and how many of its definitions could not be read.
+
+        Raises:
+            MathAMRError: a macro has no end, or the formula becomes too long.
+        """
+        self._left, self._defines = _MAX_EXPANSIONS, True
+        return self._expand_all(formula, 0, MAX_CHARACTERS), self._unread
+
+    def _define(self, name: str, text: str, place: int, read: LatexArguments) -> int:
+        macro, end = read_definition(name, text, place, read) or (None, place)
+        if macro is None:
+            self._unread += 1
+        else:
+            self.add(macro)
+        return end
+
+    def _expand_all(self, text: str, depth: int, max_length: int = _MAX_LENGTH) -> str:
+        if "\\" not in text:
+            return text
+        read = LatexArguments(text)
+        pieces: list[str] = []
+        position, place, length = 0, 0, 0
+        while (found := _CONTROL.search(text, place)) is not None:
+            place = found.end()
+            name = found[1] or found[0][1]
+            is_known = name in self._macros and name not in self._refused
+            if not is_known and not (self._defines and name in DEFINITIONS):
+                continue
+            before, expanded = text[position : found.start()], ""
+            if is_known:
+                expanded, place = self._expand(name, text, place, read, depth)
+                last = before or (pieces[-1] if pieces else "")
+                expanded = join_expansion(last, expanded, text[place : place + 1])
+            else:
+                place = self._define(name, text, place, read)
+            pieces += [before, expanded]
+            position = place
+            length += len(before) + len(expanded)
+            if length > max_length:
+                raise MathAMRError(
+                    f"the macro \\{name} becomes longer than {max_length} characters; "
+                    "it is left as it is"
+                )
+        return "".join([*pieces, text[position:]])
 
 
-def _fill(body: list[str], values: list[list[str]]) -> list[str]:
-    """Return the body with ``#1`` replaced by the first value, and so on."""
-    filled: list[str] = []
-    marks = iter(body)
-    for token in marks:
-        if token != "#":
-            filled.append(token)
-            continue
-        place = next(marks, "")
-        if place.isdigit() and place.isascii() and 0 < int(place) <= len(values):
-            filled += values[int(place) - 1]
-        if len(filled) > MAX_TOKENS:
-            raise LimitError("expansion_limit")
-    return filled
+def join_expansion(before: str, expanded: str, after: str) -> str:
+    r"""Return what a macro stands for so that it may stand between two texts.
+
+    >>> join_expansion(r"\cdot", "k", "x"), join_expansion("x_", r"\R R", "")
+    (' k', '{\\R R}')
+    >>> join_expansion("", r"\varepsilon", "x")
+    '\\varepsilon '
+    """
+    if before[-1:] in ("_", "^") and len(expanded) > 1:
+        return expanded if _is_group(expanded) else f"{{{expanded}}}"
+    if expanded[:1].isalpha() and _ENDS_IN_WORD.search(before[-_LOOK_BACK:]):
+        expanded = f" {expanded}"
+    if after[:1].isalpha() and _ENDS_IN_WORD.search(expanded[-_LOOK_BACK:]):
+        expanded = f"{expanded} "
+    return expanded
+
+
+def _is_group(text: str) -> bool:
+    group = LatexArguments(text).read_group(0) if text.startswith("{") else None
+    return group is not None and group[1] == len(text)
+
+
+def _fill(found: re.Match[str], values: list[str]) -> str:
+    """Return the argument that a parameter stands for, apart from a command before."""
+    number = int(found[1])
+    value = values[number - 1] if number <= len(values) else ""
+    before = found.string[max(0, found.start() - _LOOK_BACK) : found.start()]
+    is_glued = value[:1].isalpha() and _ENDS_IN_WORD.search(before)
+    return f" {value}" if is_glued else value

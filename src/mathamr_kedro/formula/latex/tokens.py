@@ -14,6 +14,8 @@ from __future__ import annotations
 import html
 import re
 
+from mathamr_kedro.formula.latex.macros import expand_macros
+
 END = ""
 """The token after the last one."""
 
@@ -29,15 +31,25 @@ _OUTER_STARTS = ("$", "\\")
 _OUTER = (("$$", "$$"), ("$", "$"), (r"\[", r"\]"), (r"\(", r"\)"))
 
 
-def split_tokens(latex: str) -> list[str]:
+def split_tokens(latex: str, problems: dict[str, int] | None = None) -> list[str]:
     r"""Return the tokens of a formula, with :data:`END` behind them.
 
     HTML entities are resolved; comments and dollars around the formula go.
+
+    Args:
+        latex: the formula.
+        problems: counts what is wrong with macros that the formula defines, which are
+            expanded; ``None``: they stay as they are.
+
+    Raises:
+        LimitError: the formula would be too long with its macros expanded.
 
     >>> split_tokens(r"$\frac{a}2$")
     ['\\frac', '{', 'a', '}', '2', '']
     """
     source = _clean(latex)
+    if problems is not None:
+        source = expand_macros(source, problems)
     if _HAS_TEXT.search(source):
         tokens = _MIXED.findall(_BLANKS.sub(" ", source))
     else:

@@ -197,6 +197,6 @@ def test_work_grows_with_the_length_alone(name, piece):
         assert trees.problems.keys().isdisjoint({"internal_error", "too_long"})
         return lines
 
-    count_lines(100)  # what is made once
+    count_lines(50)  # what is made once
     # Eight times the length: quadratic code would run through 64 times as many.
-    assert count_lines(3200) < 10 * count_lines(400)
+    assert count_lines(1600) < 10 * count_lines(200)

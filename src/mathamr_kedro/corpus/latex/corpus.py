@@ -21,9 +21,9 @@ from typing import NamedTuple
 from mathamr_kedro.base.records import Failure, Statement, StatementLink
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus.extraction import clean_text
-from mathamr_kedro.corpus.latex_document import LatexDocument
-from mathamr_kedro.corpus.latex_units import TEXT, LatexUnit
-from mathamr_kedro.corpus.raw import RawPost
+from mathamr_kedro.corpus.latex.document import LatexDocument
+from mathamr_kedro.corpus.latex.units import TEXT, LatexUnit
+from mathamr_kedro.corpus.raw import RawPost, make_failure
 
 _COMMENT = re.compile(r"(?<!\\)%.*")
 _INPUT = re.compile(
@@ -75,11 +75,15 @@ class LatexCorpus:
         yield from failures
         for post_id, source, place, unit, problem in units:
             if problem:
-                yield _failure(source, place, "repeated_label", problem, True)
+                yield make_failure(source, place, "repeated_label", problem, kept=True)
             yield RawPost(
-                source, place, post_id, "document", None, None, None, None, (),
-                unit.title, unit.body, "latex",
-            )  # fmt: skip
+                source=source,
+                place=place,
+                post_id=post_id,
+                title=unit.title,
+                body=unit.body,
+                markup="latex",
+            )
 
     def statements(self) -> Iterator[Statement]:
         """Yield what is known of the units of all documents."""
@@ -88,11 +92,18 @@ class LatexCorpus:
                 proof = "\n\n".join(unit.proofs)
                 is_text = unit.kind == TEXT
                 yield Statement(
-                    post_id, unit.kind, unit.number,
-                    None if is_text else _read(unit.title) or None, unit.label,
-                    _read(unit.section), _read(unit.chapter), source, place,
-                    bool(unit.proofs), _read(proof),
-                )  # fmt: skip
+                    post_id=post_id,
+                    kind=unit.kind,
+                    number=unit.number,
+                    name=None if is_text else _read(unit.title) or None,
+                    label=unit.label,
+                    section=_read(unit.section),
+                    chapter=_read(unit.chapter),
+                    source=source,
+                    place=place,
+                    proved=bool(unit.proofs),
+                    proof=_read(proof),
+                )
 
     def links(self) -> Iterator[StatementLink | Failure]:
         """Yield which statements proofs cite; a label that nobody has is a failure."""
@@ -109,8 +120,9 @@ class LatexCorpus:
                 premise = labels.find(document, label)
                 if premise is None and not labels.has(document, label):
                     detail = f"the proof of {found.post_id} names the label {label!r}"
-                    where = (found.source, found.place)
-                    yield _failure(*where, "unknown_label", detail, True)
+                    yield make_failure(
+                        found.source, found.place, "unknown_label", detail, kept=True
+                    )
                 elif premise is not None and premise not in known:
                     known.add(premise)
                     yield StatementLink(found.post_id, premise)
@@ -129,7 +141,8 @@ class LatexCorpus:
             return None
 
         def report(reason: str, source: str, line: int, detail: str) -> None:
-            failures.append(_failure(source, f"line {line}", reason, detail, True))
+            place = f"line {line}"
+            failures.append(make_failure(source, place, reason, detail, kept=True))
 
         document = LatexDocument(file, text, self._include, report)
         chapters = _list_chapters(document)
@@ -222,12 +235,12 @@ class LatexCorpus:
             detail = (
                 f"expected UTF-8 ({exc.reason} at byte {exc.start}); convert the file"
             )
-            return _failure(file, "", "bad_encoding", detail)
+            return make_failure(file, "", "bad_encoding", detail)
         except OSError as exc:
             detail = (
                 f"the file cannot be read ({exc.strerror or exc}); check its rights"
             )
-            return _failure(file, "", "unreadable_file", detail)
+            return make_failure(file, "", "unreadable_file", detail)
 
 
 class _Labels:
@@ -292,9 +305,3 @@ def _list_chapters(document: LatexDocument) -> list[str]:
 def _read(latex: str) -> str:
     """Return LaTeX as text with formulas between dollars."""
     return clean_text("", latex, "", markup="latex")[0].with_latex()
-
-
-def _failure(
-    source: str, place: str, reason: str, detail: str, kept: bool = False
-) -> Failure:
-    return Failure("ingestion", source, place, source, reason, detail, kept)

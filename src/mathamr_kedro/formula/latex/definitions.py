@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from mathamr_kedro.corpus.latex_arguments import LatexArguments
+from mathamr_kedro.formula.latex.arguments import LatexArguments
 
 DEFINITIONS = frozenset(
     "newcommand renewcommand providecommand DeclareRobustCommand newrobustcmd "
@@ -49,55 +49,54 @@ class LatexMacro(NamedTuple):
     is_provided: bool = False
     """Whether an earlier definition holds (``\\providecommand``)."""
 
-    @classmethod
-    def read(
-        cls, command: str, text: str, place: int, read: LatexArguments
-    ) -> tuple[LatexMacro | None, int] | None:
-        r"""Read the definition that a command starts.
-
-        Args:
-            command: its name, one of :data:`DEFINITIONS`.
-            text: in which it stands.
-            place: the end of the name.
-            read: the reader of ``text``.
-
-        Returns:
-            The macro, ``None`` where its parameters are of a kind that is not read,
-            and the end of the definition; ``None``: there is no definition.
-
-        >>> text = r"{\pair}[2]{(#1, #2)} rest"
-        >>> LatexMacro.read("newcommand", text, 0, LatexArguments(text))[0][:3]
-        ('pair', '(#1, #2)', 2)
-        """
-        is_starred = text.startswith("*", place)
-        place += is_starred
-        if command == "let":
-            return _read_alias(text, place)
-        named = None if command in _PRIMITIVE else read.read_group(place)
-        token = _NAME.match(text, place)
-        if named is not None:
-            name, place = named[0].strip().removeprefix("\\"), named[1]
-        elif token is not None:
-            name, place = token[1], token.end()
-        else:
-            return None
-        if command in _PRIMITIVE:
-            found = _read_primitive(name, text, place, read)
-        elif command == "DeclareMathOperator":
-            found = _read_operator(name, "*" if is_starred else "", place, read)
-        elif command == "DeclarePairedDelimiter":
-            found = _read_delimiters(name, place, read)
-        else:
-            found = _read_command(name, place, read)
-        macro, end = (None, 0) if found is None else found
-        if macro is None:
-            return found
-        body = _simplify(macro.body.strip())
-        is_provided = command == "providecommand"
-        return macro._replace(body=body, is_provided=is_provided), end
-
 
 _Found = tuple[LatexMacro | None, int] | None
+
+
+def read_definition(
+    command: str, text: str, place: int, read: LatexArguments
+) -> tuple[LatexMacro | None, int] | None:
+    r"""Read the definition that a command starts.
+
+    Args:
+        command: its name, one of :data:`DEFINITIONS`.
+        text: in which it stands.
+        place: the end of the name.
+        read: the reader of ``text``.
+
+    Returns:
+        The macro, ``None`` if its parameters are of a kind that is not read, and the
+        end of the definition; ``None``: there is no definition.
+
+    >>> text = r"{\pair}[2]{(#1, #2)} rest"
+    >>> read_definition("newcommand", text, 0, LatexArguments(text))[0][:3]
+    ('pair', '(#1, #2)', 2)
+    """
+    is_starred = text.startswith("*", place)
+    place += is_starred
+    if command == "let":
+        return _read_alias(text, place)
+    named = None if command in _PRIMITIVE else read.read_group(place)
+    token = _NAME.match(text, place)
+    if named is not None:
+        name, place = named[0].strip().removeprefix("\\"), named[1]
+    elif token is not None:
+        name, place = token[1], token.end()
+    else:
+        return None
+    if command in _PRIMITIVE:
+        found = _read_primitive(name, text, place, read)
+    elif command == "DeclareMathOperator":
+        found = _read_operator(name, "*" if is_starred else "", place, read)
+    elif command == "DeclarePairedDelimiter":
+        found = _read_delimiters(name, place, read)
+    else:
+        found = _read_command(name, place, read)
+    macro, end = (None, 0) if found is None else found
+    if macro is None:
+        return found
+    is_provided = command == "providecommand"
+    return macro._replace(body=macro.body.strip(), is_provided=is_provided), end
 
 
 def _read_command(name: str, place: int, read: LatexArguments) -> _Found:
@@ -156,12 +155,14 @@ def _read_alias(text: str, place: int) -> _Found:
     return LatexMacro(new[1], f"\\{old[1]}", alias_of=old[1]), end
 
 
-def _simplify(body: str) -> str:
-    r"""Return an operator by its name, without what says where its limits stand.
+def name_operators(body: str) -> str:
+    r"""Return operators by their names, without what says where their limits stand.
 
-    >>> _simplify(r"\mathop{\mathrm{Spec}}\nolimits"), _simplify(r"\mathop{N\!L}")
-    ('\\operatorname{Spec}', '\\mathit{NL}')
-    >>> _simplify(r"\mathop{\mathcal{H}\!\mathit{om}}\nolimits")
+    >>> name_operators(r"\mathop{\mathrm{Spec}}\nolimits")
+    '\\operatorname{Spec}'
+    >>> name_operators(r"\mathop{N\!L}")
+    '\\mathit{NL}'
+    >>> name_operators(r"\mathop{\mathcal{H}\!\mathit{om}}\nolimits")
     '\\mathcal{H}\\mathit{om}'
     """
     body = _OPERATOR.sub(_name_operator, body)

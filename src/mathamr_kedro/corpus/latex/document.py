@@ -15,15 +15,19 @@ Files are read from the folder of the corpus alone, wherever a path leads.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 
 from mathamr_kedro.base.errors import MathAMRError
-from mathamr_kedro.corpus.latex_arguments import LatexArguments
-from mathamr_kedro.corpus.latex_definitions import DEFINITIONS, LatexMacro
-from mathamr_kedro.corpus.latex_macros import LatexMacros
-from mathamr_kedro.corpus.latex_origins import LatexOrigins
-from mathamr_kedro.corpus.latex_preamble import LatexPreamble
+from mathamr_kedro.corpus.latex.preamble import LatexPreamble
 from mathamr_kedro.corpus.scanning import NextMatch
+from mathamr_kedro.formula.latex.arguments import LatexArguments
+from mathamr_kedro.formula.latex.definitions import (
+    DEFINITIONS,
+    name_operators,
+    read_definition,
+)
+from mathamr_kedro.formula.latex.macros import LatexMacros, join_expansion
 
 _STOP = re.compile(r"%[^\n]*\n?[ \t]*|\\(?:([a-zA-Z@]+)|.)", re.DOTALL)
 _VERB = re.compile(r"\*?([^a-zA-Z0-9\s*{\[])[^\n]*?\1")
@@ -31,6 +35,7 @@ _ENVIRONMENT = re.compile(r"[ \t]*\{([^{}\n]*)\}")
 _VERBATIM = re.compile(r"(?:verbatim|Verbatim|lstlisting|minted|filecontents)\*?")
 _ADDRESS = re.compile(r"\{[^{}\n]*\}")
 _PLAIN_INPUT = re.compile(r"[ \t]+([^\s{}\\%]+)")
+_NEWLINE = re.compile(r"\n")
 _MAX_INPUTS = 2000
 _MAX_LENGTH = 64_000_000
 
@@ -99,6 +104,71 @@ class LatexDocument:
         return ""
 
 
+class LatexOrigins:
+    """A text put together from files, and the file and line of each piece of it."""
+
+    def __init__(self) -> None:
+        self.length = 0
+        self._texts: dict[str, str] = {}
+        self._lines: dict[str, list[int]] = {}
+        self._pieces: list[str] = []
+        self._starts: list[int] = []
+        self._origins: list[tuple[str, int]] = []
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    @property
+    def last(self) -> str:
+        """The last piece."""
+        return self._pieces[-1] if self._pieces else ""
+
+    def open(self, file: str, text: str) -> None:
+        """Make a file known."""
+        self._texts[file] = text
+
+    def add(self, piece: str, file: str, offset: int) -> None:
+        """Add a piece that stands at an offset of a file."""
+        if piece:
+            self._starts.append(self.length)
+            self._origins.append((file, offset))
+            self._pieces.append(piece)
+            self.length += len(piece)
+
+    def forget(self, count: int) -> None:
+        """Drop all pieces after the first ``count``."""
+        if count < len(self._pieces):
+            self.length = self._starts[count]
+            del self._pieces[count:], self._origins[count:], self._starts[count:]
+
+    def join(self) -> str:
+        """Return the whole text; no piece can be added after that."""
+        text = "".join(self._pieces)
+        self._pieces.clear()
+        return text
+
+    def find_place(self, offset: int) -> tuple[str, int]:
+        """Return file and line of a part of the whole text."""
+        number = bisect_right(self._starts, offset) - 1
+        if number < 0:
+            return next(iter(self._texts)), 1
+        file, start = self._origins[number]
+        # What stands for a macro is longer than its name.
+        last = len(self._texts[file])
+        if number + 1 < len(self._origins) and self._origins[number + 1][0] == file:
+            last = max(start, self._origins[number + 1][1])
+        return file, self.find_line(
+            file, min(start + offset - self._starts[number], last)
+        )
+
+    def find_line(self, file: str, offset: int) -> int:
+        """Return the line of an offset in a file, from 1."""
+        if file not in self._lines:
+            ends = _NEWLINE.finditer(self._texts[file])
+            self._lines[file] = [found.start() for found in ends]
+        return bisect_right(self._lines[file], offset - 1) + 1
+
+
 class _FileScan:
     """One walk over the commands of a file."""
 
@@ -159,13 +229,13 @@ class _FileScan:
         before = self._text[max(self._position, found.start() - 60) : found.start()]
         before = before or document.origins.last[-60:]
         self._take(found.start(), end)
-        joined = document.macros.join(before, body, self._text[end : end + 1])
+        joined = join_expansion(before, body, self._text[end : end + 1])
         document.origins.add(joined, self._file, found.start())
         return end
 
     def _define(self, found: re.Match[str]) -> int:
         place = found.end()
-        read = LatexMacro.read(found[1], self._text, place, self._arguments)
+        read = read_definition(found[1], self._text, place, self._arguments)
         if read is None:
             return place
         macro, end = read
@@ -176,7 +246,8 @@ class _FileScan:
             )
             self._say("unread_macro", found.start(), detail)
         else:
-            self._document.macros.add(macro)
+            body = name_operators(macro.body)
+            self._document.macros.add(macro._replace(body=body))
         return self._take(found.start(), end)
 
     def _declare(self, found: re.Match[str]) -> int:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from mathamr_kedro.corpus.placeholders import FormulaMarks
+from mathamr_kedro.corpus.placeholders import protect_code
 from mathamr_kedro.corpus.scanning import NextMatch
 
 _BLOCKS = (
@@ -44,43 +44,43 @@ class LatexCode(NamedTuple):
     is_block: bool = False
     """Whether a paragraph ends here."""
 
-    @classmethod
-    def find(cls, text: str) -> Iterator[LatexCode]:
-        r"""Yield comments, ``\verb``, verbatim text and drawings in their order.
 
-        >>> source = r"a \verb|%$| b 5\% % c"
-        >>> [(source[p.start : p.end], p.code) for p in LatexCode.find(source)]
-        [('\\verb|%$|', '%$'), ('% c', None)]
-        """
-        ends: dict[str, NextMatch] = {}
-        position = 0
-        found = _STOP.search(text)
-        while found is not None:
-            part = _read(text, found, ends, position)
-            if part is not None:
-                yield part
-                position = part.end
-            found = _STOP.search(text, found.end() if part is None else part.end)
+def find_code(text: str) -> Iterator[LatexCode]:
+    r"""Yield comments, ``\verb``, verbatim text and drawings in their order.
 
-    @classmethod
-    def take_out(cls, text: str) -> tuple[str, list[str]]:
-        """Drop comments, verbatim text and drawings; put marks for inline code."""
-        pieces, position = [], 0
-        code: list[str] = []
-        for part in cls.find(text):
-            pieces.append(text[position : part.start])
+    >>> source = r"a \verb|%$| b 5\% % c"
+    >>> [(source[p.start : p.end], p.code) for p in find_code(source)]
+    [('\\verb|%$|', '%$'), ('% c', None)]
+    """
+    ends: dict[str, NextMatch] = {}
+    position = 0
+    found = _STOP.search(text)
+    while found is not None:
+        part = _read(text, found, ends, position)
+        if part is not None:
+            yield part
             position = part.end
-            if part.is_block:
-                pieces.append("\n\n")
-            elif part.code is not None:
-                pieces.append(f"\ue005{len(code)}\ue006")
-                code.append(FormulaMarks.protect_code(part.code))
-        return "".join([*pieces, text[position:]]), code
+        found = _STOP.search(text, found.end() if part is None else part.end)
 
-    @staticmethod
-    def put_back(text: str, code: list[str]) -> str:
-        """Replace the marks of inline code."""
-        return _CODE.sub(lambda m: "".join(code[int(m[1]) : int(m[1]) + 1]), text)
+
+def take_code_out(text: str) -> tuple[str, list[str]]:
+    """Drop comments, verbatim text and drawings; put marks for inline code."""
+    pieces, position = [], 0
+    code: list[str] = []
+    for part in find_code(text):
+        pieces.append(text[position : part.start])
+        position = part.end
+        if part.is_block:
+            pieces.append("\n\n")
+        elif part.code is not None:
+            pieces.append(f"\ue005{len(code)}\ue006")
+            code.append(protect_code(part.code))
+    return "".join([*pieces, text[position:]]), code
+
+
+def put_code_back(text: str, code: list[str]) -> str:
+    """Replace the marks of inline code."""
+    return _CODE.sub(lambda m: "".join(code[int(m[1]) : int(m[1]) + 1]), text)
 
 
 def _read(

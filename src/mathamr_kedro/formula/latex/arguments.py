@@ -1,9 +1,13 @@
-r"""Arguments of LaTeX commands: groups in braces, options in brackets.
+r"""Arguments of LaTeX commands in a text: groups in braces, options in brackets.
 
 ```
 \newcommand{\abs}[1]{\left|#1\right|}
            ╰──╯  ╰─╯╰──────────────╯
 ```
+
+Definitions of macros and whole documents are read here, by places in their text, which
+stays as it was written. A formula is read token by token (:mod:`.tokens`) once its
+macros are expanded.
 
 Which brace closes which is found in one pass over a text, so that a text full of
 braces that are never closed is read as fast as any other.

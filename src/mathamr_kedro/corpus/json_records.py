@@ -1,6 +1,6 @@
-"""Rows of a benchmark's files, JSONL or Parquet: documents, queries, judgments.
+"""Records of JSONL and Parquet files: documents, queries, judgments.
 
-Every row that cannot be used is a failure with its file and line.
+Every record that cannot be used is a failure with its file and line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mathamr_kedro.base.records import Failure
-from mathamr_kedro.corpus.raw import Markup
+from mathamr_kedro.corpus.raw import Markup, make_failure
 from mathamr_kedro.trec import open_binary
 
 _IDS = ("_id", "id")
@@ -38,48 +38,41 @@ class BenchmarkRow(NamedTuple):
     markup: Markup
     tags: tuple[str, ...]
 
-    @classmethod
-    def read_all(
-        cls, path: Path, source: str, markup: Markup
-    ) -> Iterator[BenchmarkRow | Failure]:
-        """Yield the rows of a file, plain, gzip or Parquet.
-
-        Args:
-            path: the file.
-            source: its name in records.
-            markup: of texts that name no format of their own.
-        """
-        for found in read_records(path, source):
-            if isinstance(found, Failure):
-                yield found
-                continue
-            place, record = found
-            problem = next(_find_problems(record), None)
-            name = str(_first(record, _IDS) or source)[:_MAX_ID]
-            if problem is not None:
-                detail = ("bad_record", problem)
-                yield Failure("ingestion", source, place, name, *detail)
-            else:
-                yield cls._of(record, source, place, markup)
-
-    @classmethod
-    def _of(
-        cls, record: Mapping[str, Any], source: str, place: str, markup: Markup
-    ) -> BenchmarkRow:
-        notes = record.get("metadata") or {}
-        return cls(
-            source,
-            place,
-            str(_first(record, _IDS)),
-            str(_first(record, _TITLES) or ""),
-            str(record["text"]),
-            notes.get("format") or markup,
-            tuple(str(tag) for tag in notes.get("tags") or ()),
-        )
-
     def says(self, text: str) -> bool:
         """Tell whether a text is that of this row, with its title or without."""
         return text in (self.text, f"{self.title} {self.text}".strip())
+
+
+def read_benchmark_rows(
+    path: Path, source: str, markup: Markup
+) -> Iterator[BenchmarkRow | Failure]:
+    """Yield the documents or queries of a file, plain, gzip or Parquet.
+
+    Args:
+        path: the file.
+        source: its name in records.
+        markup: of texts that name no format of their own.
+    """
+    for found in read_records(path, source):
+        if isinstance(found, Failure):
+            yield found
+            continue
+        place, record = found
+        problem = next(_find_problems(record), None)
+        if problem is not None:
+            name = str(_first(record, _IDS) or source)[:_MAX_ID]
+            yield make_failure(source, place, "bad_record", problem, name)
+            continue
+        notes = record.get("metadata") or {}
+        yield BenchmarkRow(
+            source=source,
+            place=place,
+            row_id=str(_first(record, _IDS)),
+            title=str(_first(record, _TITLES) or ""),
+            text=str(record["text"]),
+            markup=notes.get("format") or markup,
+            tags=tuple(str(tag) for tag in notes.get("tags") or ()),
+        )
 
 
 def read_records(path: Path, source: str) -> Iterator[Record | Failure]:
@@ -93,10 +86,11 @@ def read_records(path: Path, source: str) -> Iterator[Record | Failure]:
     except (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException) as exc:
         detail = f"the file is damaged ({exc}); what follows is lost: fetch it again"
         last = f"after {place}" if place else "line 1"
-        yield Failure("ingestion", source, last, source, "damaged_file", detail)
+        yield make_failure(source, last, "damaged_file", detail)
     except OSError as exc:
         detail = f"the file cannot be read ({exc.strerror or exc}); check its rights"
-        yield Failure("ingestion", source, place, source, "unreadable_file", detail)
+        last = f"after {place}" if place else "line 1"
+        yield make_failure(source, last, "unreadable_file", detail)
 
 
 def _read_jsonl(path: Path, source: str) -> Iterator[Record | Failure]:
@@ -109,13 +103,13 @@ def _read_jsonl(path: Path, source: str) -> Iterator[Record | Failure]:
                 record = json.loads(line.decode("utf-8-sig"))
             except (ValueError, RecursionError) as exc:
                 detail = f"expected a JSON object in UTF-8 ({exc})"
-                yield Failure("ingestion", source, place, source, "bad_json", detail)
+                yield make_failure(source, place, "bad_json", detail)
                 continue
             if isinstance(record, dict):
                 yield place, record
             else:
                 detail = f"expected a JSON object, got {type(record).__name__}"
-                yield Failure("ingestion", source, place, source, "bad_record", detail)
+                yield make_failure(source, place, "bad_record", detail)
 
 
 def _read_parquet(path: Path, source: str) -> Iterator[Record | Failure]:

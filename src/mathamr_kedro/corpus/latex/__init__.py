@@ -1,0 +1,13 @@
+"""LaTeX documents: their files, statements, sections and texts.
+
+```
+corpus     which files are documents, and the posts, statements and links in them
+document   files joined, comments gone, macros expanded (formula/latex/macros)
+preamble   theorems, counters, environments, the title
+units      statements with their proofs, sections, paragraphs
+text       flat text with marks for formulas
+code       what is not read as LaTeX: comments, verbatim text, drawings
+```
+
+Arguments, definitions and macros are read by :mod:`mathamr_kedro.formula.latex`.
+"""
