@@ -2,7 +2,7 @@
 
 ```
 arqmath, formula_pool, ntcir12, own_files     kinds of Collection (raw)
-beir (benchmark_rows), premises               benchmarks of others
+beir, premises (json_records)                 benchmarks of others
    │ subset, chosen                           its judged posts alone
    │ xml_rows, topics, formula_tables, judgments
    │ front_matter, sections                   of own files
