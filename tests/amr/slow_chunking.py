@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+# Lists of words are no part of what is compared: both have the same.
 from mathamr_kedro.amr.chunking import (
     _AFTER_FORMULA,
     _CUT_MARKS,

@@ -5,10 +5,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mathamr_kedro.amr.chunking import (
-    _count_tokens,
-    _cut_long,
-    _split_sentences,
+    count_tokens,
+    cut_long,
     split_chunks,
+    split_sentences,
 )
 from tests.amr import slow_chunking
 
@@ -38,11 +38,11 @@ CASES = [
 @pytest.mark.parametrize("marked", CASES)
 def test_sentences_of_mathematical_prose(marked):
     expected = [part.strip() for part in marked.split("|")]
-    assert _split_sentences(marked.replace("|", " ")) == expected
+    assert split_sentences(marked.replace("|", " ")) == expected
 
 
 def test_a_forgotten_blank_still_ends_a_sentence():
-    assert _split_sentences("It converges.Then stop.") == [
+    assert split_sentences("It converges.Then stop.") == [
         "It converges.",
         "Then stop.",
     ]
@@ -50,7 +50,7 @@ def test_a_forgotten_blank_still_ends_a_sentence():
 
 def test_lists_and_paragraphs_end_sentences():
     text = "We need:\n1. a ring\n2. an ideal\n- a map\n\nThat is\nall of it"
-    assert _split_sentences(text) == [
+    assert split_sentences(text) == [
         "We need:",
         "1. a ring",
         "2. an ideal",
@@ -61,7 +61,7 @@ def test_lists_and_paragraphs_end_sentences():
 
 @given(st.text())
 def test_nothing_but_blanks_is_lost(text):
-    sentences = _split_sentences(text)
+    sentences = split_sentences(text)
     kept = "".join("".join(sentences).split())
     visible = "".join(c for c in text if c in set(kept))
     assert kept == "".join(visible.split())
@@ -75,7 +75,7 @@ def test_nothing_but_blanks_is_lost(text):
 def test_chunks_keep_all_words_and_the_limit(words, limit):
     chunks = split_chunks(" ".join(words), limit)
     assert "".join("".join(c.text.split()) for c in chunks) == "".join(words)
-    assert all(_count_tokens(chunk.text) <= limit for chunk in chunks)
+    assert all(count_tokens(chunk.text) <= limit for chunk in chunks)
 
 
 def test_a_sentence_above_the_limit_is_cut_at_a_comma():
@@ -93,7 +93,7 @@ PIECES = (
 @example(["K.", "。", "。", " ", "Hardy"])
 def test_sentences_and_pieces_equal_those_of_the_slow_twin(pieces):
     text = "".join(pieces)
-    sentences = _split_sentences(text)
+    sentences = split_sentences(text)
     assert sentences == slow_chunking.split_sentences(text)
     for sentence in sentences:
-        assert _cut_long(sentence, 3) == slow_chunking.cut_long(sentence, 3)
+        assert cut_long(sentence, 3) == slow_chunking.cut_long(sentence, 3)

@@ -4,7 +4,6 @@ import sys
 
 import pytest
 
-from mathamr_kedro.amr import parsers
 from mathamr_kedro.amr.parsers import (
     ParserConfig,
     choose_parser,
@@ -12,7 +11,6 @@ from mathamr_kedro.amr.parsers import (
     make_parser,
 )
 from mathamr_kedro.amr.transition import TransitionConfig
-from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import ConfigurationError
 
 BUILTIN = ParserConfig()
@@ -37,20 +35,6 @@ def test_parsers_are_made_by_name(tmp_path):
     nowhere = TransitionConfig(python=str(tmp_path / "python"))
     with pytest.raises(ConfigurationError, match="build_environment"):
         make_parser(ParserConfig("transition", transition=nowhere))
-
-
-def test_the_identity_covers_rules_and_tables(tmp_path, monkeypatch):
-    """Rules by their version; tests/test_transformations.py ties it to graphs."""
-    monkeypatch.setattr(parsers, "__file__", str(tmp_path / "parsers.py"))
-    (tmp_path / "tables").mkdir()
-    found = []
-    for content, version in (("one", 1), ("two", 1), ("two", 2)):
-        (tmp_path / "tables/words.json.gz").write_text(content)
-        monkeypatch.setattr(parsers, "BUILTIN_VERSION", version)
-        parsers._checksum_tables.cache_clear()
-        found.append(checksum(BUILTIN.identity()))
-    parsers._checksum_tables.cache_clear()
-    assert len(set(found)) == 3
 
 
 def test_the_package_is_light_to_import():

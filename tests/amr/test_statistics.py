@@ -1,16 +1,13 @@
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mathamr_kedro.amr import statistics
 from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge
 from mathamr_kedro.amr.penman_io import format_graph, format_string, format_symbol
-from mathamr_kedro.amr.report import _draw_sizes, _write_report
+from mathamr_kedro.amr.report import report_parsing
 from mathamr_kedro.amr.statistics import (
     GraphStatistics,
-    _histogram,
-    _measure_graph,
+    measure_graph,
 )
 from mathamr_kedro.base.errors import MalformedInputError
 
@@ -49,7 +46,7 @@ def test_report_stands_beside_the_thesis():
     )
     part = {**outcomes, "graphs_by_type": by_type, **found}
     statistics = {"parser": {"parser": "builtin"}, "posts": part, "topics": part}
-    report = _write_report(statistics)
+    report, figure = report_parsing(statistics)
     assert "| Posts processed | 4 | 2,482,294 |" in report
     assert "| Successful graphs | 2 (50.00 %) | 2,432,933 (98.0 %) |" in report
     assert "| Failed posts | 2 (50.00 %) | 49,361 (2.0 %) |" in report
@@ -59,7 +56,7 @@ def test_report_stands_beside_the_thesis():
     assert "| Question graphs | 1 | 1,009,372 |" in report
     assert "| nodes, all | 2.5 |" in report
     assert "| Chunks lost in posts with a graph | 3 |" in report
-    assert _draw_sizes(statistics).data[0].y[0] == 2
+    assert figure.data[0].y[0] == 2
 
 
 def test_nothing_parsed_is_described_too():
@@ -120,7 +117,7 @@ def graphs(draw):
 
 @given(graphs())
 def test_counting_lines_agrees_with_the_graph(graph):
-    size = _measure_graph(format_graph(graph))
+    size = measure_graph(format_graph(graph))
     assert sorted(size.concepts) == sorted(graph.nodes.values())
     assert sorted(size.roles) == sorted(edge.role for edge in graph.edges)
     assert size.attributes == len(graph.attributes)
@@ -128,7 +125,7 @@ def test_counting_lines_agrees_with_the_graph(graph):
 
 def test_sentences_are_counted():
     text = "(m / multi-sentence\n  :snt1 (a / and)\n  :snt2 (o / or\n    :mod a))"
-    assert _measure_graph(text).sentences == 2
+    assert measure_graph(text).sentences == 2
 
 
 def test_chunks_are_no_sentences():
@@ -140,18 +137,3 @@ def test_chunks_are_no_sentences():
   :snt2 (t / thank-01))"""
     statistics.add("answer", text, 0, 0)
     assert statistics.describe()["sentences_per_graph"]["max"] == 3
-
-
-def test_bins_hold_what_their_names_say():
-    """From the first number of each up to the last, and nothing else."""
-    for name in _histogram(np.array([], dtype=int)):
-        first, _, last = name.rstrip("+").partition("-")
-        sizes = np.array([int(first), int(last or 10**6)])
-        assert {n for n, count in _histogram(sizes).items() if count} == {name}
-    assert list(_histogram(np.array([1])))[-3:] == ["300-499", "500-999", "1000+"]
-
-
-def test_where_nothing_was_parsed_every_number_is_zero():
-    assert statistics._spreads({}) == {
-        "all": {"mean": 0.0, "median": 0.0, "p90": 0.0, "max": 0}
-    }

@@ -3,11 +3,10 @@ import pickle
 import pytest
 
 from mathamr_kedro.amr import texts
-from mathamr_kedro.amr.documents import ParsedDocument
-from mathamr_kedro.amr.graphs import AMRGraph, ParseFailure
+from mathamr_kedro.amr.graphs import ParseFailure
 from mathamr_kedro.amr.parsers import ParserConfig
 from mathamr_kedro.amr.penman_io import read_graph
-from mathamr_kedro.amr.texts import ParsedText, ParseTexts, _format_result
+from mathamr_kedro.amr.texts import ParsedText, ParseTexts
 from mathamr_kedro.base.errors import ConfigurationError
 
 BUILTIN = ParserConfig()
@@ -43,19 +42,8 @@ class Broken:
 def test_a_parser_that_can_parse_nothing_stops_the_run(monkeypatch):
     broken = Broken()
     monkeypatch.setattr(texts, "make_parser", lambda config: broken)
-    texts._load_parser.cache_clear()
+    texts._load_parser.cache_clear()  # a process keeps its parser
     with pytest.raises(ConfigurationError, match="does not start any more"):
         ParseTexts(BUILTIN)(["One.", "Two.", "Three."])
     assert broken.calls == 1
     texts._load_parser.cache_clear()
-
-
-def test_a_graph_that_cannot_be_written_is_a_failure():
-    loose = AMRGraph("a", {"a": "set", "b": "map"}, [])
-    result = _format_result(ParsedDocument(loose, (), ()))
-    assert result.reason == "penman_error"
-    half = AMRGraph("a", {"a": '"\ud800"'}, [])
-    result = _format_result(ParsedDocument(half, (), ()))
-    assert result.reason == "penman_error"
-    failed = _format_result(ParseFailure("timeout", "\ud800"))
-    assert failed == ParseFailure("timeout", "\\ud800")

@@ -12,52 +12,6 @@ from mathamr_kedro.base import machines
 from mathamr_kedro.base.machines import Machine
 
 
-@pytest.fixture(autouse=True)
-def forget():
-    machines._name_cpu.cache_clear()
-    yield
-    machines._name_cpu.cache_clear()
-
-
-def test_processor_is_named_as_linux_names_it(tmp_path, monkeypatch):
-    info = tmp_path / "cpuinfo"
-    info.write_text("processor\t: 0\nmodel name\t: Xeon  8558P @ 2.7\nmodel name\t: b")
-    monkeypatch.setattr(machines, "_CPU_INFO", info)
-    found = Machine.find("cpu")
-    assert (found.device, found.cpu, found.gpu) == ("CPU", "Xeon 8558P @ 2.7", "")
-    assert found.cores >= 1
-    assert found.name.startswith("Xeon 8558P @ 2.7, ")
-
-
-def test_processors_of_arm_are_told_apart(tmp_path, monkeypatch):
-    monkeypatch.setattr(machines, "_CPU_INFO", tmp_path / "cpuinfo")
-    names = set()
-    for part in ("0xd40", "0xd4f"):
-        text = f"processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: {part}\n"
-        (tmp_path / "cpuinfo").write_text(text)
-        machines._name_cpu.cache_clear()
-        names.add(Machine.find().cpu)
-    assert len(names) == 2
-    assert all("0x41 0xd4" in name for name in names)
-
-
-@pytest.mark.parametrize(
-    ("processor", "machine", "name"),
-    [
-        ("i386", "x86_64", "i386"),
-        ("", "x86_64", "x86_64"),
-        ("", "", "unknown processor"),
-    ],
-)
-def test_where_linux_names_none_the_platform_does(
-    tmp_path, monkeypatch, processor, machine, name
-):
-    monkeypatch.setattr(machines, "_CPU_INFO", tmp_path / "none")
-    monkeypatch.setattr(machines.platform, "processor", lambda: processor)
-    monkeypatch.setattr(machines.platform, "machine", lambda: machine)
-    assert Machine.find().cpu == name
-
-
 def test_gpu_is_the_one_that_computes(monkeypatch):
     cuda = SimpleNamespace(get_device_name=lambda device: f"NVIDIA {device}")
     monkeypatch.setattr(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import logging
 import re
 
@@ -10,7 +9,6 @@ import pytest
 
 from mathamr_kedro.base import progress
 from mathamr_kedro.base.progress import count_bytes, report_progress
-from mathamr_kedro.trec import open_binary
 
 
 class Clock:
@@ -106,22 +104,6 @@ def test_bytes_tell_how_far_it_is_where_no_total_is_known(clock, caplog):
     assert caplog.messages[0] == (
         "posts: 1 so far, 25 % of the files, 10.0 s each, 30 s left"
     )
-
-
-@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
-def test_readers_count_the_bytes_of_a_file(tmp_path, pack):
-    file = tmp_path / "Posts.xml"
-    file.write_bytes(pack(b"<row/>\n" * 40_000))
-    before = progress._bytes_read[0]
-    with open_binary(file) as stream:
-        assert len(stream.read()) == 280_000
-    read = progress._bytes_read[0] - before
-    assert file.stat().st_size <= read <= file.stat().st_size + progress_slack(file)
-
-
-def progress_slack(file):
-    """The first bytes are read twice: they tell whether the file is packed."""
-    return min(file.stat().st_size, 1 << 17)
 
 
 @pytest.mark.parametrize(("each", "lines"), [(0.4375, 0), (0.5, 1)])

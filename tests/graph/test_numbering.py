@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.graph.numbering import _normalise_concept, _normalise_symbol
+from mathamr_kedro.graph.numbering import normalise_concept, normalise_symbol
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from mathamr_kedro.graph.numbering import _normalise_concept, _normalise_symbol
     ],
 )
 def test_concepts(atom: str, expected: str) -> None:
-    assert _normalise_concept(atom) == expected
+    assert normalise_concept(atom) == expected
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_concepts(atom: str, expected: str) -> None:
     ],
 )
 def test_symbols(atom: str, expected: str) -> None:
-    assert _normalise_symbol(atom) == expected
+    assert normalise_symbol(atom) == expected

@@ -15,9 +15,9 @@ from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge
 from mathamr_kedro.base.errors import GraphError
 from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.penman_graph import (
-    _from_amr,
     format_label,
     format_math_graph,
+    from_amr,
     read_label,
     read_math_graph,
 )
@@ -160,7 +160,7 @@ def test_amr_graphs_are_laid_out_and_given_back() -> None:
     graph = read_math_graph(SHOW)
     amr = to_amr(graph)
     assert amr.nodes["F0o0"] == '"O!interval(O-O)"'
-    assert list_triples(_from_amr(amr)) == list_triples(graph)
+    assert list_triples(from_amr(amr)) == list_triples(graph)
 
 
 def test_a_string_of_another_tool_is_taken_as_it_is() -> None:

@@ -18,16 +18,15 @@ from mathamr_kedro.base.errors import (
 )
 from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.corpus import FormulaIds
-from mathamr_kedro.graph.blocks import GraphBlock, LabelCounts, _build_block
+from mathamr_kedro.graph.blocks import GraphBlock, LabelCounts, build_block
 from mathamr_kedro.graph.configuration import PreprocessingConfig
 from mathamr_kedro.graph.pairs import PairSplit
 from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
 from mathamr_kedro.graph.preparation import Preparation
 from mathamr_kedro.graph.prepared import PreparedStore
 from mathamr_kedro.graph.report import (
-    _draw_vocabulary,
-    _write_preparation_report,
     describe_prepared,
+    report_preparation,
 )
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary_counting import Vocabularies
@@ -39,7 +38,7 @@ FORMULAS = (FormulaMention("FORMULA_0", "f7", "70", "x", 0, 9),)
 def make_block(tmp_path: Path, *records: GraphRecord) -> GraphBlock:
     path = tmp_path / "shard.amr.txt"
     RecordFile(path).write(records)
-    return _build_block(path, PARAMETERS.graph)
+    return build_block(path, PARAMETERS.graph)
 
 
 def prepare(tmp_path: Path, made_from: str = "a", topic: str = "A.1") -> Preparation:
@@ -213,15 +212,15 @@ def test_the_report_shows_vocabulary_and_graphs(tmp_path: Path) -> None:
     statistics = describe_prepared(store.open(PARAMETERS))
     assert statistics["nodes_per_graph"] == 6 / 4
     assert statistics["virtual_nodes_per_graph"] == 9 / 4  # sentence, document
-    report = _write_preparation_report(statistics)
+    report, figure = report_preparation(statistics)
     assert "| graph.formula_mode | both |" in report
     assert statistics["coverage_of_posts"] == 1.0
     assert "| Coverage of the graphs counted | 100.00% |" in report
     assert "| Coverage of all posts | 100.00% |" in report
     assert "| Pairs without a graph | 2 |" in report
-    assert _draw_vocabulary(statistics).data[0].y[-1] == 1
+    assert figure.data[0].y[-1] == 1
     read = statistics["configuration"] | {"text_model": "mpnet"}
-    report = _write_preparation_report(statistics | {"configuration": read})
+    report, _ = report_preparation(statistics | {"configuration": read})
     assert "| text_model | mpnet |" in report
 
 

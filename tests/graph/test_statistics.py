@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
-from mathamr_kedro.graph.report import _draw_graph_sizes, _write_graph_report
-from mathamr_kedro.graph.statistics import GraphTally, _find_median, _group_sizes
+from mathamr_kedro.graph.report import report_graphs
+from mathamr_kedro.graph.statistics import GraphTally
 from tests.pipelines.graph_world import INGESTED
 
 QUESTION = GraphRecord(
@@ -67,38 +66,21 @@ def test_the_report_names_the_failures(tmp_path: Path) -> None:
         **tally_of(tmp_path).describe(failures, 1),
         "notes": {"formula_without_tree": 3},
     }
-    report = _write_graph_report(statistics)
+    report, figure = report_graphs(statistics)
     assert "| Successful graphs | 2 (50.0%) |" in report
     assert "| … All chunks failed to parse | 1 |" in report
     assert "| … empty text | 1 |" in report
     assert "| … questions | 5.0 nodes, 1.0 formulas |" in report
     assert "| formula_without_tree | 3 |" in report
-    figure = _draw_graph_sizes(statistics)
     assert [bar.name for bar in figure.data] == ["answer", "question"]
     assert figure.data[0].x == ("4–7",)
     assert "(math_graph_figure.png)" in report
 
 
-def test_bins_of_the_figure_are_in_order_and_the_same_for_all_types() -> None:
-    histograms = {"answer": {"16": 3, "64": 20}, "question": {"8": 2, "32": 10}}
-    figure = _draw_graph_sizes({"size_histograms": histograms})
-    bins = ("8–15", "16–31", "32–63", "64–127")
-    assert [bar.x for bar in figure.data] == [bins, bins]
-    assert [bar.y for bar in figure.data] == [(0, 3, 0, 20), (2, 0, 10, 0)]
-    assert not _draw_graph_sizes({"size_histograms": {}}).data
-
-
-def test_graphs_are_grouped_by_powers_of_two() -> None:
-    sizes = Counter({1: 1, 2: 2, 3: 4, 4: 8, 7: 16, 8: 32, 1023: 64, 1024: 128})
-    assert _group_sizes(sizes) == {
-        "1": 1, "2": 6, "4": 24, "8": 32, "512": 64, "1024": 128,
-    }  # fmt: skip
-
-
 def test_an_empty_collection_has_statistics_too() -> None:
     found = GraphTally().describe({}, 0)
     assert found["all"]["nodes_per_graph"] == 0
-    assert "| Posts processed | 0 |" in _write_graph_report(
+    report, figure = report_graphs(
         {
             "mode": "mathamr",
             "parser": {"parser": "builtin"},
@@ -106,9 +88,5 @@ def test_an_empty_collection_has_statistics_too() -> None:
             **found,
         }
     )
-
-
-def test_the_median_of_many_equal_numbers() -> None:
-    assert _find_median(Counter({7: 1000})) == 7
-    assert _find_median(Counter()) == 0
-    assert _find_median(Counter({1: 2, 10: 2})) == 5.5
+    assert "| Posts processed | 0 |" in report
+    assert not figure.data

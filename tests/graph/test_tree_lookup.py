@@ -7,31 +7,30 @@ from pathlib import Path
 import pytest
 
 from mathamr_kedro.formula import FormulaTree, TreeRow, TreeStore
-from mathamr_kedro.graph import tree_lookup
 from mathamr_kedro.graph.tree_lookup import (
     NO_TREES,
     StoredTrees,
     TreeLines,
-    _lay_out_tree,
+    lay_out_tree,
 )
 
 
 def test_a_layout_tree_keeps_its_edges_and_quotes_its_labels() -> None:
     tree = FormulaTree.from_string("[V!x[/[V!y]],a[N!2]]", "slt")
-    assert _lay_out_tree(tree) == TreeLines(
+    assert lay_out_tree(tree) == TreeLines(
         ("V!x", '"/"', "V!y", "N!2"), (0, 1, 0), ("n", "n", "a")
     )
 
 
 def test_operands_are_numbered_and_those_of_unordered_operators_are_equal() -> None:
     tree = FormulaTree.from_string("[O!divide,0[U!plus,0[V!a],1[V!b]],1[N!2]]", "opt")
-    assert _lay_out_tree(tree).roles == ("0", "0", "0", "1")
+    assert lay_out_tree(tree).roles == ("0", "0", "0", "1")
 
 
 def test_the_eleventh_operand_has_number_ten() -> None:
     operands = ",".join(f"{edge}[V!x]" for edge in "0123456789A")
     tree = FormulaTree.from_string(f"[O!list,{operands}]", "opt")
-    assert _lay_out_tree(tree).roles[-1] == "10"
+    assert lay_out_tree(tree).roles[-1] == "10"
 
 
 @pytest.fixture
@@ -57,17 +56,3 @@ def test_latex_is_read_where_the_store_has_nothing(store: Path) -> None:
 
 def test_an_empty_formula_has_no_trees(store: Path) -> None:
     assert StoredTrees(store)("xabc", "  ") == NO_TREES
-
-
-def test_only_the_latest_formulas_are_remembered(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tree_lookup, "_CACHED", 2)
-    trees = StoredTrees(store)
-    first = trees("4097", "")
-    assert trees("4097", "") is first
-    trees("a", "y")
-    trees("4097", "")  # used again, so "a" is the oldest now
-    trees("b", "z")
-    assert trees("4097", "") is first
-    assert len(trees._known) == 2

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from fastapi.testclient import TestClient
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.serve import ServeConfig, create_app
+from mathamr_kedro.serve.settings import SETTINGS, TOKEN
 from tests.conftest import PATIENCE
 
 pytestmark = [
@@ -187,8 +189,13 @@ def test_drawings(client: TestClient) -> None:
         ("search", {"q": "x", "top": 101}, 422),
         ("search", {"q": "x", "type": "comment"}, 422),
         ("search", {"q": "x", "year": "next"}, 422),
+        ("search", {"q": "x", "type": ["answer"] * 4}, 422),
+        ("search", {"q": "x", "tag": "x" * 101}, 422),
         ("search", {"q": "$" + "{" * 60 + "}" * 60 + "$"}, 422),
         ("formula", {"latex": "x" * 2001}, 422),
+        ("trees", {"latex": "x" * 2001}, 422),
+        ("render", {"q": "x" * 4001}, 422),
+        ("explain", {"q": "x", "post_id": "x" * 1001}, 422),
         ("formula", {"latex": "  "}, 422),
         ("explain", {"q": "x", "post_id": "nothing"}, 404),
         ("nothing", {}, 404),
@@ -309,74 +316,6 @@ def test_every_answer_has_the_headers(client: TestClient) -> None:
         assert headers["x-content-type-options"] == "nosniff"
 
 
-def test_searches_for_formulas_are_warmed_up_after_the_start(monkeypatch) -> None:
-    monkeypatch.setattr("mathamr_kedro.serve.app._WARM_UP_AFTER", 0.0)
-    warmed = threading.Event()
-    service: Any = SimpleNamespace(
-        warm_up=lambda is_idle: warmed.set(), close=lambda: None
-    )
-    with connect(service):
-        assert warmed.wait(PATIENCE)
-
-
-def test_nobody_waits_for_the_warming_up(service: Any, monkeypatch) -> None:
-    monkeypatch.setattr("mathamr_kedro.serve.app._WARM_UP_AFTER", 0.0)
-    begun, end = threading.Event(), threading.Event()
-
-    def warm_up(is_idle: Any) -> None:
-        begun.set()
-        end.wait(PATIENCE)
-
-    monkeypatch.setattr(service, "warm_up", warm_up)
-    monkeypatch.setattr(service, "close", lambda: None)
-    with connect(service) as client:
-        assert begun.wait(PATIENCE)
-        assert client.get("/api/search", params={"q": "primes"}).status_code == 200
-        end.set()
-
-
-def test_formulas_are_read_between_searches_and_at_once_where_awaited(
-    service: Any, monkeypatch
-) -> None:
-    formulas = service.searcher.find_formulas
-    monkeypatch.setattr(formulas, "_rankers", {})
-    looked, idle = threading.Event(), threading.Event()
-
-    def is_idle(seconds: float) -> bool:
-        looked.set()
-        return idle.wait(0.01)
-
-    reading = threading.Thread(target=formulas.prepare, args=[is_idle], daemon=True)
-    reading.start()
-    assert looked.wait(PATIENCE)
-    assert not formulas._rankers  # searches go on and on: it waits
-    assert service.searcher.search_formula("x^2", 1).keys
-    assert formulas._rankers
-    idle.set()
-    reading.join(PATIENCE)
-    assert not reading.is_alive()
-
-
-def test_a_server_that_ends_takes_its_warming_up_along(
-    service: Any, monkeypatch
-) -> None:
-    monkeypatch.setattr("mathamr_kedro.serve.app._WARM_UP_AFTER", 0.0)
-    monkeypatch.setattr(service, "close", lambda: None)
-    threads: list[threading.Thread] = []
-
-    def prepare(is_idle: Any) -> None:
-        threads.append(threading.current_thread())
-        begun.set()
-        while True:  # a large collection
-            is_idle(0.01)
-
-    begun = threading.Event()
-    monkeypatch.setattr(service.searcher.find_formulas, "prepare", prepare)
-    with connect(service):
-        assert begun.wait(PATIENCE)
-    assert not threads[0].is_alive()
-
-
 def test_an_index_without_formulas_still_serves(service: Any, caplog, monkeypatch):
     def refuse(*_: Any) -> None:
         raise MissingInputError("No formulas")
@@ -384,3 +323,69 @@ def test_an_index_without_formulas_still_serves(service: Any, caplog, monkeypatc
     monkeypatch.setattr(service.searcher.find_formulas, "prepare", refuse)
     service.warm_up(lambda seconds: True)
     assert "Searches for formulas will fail: No formulas" in caplog.text
+
+
+def write_post(**fields: Any) -> dict[str, Any]:
+    return {"id": "1", "text": "x", **fields}
+
+
+class _Written(_Busy):
+    """Takes posts, and counts them."""
+
+    def add(self, posts: Any) -> dict[str, Any]:
+        return {"added": [post.post_id for post in posts]}
+
+    def delete(self, ids: Any) -> dict[str, Any]:
+        return {"deleted": ids}
+
+
+@pytest.mark.parametrize(
+    ("taken", "refused"),
+    [
+        ([write_post()] * 1000, [write_post()] * 1001),
+        ([write_post(id="x" * 1000)], [write_post(id="x" * 1001)]),
+        ([write_post(text="x" * 100_000)], [write_post(text="x" * 100_001)]),
+        ([write_post(title="x" * 1000)], [write_post(title="x" * 1001)]),
+        ([write_post(tags=["x" * 100] * 20)], [write_post(tags=["x"] * 21)]),
+        ([write_post(format="html")], [write_post(format="docx")]),
+    ],
+)
+def test_limits_of_new_posts(taken: Any, refused: Any) -> None:
+    client = connect(_Written(), token="secret", max_body=10**8)
+    headers = {"Authorization": "Bearer secret"}
+    answer = client.post("/api/posts", json=taken, headers=headers)
+    assert len(answer.json()["added"]) == len(taken)
+    answer = client.post("/api/posts", json=refused, headers=headers)
+    assert answer.status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("token", "given", "status"),
+    [
+        ("", "Bearer ", 403),
+        ("secret", "", 401),
+        ("secret", "secret", 401),
+        ("secret", "Bearer secrets", 401),
+        ("secret", "Bearer secret", 200),
+    ],
+)
+def test_only_who_knows_the_token_writes(
+    monkeypatch, token: str, given: str, status: int
+) -> None:
+    monkeypatch.setenv("MATHAMR_TOKEN", token)
+    client = connect(_Written())
+    headers = {"Authorization": given}
+    for method, body in (("POST", [write_post()]), ("DELETE", ["1"])):
+        answer = client.request(method, "/api/posts", json=body, headers=headers)
+        assert answer.status_code == status
+
+
+def test_worker_processes_take_over_settings_but_no_token(monkeypatch) -> None:
+    for name in (SETTINGS, TOKEN):
+        monkeypatch.setenv(name, "")  # restored after the test
+        monkeypatch.delenv(name)
+    assert ServeConfig.take_over() == ServeConfig()
+    config = ServeConfig("own", "root", "bm25", ("a.example",), token="secret")
+    config.hand_on()
+    assert ServeConfig.take_over() == replace(config, token=None)
+    assert "secret" not in os.environ[SETTINGS] + repr(config)

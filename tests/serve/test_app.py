@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import threading
 import time
 from concurrent.futures import CancelledError
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +15,6 @@ pytest.importorskip("fastapi", reason="the extra serve is missing")
 pytest.importorskip("httpx")
 from fastapi.testclient import TestClient
 
-from mathamr_kedro import __version__
 from mathamr_kedro.base.errors import ConfigurationError, LockedError, MissingInputError
 from mathamr_kedro.serve import app as module
 from mathamr_kedro.serve.app import create_app
@@ -57,7 +54,7 @@ def connect(service: Any, **settings: Any) -> TestClient:
 
 
 def test_a_server_that_ends_takes_its_warming_up_along(monkeypatch):
-    monkeypatch.setattr(module, "_WARM_UP_AFTER", 0.0)
+    monkeypatch.setattr(module, "_WARM_UP_AFTER", 0.0)  # seconds of a user's peace
     begun, ends, threads = threading.Event(), [], []
 
     class Warming(Service):
@@ -77,40 +74,6 @@ def test_a_server_that_ends_takes_its_warming_up_along(monkeypatch):
     assert ends == [True]  # it reads what is closed after it has ended
     assert not service.is_open
     assert threads[0].daemon  # a server that is killed does not wait for it
-
-
-def test_a_server_that_ends_at_once_warms_nothing_up(monkeypatch):
-    monkeypatch.setattr(module, "_WARM_UP_AFTER", 0.0)
-    service, warmed = Service(), []
-    service.warm_up = warmed.append
-
-    async def start_and_end():
-        app = create_app(ServeConfig(), service)
-        async with app.router.lifespan_context(app):
-            assert service.is_open
-        await asyncio.sleep(0.01)
-
-    asyncio.run(start_and_end())
-    assert not service.is_open
-    assert warmed == []
-
-
-def test_a_server_opens_its_service_when_it_starts(monkeypatch):
-    opened = []
-
-    def open_service(settings):
-        opened.append(settings)
-        return Service()
-
-    monkeypatch.setattr(module, "SearchService", open_service)
-    config = ServeConfig("own", hosts=("testserver",))
-    client = TestClient(create_app(config))
-    assert opened == []
-    with client:
-        assert client.get("/health").json() == {
-            "status": "ok", "version": __version__, "posts": 7,
-        }  # fmt: skip
-    assert opened == [config]
 
 
 @pytest.mark.parametrize(
@@ -208,38 +171,3 @@ def test_any_name_may_be_allowed():
     config = ServeConfig(hosts=("*",))
     client = TestClient(create_app(config, Service()))
     assert client.get("/health", headers=strange).status_code == 200
-
-
-def test_a_worker_process_takes_over_settings_and_log(monkeypatch):
-    config, logged = ServeConfig(hosts=("worker.example",)), []
-
-    def note(settings):
-        logged.append(settings)
-
-    monkeypatch.setattr(ServeConfig, "take_over", classmethod(lambda cls: config))
-    monkeypatch.setattr(ServeConfig, "set_up_logs", note)
-    create_app(ServeConfig(), Service())
-    assert logged == []  # who has settings has a log
-    client = TestClient(create_app(service=Service()))
-    assert logged == [config]
-    asked = {"Host": "worker.example"}
-    assert client.get("/health", headers=asked).status_code == 200
-
-
-def test_the_time_of_a_request_is_logged_and_counted(monkeypatch, caplog):
-    clock = iter([10.0, 11.5, 20.0, 20.25])
-    fake = SimpleNamespace(perf_counter=lambda: next(clock))
-    monkeypatch.setattr(module, "time", fake)
-    client = connect(Service())
-    with caplog.at_level(logging.INFO, "mathamr_kedro.serve.app"):
-        client.get("/api/systems")
-    assert "GET /api/systems 200 1500.0 ms" in caplog.messages
-    lines = client.get("/metrics").text.splitlines()
-    (total,) = [line for line in lines if "_seconds_sum" in line]
-    assert total.endswith(" 1.500000")
-
-
-def test_what_breaks_stands_in_the_log(caplog):
-    answer = connect(Service(RuntimeError("the reason"))).get("/api/systems")
-    assert f"Request {answer.headers['X-Request-Id']} failed" in caplog.text
-    assert "the reason" in caplog.text

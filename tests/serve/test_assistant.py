@@ -98,7 +98,12 @@ def test_reasons(service: Any) -> None:
         ("get_post", {"post_id": "nothing"}),
         ("get_formula", {"post_id": "33701", "formula": "F99"}),
         ("search_summary", {"question": "..."}),
-        ("search_summary", {"question": "x", "top": 1000}),
+        ("search_summary", {"question": "x", "top": 51}),
+        ("search_summary", {"question": "x" * 4001}),
+        ("search_formula", {"latex": "x" * 2001}),
+        ("get_post", {"post_id": "33701", "start": -1}),
+        ("get_post", {"post_id": "33701", "length": 50_001}),
+        ("get_formula", {"post_id": "33701", "formula": "S0"}),
     ],
 )
 def test_errors_are_one_line_of_advice(service: Any, tool: str, arguments: Any) -> None:

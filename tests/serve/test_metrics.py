@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from mathamr_kedro.serve.metrics import Metrics, _read_memory
+from mathamr_kedro.serve.metrics import Metrics
 
 STATUS = Path("/proc/self/status")
 
@@ -33,18 +31,3 @@ def test_buckets_add_up() -> None:
     assert count.endswith(" 4")
     assert any(line.startswith("mathamr_posts{") for line in lines)
     assert "# TYPE mathamr_request_seconds histogram" in lines
-
-
-@pytest.mark.skipif(not STATUS.exists(), reason="only Linux tells")
-def test_memory_is_that_of_the_process() -> None:
-    (line,) = [x for x in STATUS.read_text().splitlines() if x.startswith("VmRSS")]
-    kibibytes = int(line.split()[1])
-    assert _read_memory() == pytest.approx(kibibytes * 1024, rel=0.1)
-
-
-def test_where_the_system_tells_nothing_no_memory_is_told(monkeypatch) -> None:
-    def refuse(*args, **options):
-        raise FileNotFoundError
-
-    monkeypatch.setattr("builtins.open", refuse)
-    assert _read_memory() == 0.0

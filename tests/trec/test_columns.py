@@ -8,7 +8,7 @@ import random
 import pytest
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.trec.columns import Columns, _split_evenly, _split_lines
+from mathamr_kedro.trec.columns import Columns, split_evenly, split_lines
 
 
 def rows_of(path, **options):
@@ -95,9 +95,9 @@ def test_splitting_at_once_is_the_same_as_line_by_line(separator):
             for _ in range(rng.randint(1, 5))
         ]
         text = "\n".join(lines)
-        at_once = _split_evenly(text, separator)
+        at_once = split_evenly(text, separator)
         try:
-            slowly = _split_lines(text, separator, "x", "refuse").cells
+            slowly = split_lines(text, separator, "x", "refuse").cells
         except MalformedInputError:
             assert at_once is None
             continue

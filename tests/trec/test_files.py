@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import gzip
-import random
 
 import pytest
 
-from mathamr_kedro.base import progress
-from mathamr_kedro.trec.files import open_binary, open_to_replace, read_text
+from mathamr_kedro.trec.files import open_to_replace, read_text
 
 
 def test_names_are_read_as_nfc(tmp_path):
@@ -37,17 +35,3 @@ def test_compressed_files_are_the_same_bytes_every_time(tmp_path):
     data = (tmp_path / "a.gz").read_bytes()
     assert gzip.decompress(data) == b"x y\n"
     assert data[4:8] == bytes(4)  # where gzip has its time stamp
-
-
-@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
-@pytest.mark.parametrize(
-    "read", [list, lambda stream: stream.read()], ids=["lines", "at once"]
-)
-def test_bytes_that_are_read_count_for_progress(tmp_path, pack, read):
-    """Those of the file, packed or not, and each once."""
-    path = tmp_path / "x"
-    path.write_bytes(pack(random.Random(1).randbytes(300_000)))
-    before = progress._bytes_read[0]
-    with open_binary(path) as stream:
-        read(stream)
-    assert progress._bytes_read[0] - before == path.stat().st_size

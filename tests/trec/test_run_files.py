@@ -9,7 +9,7 @@ from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.base.hits import FormulaHits
 from mathamr_kedro.evaluation.metrics.rankings import sort_as_trec_eval
 from mathamr_kedro.trec import Run, read_run, write_run
-from mathamr_kedro.trec.run_files import _separate_scores
+from mathamr_kedro.trec.run_files import separate_scores
 
 RESULTS = {"A.1": [("17", 0.9), ("4", 0.5)], "A.2": [("9", 7.25)]}
 FORMULA = FormulaHits(["501"], np.array([0.5]), ["70"], ["17"])
@@ -167,7 +167,7 @@ def test_written_order_survives_the_tie_rule(tmp_path):
 def test_separated_scores_move_as_little_as_possible():
     rng = np.random.default_rng(0)
     scores = np.sort(rng.integers(-50, 50, 400) / 7)[::-1]
-    separate = np.array(_separate_scores(list(scores)))
+    separate = np.array(separate_scores(list(scores)))
     assert separate.dtype == np.float32
     assert (np.diff(separate) < 0).all()
     assert np.abs(separate - scores).max() < 1e-4
@@ -176,7 +176,7 @@ def test_separated_scores_move_as_little_as_possible():
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 def test_a_score_that_is_not_finite_is_refused(bad):
     with pytest.raises(MalformedInputError, match="Expected a finite score"):
-        _separate_scores([bad])
+        separate_scores([bad])
 
 
 @pytest.mark.parametrize(("doc", "name"), [("a b", "me"), ("", "me"), ("1", "my run")])

@@ -184,18 +184,18 @@ def fit(corpora: Path, out: Path, seed: int = 0) -> None:
     examples = _observe_sentences(sentences, lexicon)
     logger.info("Observed %d sentences", len(examples))
     memory = _remember(examples)
-    _write_table(out, "memory", {"words": memory}, provenance)
+    write_table(out, "memory", {"words": memory}, provenance)
     table = {
         "frames": dict(lexicon.frames),
         "derived": dict(lexicon.derived),
         "actors": dict(lexicon.actors),
     }
-    _write_table(out, "lexicon", table, provenance)
+    write_table(out, "lexicon", table, provenance)
     groups, targets, weights = zip(
         *_list_concept_choices(examples, lexicon, memory), strict=True
     )
     ranker = fit_ranker(groups, targets, weights, minimum=3, decay=1e-3, seed=seed)
-    _write_table(out, "concepts", ranker.pack(_SMALLEST_WEIGHT), provenance)
+    write_table(out, "concepts", ranker.pack(_SMALLEST_WEIGHT), provenance)
     logger.info("Learned concepts from %d choices", len(groups))
     _fit_structure(_list_structures(examples, lexicon), out, provenance, seed)
 
@@ -210,14 +210,14 @@ def _fit_structure(
         features, labels, weights, minimum=3, decay=1e-4, seed=seed
     )
     table = relations.pack(_SMALLEST_WEIGHT)
-    _write_table(out, "relations", table, provenance)
+    write_table(out, "relations", table, provenance)
     logger.info("Learned relations from %d pairs", len(kept))
     groups, targets, weights = zip(*structures.tops, strict=True)
     tops = fit_ranker(groups, targets, weights, decay=1e-4, seed=seed)
-    _write_table(out, "tops", tops.pack(_SMALLEST_WEIGHT), provenance)
+    write_table(out, "tops", tops.pack(_SMALLEST_WEIGHT), provenance)
     features, labels = zip(*structures.names, strict=True)
     names = fit_classifier(features, labels, decay=1e-4, seed=seed)
-    _write_table(out, "names", names.pack(_SMALLEST_WEIGHT), provenance)
+    write_table(out, "names", names.pack(_SMALLEST_WEIGHT), provenance)
 
 
 def _describe_provenance(
@@ -234,7 +234,7 @@ def _describe_provenance(
     }
 
 
-def _write_table(
+def write_table(
     folder: Path, name: str, content: Mapping[str, Any], provenance: Mapping[str, Any]
 ) -> None:
     """Write one table; the same content always gives the same bytes."""

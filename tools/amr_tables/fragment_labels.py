@@ -39,7 +39,7 @@ def describe_fragment(
     concepts = tuple(graph.nodes[v] for v in order)
     if concepts == ("ordinal-entity",):
         return ORDINAL
-    return _format_fragment(Fragment(concepts, edges, values, index.get(core or "", 0)))
+    return format_fragment(Fragment(concepts, edges, values, index.get(core or "", 0)))
 
 
 def _find_head(graph: AMRGraph, variables: Sequence[str]) -> str:
@@ -54,10 +54,10 @@ def _find_head(graph: AMRGraph, variables: Sequence[str]) -> str:
     return (frames or list(variables))[0]
 
 
-def _format_fragment(fragment: Fragment) -> str:
+def format_fragment(fragment: Fragment) -> str:
     """Write the one-line form; a single concept stands bare.
 
-    >>> _format_fragment(Fragment(("person", "teach-01"), ((1, "ARG0", 0),), core=1))
+    >>> format_fragment(Fragment(("person", "teach-01"), ((1, "ARG0", 0),), core=1))
     '(person :ARG0-of (teach-01*))'
     """
     if len(fragment.concepts) == 1 and not fragment.values:

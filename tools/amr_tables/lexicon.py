@@ -13,16 +13,14 @@ def read_lexicon(folder: Path) -> Lexicon:
     """Read the list of frames and the list of derived nouns."""
     frames = folder / "propbank-amr-frames-arg-descr.txt"
     nouns = folder / "morph-verbalization-v1.01.txt"
-    derived, actors = _read_derivations(nouns.read_text("utf-8").splitlines())
-    return Lexicon(
-        _read_frames(frames.read_text("utf-8").splitlines()), derived, actors
-    )
+    derived, actors = read_derivations(nouns.read_text("utf-8").splitlines())
+    return Lexicon(read_frames(frames.read_text("utf-8").splitlines()), derived, actors)
 
 
-def _read_frames(lines: Iterable[str]) -> dict[str, str]:
+def read_frames(lines: Iterable[str]) -> dict[str, str]:
     """Read ``frame  ARG0: description  ARG1: description`` lines.
 
-    >>> _read_frames(["prove-01  ARG0: prover  ARG1: proposition", "# note"])
+    >>> read_frames(["prove-01  ARG0: prover  ARG1: proposition", "# note"])
     {'prove-01': '01'}
     """
     frames: dict[str, str] = {}
@@ -35,12 +33,12 @@ def _read_frames(lines: Iterable[str]) -> dict[str, str]:
     return frames
 
 
-def _read_derivations(
+def read_derivations(
     lines: Iterable[str],
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """Read ``::DERIV-VERB "a" ::DERIV-NOUN "b"`` lines into derived nouns and actors.
 
-    >>> _read_derivations(['::DERIV-VERB "prove" ::DERIV-NOUN-ACTOR "prover"'])
+    >>> read_derivations(['::DERIV-VERB "prove" ::DERIV-NOUN-ACTOR "prover"'])
     ({}, {'prover': ('prove',)})
     """
     found: dict[str, dict[str, list[str]]] = {

@@ -60,7 +60,7 @@ class Reach:
         tests = {file: data.contexts_by_lineno(file) for file in data.measured_files()}
         cases = ElementTree.parse(folder / _TIMES).iter("testcase")
         seconds = {
-            _name_test(case.attrib["classname"], case.attrib["name"]):
+            name_test(case.attrib["classname"], case.attrib["name"]):
             float(case.attrib["time"])
             for case in cases
         }  # fmt: skip
@@ -94,10 +94,10 @@ def is_own(test: str, module: str) -> bool:
     return f"/test_{module}.py" in test
 
 
-def _name_test(place: str, name: str) -> str:
+def name_test(place: str, name: str) -> str:
     """Return a test as pytest calls it.
 
-    >>> _name_test("tests.cli.test_search.TestTerminal", "test_width[80]")
+    >>> name_test("tests.cli.test_search.TestTerminal", "test_width[80]")
     'tests/cli/test_search.py::TestTerminal::test_width[80]'
     """
     file, *classes = re.split(r"\.(?=Test)", place)

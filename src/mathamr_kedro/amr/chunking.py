@@ -4,7 +4,7 @@ A full stop ends a sentence unless it belongs to an abbreviation (``i.e.``, ``w.
 an initial (``G. H. Hardy``), a number or a list mark. Posts are informal: sentences
 start in lower case, end in a displayed formula without a stop, or stand in lists.
 
->>> _split_sentences("Let FORMULA_0 be prime, i.e. FORMULA_1. show FORMULA_2? Thanks")
+>>> split_sentences("Let FORMULA_0 be prime, i.e. FORMULA_1. show FORMULA_2? Thanks")
 ['Let FORMULA_0 be prime, i.e. FORMULA_1.', 'show FORMULA_2?', 'Thanks']
 """
 
@@ -85,9 +85,9 @@ def split_chunks(text: str, max_tokens: int = MAX_CHUNK_TOKENS) -> list[Chunk]:
     chunks: list[Chunk] = []
     packed: list[str] = []
     used = 0
-    for sentence in _split_sentences(text):
-        for piece in _cut_long(sentence, max_tokens):
-            size = _count_tokens(piece)
+    for sentence in split_sentences(text):
+        for piece in cut_long(sentence, max_tokens):
+            size = count_tokens(piece)
             if packed and used + size > max_tokens:
                 chunks.append(Chunk(tuple(packed)))
                 packed, used = [], 0
@@ -111,16 +111,16 @@ def _normalise_text(text: str) -> str:
     return "\n".join(" ".join(line.split()) for line in lines).strip()
 
 
-def _count_tokens(text: str) -> int:
+def count_tokens(text: str) -> int:
     """Count words, placeholders and marks.
 
-    >>> _count_tokens("Let FORMULA_0 be prime.")
+    >>> count_tokens("Let FORMULA_0 be prime.")
     5
     """
     return sum(1 for _ in _TOKEN.finditer(text))
 
 
-def _split_sentences(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """Split ``text`` into sentences; nothing but blanks is lost.
 
     A blank line always ends a sentence, a single line break only after an end mark,
@@ -204,7 +204,7 @@ def _is_list_mark(block: str, position: int, word: str) -> bool:
     return position == len(word) and _LIST_MARK.match(word + ". ") is not None
 
 
-def _cut_long(sentence: str, max_tokens: int) -> list[str]:
+def cut_long(sentence: str, max_tokens: int) -> list[str]:
     """Cut a sentence above the limit, after a mark in its last quarter if possible."""
     tokens = list(_TOKEN.finditer(sentence))
     pieces: list[str] = []

@@ -45,7 +45,7 @@ class GraphStatistics:
             formulas: number of placeholders of its text.
             missing: how many of them have no node.
         """
-        size = _measure_graph(graph)
+        size = measure_graph(graph)
         self._nodes[kind].append(len(size.concepts))
         self._edges[kind].append(len(size.roles))
         self._formulas[kind].append(formulas)
@@ -128,7 +128,7 @@ class GraphStatistics:
             )
 
 
-class _GraphSize(NamedTuple):
+class GraphSize(NamedTuple):
     """What one graph consists of."""
 
     concepts: tuple[str, ...]
@@ -140,7 +140,7 @@ class _GraphSize(NamedTuple):
     """Sentences of all chunks."""
 
 
-def _measure_graph(text: str) -> _GraphSize:
+def measure_graph(text: str) -> GraphSize:
     r"""Measure a graph by its PENMAN text, without building it.
 
     :func:`~mathamr_kedro.amr.penman_io.format_graph` writes one edge or attribute per
@@ -151,7 +151,7 @@ def _measure_graph(text: str) -> _GraphSize:
           :ARG1 (f / FORMULA_0   edge and node
             :ARG1-of s))         edge: the target is a variable
 
-    >>> size = _measure_graph("(s / show-01\n  :mode polite\n  :ARG1 (f / FORMULA_0))")
+    >>> size = measure_graph("(s / show-01\n  :mode polite\n  :ARG1 (f / FORMULA_0))")
     >>> size.concepts, size.roles, size.attributes, size.sentences
     (('show-01', 'FORMULA_0'), ('ARG1',), 1, 0)
     """
@@ -172,7 +172,7 @@ def _measure_graph(text: str) -> _GraphSize:
         for role, _, concept, _ in lines
     )
     sentences = sum(role.startswith("snt") for role in roles) - chunks
-    return _GraphSize(concepts, roles, attributes, sentences)
+    return GraphSize(concepts, roles, attributes, sentences)
 
 
 @cache

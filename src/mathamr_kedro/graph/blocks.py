@@ -217,7 +217,7 @@ class GraphBlock(NamedTuple):
         return [formula_id for names in found for formula_id, _ in names]
 
 
-def _build_block(path: Path, variant: GraphVariant) -> GraphBlock:
+def build_block(path: Path, variant: GraphVariant) -> GraphBlock:
     """Turn a shard of fused graphs into a block."""
     numbering = RawNumbering()
     builder = ArrayBuilder(numbering, variant)
@@ -241,7 +241,7 @@ class BuildBlocks:
 
     def __call__(self, paths: Sequence[Path]) -> list[GraphBlock]:
         """Return one block per file."""
-        return [_build_block(path, self._variant) for path in paths]
+        return [build_block(path, self._variant) for path in paths]
 
 
 def _name_formulas(record: GraphRecord, graph: GraphArrays) -> list[FormulaName]:

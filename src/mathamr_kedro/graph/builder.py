@@ -60,7 +60,7 @@ class ArrayBuilder:
 
     def build_record(self, record: GraphRecord) -> GraphArrays:
         """Return the arrays of a fused record."""
-        return self.build(read_math_graph(record.graph), _label_formulas(record))
+        return self.build(read_math_graph(record.graph), label_formulas(record))
 
     def build(
         self, graph: MathGraph, labels: Mapping[int, int] | None = None
@@ -225,7 +225,7 @@ def _to_ids(values: Sequence[int]) -> Ids:
     return np.array(values, dtype=np.uint32)
 
 
-def _label_formulas(record: GraphRecord) -> dict[int, int]:
+def label_formulas(record: GraphRecord) -> dict[int, int]:
     """Return a label per formula, 1 to 2^31 - 1, equal for those that look the same."""
     # Surrogates may stand in the ids of a damaged collection.
     visual_ids = {

@@ -59,7 +59,7 @@ class _Tree(NamedTuple):
     lines: TreeLines
 
 
-def _fuse_formulas(
+def fuse_formulas(
     amr: MathGraph,
     formulas: Mapping[int, FormulaLines],
     mode: FusionMode = "mathamr_plus",
@@ -230,7 +230,7 @@ def fuse_record(
         names = {f"FORMULA_{n}": f"FORMULA-{n}" for n in unknown}
         atoms = [names.get(atom, atom) for atom in amr.atoms]
         amr = MathGraph(amr.variables, atoms, amr.lines)
-    fused = _fuse_formulas(amr, formulas, mode)
+    fused = fuse_formulas(amr, formulas, mode)
     lost = tuple(f"FORMULA_{p.number}" for p in fused.formulas if p.is_lost)
     text = format_math_graph(fused)
     made = record._replace(graph=text, missing=lost, text_checksum="")

@@ -97,15 +97,15 @@ class VocabularyNumbering(Numbering):
     def __init__(self, types: NodeVocabulary, relations: RelationVocabulary) -> None:
         super().__init__(
             make_schema(types, relations),
-            lambda atom: types.find(_normalise_concept(atom)),
-            lambda atom: types.find(_normalise_symbol(atom)),
+            lambda atom: types.find(normalise_concept(atom)),
+            lambda atom: types.find(normalise_symbol(atom)),
             relations.find,
         )
 
     @staticmethod
     def normalise(kind: str, atom: str) -> str:
         """Return the node type of an atom of either kind."""
-        return _normalise_concept(atom) if kind == CONCEPT else _normalise_symbol(atom)
+        return normalise_concept(atom) if kind == CONCEPT else normalise_symbol(atom)
 
 
 class RawNumbering(Numbering):
@@ -126,23 +126,23 @@ class RawNumbering(Numbering):
         return len(self.labels) - 1
 
 
-def _normalise_symbol(atom: str) -> str:
+def normalise_symbol(atom: str) -> str:
     """Return the node type of a symbol of a formula, or of a constant of the AMR.
 
-    >>> [_normalise_symbol(atom) for atom in ("V!𝑥", "N!２", '"www.example.org"', "-")]
+    >>> [normalise_symbol(atom) for atom in ("V!𝑥", "N!２", '"www.example.org"', "-")]
     ['V!x', 'N!2', '[URL]', '-']
     """
     label = unicodedata.normalize("NFKC", read_label(atom))
     return URL if "http" in label or "www." in label else label
 
 
-def _normalise_concept(atom: str) -> str:
+def normalise_concept(atom: str) -> str:
     """Return the node type of a concept of the AMR.
 
-    >>> [_normalise_concept(a) for a in ("functions", "solve-01", "FORMULA_3", "1.5")]
+    >>> [normalise_concept(a) for a in ("functions", "solve-01", "FORMULA_3", "1.5")]
     ['function', 'solve-01', 'FORMULA_3', '1.5']
     """
-    label = _normalise_symbol(atom)
+    label = normalise_symbol(atom)
     is_normal = (
         label == URL
         or _FRAME.fullmatch(label)

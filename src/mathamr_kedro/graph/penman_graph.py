@@ -216,7 +216,7 @@ def format_math_graph(graph: MathGraph) -> str:
     return "".join(pieces)
 
 
-def _from_amr(graph: AMRGraph) -> MathGraph:
+def from_amr(graph: AMRGraph) -> MathGraph:
     """Lay out nodes, edges and attributes as a text would have them.
 
     Raises:
@@ -241,7 +241,7 @@ def unify_formulas(amr: MathGraph) -> MathGraph:
                 places.setdefault(number, []).append(node)
     if all(len(p) == 1 and amr.variables[p[0]] for p in places.values()):
         return amr
-    return _from_amr(_join_nodes(amr, list(places.values())))
+    return from_amr(_join_nodes(amr, list(places.values())))
 
 
 def _join_nodes(amr: MathGraph, groups: Sequence[Sequence[int]]) -> AMRGraph:

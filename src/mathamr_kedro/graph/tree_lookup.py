@@ -45,12 +45,12 @@ TreeLookup: TypeAlias = Callable[[str, str], FormulaLines]
 without trees has :data:`NO_TREES`."""
 
 
-def _lay_out_tree(tree: FormulaTree) -> TreeLines:
+def lay_out_tree(tree: FormulaTree) -> TreeLines:
     """Return the nodes and edges of a tree as lines of a graph.
 
     Edges of operator trees are named by the number of the operand.
 
-    >>> _lay_out_tree(FormulaTree.from_string("[U!plus,0[V!x],1[N!1]]"))
+    >>> lay_out_tree(FormulaTree.from_string("[U!plus,0[V!x],1[N!1]]"))
     TreeLines(atoms=('U!plus', 'V!x', 'N!1'), parents=(0, 0), roles=('0', '0'))
     """
     edges = tree.edges
@@ -76,11 +76,11 @@ def _read_operand(edge: str) -> int:
     return code - 55 if code < 91 else code - 61
 
 
-def _lay_out_trees(opt: FormulaTree | None, slt: FormulaTree | None) -> FormulaLines:
+def lay_out_trees(opt: FormulaTree | None, slt: FormulaTree | None) -> FormulaLines:
     """Return both trees as lines of a graph."""
     return FormulaLines(
-        _lay_out_tree(opt) if opt is not None else None,
-        _lay_out_tree(slt) if slt is not None else None,
+        lay_out_tree(opt) if opt is not None else None,
+        lay_out_tree(slt) if slt is not None else None,
     )
 
 
@@ -106,4 +106,4 @@ class StoredTrees:
 
     def _find(self, visual_id: str, latex: str) -> FormulaLines:
         found = find_trees(self._store, visual_id, latex)
-        return NO_TREES if found is None else _lay_out_trees(found.opt, found.slt)
+        return NO_TREES if found is None else lay_out_trees(found.opt, found.slt)

@@ -60,10 +60,10 @@ class Columns:
         """
         text = read_text(path, names).replace("\r\n", "\n").replace("\r", "\n")
         separator = "\t" if "\t" in text.lstrip().partition("\n")[0] else " "
-        evenly = _split_evenly(text.rstrip("\n"), separator)
+        evenly = split_evenly(text.rstrip("\n"), separator)
         if evenly is not None and width in (None, len(evenly)):
             return cls(evenly, range(1, len(evenly[0]) + 1), path.name)
-        return _split_lines(text, separator, path.name, bad_lines, width)
+        return split_lines(text, separator, path.name, bad_lines, width)
 
     def __len__(self) -> int:
         return len(self.line_numbers)
@@ -82,7 +82,7 @@ class Columns:
         return f"{self.source}, line {self.line_numbers[row]}"
 
 
-def _split_evenly(text: str, separator: str) -> list[list[str]] | None:
+def split_evenly(text: str, separator: str) -> list[list[str]] | None:
     """Split all lines at once where each has the same plain form, else say None.
 
     One list for the whole file is several times faster than a list for each line.
@@ -99,13 +99,14 @@ def _split_evenly(text: str, separator: str) -> list[list[str]] | None:
     return [cells[column::width] for column in range(width)]
 
 
-def _split_lines(
+def split_lines(
     text: str,
     separator: str,
     source: str,
     bad_lines: BadLines,
     wanted: int | None = None,
 ) -> Columns:
+    """Split each line by itself: the slow way, which knows what a bad line is."""
     lines = [
         (n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip(" \t")
     ]

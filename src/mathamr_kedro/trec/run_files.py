@@ -91,19 +91,19 @@ def write_run(
         for topic in run.lists:
             columns, values = _columns_of(run, topic, form)
             best = np.argsort(-values, kind="stable")[:depth].tolist()
-            scores = _separate_scores(values[best].tolist())
+            scores = separate_scores(values[best].tolist())
             for rank, (row, score) in enumerate(zip(best, scores, strict=True)):
                 cells = (_check_word(column[row], "id") for column in columns)
                 end = (str(rank + 1), str(score), run.name)
                 file.write("\t".join((topic, *cells, *end)) + "\n")
 
 
-def _separate_scores(scores: Sequence[float]) -> list[np.float32]:
+def separate_scores(scores: Sequence[float]) -> list[np.float32]:
     """Return falling scores as strictly falling numbers of single precision.
 
     A score is lowered, by as little as possible, only where it would tie.
 
-    >>> [float(s) for s in _separate_scores([2.0, 1.0, 1.0])]
+    >>> [float(s) for s in separate_scores([2.0, 1.0, 1.0])]
     [2.0, 1.0, 0.9999999403953552]
 
     Raises:

@@ -1,11 +1,13 @@
 """Any text gives a connected graph that penman reads again."""
 
+import re
+
 import penman
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mathamr_kedro.amr.builtin.parser import _WORD, BuiltinParser
+from mathamr_kedro.amr.builtin.parser import BuiltinParser
 from mathamr_kedro.amr.chunking import Chunk
 from mathamr_kedro.amr.documents import ParsedDocument, parse_documents
 from mathamr_kedro.amr.graphs import PLACEHOLDER
@@ -22,7 +24,7 @@ TEXTS = st.one_of(st.text(max_size=60), st.lists(WORDS, max_size=14).map(" ".joi
 
 def _check(text):
     (result,) = parse_documents([text], PARSER)
-    if not _WORD.search(text):
+    if not re.search(r"\w", text):
         return
     assert isinstance(result, ParsedDocument), result
     assert result.graph.is_connected()

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.amr.builtin.linear import Classifier, Ranker
-from mathamr_kedro.amr.builtin.tables import TABLES, Models, _read_table
+from mathamr_kedro.amr.builtin.tables import TABLES, Models, read_table
 from mathamr_kedro.base.errors import MissingInputError
 from tools.amr_tables import corpora
-from tools.amr_tables.fit import _write_table
+from tools.amr_tables.fit import write_table
 
 NAMES = ("concepts", "lexicon", "memory", "names", "relations", "tops")
 PROSE = Path(corpora.__file__).with_name("mathematical_prose.txt")
@@ -21,7 +21,7 @@ PROSE = Path(corpora.__file__).with_name("mathematical_prose.txt")
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_table_names_script_seed_corpora_and_model(name):
-    provenance = _read_table(TABLES, name)["provenance"]
+    provenance = read_table(TABLES, name)["provenance"]
     assert provenance["made_by"] == "python -m tools.amr_tables.fit"
     assert provenance["seed"] == 0
     assert set(provenance["training_sentences"]) == {"prose", "lpp", "qald9", "bio"}
@@ -32,7 +32,7 @@ def test_a_table_names_script_seed_corpora_and_model(name):
 
 def test_the_tables_were_made_from_the_prose_that_is_here():
     digest = hashlib.sha256(PROSE.read_bytes()).hexdigest()
-    table = _read_table(TABLES, "memory")
+    table = read_table(TABLES, "memory")
     assert table["provenance"]["sha256"][PROSE.name] == digest
     sentences = list(corpora.read_corpus(PROSE))
     assert table["provenance"]["training_sentences"]["prose"] == len(sentences)
@@ -40,7 +40,7 @@ def test_the_tables_were_made_from_the_prose_that_is_here():
 
 @pytest.mark.shared
 def test_the_tables_were_made_from_the_shared_corpora(shared):
-    checksums = _read_table(TABLES, "relations")["provenance"]["sha256"]
+    checksums = read_table(TABLES, "relations")["provenance"]["sha256"]
     for path in (shared / "collection" / "amr").glob("*.txt*"):
         assert checksums[path.name] == hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -49,7 +49,7 @@ def test_the_tables_were_made_from_the_shared_corpora(shared):
 def test_nothing_of_the_test_split_was_learned(shared):
     """The memory knows the train split of the Little Prince, not its test split."""
     folder = shared / "collection" / "amr"
-    counts = _read_table(TABLES, "names")["provenance"]["training_sentences"]
+    counts = read_table(TABLES, "names")["provenance"]["training_sentences"]
     assert counts["lpp"] == len(corpora.read_split(folder, "lpp", "train"))
 
 
@@ -58,11 +58,11 @@ def test_the_tables_are_small():
 
 
 def test_a_table_has_the_same_bytes_whenever_it_is_written(tmp_path):
-    _write_table(tmp_path / "a", "t", {"words": {"b": 1, "a": 2}}, {"seed": 0})
-    _write_table(tmp_path / "b", "t", {"words": {"a": 2, "b": 1}}, {"seed": 0})
+    write_table(tmp_path / "a", "t", {"words": {"b": 1, "a": 2}}, {"seed": 0})
+    write_table(tmp_path / "b", "t", {"words": {"a": 2, "b": 1}}, {"seed": 0})
     one, two = (tmp_path / folder / "t.json.gz" for folder in "ab")
     assert one.read_bytes() == two.read_bytes()
-    assert _read_table(tmp_path / "a", "t")["words"] == {"a": 2, "b": 1}
+    assert read_table(tmp_path / "a", "t")["words"] == {"a": 2, "b": 1}
 
 
 def test_weights_survive_packing():

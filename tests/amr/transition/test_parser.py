@@ -16,8 +16,7 @@ from mathamr_kedro.amr.graphs import ParseFailure
 from mathamr_kedro.amr.transition.parser import (
     TransitionConfig,
     TransitionParser,
-    _make_command,
-    _make_environment,
+    make_environment,
 )
 from mathamr_kedro.base.errors import ConfigurationError, WorkerError
 from tests.conftest import PATIENCE
@@ -159,18 +158,6 @@ def test_missing_environment_says_how_to_build_it(tmp_path):
         TransitionParser(config)
 
 
-def test_the_command_names_model_windows_and_beam():
-    command = _make_command(TransitionConfig(python="py", fp16=True, documents=False))
-    assert Path(command[1]).name == "worker.py"
-    text = " ".join(command[2:])
-    assert "--model doc-sen-conll-amr-seed42" in text
-    assert "--window-size 400 --window-overlap 100 --beam 1" in text
-    assert text.endswith("--fp16 --sentences")
-    assert "--checkpoint" not in text
-    text = " ".join(_make_command(TransitionConfig(python="py", checkpoint="a.pt")))
-    assert "--checkpoint a.pt" in text
-
-
 @pytest.mark.parametrize(
     ("device", "visible", "expected"),
     [
@@ -185,7 +172,7 @@ def test_the_worker_sees_its_device_alone(device, visible, expected):
     own = {"PYTHONPATH": "src", "HOME": "/h"}
     if visible is not None:
         own["CUDA_VISIBLE_DEVICES"] = visible
-    made = _make_environment(device, own)
+    made = make_environment(device, own)
     assert made == {"HOME": "/h", "CUDA_VISIBLE_DEVICES": expected}
 
 
@@ -197,7 +184,7 @@ def test_the_configuration_refuses_what_cannot_work():
     with pytest.raises(ConfigurationError, match="below 'window_size'"):
         TransitionConfig(window_overlap=400)
     with pytest.raises(ConfigurationError, match="2 visible ones"):
-        _make_environment("cuda:2", {"CUDA_VISIBLE_DEVICES": "4,6"})
+        make_environment("cuda:2", {"CUDA_VISIBLE_DEVICES": "4,6"})
 
 
 def test_the_worker_ends_when_its_parent_is_gone(notes):

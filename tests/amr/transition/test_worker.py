@@ -102,24 +102,6 @@ def test_the_file_imports_nothing_of_this_project(file):
         assert not [name for name in names if name.startswith("mathamr")]
 
 
-def test_alignments_and_comments_are_left_out():
-    annotation = (
-        '# ::tok f ( x ) : FORMULA_0\n(s / show-01~0\n   :ARG1 (f / "f(x)"~1,4)\n'
-        "   :ARG2~3 (a / FORMULA_0~5)\n   :polarity -~6)"
-    )
-    plain = worker._to_plain_penman(annotation)
-    assert "~" not in plain
-    assert "::tok" not in plain
-    assert '(f / "f(x)")' in plain
-    assert "(a / FORMULA_0)" in plain
-
-
-def test_a_graph_without_content_is_no_graph():
-    answer = worker._describe(["(a / amr-empty)\n"])
-    assert answer == {"error": "no node in the graph", "reason": "all_chunks_failed"}
-    assert worker._describe(["(a / b", "(c / d)"])["reason"] == "penman_error"
-
-
 def write_library(folder: Path, python: str) -> str:
     """Write the library; return a Python that finds it."""
     import penman

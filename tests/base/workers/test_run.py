@@ -22,8 +22,6 @@ from mathamr_kedro.base.workers import (
     run_partitions,
 )
 from mathamr_kedro.base.workers.job import Event
-from mathamr_kedro.base.workers.pools import make_pool
-from mathamr_kedro.base.workers.ray_pool import _check_resources
 from tests.base.workers import work
 from tests.conftest import PATIENCE
 
@@ -161,20 +159,6 @@ def test_workers_are_gone_with_their_files_when_a_run_ends(tmp_path):
     assert len(os.listdir("/proc/self/fd")) == len(open_files)
     pids = {int(name.name.split()[0]) for name in tmp_path.iterdir()}
     assert pids and not any(Path(f"/proc/{pid}").exists() for pid in pids)
-
-
-def test_an_idle_worker_ends_by_itself_and_a_busy_one_by_a_signal():
-    """The program of a worker (child.py) leaves at the end of its pipe."""
-    pool = make_pool(work.Obey(), TWO)
-    for slot in range(2):
-        pool.start(slot)
-    ready = 0
-    while ready < 2:
-        ready += len(pool.wait(PATIENCE))
-    pool.submit(1, ["hang"])
-    idle, busy = (pool._workers[slot].process for slot in range(2))
-    pool.close()
-    assert (idle.returncode, busy.returncode) == (0, -signal.SIGKILL)
 
 
 def test_a_worker_is_replaced_after_its_share_of_items(tmp_path):
@@ -413,19 +397,3 @@ def test_results_let_go_after_ray_has_left_start_no_other_cluster():
     ray.shutdown()
     results.close()
     assert not ray.is_initialized()
-
-
-@pytest.mark.parametrize(
-    ("cpus", "gpus", "fits"), [(2, 0, True), (3, 0, False), (2, 1, False)]
-)
-def test_a_worker_of_ray_fits_a_node_that_has_no_more_than_it_needs(cpus, gpus, fits):
-    nodes = [
-        {"Alive": True, "Resources": {"CPU": 2.0}},
-        {"Alive": False, "Resources": {"CPU": 64.0, "GPU": 8.0}},
-    ]
-    config = RayConfig(cpus_per_worker=cpus, gpus_per_worker=gpus)
-    if fits:
-        _check_resources(nodes, config)
-    else:
-        with pytest.raises(ConfigurationError, match="2 CPU and 0 GPU"):
-            _check_resources(nodes, config)

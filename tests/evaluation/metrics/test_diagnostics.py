@@ -9,7 +9,7 @@ import pytest
 
 from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
-from mathamr_kedro.evaluation.metrics.diagnostics import _count_rounding_ties
+from mathamr_kedro.evaluation.metrics.diagnostics import count_rounding_ties
 from mathamr_kedro.trec import Qrels, Run
 
 TASK1 = protocol_of("1")
@@ -71,7 +71,7 @@ def test_ties_are_counted_in_all_and_among_judged_results():
 
 
 def test_ties_of_rounding_are_counted_without_those_of_the_file():
-    assert _count_rounding_ties(np.array([1.0, 1.0 + 1e-12, 1.0])) == 1
+    assert count_rounding_ties(np.array([1.0, 1.0 + 1e-12, 1.0])) == 1
 
 
 def test_effect_of_the_rank_column_is_stated():

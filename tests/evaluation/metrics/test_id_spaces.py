@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
-from mathamr_kedro.evaluation.metrics.id_spaces import _count_chance_hits
+from mathamr_kedro.evaluation.metrics.id_spaces import count_chance_hits
 from mathamr_kedro.evaluation.metrics.rankings import Rankings
 from mathamr_kedro.trec import Qrels, Run, VisualIds
 
@@ -129,4 +129,4 @@ def test_corpus_tells_what_nobody_could_return():
 def test_one_document_is_met_by_chance_as_often_as_it_is_asked_for():
     run = Run.from_scores("r", {"A.1": {"1": 1.0}, "A.2": {"1": 1.0}})
     qrels = Qrels({"A.1": {"1": 1}, "A.2": {"1": 0}})
-    assert _count_chance_hits(qrels, Rankings.of(run, qrels.grades, TASK1)) == 2
+    assert count_chance_hits(qrels, Rankings.of(run, qrels.grades, TASK1)) == 2

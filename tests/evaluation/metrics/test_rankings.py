@@ -11,9 +11,9 @@ from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.evaluation.metrics.protocols import protocol_of
 from mathamr_kedro.evaluation.metrics.rankings import (
     Rankings,
-    _rank_documents,
-    _rank_visual_ids,
     count_ties,
+    rank_documents,
+    rank_visual_ids,
     sort_as_trec_eval,
 )
 from mathamr_kedro.trec import Run, VisualIds
@@ -27,35 +27,33 @@ def hits_of(*lines: tuple[str, float]) -> Hits:
 
 
 def test_ties_go_to_the_larger_string():
-    ranking = _rank_documents(
-        hits_of(("17", 0.5), ("9", 0.5), ("100", 0.5), ("4", 0.9))
-    )
+    ranking = rank_documents(hits_of(("17", 0.5), ("9", 0.5), ("100", 0.5), ("4", 0.9)))
     assert ranking.hits.ids == ["4", "9", "17", "100"]
 
 
 def test_scores_are_equal_when_they_are_in_single_precision():
-    ranking = _rank_documents(hits_of(("1", 1.0 + 1e-12), ("2", 1.0)))
+    ranking = rank_documents(hits_of(("1", 1.0 + 1e-12), ("2", 1.0)))
     assert ranking.hits.ids == ["2", "1"]
 
 
 def test_scores_beyond_single_precision_are_all_infinite():
-    assert _rank_documents(hits_of(("2", 1e300), ("1", 1e200))).hits.ids == ["2", "1"]
-    assert _rank_documents(hits_of(("1", 1e300), ("2", 1e200))).hits.ids == ["2", "1"]
+    assert rank_documents(hits_of(("2", 1e300), ("1", 1e200))).hits.ids == ["2", "1"]
+    assert rank_documents(hits_of(("1", 1e300), ("2", 1e200))).hits.ids == ["2", "1"]
 
 
 def test_rank_column_may_be_honoured():
     lines = hits_of(("17", 0.5), ("9", 0.5), ("4", 0.9))
-    assert _rank_documents(lines, ranks=np.arange(3)).hits.ids == ["17", "9", "4"]
+    assert rank_documents(lines, ranks=np.arange(3)).hits.ids == ["17", "9", "4"]
 
 
 def test_a_repeat_loses_against_the_earlier_line():
-    ranking = _rank_documents(hits_of(("1", 0.1), ("2", 0.5), ("1", 0.9)))
+    ranking = rank_documents(hits_of(("1", 0.1), ("2", 0.5), ("1", 0.9)))
     assert (ranking.hits.ids, ranking.num_repeats) == (["2", "1"], 1)
 
 
 def test_depth_cuts_after_ordering_and_after_repeats():
     lines = hits_of(("1", 0.1), ("1", 0.1), ("2", 0.5), ("3", 0.9))
-    ranking = _rank_documents(lines, depth=2)
+    ranking = rank_documents(lines, depth=2)
     assert (ranking.hits.ids, ranking.num_too_deep) == (["3", "2"], 1)
 
 
@@ -63,7 +61,7 @@ def test_visual_id_has_the_score_of_its_best_instance():
     # formula  f1   f2   f3   f4
     # visual   v1   v2   v1   v2
     lines = hits_of(("f1", 0.2), ("f2", 0.5), ("f3", 0.9), ("f4", 0.1))
-    ranking = _rank_visual_ids(lines, {"f1": "v1", "f2": "v2", "f3": "v1", "f4": "v2"})
+    ranking = rank_visual_ids(lines, {"f1": "v1", "f2": "v2", "f3": "v1", "f4": "v2"})
     assert ranking.hits.ids == ["v1", "v2"]
     assert ranking.hits.scores.tolist() == [0.9, 0.5]
     assert ranking.num_repeats == 2
@@ -71,30 +69,30 @@ def test_visual_id_has_the_score_of_its_best_instance():
 
 def test_tied_visual_ids_follow_the_tie_rule_for_visual_ids():
     lines = hits_of(("f1", 0.5), ("f2", 0.5))
-    assert _rank_visual_ids(lines, {"f1": "10", "f2": "9"}).hits.ids == ["9", "10"]
+    assert rank_visual_ids(lines, {"f1": "10", "f2": "9"}).hits.ids == ["9", "10"]
 
 
 def test_depth_counts_formula_instances():
     lines = hits_of(("f1", 0.9), ("f2", 0.8), ("f3", 0.7))
-    ranking = _rank_visual_ids(lines, {"f1": "v1", "f2": "v1", "f3": "v2"}, depth=2)
+    ranking = rank_visual_ids(lines, {"f1": "v1", "f2": "v1", "f3": "v2"}, depth=2)
     assert (ranking.hits.ids, ranking.num_too_deep) == (["v1"], 1)
 
 
 def test_unknown_formulas_are_dropped_and_named():
     lines = hits_of(("f1", 0.9), ("f7", 0.8))
-    ranking = _rank_visual_ids(lines, {"f1": "v1"})
+    ranking = rank_visual_ids(lines, {"f1": "v1"})
     assert (ranking.hits.ids, ranking.unknown_ids) == (["v1"], ("f7",))
 
 
 def test_visual_ids_need_no_index():
     lines = hits_of(("v1", 0.2), ("v2", 0.5), ("v1", 0.9))
-    assert _rank_visual_ids(lines, None).hits.ids == ["v1", "v2"]
+    assert rank_visual_ids(lines, None).hits.ids == ["v1", "v2"]
 
 
 def test_rank_column_decides_which_instance_comes_first():
     lines = hits_of(("f1", 0.2), ("f2", 0.5), ("f3", 0.9))
     of_formula = {"f1": "v1", "f2": "v2", "f3": "v1"}
-    assert _rank_visual_ids(lines, of_formula, ranks=np.arange(3)).hits.ids == [
+    assert rank_visual_ids(lines, of_formula, ranks=np.arange(3)).hits.ids == [
         "v1",
         "v2",
     ]
@@ -116,14 +114,14 @@ def test_order_is_that_of_a_plain_sort(task):
                 best[i] = max(score, best.get(i, 0.0))
         expected = sorted(best, key=lambda i: (np.float32(best[i]), i), reverse=True)
         if task == "documents":
-            assert _rank_documents(hits_of(*lines)).hits.ids == expected
+            assert rank_documents(hits_of(*lines)).hits.ids == expected
         else:
-            assert _rank_visual_ids(hits_of(*lines), None).hits.ids == expected
+            assert rank_visual_ids(hits_of(*lines), None).hits.ids == expected
 
 
 def test_no_results_make_no_ranking():
-    assert _rank_documents(hits_of()).hits.ids == []
-    assert _rank_visual_ids(hits_of(), {}).hits.ids == []
+    assert rank_documents(hits_of()).hits.ids == []
+    assert rank_visual_ids(hits_of(), {}).hits.ids == []
 
 
 def test_ties_are_counted_without_their_first_member():

@@ -10,8 +10,8 @@ from mathamr_kedro.base.errors import ConfigurationError, InputError
 from mathamr_kedro.evaluation.stats.comparisons import (
     QUERY_SECONDS,
     TestConfig,
-    _count_wins,
     compare_with_baseline,
+    count_wins,
 )
 
 RNG = np.random.default_rng(7)
@@ -75,7 +75,7 @@ def test_randomisation_may_decide():
 
 def test_wins_ties_and_losses_add_up():
     a, b = np.array([0.5, 0.5, 0.2, 0.9]), np.array([0.4, 0.5 + 1e-12, 0.6, 0.1])
-    assert _count_wins(a - b) == (2, 1, 1)
+    assert count_wins(a - b) == (2, 1, 1)
 
 
 def test_a_measure_that_a_condition_lacks_is_not_tested():

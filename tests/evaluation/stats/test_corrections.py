@@ -8,16 +8,16 @@ from statsmodels.stats.multitest import multipletests
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.evaluation.stats.corrections import (
-    _bonferroni,
-    _holm,
+    bonferroni,
     correct_p_values,
+    holm,
 )
 
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("count", [1, 4, 12])
 @pytest.mark.parametrize(
-    ("ours", "theirs"), [(_bonferroni, "bonferroni"), (_holm, "holm")]
+    ("ours", "theirs"), [(bonferroni, "bonferroni"), (holm, "holm")]
 )
 def test_corrected_p_values_are_those_of_statsmodels(
     monkeypatch, seed, count, ours, theirs
@@ -32,8 +32,8 @@ def test_corrected_p_values_are_those_of_statsmodels(
 
 def test_holm_is_never_stricter_than_bonferroni():
     p_values = np.random.default_rng(1).random(50) ** 4
-    assert (_holm(p_values) <= _bonferroni(p_values)).all()
-    assert (_holm(p_values) < _bonferroni(p_values)).any()
+    assert (holm(p_values) <= bonferroni(p_values)).all()
+    assert (holm(p_values) < bonferroni(p_values)).any()
 
 
 def test_correction_by_name():
@@ -46,4 +46,4 @@ def test_correction_by_name():
 
 
 def test_no_tests_need_no_correction():
-    assert _holm(np.array([])).size == 0
+    assert holm(np.array([])).size == 0

@@ -13,7 +13,7 @@ from mathamr_kedro.evaluation.stats.tables import (
     Figure,
     Row,
     Table,
-    _format_figure,
+    format_figure,
 )
 
 NDCG, MAP = Column("nDCG'", "nDCG'"), Column("MAP'", "MAP'")
@@ -102,7 +102,7 @@ def test_groups_of_columns_have_a_heading():
     ],
 )
 def test_figures_are_written_as_in_the_thesis(figure, column, text):
-    assert _format_figure(figure, column) == text
+    assert format_figure(figure, column) == text
 
 
 def test_unit_of_a_cell_does_not_scale_the_csv():

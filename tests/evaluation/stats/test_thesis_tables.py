@@ -189,6 +189,7 @@ def test_efficiency_of_the_benchmark_reads_as_in_the_thesis():
     assert efficiency_table("4.22", {}).rows[0].figures == (None,)
 
 
+# Published numbers are typed by hand, and no table shows all of them at once.
 @pytest.mark.parametrize("rows", [thesis_tables._TASK1, thesis_tables._TASK2])
 def test_published_scores_are_shares_and_map_is_the_lowest(rows):
     for name, ndcg, average, precision, bpref in rows:

@@ -185,6 +185,7 @@ def test_ids_in_any_script_come_back(tmp_path):
 def test_flushing_often_changes_nothing(tmp_path, monkeypatch):
     graphs = [*draw_graphs(7), wide_graph(), *draw_graphs(2, seed=1)]
     write(tmp_path / "one", graphs)
+    # A thousand graphs would be written to see the second flush.
     monkeypatch.setattr("mathamr_kedro.graph.shards.writer._FLUSH", 3)
     write(tmp_path / "two", graphs)
     for path in (tmp_path / "one").iterdir():

@@ -50,7 +50,7 @@ def test_batches_carry_the_texts_of_their_graphs(folder):
 
 
 def test_a_stopped_encoding_goes_on(folder, monkeypatch):
-    monkeypatch.setattr(module, "_AT_ONCE", 1)
+    monkeypatch.setattr(module, "_AT_ONCE", 1)  # batches, of five texts
     seen = []
 
     def fail_at_third(texts):

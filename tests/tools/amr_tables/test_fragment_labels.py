@@ -1,7 +1,7 @@
 import pytest
 
 from mathamr_kedro.amr.builtin.fragments import Fragment
-from tools.amr_tables.fragment_labels import _format_fragment
+from tools.amr_tables.fragment_labels import format_fragment
 
 
 @pytest.mark.parametrize(
@@ -14,4 +14,4 @@ from tools.amr_tables.fragment_labels import _format_fragment
     ],
 )
 def test_a_label_is_written_as_it_is_read(label):
-    assert _format_fragment(Fragment.read(label)) == label
+    assert format_fragment(Fragment.read(label)) == label

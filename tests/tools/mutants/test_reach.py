@@ -8,7 +8,7 @@ import pytest
 
 from tools.mutants.__main__ import find_tests, order_tests, split_rounds
 from tools.mutants.mutations import Mutant
-from tools.mutants.reach import Reach, _name_test
+from tools.mutants.reach import Reach, name_test
 
 ERRORS = Path("src/mathamr_kedro/base/errors.py")
 TESTS = "tests/base/test_errors.py"
@@ -40,13 +40,13 @@ def test_tests_are_noted_with_the_lines_that_they_run(reach):
 @pytest.mark.parametrize(
     ("place", "name"),
     [
-        ("tests.test_errors", "tests/base/test_errors.py::test_a"),
+        ("tests.test_errors", "tests/test_errors.py::test_a"),
         ("tests.cli.test_a", "tests/cli/test_a.py::test_a"),
         ("tests.cli.test_a.TestB.TestC", "tests/cli/test_a.py::TestB::TestC::test_a"),
     ],
 )
 def test_times_belong_to_tests_as_pytest_calls_them(place, name):
-    assert _name_test(place, "test_a") == name
+    assert name_test(place, "test_a") == name
 
 
 SOURCE = """LIMIT = 3

@@ -48,24 +48,29 @@ class Models:
         Raises:
             MissingInputError: one is not there.
         """
-        words = _read_table(folder, "lexicon")
+        words = read_table(folder, "lexicon")
         lexicon = Lexicon(
             words["frames"],
             {noun: tuple(verbs) for noun, verbs in words["derived"].items()},
             {noun: tuple(verbs) for noun, verbs in words["actors"].items()},
         )
-        memory = _read_table(folder, "memory")["words"]
-        weights = Ranker.unpack(_read_table(folder, "concepts")).features
+        memory = read_table(folder, "memory")["words"]
+        weights = Ranker.unpack(read_table(folder, "concepts")).features
         return cls(
             lexicon=lexicon,
             concepts=ConceptModel.from_weights(lexicon, memory, weights),
-            relations=Classifier.unpack(_read_table(folder, "relations")),
-            tops=Ranker.unpack(_read_table(folder, "tops")),
-            name_types=Classifier.unpack(_read_table(folder, "names")),
+            relations=Classifier.unpack(read_table(folder, "relations")),
+            tops=Ranker.unpack(read_table(folder, "tops")),
+            name_types=Classifier.unpack(read_table(folder, "names")),
         )
 
 
-def _read_table(folder: Path, name: str) -> dict[str, Any]:
+def read_table(folder: Path, name: str) -> dict[str, Any]:
+    """Return a table with its provenance.
+
+    Raises:
+        MissingInputError: it is not there.
+    """
     path = folder / f"{name}.json.gz"
     if not path.is_file():
         raise MissingInputError(

@@ -117,7 +117,7 @@ class TransitionParser:
 
     def _start(self) -> WorkerProcess:
         command = _make_command(self._config)
-        environment = _make_environment(self._device, os.environ)
+        environment = make_environment(self._device, os.environ)
         attempts = 0
         while True:
             try:
@@ -235,11 +235,11 @@ def _make_command(config: TransitionConfig) -> list[str]:
     return command
 
 
-def _make_environment(device: str, own: Mapping[str, str]) -> dict[str, str]:
+def make_environment(device: str, own: Mapping[str, str]) -> dict[str, str]:
     """Return the environment variables of the worker: one device, none of our paths.
 
     >>> own = {"HOME": "/home/me", "PYTHONPATH": "src", "CUDA_VISIBLE_DEVICES": "4,6"}
-    >>> made = _make_environment("cuda:1", own)
+    >>> made = make_environment("cuda:1", own)
     >>> made["CUDA_VISIBLE_DEVICES"], "PYTHONPATH" in made
     ('6', False)
     """

@@ -118,7 +118,7 @@ def _check_scores(
     judged_ties = sum(
         count_ties(_judged_scores(hits, qrels.grades[t])) for t, hits in lists.items()
     )
-    rounded = sum(_count_rounding_ties(hits.scores) for hits in lists.values())
+    rounded = sum(count_rounding_ties(hits.scores) for hits in lists.values())
     findings += find(
         "ties", "note", f"{{count}} results share their score with another, "
         f"{judged_ties:,} among judged ones; ties are broken by id, as trec_eval does",
@@ -180,10 +180,10 @@ def _judged_scores(hits: Hits, judged: Mapping[str, int]) -> FloatArray:
     return hits.scores[[i in judged for i in hits.ids]]
 
 
-def _count_rounding_ties(scores: FloatArray) -> int:
+def count_rounding_ties(scores: FloatArray) -> int:
     """Return how many results are tied only because scores are rounded.
 
-    >>> _count_rounding_ties(np.array([1.0, 1.0 + 1e-12, 0.5, 0.5]))
+    >>> count_rounding_ties(np.array([1.0, 1.0 + 1e-12, 0.5, 0.5]))
     1
     """
     return count_ties(scores) - int(scores.size - np.unique(scores).size)

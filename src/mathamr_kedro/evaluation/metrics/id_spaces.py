@@ -60,7 +60,7 @@ def _check_overlap(
         anyone += sum(i in anywhere for i in top)
     has_own_hits = bool(anyone) and own > _OWN_SHARE * anyone
     if not protocol.pooled:  # few documents are judged, and every topic has others
-        by_chance = _count_chance_hits(qrels, rankings)
+        by_chance = count_chance_hits(qrels, rankings)
         has_own_hits = own > max(_CLEARLY_MORE * by_chance, _OWN_SHARE)
     if slots < _TOP or own >= _FEW_JUDGED * slots or has_own_hits:
         return []
@@ -79,7 +79,7 @@ def _check_overlap(
     return find("id_space", "warning", message, count=slots - own)
 
 
-def _count_chance_hits(qrels: Qrels, rankings: Rankings) -> float:
+def count_chance_hits(qrels: Qrels, rankings: Rankings) -> float:
     """Return how many of the top results would be judged were ids drawn at random."""
     names = set(chain.from_iterable(qrels.grades.values()))
     names.update(*(hits.ids for hits in rankings.lists.values()))

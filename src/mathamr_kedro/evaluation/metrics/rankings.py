@@ -60,7 +60,7 @@ class Rankings(NamedTuple):
             visual_ids: Task 2: visual ids of formulas; absent when the run already
                 holds visual ids.
         """
-        ranked: dict[TopicId, _Ranked] = {}
+        ranked: dict[TopicId, Ranked] = {}
         for topic in topics:
             if topic not in run.lists:
                 continue
@@ -68,11 +68,9 @@ class Rankings(NamedTuple):
             ranks = run.ranks_of(topic) if protocol.use_rank else None
             if protocol.task == "2":
                 of_formula = visual_ids.of_formula if visual_ids is not None else None
-                ranked[topic] = _rank_visual_ids(
-                    hits, of_formula, protocol.depth, ranks
-                )
+                ranked[topic] = rank_visual_ids(hits, of_formula, protocol.depth, ranks)
             else:
-                ranked[topic] = _rank_documents(hits, protocol.depth, ranks)
+                ranked[topic] = rank_documents(hits, protocol.depth, ranks)
         return cls(
             {topic: found.hits for topic, found in ranked.items()},
             sum(found.num_repeats for found in ranked.values()),
@@ -87,7 +85,7 @@ def sort_as_trec_eval(hits: Hits) -> Hits:
     >>> sort_as_trec_eval(Hits(["17", "9", "4"], np.array([0.5, 0.5, 0.7]))).ids
     ['4', '9', '17']
     """
-    return _rank_documents(hits).hits
+    return rank_documents(hits).hits
 
 
 def count_ties(scores: FloatArray) -> int:
@@ -101,7 +99,7 @@ def count_ties(scores: FloatArray) -> int:
     return int(scores.size - np.unique(_single_precision(scores)).size)
 
 
-class _Ranked(NamedTuple):
+class Ranked(NamedTuple):
     """One topic in the order of scoring; see :class:`Rankings`."""
 
     hits: Hits
@@ -110,9 +108,9 @@ class _Ranked(NamedTuple):
     unknown_ids: tuple[str, ...] = ()
 
 
-def _rank_documents(
+def rank_documents(
     hits: Hits, depth: int | None = None, ranks: IntArray | None = None
-) -> _Ranked:
+) -> Ranked:
     """Rank documents by trec_eval's rule, or by their ranks where these are given."""
     kept = _first_places(hits.ids)
     ids = _take(hits.ids, kept)
@@ -120,19 +118,19 @@ def _rank_documents(
     if kept is not None and ranks is not None:
         ranks = ranks[kept]
     order = _order(ids, scores, ranks)[:depth]
-    return _Ranked(
+    return Ranked(
         Hits([ids[i] for i in order.tolist()], scores[order]),
         num_repeats=len(hits.ids) - len(ids),
         num_too_deep=len(ids) - order.size,
     )
 
 
-def _rank_visual_ids(
+def rank_visual_ids(
     hits: Hits,
     visual_ids: Mapping[FormulaId, VisualId] | None,
     depth: int | None = None,
     ranks: IntArray | None = None,
-) -> _Ranked:
+) -> Ranked:
     """Rank visual ids of formula instances, or visual ids as they are."""
     keys = -_single_precision(hits.scores) if ranks is None else ranks
     places = np.argsort(keys, kind="stable")[:depth]
@@ -145,7 +143,7 @@ def _rank_visual_ids(
         places = places[known]
         names = [visual_ids[i] for i in names if i in visual_ids]
     instances = Hits(list(names), hits.scores[places])
-    found = _rank_documents(instances, None, None if ranks is None else ranks[places])
+    found = rank_documents(instances, None, None if ranks is None else ranks[places])
     return found._replace(num_too_deep=too_deep, unknown_ids=unknown)
 
 

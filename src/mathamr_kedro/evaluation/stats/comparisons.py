@@ -130,7 +130,7 @@ def _compare(
     d = pair[0] - pair[1]
     drawn = randomisation_test(*pair, config.num_samples, config.seed)
     interval = bootstrap_interval(d, config.confidence, config.num_samples, config.seed)
-    wins, ties, losses = _count_wins(-d if measure == QUERY_SECONDS else d)
+    wins, ties, losses = count_wins(-d if measure == QUERY_SECONDS else d)
     return Comparison(
         condition, baseline, measure, float(pair[0].mean()), float(pair[1].mean()),
         float(d.mean()), interval, t, p_t, drawn.p_value, 1.0, 1.0, wins, ties, losses,
@@ -138,10 +138,10 @@ def _compare(
     )  # fmt: skip
 
 
-def _count_wins(d: FloatArray) -> tuple[int, int, int]:
+def count_wins(d: FloatArray) -> tuple[int, int, int]:
     """Return how many differences are above, at and below 0; up to 1e-9 is a tie.
 
-    >>> _count_wins(np.array([0.1, 1e-12, -0.2, 0.3, 1e-9, -1e-9]))
+    >>> count_wins(np.array([0.1, 1e-12, -0.2, 0.3, 1e-9, -1e-9]))
     (2, 3, 1)
     """
     wins, losses = int(np.sum(d > 1e-9)), int(np.sum(d < -1e-9))

@@ -15,24 +15,24 @@ from mathamr_kedro.evaluation.stats.paired_tests import FloatArray
 Correction = Literal["bonferroni", "holm", "none"]
 
 
-def _bonferroni(p_values: FloatArray) -> FloatArray:
+def bonferroni(p_values: FloatArray) -> FloatArray:
     """Multiply each of the m p-values by m: min(1, m · p).
 
     p < α/m, as the thesis puts it, is the same as m · p < α.
 
-    >>> _bonferroni(np.array([0.01, 0.04, 0.5]))
+    >>> bonferroni(np.array([0.01, 0.04, 0.5]))
     array([0.03, 0.12, 1.  ])
     """
     return np.minimum(1.0, p_values * p_values.size)
 
 
-def _holm(p_values: FloatArray) -> FloatArray:
+def holm(p_values: FloatArray) -> FloatArray:
     """Correct step by step (Holm 1979); never stricter than Bonferroni.
 
     The k-th smallest of m p-values is multiplied by m - k + 1, and is at least as large
     as the corrected ones before it.
 
-    >>> _holm(np.array([0.01, 0.04, 0.5]))
+    >>> holm(np.array([0.01, 0.04, 0.5]))
     array([0.03, 0.08, 0.5 ])
     """
     order = np.argsort(p_values, kind="stable")
@@ -51,9 +51,9 @@ def correct_p_values(p_values: FloatArray, method: Correction) -> FloatArray:
     """
     match method:
         case "bonferroni":
-            return _bonferroni(p_values)
+            return bonferroni(p_values)
         case "holm":
-            return _holm(p_values)
+            return holm(p_values)
         case "none":
             return p_values.copy()
     raise ConfigurationError(

@@ -145,12 +145,12 @@ class Table:
         return "\n".join([*lines, r"\end{table}", ""])
 
 
-def _format_figure(figure: Content, column: Column) -> str:
+def format_figure(figure: Content, column: Column) -> str:
     """Return a figure as text.
 
-    >>> _format_figure(Figure(0.4971, marked=True), Column("ndcg", "nDCG'"))
+    >>> format_figure(Figure(0.4971, marked=True), Column("ndcg", "nDCG'"))
     '0.497*'
-    >>> _format_figure(Figure(0.494, 0.0021), Column("ndcg", "nDCG'"))
+    >>> format_figure(Figure(0.494, 0.0021), Column("ndcg", "nDCG'"))
     '0.494 ± 0.002'
     """
     if figure is None:
@@ -168,7 +168,7 @@ def _text_rows(table: Table) -> list[list[str]]:
     for row in table.rows:
         first = row.labels[0] + ("†" if row.is_baseline else "")
         figures = [
-            _format_figure(figure, column)
+            format_figure(figure, column)
             for figure, column in zip(row.figures, table.columns, strict=True)
         ]
         rows.append([first, *row.labels[1:], *figures])
