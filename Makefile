@@ -1,19 +1,21 @@
-# Two commands: `make demo` runs the main job on the embedded sample, `make test` all checks.
+# Two commands: `make demo` runs the main job on the embedded sample, `make test` the checks.
 PYTHON ?= python3.11
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Three processes on two cores: a fifth of the time, tests wait for others.
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 # Small graphs run fastest with one thread per process.
 export OMP_NUM_THREADS ?= 1
 export DO_NOT_TRACK := 1
 # Many processes are started; each would compile all sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test check lint types contracts unit docs fuzz mutants viz clean
+.PHONY: help setup demo test test-all check lint types contracts unit docs fuzz mutants viz clean
 .DEFAULT_GOAL := help
 
 help:  ## Show the commands.
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 setup: $(STAMP)  ## Make .venv with the locked packages (skipped when current).
 
@@ -33,9 +35,13 @@ demo: $(STAMP)  ## Set up and run the main job on the embedded sample.
 	$(BIN)/mathamr search 'is $$\sqrt p$$ irrational for a prime $$p$$?' --env demo --top 3
 	@echo "Now open the search page: $(BIN)/mathamr serve --env demo"
 
-test: $(STAMP)  ## Set up and run all checks and tests (what CI runs).
-	@$(MAKE) --jobs 2 --output-sync check docs
+test: $(STAMP)  ## Set up and run lint, types, contracts, tests and the demo (minutes).
+	@$(MAKE) --jobs 2 --output-sync check
 	@$(MAKE) unit
+
+test-all: test  ## The same, then kills, tables, notebooks, all examples, other data, the site (what CI runs).
+	@$(MAKE) docs
+	$(PYTEST) -m slow
 
 check: lint contracts types  ## Lint, import contracts, types.
 
@@ -49,8 +55,8 @@ contracts: $(STAMP)
 types: $(STAMP)
 	$(BIN)/mypy
 
-unit: $(STAMP)  # three processes on two cores: a fifth of the time, tests wait for others
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+unit: $(STAMP)
+	$(PYTEST) -m "not slow"
 
 docs: $(STAMP)  ## Build the documentation to build/site; broken links fail.
 	@$(BIN)/python -m tools.site.notebooks

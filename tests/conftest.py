@@ -6,7 +6,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from typing import Any
 import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
+
+from tests.worlds import FOLDER
 
 # The same examples in every run: a red build is never luck. ``make fuzz`` draws others.
 settings.register_profile(
@@ -33,6 +37,13 @@ LONG = 120_000
 searched from every place (`ends` marks the tests of such texts)."""
 ends = pytest.mark.timeout(30)
 SHARED = Path(os.environ.get("MATHAMR_SHARED", PROJECT.parent / "shared"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make a folder for data roots that tests share (``tests/worlds.py``)."""
+    if FOLDER not in os.environ:
+        os.environ[FOLDER] = folder = tempfile.mkdtemp(prefix="mathamr-worlds-")
+        config.add_cleanup(partial(shutil.rmtree, folder, ignore_errors=True))
 
 
 @pytest.fixture(scope="session")
@@ -120,31 +131,45 @@ _NEEDS = {
 }
 
 
-_LONGEST = (
-    "tests/test_thesis_tables.py",
-    "tests/test_examples.py",  # makes the demo, while others need none
-    "tests/corpus/test_stacks.py",
-    "tests/cli/test_benchmark.py",
-    "tests/pipelines/ingestion/test_pipeline.py",
-    "tests/experiments/test_kills.py",
-    "tests/pipelines/evaluation/test_candidates.py",
-    "tests/pipelines/training/test_released.py",
-    "tests/test_notebooks.py",
-    "tests/cli/test_serve.py",
-)
-"""Files that take longest. They begin, or one process would end long after others."""
+_DURATIONS = "durations"
+"""Seconds of each file of tests in the last run, in pytest's cache."""
 
 
-def _rank(item: pytest.Item) -> int:
-    file = item.nodeid.split("::")[0]
-    return _LONGEST.index(file) if file in _LONGEST else len(_LONGEST)
+def _name_file(nodeid: str) -> str:
+    return nodeid.split("::", maxsplit=1)[0]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes long; skip tests whose needs this machine does not meet."""
-    items.sort(key=_rank)
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Begin with the files that took longest; skip tests that lack what they need.
+
+    One process would otherwise end long after the others. What needs other data or
+    other programs than the package's own is slow by definition: ``make test`` runs
+    everywhere alike.
+    """
+    took = config.cache.get(_DURATIONS, {}) if config.cache is not None else {}
+    items.sort(key=lambda item: -took.get(_name_file(item.nodeid), 0.0))
     for marker, (is_met, reason) in _NEEDS.items():
         marked = [item for item in items if item.get_closest_marker(marker)]
+        for item in marked:
+            item.add_marker(pytest.mark.slow)
         if marked and not is_met():
             for item in marked:
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Keep how long files took, as pytest itself has measured it."""
+    config = session.config
+    if "PYTEST_XDIST_WORKER" in os.environ or config.cache is None:
+        return
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    reports = [report for found in reporter.stats.values() for report in found]
+    took: dict[str, float] = {}
+    for report in reports:
+        if isinstance(report, pytest.TestReport):
+            file = _name_file(report.nodeid)
+            took[file] = took.get(file, 0.0) + report.duration
+    config.cache.set(_DURATIONS, config.cache.get(_DURATIONS, {}) | took)

@@ -173,7 +173,18 @@ def run(line: str, project: Path) -> str | None:
     return None if result.exit_code == 0 else f"{line}: {problem[-600:]}"
 
 
-@pytest.mark.parametrize("source", [name for name, lines in RUN.items() if lines])
+FIRST = ("README.md", "docs/quickstart.md")
+"""What a newcomer copies; commands of all other pages are for ``make test-all``."""
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(name, marks=[] if name in FIRST else [pytest.mark.slow])
+        for name, lines in RUN.items()
+        if lines
+    ],
+)
 def test_commands_run(source: str, project: Path, monkeypatch) -> None:
     monkeypatch.chdir(project)
     problems = [run(line, project) for line in RUN[source]]

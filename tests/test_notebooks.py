@@ -19,6 +19,7 @@ from tests.conftest import PATIENCE, PROJECT
 NOTEBOOKS = sorted((PROJECT / "notebooks").glob("*.ipynb"))
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.timeout(2400),  # the first of them waits for the demo
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning"),
 ]

@@ -21,6 +21,7 @@ from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.formula import TreeBatch, TreeRow
 from mathamr_kedro.graph import GraphRecord
 from tests.kills import kill_code
+from tests.worlds import build_once
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -106,6 +107,18 @@ def write_inputs(data: Path, first: list[GraphRecord] = FIRST) -> CatalogProtoco
         trees.save(Shard("all", "trees", TreeBatch([row], []), {}))
         trees.save(EndOfShards("trees"))
     return catalog
+
+
+def prepare_graphs(data: Path) -> CatalogProtocol:
+    """Write the inputs, fuse and prepare their graphs."""
+
+    def build(data: Path) -> None:
+        write_inputs(data)
+        for stage in ("graph_fusion", "preprocessing"):
+            run_stage(data, stage)
+
+    build_once("five_graphs", build, data)
+    return open_catalog(data)
 
 
 def run_stage(data: Path, stage: str, **params: Any) -> CatalogProtocol:

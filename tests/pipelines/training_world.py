@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from mathamr_kedro.base.records import Post, PostLink, TrainingPair
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.graph import GraphRecord
 from tests.pipelines.graph_world import INGESTED, TOPIC, open_catalog, run_stage
+from tests.worlds import build_once
 
 PAIRS = 24
 WORDS = ("prime", "limit", "matrix", "graph", "group", "ring", "field", "sum")
@@ -27,6 +29,14 @@ SETTINGS = {
 
 def write_world(data: Path, has_pairs: bool = True, **params: Any) -> None:
     """Write what the stages before graph fusion would have written, and run it."""
+    if params:
+        _write(data, has_pairs, **params)
+    else:
+        name = "planted_pairs" if has_pairs else "planted_posts"
+        build_once(name, partial(_write, has_pairs=has_pairs), data)
+
+
+def _write(data: Path, has_pairs: bool, **params: Any) -> None:
     catalog = open_catalog(data)
     graphs, posts, pairs = [], [], []
     for n, (one, two) in enumerate(CHOSEN):

@@ -3,8 +3,8 @@
 All stages of each environment run in both, with data roots outside of them, which are
 reused when the same version is compared again. Their run files and scores are compared,
 and what ``mathamr search`` answers to typed queries: byte for byte, else ranking and
-scores to 1e-6. The systems of papers need a sentence encoder (``mathamr
-models get minilm``); ``pool``, ``formula_pool`` and ``stacks`` need the data that
+scores to 1e-6. Systems of papers are trained shortly, with a small text model of
+random weights. ``pool``, ``formula_pool`` and ``stacks`` need the data that
 ``docs/data.md`` tells of, in ``MATHAMR_COLLECTION`` and ``MATHAMR_STATEMENTS``.
 """
 

@@ -19,16 +19,14 @@ from mathamr_kedro.graph.preparation import CONFIGURATION
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
 from mathamr_kedro.vectors import IndexSize, open_index
-from tests.pipelines.graph_world import open_catalog, run_stage, write_inputs
+from tests.pipelines.graph_world import open_catalog, prepare_graphs, run_stage
 from tests.pipelines.search_world import write_encoder
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
-    write_inputs(folder)
-    for stage in ("graph_fusion", "preprocessing"):
-        run_stage(folder, stage)
+    prepare_graphs(folder)
     write_encoder(folder)
     return folder
 
