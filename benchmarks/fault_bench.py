@@ -27,7 +27,6 @@ from kedro.framework.startup import bootstrap_project
 
 from mathamr_kedro.base.errors import find_cause
 from mathamr_kedro.base.parameters import merge_parameters
-from mathamr_kedro.runner import StageRunner
 from tests.official_collection import write_collection
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -177,7 +176,7 @@ def _work(
         with KedroSession.create(
             PROJECT, env=ENVIRONMENT, runtime_params=values
         ) as session:
-            session.run(runner=StageRunner())  # as the command does
+            session.run()
     except BaseException as exc:
         cause = find_cause(exc)
         writer.send(str(cause or f"{type(exc).__name__}: {exc}"))

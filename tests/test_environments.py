@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
 from pathlib import Path
 
 import click
 import pytest
 from omegaconf.errors import UnsupportedInterpolationType
 
-from mathamr_kedro import environments
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.base.workers import WorkerConfig
-from mathamr_kedro.environments import EnvironmentLoader
+from mathamr_kedro.environments import EnvironmentLoader, complete_environment
 from mathamr_kedro.graph import PreprocessingConfig, ReleasedEncoder
 from mathamr_kedro.settings import CONFIG_LOADER_ARGS
 
@@ -85,61 +83,13 @@ def test_unknown_environment_is_refused(conf):
         load(conf, "pool+nodes")
 
 
-@pytest.fixture
-def asking(conf) -> Path:
-    texts = {
-        "base/parameters.yml": "{a: {x: 1, place: '${env:MATHAMR_PLACE,here}'}}",
-        "base/catalog.yml": "one: {type: A, path: '${runtime_params:root,x}'}",
-    }
-    write(conf, texts)
-    return conf
-
-
-def make_loader(conf: Path, **params) -> EnvironmentLoader:
-    arguments = CONFIG_LOADER_ARGS | {"default_run_env": "base"}
-    return EnvironmentLoader(conf, "pool", params or None, **arguments)
-
-
-def read_all(conf: Path, **params) -> dict:
-    loader = make_loader(conf, **params)
-    return {key: loader[key] for key in ("globals", "parameters", "catalog")}
-
-
-def read_anew(conf: Path, **params) -> dict:
-    """The slow twin: nothing is known of earlier loaders."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(EnvironmentLoader, "_read_once", EnvironmentLoader._read)
-        return read_all(conf, **params)
-
-
-def test_second_loader_reads_nothing_again(asking, monkeypatch):
-    first = read_all(asking, root="r", a={"x": 2})
-    monkeypatch.setattr(EnvironmentLoader, "_read", None)
-    assert read_all(asking, root="r", a={"x": 2}) == first
-
-
-@pytest.mark.parametrize("params", [{}, {"root": "s"}, {"root": "r", "a": {"x": 3}}])
-def test_second_loader_has_settings_of_its_own(asking, params):
-    before = read_all(asking, root="r", a={"x": 2})
-    before["parameters"]["a"].clear()
-    found = read_all(asking, **params)
-    assert found == read_anew(asking, **params)
-    assert found["catalog"]["one"]["path"] == params.get("root", "x")
-
-
-def test_loaders_do_not_take_each_others_settings(asking):
-    first, second = (make_loader(asking, root=root) for root in ("r", "s"))
-    paths = [loader["catalog"]["one"]["path"] for loader in (first, second)]
-    assert paths == ["r", "s"]
-
-
-def test_changed_files_and_variables_are_read(asking, monkeypatch):
-    assert read_all(asking)["parameters"]["a"]["place"] == "here"
-    monkeypatch.setenv("MATHAMR_PLACE", "there")
-    assert read_all(asking)["parameters"]["a"]["place"] == "there"
-    write(asking, {"pool/catalog.yml": "two: {type: C}"})
-    assert read_all(asking)["catalog"]["two"] == {"type": "C"}
-    assert read_all(asking) == read_anew(asking)
+def test_loaders_do_not_take_each_others_settings(conf):
+    write(conf, {"base/catalog.yml": "one: {path: '${runtime_params:root,x}'}"})
+    loaders = [load(conf, "pool", root="r"), load(conf, "pool"), load(conf, "modes")]
+    paths = [loader["catalog"]["one"]["path"] for loader in loaders]
+    assert paths == ["r", "x", "x"]
+    roots = [loader["globals"]["root"] for loader in loaders]
+    assert roots == ["pool", "pool", "data"]
 
 
 OVERLAYS = {
@@ -201,7 +151,7 @@ def test_credentials_of_any_folder_are_found(files):
     ("name", "text", "message"),
     [
         ("a", "over: poo", "No environment 'poo' below 'a' .*did you mean 'pool'"),
-        ("a", "over: b", "do not stand over themselves .*'a' over 'b' over 'a'"),
+        ("a", "over: b", "do not override themselves .*'a' over 'b' over 'a'"),
         ("a", "parameter: {}", r"overlays/a\.yml' \(got 'parameter'\); did you mean"),
         ("a", "parameters: 3", r"a mapping for 'parameters' .* \(got 3\)"),
         ("a", "over: [pool]", "Expected names for 'over'"),
@@ -258,30 +208,25 @@ def test_vocabularies_and_weights_come_from_one_encoder(env, released):
     assert released or parameters["training"]["num_epochs"] > 0
 
 
-def read_parameters_of(env: str) -> dict:
-    conf = str(Path(__file__).parents[1] / "conf")
-    return EnvironmentLoader(conf, env, **CONFIG_LOADER_ARGS)["parameters"]
-
-
 @pytest.mark.parametrize(
     "env", ["base", "arqmath", "benchmark", "benchmark+taught", "pool+examples+taught"]
 )
 def test_what_is_trained_from_nothing_counts_sentences_as_the_thesis(env):
-    stage = read_parameters_of(env)["preprocessing"]
+    stage = read_project(env)["preprocessing"]
     assert stage["graph"]["sentence_roots"] == "chunks"
     assert stage["vocabulary"]["rare_roles_below"] == 0
 
 
 @pytest.mark.parametrize("env", ["demo", "own", "pool", "formula_pool"])
 def test_released_encoders_get_the_graphs_they_were_trained_on(env):
-    stage = PreprocessingConfig.read(read_parameters_of(env)["preprocessing"])
+    stage = PreprocessingConfig.read(read_project(env)["preprocessing"])
     assert stage.vocabulary.source == "mathamr_plus"
     assert ReleasedEncoder("mathamr_plus").load_vocabularies(stage.graph)
 
 
 @pytest.mark.parametrize("env", ["arqmath", "benchmark"])
 def test_the_official_collection_takes_the_parser_of_the_thesis(env):
-    assert read_parameters_of(env)["amr_parsing"]["parser"] == "auto"
+    assert read_project(env)["amr_parsing"]["parser"] == "auto"
 
 
 def test_ray_serves_every_stage_that_has_workers():
@@ -311,11 +256,11 @@ def test_globals_of_an_overlay_may_name_those_below(conf):
 
 def test_names_are_completed_behind_the_last_plus(conf):
     (conf / "_hidden").mkdir()
-    assert set(EnvironmentLoader.complete(conf, "")) >= {"pool", "modes"}
-    assert EnvironmentLoader.complete(conf, "po") == ["pool"]
-    assert EnvironmentLoader.complete(conf, "pool+m") == ["pool+modes"]
-    assert EnvironmentLoader.complete(conf, "pool+po") == []
-    assert EnvironmentLoader.complete(conf, "_") == []
+    assert set(complete_environment(conf, "")) >= {"pool", "modes"}
+    assert complete_environment(conf, "po") == ["pool"]
+    assert complete_environment(conf, "pool+m") == ["pool+modes"]
+    assert complete_environment(conf, "pool+po") == []
+    assert complete_environment(conf, "_") == []
 
 
 def test_only_credentials_may_name_variables_of_the_shell(conf, monkeypatch):
@@ -330,17 +275,4 @@ def test_only_credentials_may_name_variables_of_the_shell(conf, monkeypatch):
     assert load(conf, "pool+modes")["credentials"] == {"key": "secret"}
     write(conf, {"modes/parameters.yml": "key: '${oc.env:MATHAMR_KEY}'"})
     with pytest.raises(UnsupportedInterpolationType):
-        load(conf, "pool+modes")["parameters"]
-
-
-def test_loaders_do_not_take_each_others_globals(monkeypatch):
-    """OmegaConf resolves ``${globals:...}`` by the loader that was made last."""
-    monkeypatch.setattr(environments, "_READINGS", defaultdict(deque))
-    conf = str(PROJECT / "conf")
-    first, second = (
-        EnvironmentLoader(conf, env, **CONFIG_LOADER_ARGS) for env in ("base", "demo")
-    )
-    start = [
-        loader["parameters"]["training"]["start_from"] for loader in (first, second)
-    ]
-    assert start == [None, "mathamr_plus"]
+        load(conf, "pool+modes")

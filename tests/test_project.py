@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from types import SimpleNamespace
 from typing import Any, get_type_hints
 
-import click
 import pytest
 from kedro.framework.project import pipelines
 from kedro.framework.session import KedroSession
 from kedro.framework.startup import bootstrap_project
-from kedro.io import DataCatalog
-from kedro.pipeline import Pipeline
 
-from mathamr_kedro import hooks
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.cli import group
-from mathamr_kedro.hooks import ErrorHooks, RunHooks
-from mathamr_kedro.project import (
-    LastRun,
-    _anchor,
-    find_project,
-    find_roots,
-    open_catalog,
-)
+from mathamr_kedro.project import LastRun, find_project, find_roots, open_catalog
 from tests.conftest import PROJECT
 
 
@@ -73,66 +59,6 @@ def test_nothing_run_says_what_to_run(project):
         LastRun.find()
 
 
-@pytest.mark.parametrize(
-    ("message", "complete"),
-    [
-        ("run `kedro run`", "run `kedro run --env own --params data_root=/x`"),
-        (
-            "`kedro run --env pool --pipelines indexing` with the --env of your run",
-            "`kedro run --env pool --pipelines indexing --params data_root=/x`",
-        ),
-        (
-            "`kedro run --params raw_root=notes`",
-            "`kedro run --params data_root=/x,raw_root=notes --env own`",
-        ),
-        ("`mathamr index restore`", "`mathamr index restore --env own --data-root /x`"),
-        ("`kedro run --params data_root=FOLDER`",
-         "`kedro run --params data_root=FOLDER --env own`"),
-        ("`mathamr models` or `make demo`", "`mathamr models` or `make demo`"),
-        ("no command: kedro run", "no command: kedro run"),
-    ],
-)  # fmt: skip
-def test_commands_in_messages_get_the_options_that_were_given(message, complete):
-    assert LastRun("own", "/x").complete(message) == complete
-
-
-def test_commands_without_options_stay_as_they_are():
-    message = "run `kedro run --pipelines indexing` with the --env of your run: it"
-    assert LastRun().complete(message) == "run `kedro run --pipelines indexing`: it"
-
-
-def test_every_command_that_is_completed_takes_the_options():
-    """And none is completed that does not."""
-    ctx = click.Context(group)
-
-    def takes(command):
-        if isinstance(command, click.Group):
-            return all(takes(c) for c in command.commands.values())
-        return {"env", "data_root"} <= {p.name for p in command.params}
-
-    never_hinted = {"graphs", "release"}  # named as where a file comes from
-    for name in group.list_commands(ctx):
-        hint = f"`mathamr {name}`"
-        is_completed = LastRun("own", "/x").complete(hint) != hint
-        expected = takes(group.get_command(ctx, name)) and name not in never_hinted
-        assert is_completed == expected, name
-
-
-def test_hints_in_the_source_stand_between_backticks():
-    """Others would not be completed."""
-    bare = re.compile(r"(?<![`\w])(?:kedro run|mathamr (?:index|search|experiments))\b")
-    for file in sorted((PROJECT / "src").rglob("*.py")):
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        raised = [n for n in ast.walk(tree) if isinstance(n, ast.Raise)]
-        texts = [
-            piece.value
-            for node in raised
-            for piece in ast.walk(node)
-            if isinstance(piece, ast.Constant) and isinstance(piece.value, str)
-        ]
-        assert not [text for text in texts if bare.search(text)], file
-
-
 def test_last_run_is_found_again(project):
     LastRun("demo").write()
     LastRun("pool", str(project / "big")).write()
@@ -147,7 +73,7 @@ def test_named_environment_goes_before_the_last_run(project, monkeypatch):
 
 def test_missing_datasets_name_the_stages_that_make_them(project):
     LastRun("demo").write()
-    command = "kedro run --env demo --pipelines ingestion,graph_fusion"
+    command = "kedro run --pipelines ingestion,graph_fusion --env demo"
     with pytest.raises(MissingInputError, match=command):
         LastRun.find().open("math_graphs", "posts")
 
@@ -155,55 +81,6 @@ def test_missing_datasets_name_the_stages_that_make_them(project):
 def test_datasets_that_are_there_are_opened(project):
     LastRun("demo", str(project / "data")).write()
     assert "params:indexing" in LastRun.find().open("params:indexing")
-
-
-def test_only_entries_of_the_catalog_have_paths_to_anchor(tmp_path):
-    assert _anchor("a text", tmp_path) == "a text"
-    entry = _anchor({"type": "x", "filepath": "data/a", "path": "s3://b"}, tmp_path)
-    assert entry == {
-        "type": "x",
-        "filepath": str(tmp_path / "data/a"),
-        "path": "s3://b",
-    }
-
-
-def run_hook(info_name: str, **given) -> None:
-    with click.Context(click.Command("run"), info_name=info_name):
-        params = {"env": "demo", "runtime_params": given}
-        RunHooks().after_pipeline_run(params, Pipeline([]), DataCatalog())
-
-
-def test_kedro_run_leaves_a_note(project):
-    run_hook("kedro", data_root="elsewhere")
-    assert LastRun.find() == ("demo", str(project / "elsewhere"))
-
-
-def test_programs_and_cells_of_experiments_leave_none(project):
-    run_hook("mathamr")
-    run_hook("kedro", output_root="cell")
-    params = {"env": "demo", "runtime_params": {}}
-    RunHooks().after_pipeline_run(params, Pipeline([]), DataCatalog())
-    with pytest.raises(MissingInputError):
-        LastRun.find()
-
-
-def test_time_of_a_run_begins_with_it(project, monkeypatch, capsys):
-    clock = iter([0.0, 100.0, 163.0])
-    monkeypatch.setattr(hooks.time, "perf_counter", lambda: next(clock))
-    made = RunHooks()
-    made.before_pipeline_run()
-    with click.Context(click.Command("run"), info_name="kedro"):
-        params = {"env": "demo", "runtime_params": None}
-        made.after_pipeline_run(params, Pipeline([]), DataCatalog())
-    assert "1 min 3 s" in capsys.readouterr().out
-
-
-def test_errors_of_kedro_run_repeat_its_options():
-    command = click.Context(click.Command("run"))
-    command.params = {"env": "own", "params": {"data_root": "/x"}}
-    with command, pytest.raises(click.ClickException) as caught:
-        ErrorHooks().on_pipeline_error(MissingInputError("run `kedro run`"))
-    assert caught.value.message == "run `kedro run --env own --params data_root=/x`"
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,10 @@ def test_an_unknown_group_gets_the_nearest_name(parameters):
         check(parameters, trainig={})
 
 
+def test_a_pipeline_of_ones_own_may_have_parameters_of_any_name(parameters):
+    assert {*check(parameters, mine={"width": 3}, width=3)} == {*STAGES}
+
+
 def test_graphs_without_documents_are_searched_by_their_nodes(parameters):
     graphs = {"graph": {"structure": "none"}}
     plain = {"strategies": [{"name": "a", "retrieval": "maxsim"}]}

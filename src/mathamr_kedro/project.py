@@ -8,33 +8,24 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import shlex
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kedro.config import MissingConfigException
-from kedro.io import CatalogProtocol, MemoryDataset
+from kedro.io import CatalogProtocol, DataCatalog, MemoryDataset
 from kedro.utils import find_kedro_project
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.files import write_text
 from mathamr_kedro.environments import EnvironmentLoader
-from mathamr_kedro.versions import SteadyCatalog
+from mathamr_kedro.hints import complete_commands
 
 if TYPE_CHECKING:
     from kedro.framework.context import KedroContext
 
 _NOTE = Path("data") / "08_reporting" / "last_run.json"
-_COMMAND = re.compile(
-    "`((?:kedro (?:run|viz run|ipython)|mathamr (?:beir|doctor|dominance|experiments"
-    "|explain|graph|index|inspect|mcp|search|serve|summary))\\b[^`]*)`"
-)
-"""A command between backticks that takes an environment."""
-_ELSEWHERE = " with the --env of your run"
-"""Stands in messages that do not know the environment."""
 
 
 def find_project() -> Path:
@@ -69,7 +60,7 @@ def open_catalog(
     except MissingConfigException:
         credentials = {}
     entries = {name: _anchor(value, root) for name, value in loader["catalog"].items()}
-    catalog = SteadyCatalog.from_config(entries, credentials)
+    catalog = DataCatalog.from_config(entries, credentials)
     parameters = loader["parameters"]
     named = {f"params:{name}": values for name, values in parameters.items()}
     for name, values in {"parameters": parameters, **named}.items():
@@ -155,36 +146,6 @@ class LastRun(NamedTuple):
         file.parent.mkdir(parents=True, exist_ok=True)
         write_text(file, json.dumps(note._asdict()) + "\n")
 
-    @property
-    def command(self) -> str:
-        """What runs this environment."""
-        return self.complete("`kedro run`").strip("`")
-
-    def complete(self, message: str) -> str:
-        """Return a message whose commands, between backticks, are for this environment.
-
-        >>> LastRun("own", "/tmp/a b").complete("run `kedro run --pipelines indexing`")
-        "run `kedro run --pipelines indexing --env own --params 'data_root=/tmp/a b'`"
-        >>> LastRun("own").complete("`mathamr index restore` and `mathamr models`")
-        '`mathamr index restore --env own` and `mathamr models`'
-        """
-        return _COMMAND.sub(self._complete, message).replace(_ELSEWHERE, "")
-
-    def _complete(self, found: re.Match[str]) -> str:
-        command = found[1]
-        if self.env and " --env" not in command:
-            command += f" --env {shlex.quote(self.env)}"
-        root = self.data_root
-        if not root or re.search("data_root=|--data-root|ipython", command):
-            return f"`{command}`"
-        if command.startswith("mathamr"):
-            return f"`{command} --data-root {shlex.quote(root)}`"
-        parameter = shlex.quote(f"data_root={root}")
-        if " --params " in command:  # there can be one list of them
-            head, _, tail = command.partition(" --params ")
-            return f"`{head} --params {parameter},{tail}`"
-        return f"`{command} --params {parameter}`"
-
     def open(self, *names: str) -> CatalogProtocol:
         """Return the catalog of the run.
 
@@ -198,10 +159,11 @@ class LastRun(NamedTuple):
         missing = [name for name in names if not catalog.exists(name)]
         if missing:
             stages = ",".join(_find_stages(missing))
-            raise MissingInputError(
+            message = (
                 f"{', '.join(map(repr, missing))} is not there yet; run "
-                f"`{self.command} --pipelines {stages}`, and then this again"
+                f"`kedro run --pipelines {stages}`, and then this again"
             )
+            raise MissingInputError(complete_commands(message, *self))
         return catalog
 
 

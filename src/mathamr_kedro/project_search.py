@@ -36,12 +36,13 @@ from mathamr_kedro.graph import (
     StoredTrees,
     read_placeholder,
 )
+from mathamr_kedro.hints import complete_commands
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.weights import load_model
 from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingConfig
 from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
-from mathamr_kedro.project import LastRun, open_catalog
+from mathamr_kedro.project import open_catalog
 from mathamr_kedro.project_systems import Finds, ProjectSystems
 from mathamr_kedro.runs import TASK_OF
 from mathamr_kedro.search import (
@@ -146,20 +147,23 @@ class _Project:
 
     def __init__(self, env: str | None, data_root: str | None) -> None:
         self.catalog: Any = open_catalog(env, data_root)
-        place = LastRun(env, data_root)
         if not self.catalog["index"].exists():
             raise MissingInputError(
-                place.complete(
+                complete_commands(
                     "No index to search; run `kedro run` first, or its stage `kedro "
-                    "run --pipelines indexing` where the others are done"
+                    "run --pipelines indexing` where the others are done",
+                    env,
+                    data_root,
                 )
             )
         known = self.catalog.load("index")["encoder"]
         if self.mark != known:
             raise ConfigurationError(
-                place.complete(
+                complete_commands(
                     f"Expected an index of the present encoder {self.mark!r} (got one "
-                    f"of {known!r}); run `kedro run --pipelines indexing`"
+                    f"of {known!r}); run `kedro run --pipelines indexing`",
+                    env,
+                    data_root,
                 )
             )
         self.places = self.catalog.load("indexes")

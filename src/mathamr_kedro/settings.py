@@ -2,19 +2,9 @@
 
 from mathamr_kedro.context import ProjectContext
 from mathamr_kedro.environments import EnvironmentLoader
-from mathamr_kedro.hooks import (
-    ErrorHooks,
-    ParameterHooks,
-    RunHooks,
-    TimingHooks,
-    WriterHooks,
-)
-from mathamr_kedro.versions import SteadyCatalog
+from mathamr_kedro.hooks import ProjectHooks
 
-HOOKS = (ErrorHooks(), ParameterHooks(), RunHooks(), TimingHooks(), WriterHooks())
-
+HOOKS = (ProjectHooks(),)
 CONTEXT_CLASS = ProjectContext
-DATA_CATALOG_CLASS = SteadyCatalog
-
 CONFIG_LOADER_CLASS = EnvironmentLoader
 CONFIG_LOADER_ARGS = dict(EnvironmentLoader.ARGUMENTS)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Collection, Mapping
 from importlib import import_module
 from typing import Any
 
+from mathamr_kedro import pipelines
 from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.experiments import GROUP, read_experiment
@@ -36,9 +38,10 @@ encoder it trained, its scores); stores that runs share stay below ``data_root``
 def check_stage_parameters(
     parameters: Mapping[str, Any], running: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Refuse a top key that is no stage, and what a stage's dataclass refuses.
+    """Refuse what a stage's dataclass refuses, and a misspelt name of a stage.
 
-    A stage ``x`` declares its dataclass as ``PARAMETERS`` in ``pipelines.x``.
+    A stage ``x`` declares its dataclass as ``PARAMETERS`` in ``pipelines.x``. Other
+    groups are those of pipelines of the user's own.
 
     Args:
         parameters: of all stages.
@@ -49,10 +52,10 @@ def check_stage_parameters(
         The dataclass of each stage, filled.
     """
     known = (*STAGES, SYSTEMS, GROUP, *SETTINGS)
+    own = {module.name for module in pkgutil.iter_modules(pipelines.__path__)}
     configs: dict[str, Any] = {}
     for key, values in parameters.items():
-        if key not in known:
-            hint = suggest(key, known) or "."
+        if key not in known and key not in own and (hint := suggest(key, known)):
             raise ConfigurationError(
                 f"Unknown parameter group {key!r}{hint} Known: {', '.join(known)} "
                 f"(conf/<env>/parameters/{key}.yml, or --params)"

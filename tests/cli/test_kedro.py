@@ -1,8 +1,6 @@
-"""Kedro's own commands in this project: wrong names, missing packages, completion."""
+"""Kedro's own commands in this project, and options that complete."""
 
 from __future__ import annotations
-
-import sys
 
 import click
 import pytest
@@ -10,11 +8,10 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 from kedro.framework.cli.cli import KedroCLI
 
+from mathamr_kedro import pipelines
 from mathamr_kedro.cli import group
 from mathamr_kedro.cli._options import ENVIRONMENT
 from tests.conftest import PROJECT
-
-pytestmark = pytest.mark.filterwarnings("ignore:Option '--pipeline'")
 
 
 @pytest.fixture(autouse=True)
@@ -26,49 +23,55 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(KedroCLI(PROJECT), arguments)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--pipelines", "ingestio"), "No pipeline is named 'ingestio'; did you mean"),
-        (("--pipeline", "trainig"), "did you mean 'training'?"),
-        (("--pipelines", "ingestion,trainin"), "did you mean 'training'?"),
-        (("--nodes", "ingestion.pair_post"), "did you mean 'ingestion.pair_posts'?"),
-        (("--from-nodes", "indexing.encode"), "No node is named 'indexing.encode'"),
-        (("--to-nodes", "ingestion.pair"), "No node is named 'ingestion.pair'"),
-        (("--to-outputs", "post"), "No dataset is named 'post'; did you mean 'posts'?"),
-        (("--from-inputs", "post"), "No dataset is named 'post'; did you mean 'posts'"),
-        (("--namespaces", "indexin"), "did you mean 'indexing'?"),
-        (("--tags", "gpus"), "No tag is named 'gpus'; did you mean 'gpu'?"),
-        (("--pipelines", "zzz"), "No pipeline is named 'zzz'. Known: __default__, amr"),
-        (("--env", "demmo"), "did you mean 'demo'?"),
-    ],
-)
-def test_a_wrong_name_is_one_line_with_the_nearest(options, message):
-    result = run("run", *options)
+def test_a_wrong_environment_is_one_line_with_the_nearest():
+    result = run("run", "--env", "demmo")
     assert result.exit_code == 1
-    assert result.stderr.count("\n") == 1
-    assert result.stderr.startswith("Error: ")
-    assert message in result.stderr
+    assert result.stderr.startswith("Error: ") and result.stderr.count("\n") == 1
+    assert "did you mean 'demo'?" in result.stderr
 
 
-def test_names_of_one_stage_are_not_those_of_another():
-    result = run("run", "--pipelines", "training", "--nodes", "ingestion.pair_posts")
-    assert "No node is named 'ingestion.pair_posts'" in result.stderr
+def test_a_wrong_parameter_is_one_line():
+    result = run("run", "--env", "test", "--params", "training.batch_sise=3")
+    assert result.stderr.startswith("Error: ") and result.stderr.count("\n") == 1
+    assert "did you mean 'batch_size'?" in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("command", "module", "install"),
-    [
-        ("lab", "jupyterlab", 'pip install -e ".[notebooks]"'),
-        ("notebook", "notebook", "pip install notebook"),
-    ],
-)
-def test_missing_jupyter_says_what_to_install(monkeypatch, command, module, install):
-    monkeypatch.setitem(sys.modules, module, None)
-    result = run("jupyter", command)
-    assert result.exit_code == 1
-    assert result.stderr.count("\n") == 1
-    assert install in result.stderr
+NODE = """
+from kedro.pipeline import Pipeline, node
+
+def count(width: int) -> str:
+    return "x" * width
+
+def create_pipeline(**kwargs):
+    return Pipeline([node(count, "params:mine.width", "mine_text")])
+"""
+
+
+def test_a_pipeline_of_ones_own_runs_by_name_with_parameters_of_its_own(
+    tmp_path, monkeypatch
+):
+    """As after ``kedro pipeline create mine``."""
+    package = tmp_path / "pipelines/mine"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(NODE)
+    places = [*pipelines.__path__, str(package.parent)]
+    monkeypatch.setattr(pipelines, "__path__", places)
+    (tmp_path / "conf").mkdir()
+    for place in (PROJECT / "conf").iterdir():
+        (tmp_path / "conf" / place.name).symlink_to(place)
+    text = tmp_path / "text.txt"
+    (tmp_path / "conf/local").unlink(missing_ok=True)
+    local = tmp_path / "conf/local"
+    local.mkdir()
+    (local / "parameters_mine.yml").write_text("mine: {width: 3}")
+    entry = f"mine_text: {{type: text.TextDataset, filepath: {text}}}"
+    (local / "catalog.yml").write_text(entry)
+    result = run(
+        "run", "--pipelines", "mine", "--conf-source", str(tmp_path / "conf"),
+        "--params", f"data_root={tmp_path / 'data'}",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert text.read_text() == "xxx"
 
 
 def complete(command: click.Command, words: list[str], typed: str) -> list[str]:
@@ -100,7 +103,6 @@ def test_stacked_environments_complete_behind_the_plus():
         "pool+formula_modes"
     ]
     assert "pool+pool" not in complete(group, ["search", "--env"], "pool+")
-    assert complete(KedroCLI(PROJECT), ["run", "--env"], "dem") == ["demo"]
 
 
 def test_nothing_completes_outside_of_a_project(monkeypatch, tmp_path):

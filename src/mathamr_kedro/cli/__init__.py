@@ -20,25 +20,13 @@ import click
 
 from mathamr_kedro import __version__
 from mathamr_kedro.base.errors import find_cause
+from mathamr_kedro.hints import complete_commands
 
 __all__ = ["cli", "main"]
 
 
-class _KedroCommands(click.Group):
-    """Commands of Kedro that this project changes, imported on use."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return ["jupyter", "run"]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        found: click.Command = import_module(f"{__name__}._kedro").COMMANDS[cmd_name]
-        return found
-
-
-cli = _KedroCommands(name="mathamr_kedro")
-"""Kedro takes project commands from this name; ours are under ``mathamr``."""
+cli = click.Group(name="mathamr_kedro")
+"""Kedro takes commands of a project from this name; ours are under ``mathamr``."""
 
 
 class _Subcommands(click.Group):
@@ -116,16 +104,7 @@ class _Formatter(logging.Formatter):
         self._given = given
 
     def format(self, record: logging.LogRecord) -> str:
-        return _complete(super().format(record), self._given)
-
-
-def _complete(message: str, given: dict[str, str]) -> str:
-    if "`" not in message:
-        return message
-    # Loaded here: few commands have a hint to give.
-    from mathamr_kedro.project import LastRun  # noqa: PLC0415
-
-    return LastRun(**given).complete(message)
+        return complete_commands(super().format(record), **self._given)
 
 
 def main() -> None:
@@ -143,5 +122,5 @@ def main() -> None:
         cause = find_cause(exc)
         if cause is None:
             raise
-        click.echo(f"mathamr: {_complete(str(cause), given)}", err=True)
+        click.echo(f"mathamr: {complete_commands(str(cause), **given)}", err=True)
         sys.exit(2)

@@ -23,11 +23,11 @@ class _EnvironmentName(click.ParamType):
         """Return the environments of ``conf/`` that begin like this."""
         # Loaded here: nobody else needs the configuration for his options.
         from mathamr_kedro.base.errors import MathAMRError  # noqa: PLC0415
-        from mathamr_kedro.environments import EnvironmentLoader  # noqa: PLC0415
+        from mathamr_kedro.environments import complete_environment  # noqa: PLC0415
         from mathamr_kedro.project import find_project  # noqa: PLC0415
 
         try:
-            names = EnvironmentLoader.complete(find_project() / "conf", incomplete)
+            names = complete_environment(find_project() / "conf", incomplete)
         except MathAMRError:  # outside of a project
             return []
         return [CompletionItem(name) for name in names]

@@ -18,7 +18,8 @@ from mathamr_kedro.base.checksums import CHECKSUMS, list_damage
 from mathamr_kedro.base.errors import MathAMRError, find_cause
 from mathamr_kedro.base.shards import LIST_NAME, ShardFolder
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.project import LastRun, find_roots, open_context
+from mathamr_kedro.hints import complete_commands
+from mathamr_kedro.project import find_roots, open_context
 from mathamr_kedro.text import TEXT_MODELS, explain_absence
 
 _PACKAGES = ("mathamr-kedro", "kedro", "torch", "numpy", "pyarrow", "qdrant-client")
@@ -61,7 +62,7 @@ def command(env: str | None, data_root: str | None, verify: bool) -> None:
         return
     damage = list(dict.fromkeys(_find_damage(root, catalog)))
     for line in damage:
-        complete = LastRun(env, data_root).complete(line)
+        complete = complete_commands(line, env, data_root)
         click.echo(f"damaged: {complete}", err=True)
     click.echo(f"verified      {f'{len(damage)} damaged' if damage else 'whole'}")
     if damage:

@@ -22,7 +22,8 @@ from mathamr_kedro.graph import (
     GraphArchive,
     KnownPosts,
 )
-from mathamr_kedro.project import LastRun, open_catalog
+from mathamr_kedro.hints import complete_commands
+from mathamr_kedro.project import open_catalog
 
 _GRAPHS = {"topics": "topic_math_graphs", "posts": "math_graphs"}
 _FAILURES = {
@@ -128,7 +129,7 @@ def _import(archive: Path, env: str | None, data_root: str | None) -> None:
     if "posts" not in known:
         click.echo("No posts here yet; run the stage `ingestion` first.")
     stages = "preprocessing,training,indexing,evaluation,significance"
-    command = LastRun(env, data_root).complete(f"`kedro run --pipelines {stages}`")
+    command = complete_commands(f"`kedro run --pipelines {stages}`", env, data_root)
     click.echo(f"Go on with: {command}")
 
 

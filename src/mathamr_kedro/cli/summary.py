@@ -15,6 +15,7 @@ from rich.table import Table
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.formatting import format_score
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.hints import complete_commands
 
 if TYPE_CHECKING:
     from mathamr_kedro.datasets import RunFolder
@@ -29,7 +30,7 @@ _MEASURES = 4
 def command(env: str | None, data_root: str | None) -> None:
     """Summarise the outputs of the pipelines and say where to look."""
     # Loaded here: the help needs no catalog.
-    from mathamr_kedro.project import LastRun, open_catalog  # noqa: PLC0415
+    from mathamr_kedro.project import open_catalog  # noqa: PLC0415
 
     catalog = open_catalog(env, data_root)
     console = Console()
@@ -38,7 +39,6 @@ def command(env: str | None, data_root: str | None) -> None:
         raise MissingInputError("No outputs yet; run `kedro run` or `make demo`")
     _show_ingestion(statistics, console)
     metrics = _load(catalog, "metrics")
-    place = LastRun(env, data_root)
     report = Path(catalog["ingestion_report"]._describe()["filepath"])
     hints = [
         *((f"mathamr inspect {key}", why) for key, why in _list_posts(catalog)),
@@ -51,7 +51,7 @@ def command(env: str | None, data_root: str | None) -> None:
         hints.insert(-2, (str(_shorten(page)), "scores by type of topic, speed"))
     console.print("\nWhere to look")
     for what, why in hints:
-        shown = escape(place.complete(f"`{what}`").strip("`"))
+        shown = escape(complete_commands(f"`{what}`", env, data_root).strip("`"))
         console.print(f"  [bold]{shown:<42}[/bold] {why}", soft_wrap=True)
     for table in _tabulate_metrics(metrics or []):
         console.print()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.environments import EnvironmentLoader
+from mathamr_kedro.environments import complete_environment
 from mathamr_kedro.experiments.benchmark import Benchmark
 from tests.conftest import PROJECT
 
@@ -30,7 +30,7 @@ def read(tmp_path, text: str) -> dict[str, Benchmark]:
 @pytest.mark.parametrize("benchmark", Benchmark.read_all(SUITE).values(), ids=str)
 def test_every_benchmark_of_the_project_can_be_scored(benchmark):
     """Its environment, protocol and measures are there, and it says what it needs."""
-    known = EnvironmentLoader.complete(PROJECT / "conf", "")
+    known = complete_environment(PROJECT / "conf", "")
     assert benchmark.environment in ["", *known]
     assert len(benchmark.headline) == 2
     assert benchmark.queries > 0
