@@ -31,6 +31,8 @@ from tests.experiments.test_environments import TABLES
 from tests.learning.process_work import TEACHER_WIDTH
 from tests.official_collection import EDITIONS, write_collection
 
+pytestmark = pytest.mark.slow
+
 PAGE = PROJECT / "docs/experiments.md"
 TINY = {
     "ingestion.records_per_shard": 100,

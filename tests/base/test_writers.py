@@ -99,6 +99,7 @@ def test_the_run_releases_its_lock_after_an_error(tmp_path):
     FolderLock(tmp_path, "").close()
 
 
+@pytest.mark.slow
 def test_two_runs_with_other_parameters_do_not_destroy_each_other(
     tmp_path, tmp_path_factory
 ):

@@ -18,6 +18,8 @@ from tests.conftest import PROJECT
 from tests.experiments.world import SIZES, write_world
 from tests.pipelines.graph_world import run_stage
 
+pytestmark = pytest.mark.slow
+
 ENTRY = """
 {name}:
   title: {name}

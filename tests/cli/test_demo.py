@@ -14,6 +14,8 @@ from mathamr_kedro.base.errors import MissingInputError, WorkerError
 from mathamr_kedro.cli import demo, group
 from tests.conftest import PROJECT
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory) -> Path:

@@ -27,6 +27,7 @@ def find_port() -> int:
         return int(free.getsockname()[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_processes_share_an_index_and_end_in_order(
     demo: Path, tmp_path: Path, workers: int

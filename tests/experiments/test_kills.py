@@ -17,6 +17,8 @@ from mathamr_kedro.experiments.cells import RECORD
 from tests.experiments.world import ONE_SEED, open_grid, run_grid, write_world
 from tests.pipelines.graph_world import PROJECT
 
+pytestmark = pytest.mark.slow
+
 
 def read_tables(grid) -> dict[str, str]:
     """Return the tables without times and memory, which differ from run to run."""

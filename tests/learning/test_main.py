@@ -171,6 +171,7 @@ def test_no_epochs_are_no_training(shards, tmp_path, caplog):
     assert "num_epochs of at least 1" in caplog.text
 
 
+@pytest.mark.slow
 def test_killed_process_goes_on_to_the_same_weights(shards, tmp_path):
     config = CONFIG | {"num_epochs": 3, "patience": 0, "checkpoint_seconds": 0}
     for name in ("whole", "killed"):

@@ -371,6 +371,7 @@ def test_no_search_sees_a_damaged_index(tmp_path, store, posts, damage, caplog):
     assert list(EdgeIndex.verify(folder)) == []
 
 
+@pytest.mark.slow
 def test_opening_searching_and_being_killed_leave_a_sound_index(
     tmp_path, store, monkeypatch
 ):

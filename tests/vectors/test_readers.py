@@ -50,6 +50,7 @@ index.close()
 QUERY = draw_query(1).vectors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["exact", "edge"])
 def test_processes_read_one_index_beside_each_other_and_a_writer(tmp_path, engine):
     """Two have it open, a third changes it, a fourth sees the change."""
@@ -89,6 +90,7 @@ def test_processes_read_one_index_beside_each_other_and_a_writer(tmp_path, engin
     assert [reader.returncode for reader in (*first, third)] == [0, 0, 0]
 
 
+@pytest.mark.slow
 def test_searches_beside_a_compacting_process_see_one_commit_each(tmp_path):
     """Posts of two commits in one answer, or an error, would be found here."""
     with VectorStore.open(tmp_path, ENCODER, WIDTH) as store:

@@ -89,6 +89,7 @@ print(format_graph(parse_documents([text], BuiltinParser())[0].graph))
 """
 
 
+@pytest.mark.slow
 def test_another_process_gives_the_same_graph():
     outputs = {
         subprocess.run(

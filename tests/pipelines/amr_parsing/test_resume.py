@@ -8,6 +8,8 @@ import shutil
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.pipelines.graph_world import PROJECT, kill_stage, run_stage
 
 from .conftest import make_post
@@ -44,6 +46,7 @@ def read_files(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_killed_run_ends_with_the_same_bytes(write_texts, tmp_path, monkeypatch):
     rng = random.Random(3)
     posts = [

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 
 from benchmarks import synthetic_collection
 from tests.pipelines.graph_world import kill_stage, run_stage
@@ -28,6 +29,7 @@ def rows(folder: Path) -> list:
     ]
 
 
+@pytest.mark.slow
 def test_killed_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
     raw, straight, broken = (tmp_path / n for n in ("raw", "straight", "broken"))
     monkeypatch.setattr(synthetic_collection, "FILES_PER_FAMILY", 8)

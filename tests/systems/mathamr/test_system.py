@@ -161,6 +161,7 @@ def write_weights(folder: Path) -> dict[str, dict[str, np.ndarray]]:
     }
 
 
+@pytest.mark.slow
 def test_a_killed_training_goes_on_to_the_same_weights(tmp_path, text_model):
     whole = create(tmp_path / "whole", text_model, epochs=2, folds=2)
     killed = tmp_path / "killed"

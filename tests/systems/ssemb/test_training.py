@@ -99,6 +99,7 @@ def test_an_epoch_is_saved_as_often_as_time_asks(tmp_path, monkeypatch, limit, s
     assert record["seconds"] == 3
 
 
+@pytest.mark.slow
 def test_a_killed_process_goes_on_to_the_same_weights(tmp_path):
     killed, whole = (prepare(tmp_path / name) for name in ("killed", "whole"))
     place = ("*/checkpoint.pt", 2)

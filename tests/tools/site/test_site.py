@@ -15,6 +15,7 @@ from tests.conftest import PROJECT
 DOCS = PROJECT / "docs"
 
 
+@pytest.mark.slow
 def test_defects_of_a_page_fail_the_build(tmp_path):
     """In a site of two pages; the hooks, and how strict it is, are the project's."""
     pytest.importorskip("mkdocs")
