@@ -17,6 +17,7 @@ OLD = 1_600_000_000 * 10**9
 def file(tmp_path, monkeypatch):
     path = tmp_path / "Posts.xml"
     path.write_bytes(b"x" * 100_000)
+    # Tests do not wait until a file is two seconds old.
     monkeypatch.setattr("mathamr_kedro.base.checksums._RACE_SECONDS", -1.0)
     return path
 
@@ -93,6 +94,7 @@ def test_two_seconds_are_too_few_where_times_are_whole_seconds(
 
 
 def test_a_file_that_may_still_change_is_not_remembered(file, read, monkeypatch):
+    # A busy machine may take more than two seconds until here.
     monkeypatch.setattr("mathamr_kedro.base.checksums._RACE_SECONDS", 60.0)
     checksums = ChecksumCache()
     checksums.checksum(file)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import io
 import os
 import random
 
 import numpy as np
 import pytest
 
-from mathamr_kedro.base.checksums import FileChecksum, _read_blocks
+from mathamr_kedro.base.checksums import FileChecksum
 from mathamr_kedro.base.errors import DamagedFileError
 
 BLOCK = 1 << 18
@@ -79,36 +78,6 @@ def test_systems_that_cannot_tell_holes_read_everything(tmp_path, monkeypatch, k
         monkeypatch.delattr(os, "SEEK_DATA")
     expected = FileChecksum(len(content), slow_digest(content))
     assert FileChecksum.of(tmp_path / "file") == expected
-
-
-class Trickle(io.FileIO):
-    """Gives a part of what is asked for, as pipes and interrupted calls do."""
-
-    asked = 0
-
-    def read(self, size):
-        self.asked += 1
-        return super().read(min(size, 100_001))
-
-
-def test_blocks_are_whole_even_where_reads_are_short(tmp_path):
-    content = random.Random(1).randbytes(2 * BLOCK + 9)
-    (tmp_path / "file").write_bytes(content)
-    with Trickle(tmp_path / "file") as file:
-        blocks = list(_read_blocks(file))
-    assert blocks == [
-        (place, content[place : place + BLOCK])
-        for place in range(0, len(content), BLOCK)
-    ]
-
-
-def test_holes_are_not_read(tmp_path):
-    with (tmp_path / "sparse").open("wb") as file:
-        file.write(b"first")
-        file.truncate(4000 * BLOCK)
-    with Trickle(tmp_path / "sparse") as file:
-        assert [place for place, _ in _read_blocks(file)] == [0]
-        assert file.asked < 20
 
 
 @pytest.mark.parametrize("size", [0, 1, 76_799, 76_801])
