@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr_kedro.evaluation.metrics.judged import JUDGED_SHARE
+from mathamr_kedro.evaluation.metrics.judged import expected_judged_at, judged_at
 
 
 @pytest.mark.parametrize(("k", "share"), [(1, 1.0), (2, 0.5), (4, 0.75), (10, 0.6)])
 def test_divisor_is_what_came_back(k, share):
-    assert JUDGED_SHARE.score(np.array([3, -1, 0, 2, -1]), k) == share
+    assert judged_at(np.array([3, -1, 0, 2, -1]), k) == share
 
 
 def test_nothing_returned_is_nothing_judged():
-    assert JUDGED_SHARE.score(np.array([], dtype=int), 10) == 0.0
-    assert JUDGED_SHARE.expect(np.array([], dtype=int)) == 0.0
+    assert judged_at(np.array([], dtype=int), 10) == 0.0
+    assert expected_judged_at(np.array([], dtype=int)) == 0.0
 
 
 def test_expected_share_does_not_depend_on_the_cut_off():
-    assert JUDGED_SHARE.expect(np.array([-1, -1, -1, 3])) == 0.25
+    assert expected_judged_at(np.array([-1, -1, -1, 3])) == 0.25

@@ -7,15 +7,18 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from mathamr_kedro.evaluation.metrics.reciprocal_rank import RECIPROCAL_RANK
+from mathamr_kedro.evaluation.metrics.reciprocal_rank import (
+    expected_reciprocal_rank,
+    reciprocal_rank,
+)
 
 
 def test_the_first_relevant_result_counts():
     grades = np.array([1, -1, 3, 2])
-    assert RECIPROCAL_RANK.score(grades) == 1 / 3
-    assert RECIPROCAL_RANK.score(grades, relevant_from=1) == 1
-    assert RECIPROCAL_RANK.score(grades, k=2) == 0
-    assert RECIPROCAL_RANK.score(np.array([], dtype=np.int64)) == 0
+    assert reciprocal_rank(grades) == 1 / 3
+    assert reciprocal_rank(grades, relevant_from=1) == 1
+    assert reciprocal_rank(grades, k=2) == 0
+    assert reciprocal_rank(np.array([], dtype=np.int64)) == 0
 
 
 @pytest.mark.parametrize("own", [[3, 0, -1, 2, 1], [2, 2, 3], [0, 1], []])
@@ -24,8 +27,8 @@ def test_the_first_relevant_result_counts():
 def test_expectation_is_the_mean_over_all_orders(own, k, depth):
     own = np.array(own, dtype=np.int64)
     orders = [
-        RECIPROCAL_RANK.score(np.array(p, dtype=np.int64)[:depth], k)
+        reciprocal_rank(np.array(p, dtype=np.int64)[:depth], k)
         for p in permutations(own)
     ]
-    expected = RECIPROCAL_RANK.expect(own, k, depth=depth)
+    expected = expected_reciprocal_rank(own, k, depth=depth)
     assert expected == pytest.approx(np.mean(orders), abs=1e-12)

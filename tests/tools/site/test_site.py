@@ -98,14 +98,13 @@ def test_measure_of_the_tutorial_is_right():
     import numpy as np
 
     text = (DOCS / "tutorials/6_add_a_measure.md").read_text()
-    (code,) = re.findall(r"```python\n(.*?)```", text, re.S)
+    code, line = re.findall(r"```python\n(.*?)```", text, re.S)
     space: dict = {}
     exec(code, space)
-    kernel = space["RANK_BIASED_PRECISION"]
-    assert kernel.score(np.array([3, -1, 2])) == pytest.approx(0.328)
+    exec(f"kind = {{{line}}}['RBP']", space | {"_Kind": lambda *of: of}, space)
+    score, expect = space["kind"]
+    assert score(np.array([3, -1, 2])) == pytest.approx(0.328)
     grades = [3, 0, 2, -1]
     for depth in (None, 2):
-        orders = [kernel.score(np.array(o)[:depth]) for o in permutations(grades)]
-        assert kernel.expect(np.array(grades), depth=depth) == pytest.approx(
-            np.mean(orders)
-        )
+        orders = [score(np.array(o)[:depth]) for o in permutations(grades)]
+        assert expect(np.array(grades), depth=depth) == pytest.approx(np.mean(orders))

@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from mathamr_kedro.evaluation.metrics.grades import GradeArray, Kernel
+from mathamr_kedro.evaluation.metrics.grades import GradeArray
 
 
-def _score(grades: GradeArray, judged: GradeArray, relevant_from: int = 2) -> float:
-    """Score one topic; 0 where nothing is relevant.
+def average_precision(
+    grades: GradeArray, judged: GradeArray, relevant_from: int = 2
+) -> float:
+    """Score one topic; 0 if nothing is relevant.
 
     Args:
         grades: grades of the results, best rank first.
         judged: grades of all judged documents of the topic, in any order.
         relevant_from: lowest grade that counts as relevant (2 in ARQMath).
 
-    >>> _score(np.array([3, 0, 2]), judged=np.array([3, 2, 2, 0]))
+    >>> average_precision(np.array([3, 0, 2]), judged=np.array([3, 2, 2, 0]))
     0.5555555555555555
     """
     num_relevant = np.count_nonzero(judged >= relevant_from)
@@ -32,7 +34,7 @@ def _score(grades: GradeArray, judged: GradeArray, relevant_from: int = 2) -> fl
     return float(np.sum(np.arange(1, ranks.size + 1) / ranks) / num_relevant)
 
 
-def _expect(
+def expected_average_precision(
     grades: GradeArray,
     judged: GradeArray,
     relevant_from: int = 2,
@@ -52,6 +54,3 @@ def _expect(
     i = np.arange(1, (n if depth is None else min(n, depth)) + 1)
     above = (i - 1) * (r - 1) / max(n - 1, 1)
     return float(np.sum((1 + above) / i) * r / n / num_relevant)
-
-
-AVERAGE_PRECISION = Kernel(_score, _expect)

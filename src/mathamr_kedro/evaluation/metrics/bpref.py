@@ -14,18 +14,18 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from mathamr_kedro.evaluation.metrics.grades import UNJUDGED, GradeArray, Kernel
+from mathamr_kedro.evaluation.metrics.grades import UNJUDGED, GradeArray
 
 
-def _score(grades: GradeArray, judged: GradeArray, relevant_from: int = 2) -> float:
-    """Score one topic; 0 where nothing is relevant.
+def bpref(grades: GradeArray, judged: GradeArray, relevant_from: int = 2) -> float:
+    """Score one topic; 0 if nothing is relevant.
 
     Args:
         grades: grades of the results, best rank first.
         judged: grades of all judged documents of the topic, in any order.
         relevant_from: lowest grade that counts as relevant (2 in ARQMath).
 
-    >>> _score(np.array([3, 0, -1, 2]), judged=np.array([3, 2, 0, 0]))  # (1 + 1/2) / 2
+    >>> bpref(np.array([3, 0, -1, 2]), judged=np.array([3, 2, 0, 0]))  # (1 + 1/2) / 2
     0.75
     """
     num_relevant, num_others = _count(judged, relevant_from)
@@ -37,7 +37,7 @@ def _score(grades: GradeArray, judged: GradeArray, relevant_from: int = 2) -> fl
     return float(kept.sum() / num_relevant)
 
 
-def _expect(
+def expected_bpref(
     grades: GradeArray,
     judged: GradeArray,
     relevant_from: int = 2,
@@ -92,6 +92,3 @@ def _weights_of_cut_list(r: int, n: int, depth: int) -> npt.NDArray[np.float64]:
     log_orders = log_choose(s + t, s) + log_choose(rest, n - s)
     log_all = log_choose(np.array(r + n), np.array(n))
     return np.where(s + t < depth, np.exp(log_orders - log_all), 0.0).sum(axis=1)
-
-
-BPREF = Kernel(_score, _expect)

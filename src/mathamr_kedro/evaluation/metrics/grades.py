@@ -11,9 +11,8 @@ prime       3         0    2             unjudged documents removed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import repeat
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,15 +24,6 @@ GradeArray = npt.NDArray[np.int64]
 
 UNJUDGED = -1
 """Stands for a document without judgment; every measure counts it as not relevant."""
-
-
-class Kernel(NamedTuple):
-    """A measure of one topic as functions of grades."""
-
-    score: Callable[..., float]
-    """Of grades in their order."""
-    expect: Callable[..., float]
-    """Mean over all orders of the same grades: the floor of a table."""
 
 
 def look_up_grades(ids: Sequence[str], judged: Mapping[str, Grade]) -> GradeArray:

@@ -9,22 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from mathamr_kedro.evaluation.metrics.grades import UNJUDGED, GradeArray, Kernel
+from mathamr_kedro.evaluation.metrics.grades import UNJUDGED, GradeArray
 
 
-def _score(grades: GradeArray, k: int) -> float:
-    """Return judged@k of one topic; 0 where nothing came back.
+def judged_at(grades: GradeArray, k: int) -> float:
+    """Return judged@k of one topic; 0 if nothing came back.
 
-    >>> _score(np.array([3, -1, 0, 2, -1]), k=2)
+    >>> judged_at(np.array([3, -1, 0, 2, -1]), k=2)
     0.5
     """
     top = grades[:k]
     return int(np.count_nonzero(top != UNJUDGED)) / top.size if top.size else 0.0
 
 
-def _expect(grades: GradeArray) -> float:
+def expected_judged_at(grades: GradeArray) -> float:
     """Return judged@k that ``grades`` get on average in a random order, for any k."""
-    return _score(grades, grades.size)
-
-
-JUDGED_SHARE = Kernel(_score, _expect)
+    return judged_at(grades, grades.size)

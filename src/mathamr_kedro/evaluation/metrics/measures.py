@@ -8,27 +8,55 @@ trec_eval's names stand for the same measures: ``ndcg_cut_10`` is ``nDCG@10``.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from functools import cache
+from inspect import Parameter, signature
+from typing import Any, NamedTuple
 
 from mathamr_kedro.base.errors import ConfigurationError, suggest
-from mathamr_kedro.evaluation.metrics.average_precision import AVERAGE_PRECISION
-from mathamr_kedro.evaluation.metrics.bpref import BPREF
+from mathamr_kedro.evaluation.metrics.average_precision import (
+    average_precision,
+    expected_average_precision,
+)
+from mathamr_kedro.evaluation.metrics.bpref import bpref, expected_bpref
 from mathamr_kedro.evaluation.metrics.grades import GradeArray, remove_unjudged
-from mathamr_kedro.evaluation.metrics.judged import JUDGED_SHARE
-from mathamr_kedro.evaluation.metrics.ndcg import NDCG
-from mathamr_kedro.evaluation.metrics.precision import PRECISION
-from mathamr_kedro.evaluation.metrics.recall import RECALL
-from mathamr_kedro.evaluation.metrics.reciprocal_rank import RECIPROCAL_RANK
+from mathamr_kedro.evaluation.metrics.judged import expected_judged_at, judged_at
+from mathamr_kedro.evaluation.metrics.ndcg import expected_ndcg, ndcg
+from mathamr_kedro.evaluation.metrics.precision import (
+    expected_precision_at,
+    precision_at,
+)
+from mathamr_kedro.evaluation.metrics.recall import expected_recall_at, recall_at
+from mathamr_kedro.evaluation.metrics.reciprocal_rank import (
+    expected_reciprocal_rank,
+    reciprocal_rank,
+)
 
-Kind = Literal["nDCG", "MAP", "MRR", "P", "Bpref", "judged", "recall"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 
-_TAKES_CUTOFF = {"nDCG", "MRR", "P", "judged", "recall"}
-_NEEDS_CUTOFF = {"P", "judged", "recall"}
-_TAKES_PRIME = {"nDCG", "MAP", "MRR", "P", "recall"}
-_BINARY = {"MAP": AVERAGE_PRECISION, "Bpref": BPREF}
-_TREC_EVAL: dict[str, Kind] = {
+class _Kind(NamedTuple):
+    """The functions of a measure, which take what their parameters name.
+
+    ``grades`` always; and any of ``judged``, ``k``, ``relevant_from``, ``depth``. A
+    measure whose ``k`` has no default needs a cut-off in its name.
+    """
+
+    score: Callable[..., float]
+    expect: Callable[..., float]
+    """Mean over all orders of the same grades: the floor of a table."""
+    takes_prime: bool = True
+
+
+_KINDS = {
+    "nDCG": _Kind(ndcg, expected_ndcg),
+    "MAP": _Kind(average_precision, expected_average_precision),
+    "MRR": _Kind(reciprocal_rank, expected_reciprocal_rank),
+    "P": _Kind(precision_at, expected_precision_at),
+    "Bpref": _Kind(bpref, expected_bpref, takes_prime=False),
+    "judged": _Kind(judged_at, expected_judged_at, takes_prime=False),
+    "recall": _Kind(recall_at, expected_recall_at),
+}
+_TREC_EVAL = {
     "ndcg_cut": "nDCG", "ndcg": "nDCG", "map": "MAP", "P": "P", "recall": "recall",
     "bpref": "Bpref", "recip_rank": "MRR",
 }  # fmt: skip
@@ -47,7 +75,7 @@ class Measure:
 
     name: str
     """As shown, e.g. ``"P'@10"``."""
-    kind: Kind
+    kind: str
     cutoff: int | None = None
     prime: bool = False
     relevant_from: int = 2
@@ -56,7 +84,7 @@ class Measure:
     @property
     def uses_threshold(self) -> bool:
         """Whether documents are relevant or not; others read grades as they are."""
-        return self.kind not in ("nDCG", "judged")
+        return "relevant_from" in _parameters(_KINDS[self.kind].score)
 
     def score(self, grades: GradeArray, judged: GradeArray) -> float:
         """Score one topic.
@@ -65,43 +93,23 @@ class Measure:
             grades: grades of the results, best rank first, unjudged included.
             judged: grades of all judged documents of the topic.
         """
-        if self.prime:
-            grades = remove_unjudged(grades)
-        k, level = self.cutoff, self.relevant_from
-        match self.kind:
-            case "nDCG":
-                return NDCG.score(grades, judged, k)
-            case "MAP" | "Bpref":
-                return _BINARY[self.kind].score(grades, judged, level)
-            case "MRR":
-                return RECIPROCAL_RANK.score(grades, k, level)
-            case "P":
-                return PRECISION.score(grades, _given(k), level)
-            case "recall":
-                return RECALL.score(grades, judged, _given(k), level)
-            case "judged":
-                return JUDGED_SHARE.score(grades, _given(k))
+        return self._call(_KINDS[self.kind].score, grades, judged=judged)
 
     def expect(
         self, grades: GradeArray, judged: GradeArray, depth: int | None = None
     ) -> float:
         """Return the mean score of ``grades`` over all orders, cut at ``depth``."""
+        return self._call(_KINDS[self.kind].expect, grades, judged=judged, depth=depth)
+
+    def _call(
+        self, function: Callable[..., float], grades: GradeArray, **values: Any
+    ) -> float:
+        """Call a function with those of the values that its parameters name."""
         if self.prime:
             grades = remove_unjudged(grades)
-        k, level = self.cutoff, self.relevant_from
-        match self.kind:
-            case "nDCG":
-                return NDCG.expect(grades, judged, k, depth)
-            case "MAP" | "Bpref":
-                return _BINARY[self.kind].expect(grades, judged, level, depth)
-            case "MRR":
-                return RECIPROCAL_RANK.expect(grades, k, level, depth)
-            case "P":
-                return PRECISION.expect(grades, _given(k), level, depth)
-            case "recall":
-                return RECALL.expect(grades, judged, _given(k), level, depth)
-            case "judged":
-                return JUDGED_SHARE.expect(grades)
+        known = values | {"k": self.cutoff, "relevant_from": self.relevant_from}
+        names = [name for name in _parameters(function) if name in known]
+        return function(grades, **{name: known[name] for name in names})
 
 
 def parse_measure(name: str, relevant_from: int = 2) -> Measure:
@@ -110,7 +118,7 @@ def parse_measure(name: str, relevant_from: int = 2) -> Measure:
     Args:
         name: e.g. ``"nDCG'"``, ``"P'@10"``, ``"Bpref full"``, ``"MAP'(rel=1)"``, or
             as trec_eval writes it, ``"ndcg_cut_10"``.
-        relevant_from: lowest relevant grade where the name states none.
+        relevant_from: lowest relevant grade if the name states none.
 
     >>> parse_measure("p'@10")
     Measure(name="P'@10", kind='P', cutoff=10, prime=True, relevant_from=2)
@@ -138,36 +146,36 @@ def parse_measure(name: str, relevant_from: int = 2) -> Measure:
     return Measure(shown, kind, cutoff, bool(match["prime"]), grade or relevant_from)
 
 
-def _kind(word: str, name: str) -> Kind:
-    names = {kind.lower(): kind for kind in KINDS}
+def _kind(word: str, name: str) -> str:
+    names = {kind.lower(): kind for kind in _KINDS}
     names |= {known.lower(): kind for known, kind in _TREC_EVAL.items()}
     if word.lower() in names:
         return names[word.lower()]
-    hint = suggest(word, [*KINDS, *_TREC_EVAL]) or ";"
+    hint = suggest(word, [*_KINDS, *_TREC_EVAL]) or ";"
     raise ConfigurationError(f"Unknown measure {name!r}{hint} known: {_list_known()}")
 
 
 def _list_known() -> str:
     cut = {"ndcg_cut": "ndcg_cut_10", "P": "P_10", "recall": "recall_100"}
     theirs = (cut.get(name, name) for name in _TREC_EVAL)
-    return f"{', '.join(KINDS)}; as in trec_eval: {', '.join(theirs)}"
+    return f"{', '.join(_KINDS)}; as in trec_eval: {', '.join(theirs)}"
 
 
-def _check_parts(name: str, kind: Kind, cutoff: int | None, prime: bool) -> None:
-    if cutoff is None and kind in _NEEDS_CUTOFF:
+def _check_parts(name: str, kind: str, cutoff: int | None, prime: bool) -> None:
+    k = _parameters(_KINDS[kind].score).get("k")
+    if cutoff is None and k is not None and k.default is Parameter.empty:
         raise ConfigurationError(
             f"Expected a cut-off in measure {name!r}, e.g. '{kind}@10'"
         )
-    if cutoff is not None and kind not in _TAKES_CUTOFF:
+    if cutoff is not None and k is None:
         raise ConfigurationError(f"Expected no cut-off in measure {name!r}")
-    if prime and kind not in _TAKES_PRIME:
+    if prime and not _KINDS[kind].takes_prime:
         raise ConfigurationError(
             f"Expected no prime in measure {name!r}; {kind} treats unjudged documents "
             "by its own definition"
         )
 
 
-def _given(cutoff: int | None) -> int:
-    if cutoff is None:
-        raise ConfigurationError("Expected a cut-off for P, recall and judged")
-    return cutoff
+@cache
+def _parameters(function: Callable[..., float]) -> dict[str, Parameter]:
+    return dict(signature(function).parameters)

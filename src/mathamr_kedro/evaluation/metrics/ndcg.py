@@ -15,25 +15,25 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from mathamr_kedro.evaluation.metrics.grades import GradeArray, Kernel, sort_ideally
+from mathamr_kedro.evaluation.metrics.grades import GradeArray, sort_ideally
 
 
-def _score(grades: GradeArray, judged: GradeArray, k: int | None = None) -> float:
-    """Score one topic; 0 where nothing is relevant.
+def ndcg(grades: GradeArray, judged: GradeArray, k: int | None = None) -> float:
+    """Score one topic; 0 if nothing is relevant.
 
     Args:
         grades: grades of the results, best rank first.
         judged: grades of all judged documents of the topic, in any order.
         k: cut-off; all results when absent.
 
-    >>> _score(np.array([0, 3]), judged=np.array([3, 0]))  # 1 / log2(3)
+    >>> ndcg(np.array([0, 3]), judged=np.array([3, 0]))  # 1 / log2(3)
     0.6309297535714575
     """
     ideal = _dcg(sort_ideally(judged), k)
     return _dcg(grades, k) / ideal if ideal > 0 else 0.0
 
 
-def _expect(
+def expected_ndcg(
     grades: GradeArray,
     judged: GradeArray,
     k: int | None = None,
@@ -64,6 +64,3 @@ def _discounts(count: int) -> npt.NDArray[np.float64]:
     discounts = 1.0 / np.log2(np.arange(2, count + 2, dtype=np.float64))
     discounts.setflags(write=False)
     return discounts
-
-
-NDCG = Kernel(_score, _expect)

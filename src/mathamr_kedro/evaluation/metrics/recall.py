@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from mathamr_kedro.evaluation.metrics.grades import GradeArray, Kernel
+from mathamr_kedro.evaluation.metrics.grades import GradeArray
 
 
-def _score(
+def recall_at(
     grades: GradeArray, judged: GradeArray, k: int, relevant_from: int = 2
 ) -> float:
-    """Score one topic; 0 where nothing is relevant.
+    """Score one topic; 0 if nothing is relevant.
 
     Args:
         grades: grades of the results, best rank first.
@@ -21,7 +21,7 @@ def _score(
         k: cut-off.
         relevant_from: lowest grade that counts as relevant (2 in ARQMath).
 
-    >>> _score(np.array([3, 0, 2]), judged=np.array([3, 2, 2, 2, 0]), k=1)
+    >>> recall_at(np.array([3, 0, 2]), judged=np.array([3, 2, 2, 2, 0]), k=1)
     0.25
     """
     num_relevant = int(np.count_nonzero(judged >= relevant_from))
@@ -29,7 +29,7 @@ def _score(
     return found / num_relevant if num_relevant else 0.0
 
 
-def _expect(
+def expected_recall_at(
     grades: GradeArray,
     judged: GradeArray,
     k: int,
@@ -43,6 +43,3 @@ def _expect(
     seen = min(n for n in (grades.size, k, depth) if n is not None)
     found = int(np.count_nonzero(grades >= relevant_from)) * seen / grades.size
     return found / num_relevant
-
-
-RECALL = Kernel(_score, _expect)

@@ -1,18 +1,20 @@
 """Reciprocal rank of the first relevant result, ``recip_rank`` of trec_eval.
 
-    RR = 1 / rank of the first relevant result, 0 where there is none
+    RR = 1 / rank of the first relevant result, 0 if there is none
 
-MRR is its mean over topics; MRR@k looks at the first k results alone (MS MARCO).
+MRR is its mean over topics; MRR@k looks at the first k results only (MS MARCO).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from mathamr_kedro.evaluation.metrics.grades import GradeArray, Kernel
+from mathamr_kedro.evaluation.metrics.grades import GradeArray
 
 
-def _score(grades: GradeArray, k: int | None = None, relevant_from: int = 2) -> float:
+def reciprocal_rank(
+    grades: GradeArray, k: int | None = None, relevant_from: int = 2
+) -> float:
     """Score one topic.
 
     Args:
@@ -20,14 +22,14 @@ def _score(grades: GradeArray, k: int | None = None, relevant_from: int = 2) -> 
         k: cut-off; all results when absent.
         relevant_from: lowest grade that counts as relevant (2 in ARQMath).
 
-    >>> _score(np.array([0, -1, 3, 2]))
+    >>> reciprocal_rank(np.array([0, -1, 3, 2]))
     0.3333333333333333
     """
     places = np.flatnonzero(grades[:k] >= relevant_from)
     return 1.0 / (int(places[0]) + 1) if places.size else 0.0
 
 
-def _expect(
+def expected_reciprocal_rank(
     grades: GradeArray,
     k: int | None = None,
     relevant_from: int = 2,
@@ -48,6 +50,3 @@ def _expect(
     hit = r / (n - ranks + 1)
     before = np.concatenate(([1.0], np.cumprod(1 - hit)[:-1]))
     return float(np.sum(before * hit / ranks))
-
-
-RECIPROCAL_RANK = Kernel(_score, _expect)
