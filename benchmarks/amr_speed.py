@@ -23,12 +23,11 @@ from typing import Any
 from mathamr_kedro.amr import (
     PLACEHOLDER,
     AMRGraph,
+    BuiltinConfig,
     ParsedText,
     ParseFailure,
-    ParserConfig,
     ParseTexts,
     format_graph,
-    make_parser,
     merge_graphs,
     parse_documents,
     read_graph,
@@ -59,7 +58,7 @@ def measure(function: Callable[[], Any]) -> tuple[Any, float]:
 
 def time_steps(texts: list[str]) -> dict[str, float]:
     """Return CPU seconds of the steps from text to PENMAN, one after another."""
-    parser = make_parser(ParserConfig())
+    parser = BuiltinConfig().open()
     chunks, chunking = measure(
         lambda: [chunk for text in texts for chunk in split_chunks(text)]
     )
@@ -110,7 +109,7 @@ def time_runner(
     parts = [Partition(str(n), texts[n : n + size]) for n in range(0, len(texts), size)]
     settings = WorkerConfig(workers=workers)
     warm = [Partition(f"warm {n}", texts[:1]) for n in range(workers)]
-    found = run_partitions(ParseTexts(ParserConfig()), [*warm, *parts], settings)
+    found = run_partitions(ParseTexts(), [*warm, *parts], settings)
     for _ in warm:
         next(found)
     started, used = time.perf_counter(), time.process_time()

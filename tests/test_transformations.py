@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr_kedro.amr import ParserConfig, ParseTexts
-from mathamr_kedro.amr.parsers import BUILTIN_VERSION
+from mathamr_kedro.amr import BuiltinConfig, ParseTexts
 from mathamr_kedro.base.records import Formula, FormulaMention
 from mathamr_kedro.corpus import PostCleaner
 from mathamr_kedro.corpus.extraction import VERSION as CLEANER_VERSION
@@ -89,7 +88,7 @@ def build_trees(tmp_path: Path) -> object:
 
 
 def parse(tmp_path: Path) -> object:
-    return ParseTexts(ParserConfig(), 12)(TEXTS)
+    return ParseTexts(max_tokens=12)(TEXTS)
 
 
 def fuse(tmp_path: Path) -> object:
@@ -122,9 +121,9 @@ def lay_out(tmp_path: Path) -> object:
 VERSIONS = {
     "corpus.extraction.VERSION": CLEANER_VERSION,
     "formula.tree_rows.VERSION": TREES_VERSION,
-    "ParseTexts.VERSION or amr.parsers.BUILTIN_VERSION": (
+    "ParseTexts.VERSION or BuiltinConfig.VERSION": (
         ParseTexts.VERSION,
-        BUILTIN_VERSION,
+        BuiltinConfig.VERSION,
     ),
     "FuseRecords.VERSION": FuseRecords.VERSION,
     "graph.blocks.VERSION": BLOCKS_VERSION,
@@ -133,7 +132,7 @@ VERSIONS = {
 OUTPUTS = {
     "corpus.extraction.VERSION": (clean, 5, "71e78743446bad3e"),
     "formula.tree_rows.VERSION": (build_trees, 2, "419365f8dfe7c796"),
-    "ParseTexts.VERSION or amr.parsers.BUILTIN_VERSION": (
+    "ParseTexts.VERSION or BuiltinConfig.VERSION": (
         parse, (1, 1), "308ec19e76dd96ad",
     ),
     "FuseRecords.VERSION": (fuse, 1, "f9dc299eb65f52a8"),

@@ -176,7 +176,7 @@ class _Project:
     def parsing(self) -> AmrParsingConfig:
         """How queries are parsed: by the parser of the graphs that are searched."""
         config = AmrParsingConfig.read(self.catalog.load("params:amr_parsing"))
-        return config.settle(self.catalog.load("amr_parser"))
+        return config.resolve(self.catalog.load("amr_parser"))
 
     @cached_property
     def _encoder(self) -> Mapping[str, Any]:

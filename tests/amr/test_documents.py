@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from mathamr_kedro.amr.builtin_adapter import BuiltinConfig
 from mathamr_kedro.amr.chunking import Chunk
 from mathamr_kedro.amr.documents import (
     ParsedDocument,
@@ -9,7 +10,6 @@ from mathamr_kedro.amr.documents import (
     parse_isolating,
 )
 from mathamr_kedro.amr.graphs import PLACEHOLDER, AMRGraph, Edge, ParseFailure
-from mathamr_kedro.amr.parsers import ParserConfig, make_parser
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     GraphError,
@@ -138,9 +138,9 @@ def test_results_stand_in_the_order_of_the_texts_whatever_the_batches():
 
 def test_a_long_text_counts_its_sentences_chunk_by_chunk():
     text = "It is even. We see it. They go on. Thanks."
-    (parsed,) = parse_documents([text], make_parser(ParserConfig()), max_tokens=10)
+    (parsed,) = parse_documents([text], BuiltinConfig().open(), max_tokens=10)
     roles = [edge.role for edge in parsed.graph.edges if edge.role.startswith("snt")]
     assert sorted(roles) == ["snt1"] * 3 + ["snt2"] * 3  # two chunks of two sentences
-    (whole,) = parse_documents([text], make_parser(ParserConfig()))
+    (whole,) = parse_documents([text], BuiltinConfig().open())
     roles = [edge.role for edge in whole.graph.edges if edge.role.startswith("snt")]
     assert sorted(roles) == ["snt1", "snt2", "snt3", "snt4"]

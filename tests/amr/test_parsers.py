@@ -4,37 +4,39 @@ import sys
 
 import pytest
 
-from mathamr_kedro.amr.parsers import (
-    ParserConfig,
-    choose_parser,
-    describe_parser,
-    make_parser,
-)
+from mathamr_kedro.amr.builtin_adapter import BuiltinConfig
+from mathamr_kedro.amr.parsers import PARSERS, Parsers, describe_parser
 from mathamr_kedro.amr.transition import TransitionConfig
 from mathamr_kedro.base.errors import ConfigurationError
 
-BUILTIN = ParserConfig()
+BUILTIN = BuiltinConfig()
 
 
-def test_identity_changes_with_what_the_graphs_depend_on():
-    transition = ParserConfig("transition")
-    slower = dataclasses.replace(
-        transition, transition=TransitionConfig(devices=("cpu",), batch_size=1)
-    )
-    wider = dataclasses.replace(
-        transition, transition=TransitionConfig(window_size=300)
-    )
-    assert transition.identity() == slower.identity()
-    assert transition.identity() != wider.identity()
-    assert len(BUILTIN.identity()["digest"]) == 16
-    assert ParserConfig("amrlib").identity()["parser"] == "amrlib"
+def test_the_description_changes_with_what_the_graphs_depend_on():
+    transition = TransitionConfig()
+    slower = dataclasses.replace(transition, devices=("cpu",), batch_size=1)
+    wider = dataclasses.replace(transition, window_size=300)
+    assert transition.describe() == slower.describe()
+    assert transition.describe() != wider.describe()
+    assert len(BUILTIN.describe()["digest"]) == 16
 
 
-def test_parsers_are_made_by_name(tmp_path):
-    assert make_parser(BUILTIN).name == "builtin"
+@pytest.mark.parametrize("name", PARSERS)
+def test_parsers_are_found_by_name(name):
+    settings = Parsers().find(name)
+    assert settings.name == settings.describe()["parser"] == name
+
+
+def test_parsers_are_opened_by_their_settings(tmp_path):
+    assert BUILTIN.open().name == "builtin"
     nowhere = TransitionConfig(python=str(tmp_path / "python"))
     with pytest.raises(ConfigurationError, match="build_environment"):
-        make_parser(ParserConfig("transition", transition=nowhere))
+        nowhere.open()
+
+
+def test_an_unknown_parser_is_refused_with_the_known_ones():
+    with pytest.raises(ConfigurationError, match=r"'transition'.*did you mean"):
+        Parsers().choose("transitoin")
 
 
 def test_the_package_is_light_to_import():
@@ -49,23 +51,23 @@ def test_the_package_is_light_to_import():
     assert not {"spacy", "torch", "penman", "plotly"} & set(run.stdout.split())
 
 
-def test_auto_is_the_parser_of_the_thesis_where_it_is_installed(tmp_path):
-    nowhere = TransitionConfig(python=str(tmp_path / "python"))
-    here = TransitionConfig(python=sys.executable)
-    assert choose_parser("auto", here) == "transition"
-    assert choose_parser("auto", nowhere) == "builtin"
-    assert choose_parser("amrlib", here) == "amrlib"
-    # what has made graphs goes on, whatever is installed now
-    assert choose_parser("auto", here, "builtin") == "builtin"
-    assert choose_parser("auto", nowhere, "transition") == "transition"
-    assert choose_parser("builtin", here, "transition") == "builtin"
+def test_auto_is_the_parser_of_the_thesis_if_it_is_installed(tmp_path):
+    nowhere = Parsers(transition=TransitionConfig(python=str(tmp_path / "python")))
+    here = Parsers(transition=TransitionConfig(python=sys.executable))
+    assert here.choose("auto") == "transition"
+    assert nowhere.choose("auto") == "builtin"
+    assert here.choose("amrlib") == "amrlib"
+    # the parser of existing graphs is kept, whatever is installed now
+    assert here.choose("auto", "builtin") == "builtin"
+    assert nowhere.choose("auto", "transition") == "transition"
+    assert here.choose("builtin", "transition") == "builtin"
 
 
 def test_every_parser_is_named_by_one_line():
-    assert describe_parser(BUILTIN.identity()) == (
+    assert describe_parser(BUILTIN.describe()) == (
         "AMR parser: builtin (the thesis: transition, model doc-sen-conll-amr-seed42)."
     )
-    assert describe_parser(ParserConfig("transition").identity()) == (
+    assert describe_parser(TransitionConfig().describe()) == (
         "AMR parser: transition, model doc-sen-conll-amr-seed42."
     )
     assert describe_parser({}).startswith("AMR parser: not recorded (")

@@ -7,6 +7,8 @@ from mathamr_kedro.amr.penman_io import format_graph, format_string, format_symb
 from mathamr_kedro.amr.report import report_parsing
 from mathamr_kedro.amr.statistics import (
     GraphStatistics,
+    check_account,
+    describe_outcomes,
     measure_graph,
 )
 from mathamr_kedro.base.errors import MalformedInputError
@@ -41,9 +43,7 @@ def test_report_stands_beside_the_thesis():
     found = make_statistics()
     by_type = found.pop("graphs")
     by_type.pop("total")
-    outcomes = GraphStatistics.describe_outcomes(
-        2, {"timeout": 1, "all_chunks_failed": 1}, {"x": 3}
-    )
+    outcomes = describe_outcomes(2, {"timeout": 1, "all_chunks_failed": 1}, {"x": 3})
     part = {**outcomes, "graphs_by_type": by_type, **found}
     statistics = {"parser": {"parser": "builtin"}, "posts": part, "topics": part}
     report, figure = report_parsing(statistics)
@@ -62,7 +62,7 @@ def test_report_stands_beside_the_thesis():
 def test_nothing_parsed_is_described_too():
     found = GraphStatistics().describe()
     assert found["graphs"] == {"total": 0}
-    assert GraphStatistics.describe_outcomes(0, {}, {})["graphs_percent"] == 100.0
+    assert describe_outcomes(0, {}, {})["graphs_percent"] == 100.0
 
 
 @pytest.mark.parametrize(
@@ -76,11 +76,11 @@ def test_nothing_parsed_is_described_too():
 )
 def test_an_account_that_does_not_balance_is_refused(graphs, failed, named):
     with pytest.raises(MalformedInputError, match=f"1 ids .* e.g. '{named}'"):
-        GraphStatistics.check_account("posts-00000-000", ["1", "2"], graphs, failed)
+        check_account("posts-00000-000", ["1", "2"], graphs, failed)
 
 
 def test_an_account_that_balances_passes():
-    GraphStatistics.check_account("posts-00000-000", ["1", "2"], ["2"], ["1"])
+    check_account("posts-00000-000", ["1", "2"], ["2"], ["1"])
 
 
 texts = st.text(min_size=1, max_size=6)

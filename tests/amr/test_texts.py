@@ -2,18 +2,15 @@ import pickle
 
 import pytest
 
-from mathamr_kedro.amr import texts
+from mathamr_kedro.amr.documents import ParserSettings
 from mathamr_kedro.amr.graphs import ParseFailure
-from mathamr_kedro.amr.parsers import ParserConfig
 from mathamr_kedro.amr.penman_io import read_graph
 from mathamr_kedro.amr.texts import ParsedText, ParseTexts
 from mathamr_kedro.base.errors import ConfigurationError
 
-BUILTIN = ParserConfig()
-
 
 def test_texts_become_penman():
-    parsed, empty = ParseTexts(BUILTIN)(["Prove FORMULA_0. It holds.", " "])
+    parsed, empty = ParseTexts()(["Prove FORMULA_0. It holds.", " "])
     assert isinstance(parsed, ParsedText)
     assert "FORMULA_0" in read_graph(parsed.graph).nodes.values()
     assert (parsed.missing, parsed.failures) == ((), ())
@@ -22,7 +19,7 @@ def test_texts_become_penman():
 
 
 def test_the_function_travels_without_its_parser():
-    function = ParseTexts(BUILTIN, max_tokens=50)
+    function = ParseTexts(max_tokens=50)
     function.prepare()
     assert pickle.loads(pickle.dumps(function)) == function
     assert len(pickle.dumps(function)) < 2_000
@@ -39,11 +36,23 @@ class Broken:
         raise ConfigurationError("the worker does not start any more")
 
 
-def test_a_parser_that_can_parse_nothing_stops_the_run(monkeypatch):
-    broken = Broken()
-    monkeypatch.setattr(texts, "make_parser", lambda config: broken)
-    texts._load_parser.cache_clear()  # a process keeps its parser
+class BrokenConfig(ParserSettings):
+    """What another parser needs besides: its settings."""
+
+    name = "broken"
+
+    def __init__(self):
+        self.parser = Broken()
+
+    def describe(self):
+        return {"parser": self.name}
+
+    def open(self):
+        return self.parser
+
+
+def test_a_parser_that_can_parse_nothing_stops_the_run():
+    broken = BrokenConfig()
     with pytest.raises(ConfigurationError, match="does not start any more"):
-        ParseTexts(BUILTIN)(["One.", "Two.", "Three."])
-    assert broken.calls == 1
-    texts._load_parser.cache_clear()
+        ParseTexts(broken)(["One.", "Two.", "Three."])
+    assert broken.parser.calls == 1

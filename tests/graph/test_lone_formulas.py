@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mathamr_kedro.amr import ParserConfig, ParseTexts
+from mathamr_kedro.amr import ParseTexts
 from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.graph import (
     FORMULA_TYPE,
@@ -21,7 +21,7 @@ FORMULAS = [
 
 
 def test_a_formula_alone_is_read_as_a_query_for_it_is():
-    (parsed,) = ParseTexts(ParserConfig("builtin"))(["FORMULA_0"])
+    (parsed,) = ParseTexts()(["FORMULA_0"])
     assert read_math_graph(parsed.graph) == read_math_graph(_AMR)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.amr import ParserConfig, ParseTexts
+from mathamr_kedro.amr import ParseTexts
 from mathamr_kedro.graph import RecordArrays, ReleasedEncoder, StoredTrees
 from mathamr_kedro.model import MathAMRPlus, ModelConfig
 from mathamr_kedro.search.queries import QueryEncoder
@@ -30,7 +30,7 @@ def encode(arrays, text, words):
         read.extend(texts)
         return np.array([words], dtype=np.float32)
 
-    parse = ParseTexts(ParserConfig())
+    parse = ParseTexts()
     encoder = QueryEncoder(parse, arrays, model, encode_words=encode_words)
     return encoder.encode_text(text).entry.vectors, read
 

@@ -27,7 +27,7 @@ from mathamr_kedro.amr.builtin.candidates import (
     VALUES,
     find_candidates,
 )
-from mathamr_kedro.amr.builtin.concepts import ConceptModel
+from mathamr_kedro.amr.builtin.concepts import list_features
 from mathamr_kedro.amr.builtin.names import describe_name, make_fragments
 from mathamr_kedro.amr.builtin.relations import BACKWARD, NO_EDGE, Reduced
 from mathamr_kedro.amr.builtin.skeleton import Skeleton
@@ -125,7 +125,7 @@ def _list_concept_choices(
             if len(candidates) == 1 or gold not in candidates:
                 continue
             remembered[gold] = remembered.get(gold, 0.0) - weight
-            features = ConceptModel.list_features(skeleton, i, candidates, remembered)
+            features = list_features(skeleton, i, candidates, remembered)
             yield features, list(candidates).index(gold), weight
 
 

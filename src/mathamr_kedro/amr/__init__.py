@@ -14,15 +14,15 @@ text with FORMULA_n ─ chunking ─> chunks ─ a parser ─> graphs ─ mergin
 | ``penman_io`` | graphs, symbols and strings as PENMAN text, both ways |
 | ``chunking`` | sentences of mathematical prose, packed into chunks |
 | ``merging`` | many graphs under one ``multi-sentence`` root |
-| ``documents`` | texts to graphs by any parser; a bad chunk fails alone |
+| ``documents`` | what a parser is; texts to graphs by any; a bad chunk fails alone |
 | ``texts`` | the same to PENMAN, as a function that workers run |
-| ``parsers`` | the parsers by name, with their configuration |
+| ``parsers`` | the parsers by name: ``builtin``, ``transition``, ``amrlib_adapter`` |
 | ``placeholder_nodes`` | ``FORMULA_n`` as nodes, whatever neural parsers made of them |
 | ``statistics``, ``report`` | Table 4.2 of the thesis as far as it concerns AMR |
 
 A text to its graph::
 
-    parser = make_parser(ParserConfig())
+    parser = Parsers().find("builtin").open()
     (parsed,) = parse_documents(["Prove that FORMULA_0 is even."], parser)
     print(format_graph(parsed.graph))
 
@@ -30,11 +30,12 @@ Importing this package imports neither spaCy nor penman nor plotly: they are loa
 what needs them.
 """
 
-from mathamr_kedro.amr.amrlib_adapter import AmrlibConfig
+from mathamr_kedro.amr.builtin_adapter import BuiltinConfig
 from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS, Chunk, split_chunks
 from mathamr_kedro.amr.documents import (
     AMRParser,
     ParsedDocument,
+    ParserSettings,
     parse_documents,
     parse_isolating,
 )
@@ -46,14 +47,7 @@ from mathamr_kedro.amr.graphs import (
     ParseFailure,
 )
 from mathamr_kedro.amr.merging import merge_graphs
-from mathamr_kedro.amr.parsers import (
-    ParserChoice,
-    ParserConfig,
-    ParserName,
-    choose_parser,
-    describe_parser,
-    make_parser,
-)
+from mathamr_kedro.amr.parsers import AUTO, PARSERS, Parsers, describe_parser
 from mathamr_kedro.amr.penman_io import (
     format_graph,
     format_string,
@@ -65,17 +59,21 @@ from mathamr_kedro.amr.penman_io import (
 from mathamr_kedro.amr.report import report_parsing
 from mathamr_kedro.amr.statistics import (
     GraphStatistics,
+    check_account,
+    describe_outcomes,
 )
 from mathamr_kedro.amr.texts import ParsedText, ParseTexts, make_printable
 from mathamr_kedro.amr.transition import TransitionConfig
 
 __all__ = [
+    "AUTO",
     "MAX_CHUNK_TOKENS",
+    "PARSERS",
     "PLACEHOLDER",
     "AMRGraph",
     "AMRParser",
-    "AmrlibConfig",
     "Attribute",
+    "BuiltinConfig",
     "Chunk",
     "Edge",
     "GraphStatistics",
@@ -83,16 +81,15 @@ __all__ = [
     "ParseTexts",
     "ParsedDocument",
     "ParsedText",
-    "ParserChoice",
-    "ParserConfig",
-    "ParserName",
+    "ParserSettings",
+    "Parsers",
     "TransitionConfig",
-    "choose_parser",
+    "check_account",
+    "describe_outcomes",
     "describe_parser",
     "format_graph",
     "format_string",
     "format_symbol",
-    "make_parser",
     "make_printable",
     "merge_graphs",
     "parse_documents",

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from mathamr_kedro.amr.chunking import Chunk
+from mathamr_kedro.amr.documents import AMRParser, ParserSettings
 from mathamr_kedro.amr.graphs import AMRGraph, ParseFailure
 from mathamr_kedro.amr.merging import merge_graphs
 from mathamr_kedro.amr.penman_io import read_graph
@@ -20,8 +21,10 @@ from mathamr_kedro.base.workers import current_slot
 
 
 @dataclass(frozen=True)
-class AmrlibConfig:
+class AmrlibConfig(ParserSettings):
     """What ``parser: amrlib`` reads."""
+
+    name: ClassVar = "amrlib"
 
     model_dir: str | None = None
     """Folder of the weights; ``None``: where amrlib keeps ``model_stog``."""
@@ -35,9 +38,13 @@ class AmrlibConfig:
         if not self.devices:
             raise ConfigurationError("Expected at least one of 'devices' (got none)")
 
-    def identity(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Return what the graphs depend on."""
-        return {"model": self.model_dir, "beam": self.beam}
+        return {"parser": self.name, "model": self.model_dir, "beam": self.beam}
+
+    def open(self) -> AMRParser:
+        """Return the parser, its model loaded."""
+        return AmrlibParser(self)
 
 
 class AmrlibParser:
@@ -48,7 +55,7 @@ class AmrlibParser:
     def __init__(self, config: AmrlibConfig) -> None:
         device = config.devices[current_slot() % len(config.devices)]
         try:
-            # An optional package, imported only where this parser is used.
+            # An optional package, imported only if this parser is used.
             import amrlib  # noqa: PLC0415
 
             self._model = amrlib.load_stog_model(

@@ -10,9 +10,10 @@ texts ─> chunks of all texts ─ batches ─> parser ─> chunk graphs ─> on
 from __future__ import annotations
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import groupby
-from typing import NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS, Chunk, split_chunks
 from mathamr_kedro.amr.graphs import AMRGraph, ParseFailure
@@ -23,9 +24,11 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
     WorkerError,
 )
-from mathamr_kedro.base.workers import explain_error
+from mathamr_kedro.base.workers import WorkerConfig, explain_error
 
 logger = logging.getLogger(__name__)
+
+_CHUNKS_PER_CALL = 64
 
 
 class AMRParser(Protocol):
@@ -48,6 +51,36 @@ class AMRParser(Protocol):
         ...
 
 
+class ParserSettings(ABC):
+    """What a parser reads from its group of ``amr_parsing``: a frozen dataclass.
+
+    It travels to the workers; each of them opens the parser once.
+    """
+
+    name: ClassVar[str]
+
+    @property
+    def chunks_per_call(self) -> int:
+        """Chunks of a batch, over the borders of texts."""
+        return _CHUNKS_PER_CALL
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """Return ``{"parser": name, ...}``: all that the graphs depend on."""
+
+    @abstractmethod
+    def open(self) -> AMRParser:
+        """Return the parser, its model loaded.
+
+        Raises:
+            ConfigurationError: what it needs is not installed.
+        """
+
+    def limit(self, workers: WorkerConfig) -> WorkerConfig:
+        """Return how to run it: its own time limits instead of general ones."""
+        return workers
+
+
 class ParsedDocument(NamedTuple):
     """The graph of a text and what it lacks."""
 
@@ -62,7 +95,7 @@ def parse_documents(
     texts: Sequence[str],
     parser: AMRParser,
     max_tokens: int = MAX_CHUNK_TOKENS,
-    batch_size: int = 64,
+    batch_size: int = _CHUNKS_PER_CALL,
 ) -> list[ParsedDocument | ParseFailure]:
     """Parse texts with formulas as ``FORMULA_n`` into document graphs.
 

@@ -78,54 +78,54 @@ class GraphStatistics:
             },
         }
 
-    @staticmethod
-    def describe_outcomes(
-        graphs: int, reasons: Mapping[str, int], partial: Mapping[str, int]
-    ) -> dict[str, Any]:
-        """Return how many texts became graphs and why others did not.
 
-        Args:
-            graphs: number of graphs.
-            reasons: failed texts by reason.
-            partial: failed chunks by reason, of texts that have a graph all the same.
-        """
-        failed = sum(reasons.values())
-        return {
-            "processed": graphs + failed,
-            "graphs": graphs,
-            "graphs_percent": _percent(graphs, graphs + failed),
-            "failed": failed,
-            "failed_by_reason": dict(sorted(reasons.items())),
-            "chunks_lost_in_graphs": dict(sorted(partial.items())),
-        }
+def describe_outcomes(
+    graphs: int, reasons: Mapping[str, int], partial: Mapping[str, int]
+) -> dict[str, Any]:
+    """Return how many texts became graphs and why others did not.
 
-    @staticmethod
-    def check_account(
-        shard: str,
-        expected: Iterable[str],
-        graphs: Iterable[str],
-        failed: Iterable[str],
-    ) -> None:
-        """Refuse a shard in which a text was lost, doubled or made up.
+    Args:
+        graphs: number of graphs.
+        reasons: failed texts by reason.
+        partial: failed chunks by reason, of texts that have a graph all the same.
+    """
+    failed = sum(reasons.values())
+    return {
+        "processed": graphs + failed,
+        "graphs": graphs,
+        "graphs_percent": _percent(graphs, graphs + failed),
+        "failed": failed,
+        "failed_by_reason": dict(sorted(reasons.items())),
+        "chunks_lost_in_graphs": dict(sorted(partial.items())),
+    }
 
-        Args:
-            shard: its name, for the message.
-            expected: ids that were to be parsed.
-            graphs: ids that have a graph.
-            failed: ids that have none.
 
-        Raises:
-            MalformedInputError: some id is not exactly once a graph or a failure.
-        """
-        wanted, found = Counter(expected), Counter(graphs)
-        found.update(failed)
-        if wanted != found:
-            wrong = sorted((wanted - found) | (found - wanted))
-            raise MalformedInputError(
-                f"The account of shard {shard!r} does not balance: {len(wrong)} ids "
-                f"are not exactly once a graph or a failure, e.g. {wrong[0]!r}; delete "
-                "the folder of the graphs and run the stage again"
-            )
+def check_account(
+    shard: str,
+    expected: Iterable[str],
+    graphs: Iterable[str],
+    failed: Iterable[str],
+) -> None:
+    """Refuse a shard in which a text was lost, doubled or made up.
+
+    Args:
+        shard: its name, for the message.
+        expected: ids that were to be parsed.
+        graphs: ids that have a graph.
+        failed: ids that have none.
+
+    Raises:
+        MalformedInputError: some id is not exactly once a graph or a failure.
+    """
+    wanted, found = Counter(expected), Counter(graphs)
+    found.update(failed)
+    if wanted != found:
+        wrong = sorted((wanted - found) | (found - wanted))
+        raise MalformedInputError(
+            f"The account of shard {shard!r} does not balance: {len(wrong)} ids "
+            f"are not exactly once a graph or a failure, e.g. {wrong[0]!r}; delete "
+            "the folder of the graphs and run the stage again"
+        )
 
 
 class GraphSize(NamedTuple):

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar, NamedTuple
 
+from mathamr_kedro.amr.builtin_adapter import BuiltinConfig
 from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS
-from mathamr_kedro.amr.documents import AMRParser, ParsedDocument, parse_documents
+from mathamr_kedro.amr.documents import (
+    AMRParser,
+    ParsedDocument,
+    ParserSettings,
+    parse_documents,
+)
 from mathamr_kedro.amr.graphs import ParseFailure
-from mathamr_kedro.amr.parsers import ParserConfig, make_parser
 from mathamr_kedro.amr.penman_io import format_graph
 from mathamr_kedro.base.errors import GraphError
-
-_CHUNKS_PER_CALL = 64
 
 
 class ParsedText(NamedTuple):
@@ -31,18 +34,18 @@ class ParsedText(NamedTuple):
 class ParseTexts:
     """From clean texts to graphs, one result per text.
 
-    Only its configuration travels to workers; each process loads its parser once.
+    Only the settings travel to workers; each process opens its parser once.
     """
 
     VERSION: ClassVar = 1
-    """Of chunking and merging; another one makes the graphs anew."""
+    """Of chunking and merging; another one rebuilds the graphs."""
 
-    config: ParserConfig
+    parser: ParserSettings = BuiltinConfig()
     max_tokens: int = MAX_CHUNK_TOKENS
 
     def prepare(self) -> None:
         """Load the parser."""
-        _load_parser(self.config)
+        _open(self.parser)
 
     def __call__(self, texts: Sequence[str]) -> list[ParsedText | ParseFailure]:
         """Parse a batch of texts.
@@ -50,16 +53,14 @@ class ParseTexts:
         Raises:
             ConfigurationError, MissingInputError: the parser can parse nothing at all.
         """
-        parser = _load_parser(self.config)
-        is_worker = self.config.parser == "transition"
-        size = self.config.transition.batch_size if is_worker else _CHUNKS_PER_CALL
-        results = parse_documents(texts, parser, self.max_tokens, size)
+        size = self.parser.chunks_per_call
+        results = parse_documents(texts, _open(self.parser), self.max_tokens, size)
         return [_format_result(result) for result in results]
 
 
 @cache
-def _load_parser(config: ParserConfig) -> AMRParser:
-    return make_parser(config)
+def _open(settings: ParserSettings) -> AMRParser:
+    return settings.open()
 
 
 def _format_result(result: ParsedDocument | ParseFailure) -> ParsedText | ParseFailure:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import get_args
 
 import click
 
 from mathamr_kedro.amr import (
+    PARSERS,
     ParsedDocument,
-    ParserConfig,
-    ParserName,
+    Parsers,
     format_graph,
-    make_parser,
     parse_documents,
 )
 from mathamr_kedro.base.errors import MalformedInputError
@@ -23,12 +21,12 @@ from mathamr_kedro.corpus import clean_text
 @click.argument("text")
 @click.option(
     "--parser",
-    type=click.Choice(get_args(ParserName)),
+    type=click.Choice(PARSERS),
     default="builtin",
     show_default=True,
     help="Which parser; the others need what docs/pipelines/amr_parsing.md tells.",
 )
-def command(text: str, parser: ParserName) -> None:
+def command(text: str, parser: str) -> None:
     r"""Parse TEXT and print its graph.
 
     Formulas stand between dollars or as \(..\), as in a post; `-` reads the text from
@@ -41,7 +39,7 @@ def command(text: str, parser: ParserName) -> None:
     clean, _ = clean_text("", source, "text", markup="text")
     if not clean.text:
         raise MalformedInputError(f"Expected a text with words (got {source!r})")
-    (result,) = parse_documents([clean.text], make_parser(ParserConfig(parser)))
+    (result,) = parse_documents([clean.text], Parsers().find(parser).open())
     if not isinstance(result, ParsedDocument):
         raise MalformedInputError(f"No graph ({result.reason}): {result.detail}")
     for mention in clean.formula_map:

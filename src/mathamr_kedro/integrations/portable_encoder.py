@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.amr import ParserConfig, ParseTexts
+from mathamr_kedro.amr import ParseTexts
 from mathamr_kedro.base.checksums import write_checksums
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.files import replace_folder
@@ -48,7 +48,7 @@ class PortableEncoder:
         self.released = ReleasedEncoder(str(name))
         self.model = load_model(self.released.folder, ComputeConfig(device=device))
         arrays = RecordArrays(self.released, StoredTrees(None))
-        self._encoder = QueryEncoder(ParseTexts(ParserConfig()), arrays, self.model)
+        self._encoder = QueryEncoder(ParseTexts(), arrays, self.model)
 
     @property
     def width(self) -> int:

@@ -14,7 +14,7 @@ from collections import Counter
 
 import pytest
 
-from mathamr_kedro.amr import ParserConfig, format_graph, make_parser, parse_documents
+from mathamr_kedro.amr import BuiltinConfig, format_graph, parse_documents
 from mathamr_kedro.base.errors import GraphError
 from mathamr_kedro.graph import MathGraph, read_math_graph
 from mathamr_kedro.systems.mathamr.linearisation import LinearGraph
@@ -117,7 +117,7 @@ def test_our_parser_says_much_the_same(shared):
             lambda m: names.setdefault(m[1], f"FORMULA_{len(names)}"),  # noqa: B023
             context,
         )
-        (parsed,) = parse_documents([text], make_parser(ParserConfig()))
+        (parsed,) = parse_documents([text], BuiltinConfig().open())
         ours = _list_concepts(read_math_graph(format_graph(parsed.graph)))
         common = sum((ours & theirs).values())
         scores.append(2 * common / (ours.total() + theirs.total()))

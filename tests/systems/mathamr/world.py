@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from mathamr_kedro.amr import ParserConfig, format_graph, make_parser, parse_documents
+from mathamr_kedro.amr import BuiltinConfig, format_graph, parse_documents
 from mathamr_kedro.base.records import (
     FormulaInstance,
     FormulaMention,
@@ -62,7 +62,7 @@ def draw_graph(post: Post | Topic) -> GraphRecord:
 
 @cache
 def _parser():
-    return make_parser(ParserConfig())
+    return BuiltinConfig().open()
 
 
 def find_trees(formula: FormulaInstance):

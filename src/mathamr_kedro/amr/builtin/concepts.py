@@ -46,7 +46,7 @@ class ConceptModel:
         memory: Mapping[str, Mapping[str, float]],
         weights: Mapping[str, float],
     ) -> ConceptModel:
-        """Arrange the weights of :meth:`list_features` by context."""
+        """Arrange the weights of :func:`list_features` by context."""
         outcomes: dict[str, dict[str, float]] = {}
         memories: dict[str, float] = {}
         for name, weight in weights.items():
@@ -56,23 +56,6 @@ class ConceptModel:
             else:
                 memories[name] = weight
         return cls(lexicon, memory, outcomes, memories)
-
-    @staticmethod
-    def list_features(
-        skeleton: Skeleton,
-        i: int,
-        candidates: Mapping[str, str],
-        remembered: Mapping[str, float],
-    ) -> list[list[str]]:
-        """Return all features of each candidate of token ``i``, for learning."""
-        contexts = _describe_context(skeleton, i)
-        token = skeleton.tokens[i]
-        return [
-            [f"{context}\t{kind}" for context in contexts.general]
-            + [f"{context}\t{label}" for context in contexts.exact]
-            + _describe_memory(token, label, kind, remembered)
-            for label, kind in candidates.items()
-        ]
 
     @cached_property
     def silent(self) -> frozenset[str]:
@@ -134,6 +117,23 @@ class ConceptModel:
                         if key in outcomes:
                             scores[n] += outcomes[key]
         return scores
+
+
+def list_features(
+    skeleton: Skeleton,
+    i: int,
+    candidates: Mapping[str, str],
+    remembered: Mapping[str, float],
+) -> list[list[str]]:
+    """Return all features of each candidate of token ``i``, for learning."""
+    contexts = _describe_context(skeleton, i)
+    token = skeleton.tokens[i]
+    return [
+        [f"{context}\t{kind}" for context in contexts.general]
+        + [f"{context}\t{label}" for context in contexts.exact]
+        + _describe_memory(token, label, kind, remembered)
+        for label, kind in candidates.items()
+    ]
 
 
 def _quantifies_formula(skeleton: Skeleton, i: int) -> bool:

@@ -7,19 +7,19 @@ import os
 import time
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from mathamr_kedro.amr.chunking import Chunk
-from mathamr_kedro.amr.documents import parse_isolating
+from mathamr_kedro.amr.documents import AMRParser, ParserSettings, parse_isolating
 from mathamr_kedro.amr.graphs import AMRGraph, ParseFailure
 from mathamr_kedro.amr.merging import merge_graphs
 from mathamr_kedro.amr.penman_io import read_graph
 from mathamr_kedro.amr.placeholder_nodes import restore_placeholders
 from mathamr_kedro.amr.transition.process import WorkerProcess
 from mathamr_kedro.base.errors import ConfigurationError, GraphError, WorkerError
-from mathamr_kedro.base.workers import current_slot
+from mathamr_kedro.base.workers import WorkerConfig, current_slot
 
 logger = logging.getLogger(__name__)
 
@@ -28,8 +28,10 @@ _START_ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
-class TransitionConfig:
+class TransitionConfig(ParserSettings):
     """What ``parser: transition`` reads."""
+
+    name: ClassVar = "transition"
 
     python: str = ".venv-transition/bin/python"
     """Python of the environment that ``build_environment.sh`` makes."""
@@ -71,9 +73,15 @@ class TransitionConfig:
         """Whether the environment of the parser is there."""
         return Path(self.python).exists()
 
-    def identity(self) -> dict[str, Any]:
+    @property
+    def chunks_per_call(self) -> int:
+        """As many as fit on the GPU."""
+        return self.batch_size
+
+    def describe(self) -> dict[str, Any]:
         """Return what the graphs depend on."""
         return {
+            "parser": self.name,
             "worker": self.worker,
             "model": self.checkpoint or self.model,
             "documents": self.documents,
@@ -81,6 +89,17 @@ class TransitionConfig:
             "beam": self.beam,
             "fp16": self.fp16,
         }
+
+    def open(self) -> AMRParser:
+        """Return the parser, its worker started."""
+        parser = TransitionParser(self)
+        parser.start()
+        return parser
+
+    def limit(self, workers: WorkerConfig) -> WorkerConfig:
+        """Leave time limits to the parser, which watches a worker of its own."""
+        start = self.start_timeout_s * 4
+        return replace(workers, timeout_s=None, start_timeout_s=start)
 
 
 class TransitionParser:

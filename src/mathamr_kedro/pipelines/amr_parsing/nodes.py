@@ -15,9 +15,12 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from mathamr_kedro.amr import (
+    AUTO,
     GraphStatistics,
     ParsedText,
     ParseTexts,
+    check_account,
+    describe_outcomes,
     describe_parser,
     report_parsing,
 )
@@ -32,6 +35,8 @@ from mathamr_kedro.graph import RecordFile
 from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingConfig
 from mathamr_kedro.pipelines.amr_parsing.pieces import (
     TextPieces,
+    add_parts,
+    make_shards,
 )
 from mathamr_kedro.pipelines.amr_parsing.reuse import KnownGraphs
 
@@ -43,7 +48,7 @@ class _Piece(NamedTuple):
 
     rows: list[Any]
     known: list[ParsedText | None]
-    """Of each row: its graph, where the same text was parsed before."""
+    """Of each row: its graph, if the same text was parsed before."""
     read: int
     """Rows with those that are not parsed."""
 
@@ -51,37 +56,37 @@ class _Piece(NamedTuple):
 _Waiting: TypeAlias = dict[str, _Piece]
 
 
-def settle_parser(
+def resolve_parser(
     earlier: Mapping[str, Any], parameters: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Settle which parser parses all texts, and note it with the graphs.
+    """Resolve which parser parses all texts, and record it with the graphs.
 
-    With ``auto`` the parser of graphs that are there goes on.
+    With ``auto`` the parser of existing graphs is kept.
     """
     config = AmrParsingConfig.read(parameters)
-    settled = config.settle(earlier)
-    identity = settled.parser_settings.identity()
-    line, before = describe_parser(identity), earlier.get("parser")
-    if before not in (None, settled.parser):
-        logger.warning("%s Graphs by %r are made anew.", line, before)
-    elif config.parser != "auto" or settled.parser != "builtin":
+    resolved = config.resolve(earlier)
+    description = resolved.parser_settings.describe()
+    line, before = describe_parser(description), earlier.get("parser")
+    if before not in (None, resolved.parser):
+        logger.warning("%s Graphs by %r are rebuilt.", line, before)
+    elif config.parser != AUTO or resolved.parser != config.builtin.name:
         logger.info(line)
     elif not config.transition.is_installed:
         place = config.transition.python
         logger.warning("%s The thesis' parser is not installed (no %s).", line, place)
     else:
         logger.warning(
-            "%s It parsed the graphs that are there; the thesis' parser starts anew "
-            "with --params amr_parsing.parser=transition.",
+            "%s It parsed the existing graphs; to rebuild them with the thesis' "
+            "parser: --params amr_parsing.parser=transition.",
             line,
         )
-    return identity
+    return description
 
 
 def parse_comments(
     comments: ShardedTable, parser: Mapping[str, Any], parameters: Mapping[str, Any]
 ) -> ShardPairs:
-    """Parse comments with formulas, where these are encoded in their context."""
+    """Parse comments with formulas, if these are encoded in their context."""
     if AmrParsingConfig.read(parameters).comment_formulas == "context":
         yield from parse_texts(comments, parser, parameters)
         return
@@ -97,7 +102,7 @@ def parse_texts(
     A text that the same parser has parsed before is not parsed again. Of topics, parts
     may be parsed as well.
     """
-    config = AmrParsingConfig.read(parameters).settle(parser)
+    config = AmrParsingConfig.read(parameters).resolve(parser)
     made_from = _made_from(texts, config)
     failures, start = StartOfShards(made_from), _ask_for_shards(texts, config)
     yield failures, start
@@ -115,7 +120,7 @@ def parse_texts(
     for result in run_partitions(
         function,
         partitions,
-        config.runner_settings,
+        config.parser_settings.limit(config.workers),
         f"{source} parsed",
         pieces.count(skip=finished),
         lambda result: waiting[result.name].read - len(result.items),
@@ -123,7 +128,7 @@ def parse_texts(
         rows, parsed, _ = waiting.pop(result.name)
         new = iter(result.results)
         merged = [next(new) if found is None else found for found in parsed]
-        yield TextPieces.assemble(source, result.name, made_from, rows, merged)
+        yield make_shards(source, result.name, made_from, rows, merged)
     yield EndOfShards(made_from), EndOfShards(made_from)
 
 
@@ -149,9 +154,9 @@ def describe_parsing(
     parameters: Mapping[str, Any],
 ) -> tuple[dict[str, Any], str, go.Figure]:
     """Count graphs and failures; refuse a text that is neither, or both."""
-    config = AmrParsingConfig.read(parameters).settle(parser)
+    config = AmrParsingConfig.read(parameters).resolve(parser)
     statistics = {
-        "parser": config.identity(),
+        "parser": config.describe_shards(),
         "posts": _describe(posts, graphs, failures, config),
         "topics": _describe(topics, topic_graphs, topic_failures, config),
     }
@@ -160,7 +165,7 @@ def describe_parsing(
 
 def _made_from(texts: ShardedTable, config: AmrParsingConfig) -> str:
     parts = _list_parts(texts, config)
-    return checksum("amr", texts.checksum, config.identity(), *parts)
+    return checksum("amr", texts.checksum, config.describe_shards(), *parts)
 
 
 def _list_parts(texts: ShardedTable, config: AmrParsingConfig) -> tuple[QueryPart, ...]:
@@ -170,7 +175,7 @@ def _list_parts(texts: ShardedTable, config: AmrParsingConfig) -> tuple[QueryPar
 def _ask_for_shards(texts: ShardedTable, config: AmrParsingConfig) -> StartOfShards:
     parts = {
         "texts": texts.checksum,
-        "parser": checksum(config.parser_identity()),
+        "parser": checksum(config.describe_graphs()),
         "size of shards": str(config.posts_per_shard),
     }
     if query_parts := _list_parts(texts, config):
@@ -196,7 +201,7 @@ def _make_partitions(
         rows: list[Any] = list(RecordTables(record).read(table))
         if record is Comment:  # of comments only the formulas are wanted
             rows = [row for row in rows if row.formula_map]
-        rows = TextPieces.add_parts(rows, parts)
+        rows = add_parts(rows, parts)
         found = [known.find(row.text) if len(known) else None for row in rows]
         waiting[name] = _Piece(rows, found, table.num_rows)
         pairs = zip(rows, found, strict=True)
@@ -229,14 +234,14 @@ def _describe(
         parsed = _count_graphs(files[name], statistics)
         ids = table[id_column].to_pylist()
         if parts:
-            rows = TextPieces.add_parts([*RecordTables(Topic).read(table)], parts)
+            rows = add_parts([*RecordTables(Topic).read(table)], parts)
             ids = [row[0] for row in rows]
-        statistics.check_account(name, ids, parsed, [f.record_id for f in lost])
+        check_account(name, ids, parsed, [f.record_id for f in lost])
         reasons.update(failure.reason for failure in lost)
         partial.update(failure.reason for failure in failed if failure.kept)
     described = statistics.describe()
     by_type = described.pop("graphs")
-    outcomes = statistics.describe_outcomes(by_type.pop("total"), reasons, partial)
+    outcomes = describe_outcomes(by_type.pop("total"), reasons, partial)
     return {**outcomes, "graphs_by_type": by_type, **described}
 
 

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from mathamr_kedro.amr import (
-    AmrlibConfig,
-    ParserChoice,
-    ParserConfig,
-    ParseTexts,
-    TransitionConfig,
-    choose_parser,
-)
+from mathamr_kedro.amr import AUTO, Parsers, ParserSettings, ParseTexts
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.base.workers import WorkerConfig
@@ -24,12 +16,12 @@ from mathamr_kedro.corpus import QueryPart
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class AmrParsingConfig:
+@dataclass(frozen=True, kw_only=True)
+class AmrParsingConfig(Parsers):
     """What the stage reads from ``conf/<env>/parameters/amr_parsing.yml``."""
 
-    parser: ParserChoice
-    """``auto``: the thesis' parser where it is installed, otherwise our own."""
+    parser: str
+    """``auto``: the thesis' parser if it is installed, otherwise our own."""
     max_chunk_tokens: int
     """Limit of a chunk (thesis, section 3.1)."""
     posts_per_shard: int
@@ -40,12 +32,12 @@ class AmrParsingConfig:
     query_parts: tuple[QueryPart, ...] = ()
     """Parts of the topics of Task 1 that are parsed as queries of their own."""
     discard: bool = False
-    """Whether graphs of another parser are thrown away, however long they took."""
+    """Whether graphs of another parser are discarded, however long they took."""
     workers: WorkerConfig = field(default_factory=WorkerConfig)
-    transition: TransitionConfig = field(default_factory=TransitionConfig)
-    amrlib: AmrlibConfig = field(default_factory=AmrlibConfig)
 
     def __post_init__(self) -> None:
+        if self.parser != AUTO:
+            self.find(self.parser)
         if len({*self.query_parts}) < len(self.query_parts):
             raise ConfigurationError(
                 f"Expected each of query_parts once (got {list(self.query_parts)!r})"
@@ -71,38 +63,28 @@ class AmrParsingConfig:
                 self.transition.python,
             )
 
-    def settle(self, known: Mapping[str, Any]) -> AmrParsingConfig:
+    def resolve(self, known: Mapping[str, Any]) -> AmrParsingConfig:
         """Return the same with one parser.
 
         Args:
-            known: what is noted about the parser of graphs that are there, if any are.
+            known: what is recorded about the parser of existing graphs, if any exist.
         """
-        name = choose_parser(self.parser, self.transition, known.get("parser"))
-        return dataclasses.replace(self, parser=name)
+        return replace(self, parser=self.choose(self.parser, known.get("parser")))
 
     @property
-    def parser_settings(self) -> ParserConfig:
+    def parser_settings(self) -> ParserSettings:
         """Which parser, and how."""
-        name = choose_parser(self.parser, self.transition)
-        return ParserConfig(name, self.transition, self.amrlib)
+        return self.find(self.choose(self.parser))
 
-    @property
-    def runner_settings(self) -> WorkerConfig:
-        """How to run it; a parser that watches a worker of its own keeps the time."""
-        if self.parser_settings.parser != "transition":
-            return self.workers
-        start = self.transition.start_timeout_s * 4
-        return dataclasses.replace(self.workers, timeout_s=None, start_timeout_s=start)
+    def describe_shards(self) -> dict[str, Any]:
+        """Return what the shards depend on, apart from the texts."""
+        return {**self.describe_graphs(), "posts_per_shard": self.posts_per_shard}
 
-    def identity(self) -> dict[str, Any]:
-        """Return what the shards depend on, the texts aside."""
-        return {**self.parser_identity(), "posts_per_shard": self.posts_per_shard}
-
-    def parser_identity(self) -> dict[str, Any]:
+    def describe_graphs(self) -> dict[str, Any]:
         """Return what the graph of a text depends on."""
         version = ParseTexts.VERSION
         return {
-            **self.parser_settings.identity(),
+            **self.parser_settings.describe(),
             "sentences": "by_chunk",  # graphs made before had them all below the root
             "max_chunk_tokens": self.max_chunk_tokens,
             # The first version is that of graphs from before there were versions.

@@ -56,59 +56,59 @@ class TextPieces:
         """Return the number of rows of all pieces but those to skip."""
         return sum(p.stop - p.start for p in self._pieces if p.name not in skip)
 
-    @staticmethod
-    def add_parts(
-        rows: Sequence[Any], parts: Sequence[QueryPart]
-    ) -> list[Post | Comment | Topic]:
-        """Return rows, and behind them the parts of topics of Task 1 as topics."""
-        added = [
-            topic._replace(
-                topic_id=name_part(topic.topic_id, part),
-                **take_part(CleanText(topic.text, topic.formula_map), part)._asdict(),
-            )
-            for part in parts
-            for topic in rows
-            if isinstance(topic, Topic) and topic.task == "task1"
-        ]
-        return [*rows, *added]
 
-    @staticmethod
-    def assemble(
-        source: str,
-        name: str,
-        made_from: str,
-        rows: Sequence[Post | Comment | Topic],
-        results: Sequence[ParsedText | ParseFailure | Failed],
-    ) -> tuple[Shard, Shard]:
-        """Return the shards of failures and of graphs that come of a piece.
-
-        Every row becomes a graph or a failure that was not kept.
-
-        Args:
-            source: ``posts``, ``comments`` or ``topics``.
-            name: name of the shards.
-            made_from: checksum of the texts and of the parser.
-            rows: what was to be parsed.
-            results: what came back, in the same order.
-        """
-        blocks: list[str] = []
-        failures: list[Failure] = []
-        for row, parsed in zip(rows, results, strict=True):
-            head = ("amr_parsing", source, name, row[0])  # ids come first
-            record = _make_record(row, parsed)
-            if isinstance(record, ParseFailure):
-                failures.append(Failure(*head, *record, kept=False).classify())
-                continue
-            blocks.append(record)
-            lost = parsed.failures if isinstance(parsed, ParsedText) else ()
-            notes = (Failure(*head, *failure, kept=True) for failure in lost)
-            failures.extend(note.classify() for note in notes)
-        written = len(blocks)
-        counts = {"read": len(rows), "written": written, "dropped": len(rows) - written}
-        return (
-            Shard.of_rows(name, made_from, failures),
-            Shard(name, made_from, "".join(blocks), counts),
+def add_parts(
+    rows: Sequence[Any], parts: Sequence[QueryPart]
+) -> list[Post | Comment | Topic]:
+    """Return rows, and behind them the parts of topics of Task 1 as topics."""
+    added = [
+        topic._replace(
+            topic_id=name_part(topic.topic_id, part),
+            **take_part(CleanText(topic.text, topic.formula_map), part)._asdict(),
         )
+        for part in parts
+        for topic in rows
+        if isinstance(topic, Topic) and topic.task == "task1"
+    ]
+    return [*rows, *added]
+
+
+def make_shards(
+    source: str,
+    name: str,
+    made_from: str,
+    rows: Sequence[Post | Comment | Topic],
+    results: Sequence[ParsedText | ParseFailure | Failed],
+) -> tuple[Shard, Shard]:
+    """Return the shards of failures and of graphs that come of a piece.
+
+    Every row becomes a graph or a failure that was not kept.
+
+    Args:
+        source: ``posts``, ``comments`` or ``topics``.
+        name: name of the shards.
+        made_from: checksum of the texts and of the parser.
+        rows: what was to be parsed.
+        results: what came back, in the same order.
+    """
+    blocks: list[str] = []
+    failures: list[Failure] = []
+    for row, parsed in zip(rows, results, strict=True):
+        head = ("amr_parsing", source, name, row[0])  # ids come first
+        record = _make_record(row, parsed)
+        if isinstance(record, ParseFailure):
+            failures.append(Failure(*head, *record, kept=False).classify())
+            continue
+        blocks.append(record)
+        lost = parsed.failures if isinstance(parsed, ParsedText) else ()
+        notes = (Failure(*head, *failure, kept=True) for failure in lost)
+        failures.extend(note.classify() for note in notes)
+    written = len(blocks)
+    counts = {"read": len(rows), "written": written, "dropped": len(rows) - written}
+    return (
+        Shard.of_rows(name, made_from, failures),
+        Shard(name, made_from, "".join(blocks), counts),
+    )
 
 
 def _cut_table(texts: ShardedTable, size: int) -> Iterator[_Piece]:

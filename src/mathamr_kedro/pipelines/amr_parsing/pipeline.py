@@ -14,10 +14,10 @@ def create_pipeline(**kwargs: object) -> Pipeline:
     return Pipeline(
         [
             node(
-                nodes.settle_parser,
+                nodes.resolve_parser,
                 inputs=["earlier_amr_parser", _PARAMETERS],
                 outputs="amr_parser",
-                name="settle_parser",
+                name="resolve_parser",
             ),
             node(
                 nodes.parse_texts,
