@@ -22,8 +22,12 @@ import numpy as np
 import torch
 
 from mathamr_kedro.base.checksums import write_checksums
-from mathamr_kedro.graph import GraphSchema, GraphShards, ReleasedEncoder
-from mathamr_kedro.graph.shards import ShardWriter
+from mathamr_kedro.graph import (
+    GraphSchema,
+    GraphShards,
+    ReleasedEncoder,
+    join_shards,
+)
 from mathamr_kedro.graph.shards.layout import ShardMeta
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.search import CollectionGraphs, EncodeRanges, encode_collection
@@ -59,7 +63,7 @@ def repeat_graphs(source: Path, folder: Path, posts: int) -> Path:
     meta = ShardMeta.read(source)
     times = -(-posts // meta.num_graphs)
     graphs = folder / "graphs"
-    ShardWriter.join([source] * times, graphs)
+    join_shards([source] * times, graphs)
     for name, length in (("keys", "key_length"), ("formula_id", "formula_id_length")):
         number_texts(graphs, name, length)
     exchange_nodes(graphs / "node_type.npy", meta.schema, times)

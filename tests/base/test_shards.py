@@ -1,6 +1,4 @@
-import json
 import logging
-import os
 
 import pytest
 
@@ -132,37 +130,6 @@ def test_checksum_follows_the_bytes(folder):
     assert folder.checksum != before
 
 
-def forget_checksums(folder):
-    """Write the list as the version without checksums did."""
-    file = folder.path / "_shards.json"
-    found = json.loads(file.read_text())
-    kept = {name: found[name] for name in ("fingerprint", "complete", "counts")}
-    file.write_text(json.dumps(kept))
-    return ShardFolder(folder.path, ".txt")
-
-
-def test_shards_of_an_earlier_version_stay_and_keep_their_name(folder):
-    write(folder, "posts-0")
-    folder.complete("a")
-    old = forget_checksums(folder)
-    assert old.checksum == "a"
-    assert [old.check(f).name for f in old.files()] == ["posts-0.txt"]
-    start = StartOfShards("a")
-    old.mark(start)
-    assert start.finished == {"posts-0"}
-    assert old.checksum == "a"
-    assert old.checksums().keys() == {"posts-0"}
-
-
-def test_what_replaces_an_earlier_version_byte_by_byte_keeps_its_name(folder):
-    write(folder, "posts-0")
-    folder.complete("a")
-    old = forget_checksums(folder)
-    write(old, "posts-0", made_from="b")
-    old.complete("b")
-    assert old.checksum == "a"
-
-
 def test_failures_to_try_again_leave_their_shard_unfinished(folder):
     failure = Failure("amr_parsing", "posts", "", "1", "timeout", "600 s").classify()
     assert failure.kind == "transient"
@@ -250,19 +217,6 @@ def test_work_is_noted(folder, monkeypatch):
     assert float((folder.path / ".seconds").read_text()) == 35.0
 
 
-def test_shards_of_an_earlier_version_count_the_time_between_their_files(folder):
-    fill(folder, 0)
-    write(folder, "posts-1")
-    (folder.path / ".seconds").unlink()
-    for name, seconds in (("posts-0", 1_000), ("posts-1", 8_200)):
-        os.utime(folder.path / f"{name}.txt", (seconds, seconds))
-    with pytest.raises(ConfigurationError, match=r"2\.0 h"):
-        folder.mark(StartOfShards("b", {"texts": "1", "parser": "y"}))
-    for file in folder.path.glob("*.txt"):
-        file.unlink()
-    folder.mark(StartOfShards("b", {"texts": "1", "parser": "y"}))  # nothing to lose
-
-
 def test_counts_that_a_shard_does_not_have_are_none_of_it(folder):
     write(folder, "posts-0")
     folder.write("posts-1", "a", {"read": 2}, lambda path: path.write_text("x"))
@@ -320,26 +274,6 @@ def test_damaged_shards_do_not_wait_aside(folder):
     start = StartOfShards("b", {"parser": "x"}, reuse="parser")
     again.mark(start)
     assert [f.name for f in start.previous] == ["a-posts-1.txt"]
-
-
-def test_what_replaces_damaged_shards_has_a_name_of_its_own(folder):
-    write(folder, "posts-0")
-    folder.complete("a")
-    old = forget_checksums(folder)
-    (old.path / "posts-0.txt").unlink()
-    write(old, "posts-0", made_from="b")
-    old.complete("b")
-    assert old.checksum != "a"
-
-
-def test_a_name_is_kept_over_a_stop_in_between(folder):
-    write(folder, "posts-0")
-    folder.complete("a")
-    old = forget_checksums(folder)
-    write(old, "posts-0", made_from="b")
-    write(old, "posts-0", made_from="c")  # b was never finished
-    old.complete("c")
-    assert old.checksum == "a"
 
 
 def test_shards_that_are_made_again_are_counted_and_named(folder, caplog):

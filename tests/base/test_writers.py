@@ -138,7 +138,7 @@ def test_a_root_that_cannot_be_written_is_one_line():
 def test_a_full_disk_says_so():
     error = RuntimeError("saving failed")
     error.__cause__ = OSError(errno.ENOSPC, "No space", "/data/posts.parquet")
-    assert "goes on where it stopped" in str(find_cause(error))
+    assert "it resumes" in str(find_cause(error))
     assert find_cause(OSError(errno.ENOENT, "gone", "x")) is None
 
 

@@ -15,7 +15,12 @@ from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.base.records import Failure
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.cli.graphs import command
-from mathamr_kedro.graph import ArchivedFile, GraphArchive, RecordFile
+from mathamr_kedro.graph import RecordFile
+from mathamr_kedro.integrations.graph_archive import (
+    ArchivedFile,
+    GraphArchive,
+    write_archive,
+)
 from mathamr_kedro.project import configure_kedro
 from tests.pipelines.arqmath_world import PROJECT, write_collection
 
@@ -197,7 +202,7 @@ def test_a_graph_that_stands_twice_is_refused(archive: Path, tmp_path: Path) -> 
     again = ArchivedFile("posts", "posts-9", {"written": 1}, "posts/posts-9.amr.txt")
     path = tmp_path / "graphs.tar.gz"
     files = [(file, t.encode) for file, t in [*texts, (again, text)]]
-    GraphArchive.write(path, found.manifest, files)
+    write_archive(path, found.manifest, files)
     with pytest.raises(MalformedInputError, match=r"second graph of '10' in 'posts/"):
         invoke(tmp_path, "import", str(path))
     assert [file.name for file in tmp_path.iterdir()] == ["graphs.tar.gz"]

@@ -6,7 +6,7 @@ import pytest
 
 from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.penman_graph import format_math_graph, read_math_graph
-from mathamr_kedro.graph.sentences import Sentences, number_through
+from mathamr_kedro.graph.sentences import Sentences, renumber_sentences
 
 
 def name(graph: MathGraph, sentences: Sentences) -> list[str]:
@@ -102,7 +102,7 @@ def test_chunks_without_common_nodes_are_read_by_their_brackets() -> None:
 
 
 def test_sentences_are_numbered_through_the_document() -> None:
-    flat = number_through(read_math_graph(CHUNKS))
+    flat = renumber_sentences(read_math_graph(CHUNKS))
     assert format_math_graph(flat).replace("\n", "").replace("  ", "") == (
         "(m / multi-sentence:snt1 (s / show-01:ARG1 (f / FORMULA_0:opt (o / V!x)))"
         ":snt2 (h / hold-01:ARG1 f):snt4 (c / case):snt3 f:snt5 (t / thank-01)"
@@ -124,4 +124,4 @@ def test_sentences_are_numbered_through_the_document() -> None:
 )
 def test_what_is_no_chunk_stays(text: str) -> None:
     graph = read_math_graph(text)
-    assert number_through(graph) is graph
+    assert renumber_sentences(graph) is graph

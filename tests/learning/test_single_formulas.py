@@ -208,7 +208,7 @@ def test_other_pairs_are_searched_anew(world, tmp_path):
     assert second.queries.max() < len(joined)
 
 
-@pytest.mark.parametrize("killed_in", ["ShardWriter.join", "replace_file"])
+@pytest.mark.parametrize("killed_in", ["join_shards", "replace_file"])
 def test_killed_search_starts_again(world, tmp_path, monkeypatch, killed_in):
     whole, aside = tmp_path / "whole", tmp_path / "killed"
     whole.mkdir(), aside.mkdir()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import ClassVar, NamedTuple
 
@@ -40,7 +40,7 @@ class ParseTexts:
     VERSION: ClassVar = 1
     """Of chunking and merging; another one rebuilds the graphs."""
 
-    parser: ParserSettings = BuiltinConfig()
+    parser: ParserSettings = field(default_factory=BuiltinConfig)
     max_tokens: int = MAX_CHUNK_TOKENS
 
     def prepare(self) -> None:

@@ -28,7 +28,7 @@ import os
 import re
 from collections.abc import Iterable
 
-_FREE = "free room and run the same command again, it goes on where it stopped"
+_FREE = "free room and run the same command again, it resumes"
 _OTHER_ROOT = (
     "allow this user to write there, or give a data root that can be written to "
     "(`kedro run --params data_root=FOLDER`)"

@@ -151,7 +151,7 @@ def _explain(error: OSError, path: Path) -> None:
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         raise DiskFullError(
             f"No room for {str(path)!r} ({error.strerror}); make room and run the same "
-            "command again: it goes on where it stopped"
+            "command again: it resumes"
         ) from error
 
 

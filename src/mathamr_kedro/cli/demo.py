@@ -48,7 +48,7 @@ def command(folder: Path) -> None:
             raise WorkerError(
                 f"`{module} {arguments[0]}` failed with the exit status "
                 f"{done.returncode} in {str(folder)!r}; mend what it says above, and "
-                "run the same command again: it goes on where it stopped"
+                "run the same command again: it resumes"
             )
     click.echo(f"Next: cd {folder} && mathamr serve --env demo")
 

@@ -15,15 +15,16 @@ from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.shards import EndOfShards
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.graph import (
+from mathamr_kedro.integrations.graph_archive import (
     ArchivedFile,
-    ArchivedTables,
-    ArchiveImport,
     GraphArchive,
-    KnownPosts,
+    format_failures,
+    format_pairs,
+    write_archive,
 )
 from mathamr_kedro.hints import complete_commands
 from mathamr_kedro.project import open_catalog
+from mathamr_kedro.integrations.graph_import import ArchiveImport, KnownPosts
 
 _GRAPHS = {"topics": "topic_math_graphs", "posts": "math_graphs"}
 _FAILURES = {
@@ -90,7 +91,7 @@ def _export(archive: Path, env: str | None, data_root: str | None) -> None:
         *(f for t in _GRAPHS for f in _list_graphs(t, tables[t])),
     ]
     archive.parent.mkdir(parents=True, exist_ok=True)
-    GraphArchive.write(archive, facts, files)
+    write_archive(archive, facts, files)
     pairs, posts, topics = (
         tables[t].counts.get("written", 0) for t in (_PAIRS, "posts", "topics")
     )
@@ -108,7 +109,7 @@ def _import(archive: Path, env: str | None, data_root: str | None) -> None:
     """Take over the graphs of ARCHIVE as what graph_fusion writes.
 
     Where posts were ingested, theirs alone are taken. Nothing is parsed, and a killed
-    import goes on where it stopped.
+    import resumes.
     """
     catalog: Any = open_catalog(env, data_root)
     opened = GraphArchive(archive)
@@ -160,8 +161,8 @@ def _list_tables(
     def read(file: Path) -> bytes:
         rows = table.read_rows(file)
         if accepted is not None:
-            return ArchivedTables.format_pairs(rows, accepted)
-        return ArchivedTables.format_failures(rows)
+            return format_pairs(rows, accepted)
+        return format_failures(rows)
 
     for file in table.files():
         shard = file.stem

@@ -66,20 +66,4 @@ __all__ = [
     "VectorStores",
 ]
 
-_HOME = {
-    "EncoderStore": "encoders",
-    "GraphBlocks": "graph_blocks",
-    "IndexPlaces": "vector_stores",
-    "LiveFigure": "live_figures",
-    "PenmanShards": "penman_shards",
-    "RowFinder": "sharded_table",
-    "RunEntry": "run_folder",
-    "RunFolder": "run_folder",
-    "ShardedTable": "sharded_table",
-    "StartOfTrees": "formula_trees",
-    "SystemStore": "systems",
-    "VariantShard": "graph_blocks",
-    "VectorStores": "vector_stores",
-}
-
-__getattr__, __dir__ = load_lazily(__name__, _HOME)
+__getattr__, __dir__ = load_lazily(__name__, __file__)

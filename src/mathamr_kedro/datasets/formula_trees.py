@@ -69,7 +69,7 @@ class FormulaTreesDataset(
         if not state["complete"]:
             raise MissingInputError(
                 f"{str(self._folder)!r} is missing or unfinished; run the stage "
-                "'ingestion', it goes on where it stopped"
+                "'ingestion', it resumes"
             )
         store = TreeStore(self._folder / _STORE, True, state["made_from"])
         if failures := store.list_failures():

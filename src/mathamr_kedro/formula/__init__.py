@@ -46,30 +46,6 @@ if TYPE_CHECKING:
     )
     from mathamr_kedro.formula.tree_store import TreeStore
 
-_HOME = {
-    "BuildTrees": "tree_rows",
-    "FormulaTree": "tree",
-    "FormulaTrees": "tree",
-    "LatexmlConfig": "latexml",
-    "LatexmlConverter": "latexml",
-    "MATH_STYLE": "rendered_text",
-    "PatternMatch": "query_variables",
-    "QueryPattern": "query_variables",
-    "SLT_EDGES": "node",
-    "TreeBatch": "tree_rows",
-    "TreeError": "mathml",
-    "TreeRow": "tree_rows",
-    "TreeStore": "tree_store",
-    "draw_svg": "svg_drawing",
-    "draw_text": "text_drawing",
-    "find_kind": "node",
-    "find_trees": "tree_rows",
-    "mathml_from_latex": "latex.display_mathml",
-    "opt_from_mathml": "mathml",
-    "render_text": "rendered_text",
-    "slt_from_mathml": "mathml",
-    "trees_from_latex": "latex",
-}
 
 __all__ = [
     "MATH_STYLE",
@@ -96,4 +72,4 @@ __all__ = [
     "trees_from_latex",
 ]
 
-__getattr__, __dir__ = load_lazily(__name__, _HOME)
+__getattr__, __dir__ = load_lazily(__name__, __file__)

@@ -3,7 +3,6 @@
 ::
 
     AMR record ── fusion ──> fused record          fusion, tree_lookup, penman_records
-        archives of them                           archive, archive_{tables,import}
         MathGraph: nodes and lines of a text       math_graph, penman_graph, sentences
             GraphVariant: what the encoder sees    virtual_nodes, variants, drawing/
                 GraphArrays: NumPy arrays          arrays, builder, blocks
@@ -27,9 +26,6 @@ from typing import TYPE_CHECKING
 from mathamr_kedro.base.lazy_imports import load_lazily
 
 if TYPE_CHECKING:
-    from mathamr_kedro.graph.archive import ArchivedFile, GraphArchive
-    from mathamr_kedro.graph.archive_import import ArchiveImport, KnownPosts
-    from mathamr_kedro.graph.archive_tables import ArchivedTables
     from mathamr_kedro.graph.arrays import (
         DOCUMENT,
         FORMULA,
@@ -59,28 +55,24 @@ if TYPE_CHECKING:
         read_label,
         read_math_graph,
     )
-    from mathamr_kedro.graph.penman_records import (
-        GraphRecord,
-        RecordFile,
-    )
+    from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
     from mathamr_kedro.graph.preparation import Preparation
     from mathamr_kedro.graph.prepared import PreparedGraphs, PreparedStore
     from mathamr_kedro.graph.pyg_data import from_pyg, to_pyg
-    from mathamr_kedro.graph.released import (
-        ReleasedEncoder,
-    )
+    from mathamr_kedro.graph.released import ReleasedEncoder
     from mathamr_kedro.graph.report import (
         describe_prepared,
         report_graphs,
         report_preparation,
     )
-    from mathamr_kedro.graph.sentences import number_through
+    from mathamr_kedro.graph.sentences import renumber_sentences
     from mathamr_kedro.graph.shards import (
         BatchSize,
         DeviceShards,
         GraphBatch,
         GraphShards,
         ShardWriter,
+        join_shards,
     )
     from mathamr_kedro.graph.statistics import GraphTally
     from mathamr_kedro.graph.tree_lookup import StoredTrees
@@ -110,9 +102,6 @@ __all__ = [
     "RARE_NUMBERS",
     "SENTENCE",
     "SPECIAL_TYPES",
-    "ArchiveImport",
-    "ArchivedFile",
-    "ArchivedTables",
     "AuxiliaryEdges",
     "BatchSize",
     "BuildBlocks",
@@ -122,7 +111,6 @@ __all__ = [
     "FuseRecords",
     "FusedRecord",
     "FusionMode",
-    "GraphArchive",
     "GraphArrays",
     "GraphBatch",
     "GraphBlock",
@@ -131,7 +119,6 @@ __all__ = [
     "GraphShards",
     "GraphTally",
     "GraphVariant",
-    "KnownPosts",
     "LabelCounts",
     "MathGraph",
     "NodeVocabulary",
@@ -156,12 +143,13 @@ __all__ = [
     "find_owner",
     "format_math_graph",
     "from_pyg",
+    "join_shards",
     "make_schema",
     "name_entry",
-    "number_through",
     "read_label",
     "read_math_graph",
     "read_placeholder",
+    "renumber_sentences",
     "report_graphs",
     "report_preparation",
     "split_entry",
@@ -169,74 +157,4 @@ __all__ = [
     "write_page",
 ]
 
-_HOMES = {
-    "archive": ("ArchivedFile", "GraphArchive"),
-    "archive_import": ("ArchiveImport", "KnownPosts"),
-    "archive_tables": ("ArchivedTables",),
-    "arrays": (
-        "DOCUMENT",
-        "FORMULA",
-        "KIND_NAMES",
-        "SENTENCE",
-        "GraphArrays",
-        "GraphSchema",
-        "Representative",
-    ),
-    "blocks": ("BuildBlocks", "GraphBlock", "LabelCounts"),
-    "builder": ("RecordArrays",),
-    "configuration": ("PreprocessingConfig",),
-    "drawing": ("draw_math_graph", "write_page"),
-    "entries": (
-        "FORMULA_TYPE",
-        "POST_TYPES",
-        "find_owner",
-        "name_entry",
-        "split_entry",
-    ),
-    "fusion": ("FusedRecord", "FuseRecords", "FusionMode"),
-    "lone_formulas": ("BuildLoneBlocks",),
-    "math_graph": ("MathGraph", "read_placeholder"),
-    "pairs": ("PairSplit",),
-    "penman_graph": ("format_math_graph", "read_label", "read_math_graph"),
-    "penman_records": (
-        "GraphRecord",
-        "RecordFile",
-        "RecordFile",
-        "RecordFile",
-        "RecordFile",
-    ),
-    "preparation": ("Preparation",),
-    "prepared": ("PreparedGraphs", "PreparedStore"),
-    "pyg_data": ("from_pyg", "to_pyg"),
-    "released": ("ReleasedEncoder", "ReleasedEncoder", "ReleasedEncoder"),
-    "report": (
-        "describe_prepared",
-        "report_graphs",
-        "report_preparation",
-    ),
-    "sentences": ("number_through",),
-    "shards": ("BatchSize", "DeviceShards", "GraphBatch", "GraphShards", "ShardWriter"),
-    "statistics": ("GraphTally",),
-    "tree_lookup": ("StoredTrees",),
-    "virtual_nodes": (
-        "AuxiliaryEdges",
-        "FormulaMode",
-        "GraphVariant",
-        "SentenceRoots",
-        "Structure",
-    ),
-    "vocabulary": (
-        "RARE_NUMBERS",
-        "SPECIAL_TYPES",
-        "NodeVocabulary",
-        "RelationVocabulary",
-        "classify_number",
-        "make_schema",
-    ),
-    "vocabulary_counting": ("Vocabularies",),
-}
-"""Names by the module that defines them."""
-
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-
-__getattr__, __dir__ = load_lazily(__name__, _HOME_OF)
+__getattr__, __dir__ = load_lazily(__name__, __file__)

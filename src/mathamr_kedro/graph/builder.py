@@ -27,7 +27,7 @@ from mathamr_kedro.graph.math_graph import FormulaPart, MathGraph
 from mathamr_kedro.graph.numbering import Numbering, VocabularyNumbering
 from mathamr_kedro.graph.penman_graph import read_math_graph
 from mathamr_kedro.graph.penman_records import GraphRecord
-from mathamr_kedro.graph.sentences import Sentences, number_through
+from mathamr_kedro.graph.sentences import Sentences, renumber_sentences
 from mathamr_kedro.graph.tree_lookup import TreeLookup
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import AUXILIARY_ROLE
@@ -72,7 +72,7 @@ class ArrayBuilder:
             labels: label of each formula by ``n``.
         """
         if self.variant.sentence_roots == "document":
-            graph = number_through(graph)
+            graph = renumber_sentences(graph)
         types = self._find_types(graph)
         edges = self._find_edges(graph)
         number: Sequence[int] = range(len(types))

@@ -14,7 +14,7 @@ from mathamr_kedro.base.files import replace_folder, write_text
 from mathamr_kedro.graph.preparation import CONFIGURATION
 from mathamr_kedro.graph.prepared import PreparedGraphs
 from mathamr_kedro.graph.shards.layout import VERSION
-from mathamr_kedro.graph.shards.writer import ShardWriter
+from mathamr_kedro.graph.shards.writer import join_shards
 
 _PAIRS = ("train_pairs", "validation_pairs")
 
@@ -43,7 +43,7 @@ def join_prepared(folders: Sequence[Path], folder: Path) -> PreparedGraphs:
         _refuse_differences(first, part)
     starts = np.cumsum([0, *(len(part.posts) for part in parts)])[:-1].tolist()
     with replace_folder(folder) as written:
-        ShardWriter.join([part.folder / "posts" for part in parts], written / "posts")
+        join_shards([part.folder / "posts" for part in parts], written / "posts")
         for name in _PAIRS:
             rows = [
                 getattr(part, name) + start

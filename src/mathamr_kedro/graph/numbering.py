@@ -102,11 +102,6 @@ class VocabularyNumbering(Numbering):
             relations.find,
         )
 
-    @staticmethod
-    def normalise(kind: str, atom: str) -> str:
-        """Return the node type of an atom of either kind."""
-        return normalise_concept(atom) if kind == CONCEPT else normalise_symbol(atom)
-
 
 class RawNumbering(Numbering):
     """Numbers in the order of first use; concepts and symbols share one row."""
@@ -124,6 +119,11 @@ class RawNumbering(Numbering):
     def _add(self, kind: str, atom: str) -> int:
         self.labels.append((kind, atom))
         return len(self.labels) - 1
+
+
+def normalise_atom(kind: str, atom: str) -> str:
+    """Return the node type of an atom of either kind."""
+    return normalise_concept(atom) if kind == CONCEPT else normalise_symbol(atom)
 
 
 def normalise_symbol(atom: str) -> str:

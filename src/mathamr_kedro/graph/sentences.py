@@ -16,8 +16,8 @@ node that an edge names from another sentence is a member there too. A graph wit
 ``:snt1`` is one sentence.
 
 In a long post ``:sntN`` leads to a chunk, which is a ``multi-sentence`` of its own and
-belongs to none of its sentences (thesis 3.1). :func:`number_through` takes the chunks
-out, as an encoder sees the graph that was trained so::
+belongs to none of its sentences (thesis 3.1). :func:`renumber_sentences` takes the
+chunks out, as an encoder sees the graph that was trained so::
 
     (m / multi-sentence                      (m / multi-sentence
       :snt1 (m2 / multi-sentence               :snt1 (s / show-01)
@@ -96,13 +96,13 @@ class Sentences(NamedTuple):
         ]
 
 
-def number_through(graph: MathGraph) -> MathGraph:
+def renumber_sentences(graph: MathGraph) -> MathGraph:
     """Return the graph without its chunks, ``:snt1, :snt2, ...`` counting sentences.
 
     >>> lines = [(0, "snt1", 1), (1, "snt1", 2), (1, "snt2", 3), (0, "snt2", 4)]
     >>> root = "multi-sentence"
     >>> atoms = [root, root, "show-01", "hold-01", "thank-01"]
-    >>> number_through(MathGraph(["m", "m2", "s", "h", "t"], atoms, lines)).lines
+    >>> renumber_sentences(MathGraph(["m", "m2", "s", "h", "t"], atoms, lines)).lines
     [(0, 'snt1', 1), (0, 'snt2', 2), (0, 'snt3', 3)]
     """
     chunks = frozenset(_find_chunks(graph))

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from mathamr_kedro.graph.arrays import DOCUMENT, FORMULA, SENTENCE, Representative
 from mathamr_kedro.graph.math_graph import FormulaPart, MathGraph, Triple
-from mathamr_kedro.graph.sentences import Sentences, number_through
+from mathamr_kedro.graph.sentences import Sentences, renumber_sentences
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 
 _VirtualNode: TypeAlias = tuple[int, Sequence[int]]
@@ -54,7 +54,7 @@ class VariantGraph(NamedTuple):
             labels: label of each formula by ``n``; equal for equal looks.
         """
         if variant.sentence_roots == "document":
-            graph = number_through(graph)
+            graph = renumber_sentences(graph)
         nodes = _keep_nodes(graph, variant)
         number = {node: place for place, node in enumerate(nodes)}
         edges = [

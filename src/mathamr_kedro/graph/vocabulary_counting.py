@@ -13,6 +13,7 @@ from mathamr_kedro.graph.blocks import GraphBlock, LabelCounts
 from mathamr_kedro.graph.numbering import (
     CONCEPT,
     VocabularyNumbering,
+    normalise_atom,
 )
 from mathamr_kedro.graph.penman_graph import read_label
 from mathamr_kedro.graph.released import ReleasedEncoder
@@ -56,7 +57,7 @@ class Vocabularies(NamedTuple):
             raise GraphError("Expected graphs to count a vocabulary on (got none)")
         normal: Counter[str] = Counter()
         for (kind, atom), count in counts.labels.items():
-            normal[VocabularyNumbering.normalise(kind, atom)] += count
+            normal[normalise_atom(kind, atom)] += count
         roles = Counter(counts.roles)
         del roles[AUXILIARY_ROLE]
         if config.source is None:

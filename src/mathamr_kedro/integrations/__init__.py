@@ -7,6 +7,8 @@
     open_dataset        a collection as a dataset of ir_datasets     ir_collection
     PortableEncoder     texts to vectors, without Kedro and pickle   portable_encoder
     ExportFolder        vectors and Parquet: PyLate, Hugging Face    export_folder
+    GraphArchive        math graphs to hand on: one tar file          graph_archive,
+                                                                     graph_import
 
 Runs need no class: ranx, ir_measures and trec_eval read our run files, and
 :func:`mathamr_kedro.trec.read_run` reads theirs. Each module imports the package that
@@ -34,13 +36,4 @@ __all__ = [
     "open_dataset",
 ]
 
-__getattr__, __dir__ = load_lazily(
-    __name__,
-    {
-        "ExportFolder": "export_folder",
-        "MathAmrRetriever": "terrier",
-        "MathGraphDataset": "pyg_dataset",
-        "PortableEncoder": "portable_encoder",
-        "open_dataset": "ir_collection",
-    },
-)
+__getattr__, __dir__ = load_lazily(__name__, __file__)

@@ -36,6 +36,7 @@ from mathamr_kedro.graph import (
     GraphArrays,
     GraphShards,
     ShardWriter,
+    join_shards,
 )
 from mathamr_kedro.learning.formula_graphs import Formula
 from mathamr_kedro.learning.pairs import NOTHING, Positions, TrainingPairs
@@ -163,7 +164,7 @@ def _write(shards: GraphShards, learn: TrainingPairs, folder: Path) -> Positions
         for pair, formulas, graphs in _cut_pairs(shards, numbered):
             one, two = map(place, pair, formulas, graphs)
             rows.append((one, two))
-    ShardWriter.join([shards.folder, alone], folder)
+    join_shards([shards.folder, alone], folder)
     shutil.rmtree(alone)
     return np.array(rows, dtype=np.int64).reshape(-1, 2)
 

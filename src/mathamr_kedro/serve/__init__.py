@@ -28,13 +28,7 @@ if TYPE_CHECKING:
     from mathamr_kedro.serve.service import SearchService
     from mathamr_kedro.serve.settings import ServeConfig
 
-_HOME = {
-    "SearchService": "service",
-    "ServeConfig": "settings",
-    "create_app": "app",
-    "create_assistant": "assistant",
-}
 
 __all__ = ["SearchService", "ServeConfig", "create_app", "create_assistant"]
 
-__getattr__, __dir__ = load_lazily(__name__, _HOME)
+__getattr__, __dir__ = load_lazily(__name__, __file__)

@@ -55,22 +55,4 @@ __all__ = [
     "split_text",
 ]
 
-_HOME = {
-    "SentenceEncoder": "sentence_encoder",
-    "TEXT_MODELS": "models",
-    "TermIndex": "bm25",
-    "TextModel": "models",
-    "explain_absence": "models",
-    "find_text_model": "models",
-    "get_text_model": "models",
-    "list_graph_terms": "terms",
-    "list_ngrams": "terms",
-    "list_patterns": "terms",
-    "list_tuples": "terms",
-    "measure_math_share": "terms",
-    "restore_latex": "terms",
-    "split_latex": "terms",
-    "split_text": "terms",
-}
-
-__getattr__, __dir__ = load_lazily(__name__, _HOME)
+__getattr__, __dir__ = load_lazily(__name__, __file__)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.base.stemming import stem
 from mathamr_kedro.formula import FormulaTree, FormulaTrees, find_kind
-from mathamr_kedro.graph import number_through, read_label, read_math_graph
+from mathamr_kedro.graph import read_label, read_math_graph, renumber_sentences
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+")
 _LATEX = re.compile(r"\\[A-Za-z]+\*?|\\.|\d+(?:\.\d+)?|[^\s{}$&]")
@@ -136,7 +136,7 @@ def list_graph_terms(graph: str) -> list[str]:
     >>> list_graph_terms("(p / prove-01 :ARG1 (f / FORMULA_0 :opt (x / V!x)))")
     ['prove-01', 'V!x', 'prove-01 ARG1 FORMULA', 'FORMULA opt V!x']
     """
-    read = number_through(read_math_graph(graph))
+    read = renumber_sentences(read_math_graph(graph))
     labels = [
         "FORMULA" if label.startswith("FORMULA_") else label
         for label in map(read_label, read.atoms)

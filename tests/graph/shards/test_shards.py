@@ -28,7 +28,7 @@ from mathamr_kedro.graph.arrays import FORMULA, GraphArrays, Representative
 from mathamr_kedro.graph.pyg_data import to_pyg
 from mathamr_kedro.graph.shards.batches import GraphBatch
 from mathamr_kedro.graph.shards.reader import GraphShards
-from mathamr_kedro.graph.shards.writer import ShardWriter
+from mathamr_kedro.graph.shards.writer import ShardWriter, join_shards
 
 SMALL = GraphShape(median_nodes=20)
 
@@ -58,7 +58,7 @@ def test_formulas_keep_their_names(tmp_path):
     for chosen in ([4, 0, 3], range(5), [2], []):
         found = zip(*shards.name_formulas(chosen), strict=True)
         assert list(found) == [name for i in chosen for name in names[i]]
-    ShardWriter.join([tmp_path / "a"], tmp_path / "b")
+    join_shards([tmp_path / "a"], tmp_path / "b")
     ids, _ = GraphShards(tmp_path / "b").name_formulas([1])
     assert list(ids) == [name for name, _ in names[1]]
 
@@ -197,7 +197,7 @@ def test_joined_parts_equal_one_writer(tmp_path):
     write(tmp_path / "whole", graphs)
     write(tmp_path / "a", graphs[:4])
     write(tmp_path / "b", graphs[4:], start=4)
-    ShardWriter.join([tmp_path / "a", tmp_path / "b"], tmp_path / "joined")
+    join_shards([tmp_path / "a", tmp_path / "b"], tmp_path / "joined")
     for path in (tmp_path / "whole").iterdir():
         assert path.read_bytes() == (tmp_path / "joined" / path.name).read_bytes()
 
@@ -206,9 +206,9 @@ def test_joining_refuses_other_vocabularies_and_nothing(tmp_path):
     write(tmp_path / "a", draw_graphs(1))
     write(tmp_path / "b", [], replace(THESIS_SCHEMA, mask_type=2))
     with pytest.raises(MalformedInputError, match="schema of"):
-        ShardWriter.join([tmp_path / "a", tmp_path / "b"], tmp_path / "joined")
+        join_shards([tmp_path / "a", tmp_path / "b"], tmp_path / "joined")
     with pytest.raises(InputError, match="got none"):
-        ShardWriter.join([], tmp_path / "joined")
+        join_shards([], tmp_path / "joined")
 
 
 def test_failed_writing_leaves_no_folder(tmp_path):

@@ -8,7 +8,13 @@ import torch
 
 from benchmarks.random_graphs import THESIS_SCHEMA, GraphShape, RandomGraphs
 from mathamr_kedro.base.errors import MalformedInputError
-from mathamr_kedro.graph import BatchSize, DeviceShards, GraphShards, ShardWriter
+from mathamr_kedro.graph import (
+    BatchSize,
+    DeviceShards,
+    GraphShards,
+    ShardWriter,
+    join_shards,
+)
 from mathamr_kedro.graph.shards import texts as module
 from mathamr_kedro.graph.shards.texts import write_texts
 
@@ -83,10 +89,10 @@ def test_graphs_without_texts_have_zeros(folder):
 
 def test_joined_folders_keep_their_texts(folder, tmp_path):
     other = write_graphs(tmp_path / "other", 2, start=50)
-    ShardWriter.join([folder, other], tmp_path / "plain")
+    join_shards([folder, other], tmp_path / "plain")
     assert GraphShards(tmp_path / "plain").texts is None
     write_texts(folder / "texts.npy", 5, TEXTS, encode)
-    ShardWriter.join([folder, other], tmp_path / "joined")
+    join_shards([folder, other], tmp_path / "joined")
     found = GraphShards(tmp_path / "joined")
     found.check()
     assert np.array_equal(found.texts, np.concatenate([WANTED, np.zeros((2, 3))]))

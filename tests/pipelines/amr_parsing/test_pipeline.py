@@ -178,7 +178,7 @@ def test_auto_goes_on_with_the_parser_of_the_graphs(
     assert read_files(root / "03_primary" / "amr_graphs") == graphs
     # Another parser is another choice, and says what it costs.
     catalog = parse(root, parser="builtin", transition=gone)
-    assert "Graphs by 'transition' are made anew." in caplog.text
+    assert "Graphs by 'transition' are rebuilt." in caplog.text
     parse(root, parser="auto", transition=here)
     assert "--params amr_parsing.parser=transition" in caplog.text
     assert catalog.load("amr_parser")["parser"] == "builtin"

@@ -14,9 +14,9 @@ it, and the next run writes it again. So it is with a listed file that is missin
 whose bytes were changed.
 
 ``made_from`` says what the shards were made from (raw files, parameters, versions).
-When it changes, the folder starts anew, so results of two inputs never mix. What is
-made from the shards in turn depends on their bytes: where they come out the same,
-nothing else is made again.
+When it changes, the folder is rebuilt, so results of two inputs never mix. What is
+made from the shards in turn depends on their bytes: if they come out the same, nothing
+else is rebuilt.
 """
 
 from mathamr_kedro.base.shards.folder import ShardFolder

@@ -23,7 +23,7 @@ _WORK = ".seconds"
 """File that says how long the shards took; it differs between runs, they do not."""
 _REMEDY = (
     "run the stage that writes it again (`kedro run` with the --env of your run), it "
-    "makes the shard anew"
+    "rebuilds the shard"
 )
 
 
@@ -38,7 +38,7 @@ class ShardFolder:
         self._known: tuple[tuple[int, int, int], ShardList] | None = None
 
     def read_list(self) -> ShardList:
-        """Read the list; an empty one where nothing was written yet."""
+        """Read the list; an empty one if nothing was written yet."""
         try:
             stat = (self.path / LIST_NAME).stat()
         except FileNotFoundError:
@@ -50,7 +50,7 @@ class ShardFolder:
 
     @property
     def checksum(self) -> str:
-        """What stands for the shards in the checksums of what is made from them."""
+        """Of the bytes of all shards: what is made from them depends on it."""
         return self.read_list().checksum
 
     def finished(self, made_from: str) -> frozenset[str]:
@@ -73,7 +73,7 @@ class ShardFolder:
 
         Args:
             name: of the shard.
-            made_from: what it was made from; another one starts the folder anew.
+            made_from: what it was made from; another one restarts the folder.
             counts: for the account of the stage.
             write: writes the shard to the path it is given.
             source: checksum of the one shard that it was made from.
@@ -81,7 +81,7 @@ class ShardFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         found = self.read_list()
         if found.made_from != made_from:
-            found = self._start_anew(made_from)
+            found = self._restart(made_from)
         with replace_file(self._file(name)) as part:
             write(part)
             written = FileChecksum.of(part)
@@ -96,18 +96,18 @@ class ShardFolder:
         self._note_time()
 
     def mark(self, mark: StartOfShards | EndOfShards) -> None:
-        """Answer a start with what is finished; note an end."""
+        """Answer a start with what is finished; record an end."""
         if isinstance(mark, EndOfShards):
             self.complete(mark.made_from)
             return
         self._start, self._since = mark, time.monotonic()
         found = self.read_list()
         if found.made_from == mark.made_from:
-            self._mend(found)
+            self._drop_damaged(found)
         elif found.counts and self._is_reusable(found):
-            self._start_anew(mark.made_from)
+            self._restart(mark.made_from)
         elif found.counts:
-            work = self._measure_work(found)
+            work = self._measure_work()
             mark.ask_before_discarding(self.path, work, found.parts)
         mark.finished = self.finished(mark.made_from)
         mark.sources = self.read_list().sources
@@ -115,11 +115,11 @@ class ShardFolder:
         mark.previous = tuple(sorted((self.path / _PREVIOUS).glob(f"*{self.suffix}")))
 
     def complete(self, made_from: str) -> None:
-        """Note that every shard is there."""
+        """Record that every shard is there."""
         self.path.mkdir(parents=True, exist_ok=True)
         found = self.read_list()
         if found.made_from != made_from:
-            found = self._start_anew(made_from)
+            found = self._restart(made_from)
         replace(found, complete=True).write(self.path)
         shutil.rmtree(self.path / _PREVIOUS, ignore_errors=True)
 
@@ -133,7 +133,7 @@ class ShardFolder:
         found = self.read_list()
         if not found.complete:
             state = (
-                "unfinished; run the stage again, it goes on where it stopped"
+                "unfinished; run the stage again, it resumes"
                 if found.counts
                 else "missing; run the stage that writes it"
             )
@@ -166,7 +166,7 @@ class ShardFolder:
         return lines
 
     def checksums(self) -> dict[str, str]:
-        """Return the checksum of each shard by its name; none of earlier versions."""
+        """Return the checksum of each shard by its name."""
         return {n: known.digest for n, known in self.read_list().checksums.items()}
 
     def total(self, count: str) -> int:
@@ -189,63 +189,49 @@ class ShardFolder:
                 damaged.add(name)
         return damaged
 
-    def _mend(self, found: ShardList) -> None:
-        """Forget damaged shards; add checksums to those of an earlier version."""
+    def _drop_damaged(self, found: ShardList) -> None:
+        """Forget damaged shards."""
         damaged = self._find_damaged(found)
         whole = found.drop(damaged)
         if damaged:
             text = ", ".join(sorted(damaged)[:5])
             logger.warning(
-                "%d damaged or missing shards in %s are made again: %s",
+                "%d damaged or missing shards in %s are rebuilt: %s",
                 len(damaged), self.path, text,
             )  # fmt: skip
-        if not whole.has_checksums:
-            logger.info("adding checksums to earlier shards in %s", self.path)
-            whole = self._add_checksums(whole)
         if whole != found:
             whole.write(self.path)
-
-    def _add_checksums(self, found: ShardList) -> ShardList:
-        """Add checksums to shards of an earlier version; they keep their name."""
-        checksums = {n: FileChecksum.of(self._file(n)) for n in found.counts}
-        new = replace(found, checksums=checksums, suffix=self.suffix)
-        before = {"identity": found.made_from, "content": new.content}
-        return replace(new, before=before)
 
     def _is_reusable(self, found: ShardList) -> bool:
         part = self._start.reuse
         return bool(part) and found.parts.get(part) == self._start.parts.get(part)
 
-    def _measure_work(self, found: ShardList) -> float:
-        """Return the seconds in the shards, by their times where nobody noted them."""
+    def _measure_work(self) -> float:
+        """Return the seconds that the shards took."""
         with suppress(OSError, ValueError):
             return float((self.path / _WORK).read_text())
-        files = [f for f in map(self._file, found.counts) if f.is_file()]
-        times = [f.stat().st_mtime for f in files]
-        return max(times) - min(times) if times else 0.0
+        return 0.0
 
     def _note_time(self) -> None:
         """Add the seconds since the last shard to the work in the folder."""
         now, since = time.monotonic(), self._since
         self._since = now
         if since is not None:
-            known = self._measure_work(ShardList())
+            known = self._measure_work()
             write_text(self.path / _WORK, f"{known + now - since:.1f}\n")
 
-    def _start_anew(self, made_from: str) -> ShardList:
+    def _restart(self, made_from: str) -> ShardList:
         found = self.read_list()
         is_start = self._start.made_from == made_from
-        before = self._name_before(found)
         keep = is_start and self._is_reusable(found)
         if found.counts:
-            logger.info("%s is made anew: its input or parameters changed", self.path)
+            logger.info("rebuilding %s: its input or parameters changed", self.path)
         if keep:
             self._put_aside(found)
         new = ShardList(
             made_from,
             parts=dict(self._start.parts) if is_start else {},
             suffix=self.suffix,
-            before=before,
         )
         new.write(self.path)
         (self.path / _WORK).unlink(missing_ok=True)
@@ -254,16 +240,6 @@ class ShardFolder:
         if not keep:
             shutil.rmtree(self.path / _PREVIOUS, ignore_errors=True)
         return new
-
-    def _name_before(self, found: ShardList) -> dict[str, str]:
-        """Return the name and the content of what is replaced."""
-        if not found.complete:
-            return dict(found.before)
-        if self._find_damaged(found):
-            return {}
-        if not found.has_checksums:
-            return dict(self._add_checksums(found).before)
-        return {"identity": found.checksum, "content": found.content}
 
     def _put_aside(self, found: ShardList) -> None:
         """Move whole shards to where the next ones may take from them."""

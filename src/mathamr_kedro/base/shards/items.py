@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from mathamr_kedro.base.errors import ConfigurationError
 
 _ASK_SECONDS = 3600.0
-"""Work from which nothing is thrown away before somebody agreed."""
+"""Work from which nothing is discarded before somebody agreed."""
 
 
 @dataclass(eq=False)
@@ -27,12 +27,12 @@ class StartOfShards:
 
     made_from: str
     parts: Mapping[str, str] = field(default_factory=dict)
-    """What ``made_from`` consists of, by a name for people. Where it is given, shards
-    of much work are not thrown away before somebody agreed."""
+    """What ``made_from`` consists of, by a name for people. If it is given, shards
+    of much work are not discarded before somebody agreed."""
     reuse: str = ""
     """Part that suffices for old shards to be of use: they are kept aside meanwhile."""
     discard: str = ""
-    """Parameter that agrees to throw them away, for the message."""
+    """Parameter that agrees to discard them, for the message."""
     may_discard: bool = False
     """Its value."""
 
@@ -52,16 +52,16 @@ class StartOfShards:
             name: of the shard.
             source: checksum of the one shard that it is made from.
         """
-        # Earlier versions did not note the source.
+        # A shard that was made from several has no source.
         return name in self.finished and self.sources.get(name, source) == source
 
     def ask_before_discarding(
         self, folder: Path, seconds: float, parts: Mapping[str, str]
     ) -> None:
-        """Refuse to throw much work away before somebody agreed.
+        """Refuse to discard much work before somebody agreed.
 
         Args:
-            folder: what would be made anew.
+            folder: what would be rebuilt.
             seconds: the work in it.
             parts: what it was made from.
 
@@ -74,7 +74,7 @@ class StartOfShards:
         agree = f"--params {self.discard}=true, or with " if self.discard else ""
         raise ConfigurationError(
             f"{str(folder)!r} holds {seconds / 3600:.1f} h of work, made from other "
-            f"{' and '.join(changed) or 'input or parameters'}; to make it anew, run "
+            f"{' and '.join(changed) or 'input or parameters'}; to rebuild it, run "
             f"again with {agree}the folder moved away"
         )
 
@@ -88,7 +88,7 @@ class Shard:
     rows: Any
     counts: Mapping[str, int]
     source: str = ""
-    """Digest of the one shard that it was made from, where there is one."""
+    """Checksum of the one shard that it was made from, if there is one."""
 
     @classmethod
     def of_rows(cls, name: str, made_from: str, rows: Sequence[Any]) -> Shard:

@@ -31,26 +31,23 @@ class ShardList:
     parts: Mapping[str, str] = field(default_factory=dict)
     """What ``made_from`` consists of, for messages."""
     suffix: str = ""
-    """How the names of the files end; empty in a list of an earlier version."""
-    before: Mapping[str, str] = field(default_factory=dict)
-    """``identity`` and ``content`` of the shards that these took the place of."""
+    """How the names of the files end."""
 
     @classmethod
     def read(cls, folder: Path) -> ShardList:
-        """Read the list of a folder; an empty one where nothing was written yet."""
+        """Read the list of a folder; an empty one if nothing was written yet."""
         file = folder / LIST_NAME
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
-            known = found.get("seals", {}).items()
+            known = found["seals"].items()
             return cls(
                 found["fingerprint"],
                 found["complete"],
                 found["counts"],
                 {name: FileChecksum(*values) for name, values in known},
-                found.get("sources", {}),
-                found.get("parts", {}),
-                found.get("suffix", ""),
-                found.get("before", {}),
+                found["sources"],
+                found["parts"],
+                found["suffix"],
             )
         except FileNotFoundError:
             return cls()
@@ -70,32 +67,13 @@ class ShardList:
             "sources": self.sources,
             "parts": self.parts,
             "suffix": self.suffix,
-            "before": self.before,
         }
         write_text(folder / LIST_NAME, json.dumps(content, indent=1))
 
     @property
-    def has_checksums(self) -> bool:
-        """Whether it is of this version."""
-        return bool(self.suffix)
-
-    @property
-    def content(self) -> str:
-        """Checksum of the bytes of all shards."""
-        return checksum(*sorted((n, c.digest) for n, c in self.checksums.items()))
-
-    @property
     def checksum(self) -> str:
-        """What stands for the shards in the checksums of what is made from them.
-
-        It follows from their bytes. Shards of an earlier version keep the name that
-        they had, and so do those that replace them with the same bytes.
-        """
-        if not self.has_checksums:
-            return self.made_from
-        content = self.content
-        is_same = self.before.get("content") == content
-        return self.before["identity"] if is_same else content
+        """Of the bytes of all shards: what is made from them depends on it."""
+        return checksum(*sorted((n, c.digest) for n, c in self.checksums.items()))
 
     def drop(self, names: set[str]) -> ShardList:
         """Return the list without some shards."""

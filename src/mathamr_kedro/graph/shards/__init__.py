@@ -21,16 +21,15 @@ if TYPE_CHECKING:
     from mathamr_kedro.graph.shards.batches import GraphBatch
     from mathamr_kedro.graph.shards.device import BatchSize, DeviceShards
     from mathamr_kedro.graph.shards.reader import GraphShards
-    from mathamr_kedro.graph.shards.writer import ShardWriter
+    from mathamr_kedro.graph.shards.writer import ShardWriter, join_shards
 
-__all__ = ["BatchSize", "DeviceShards", "GraphBatch", "GraphShards", "ShardWriter"]
+__all__ = [
+    "BatchSize",
+    "DeviceShards",
+    "GraphBatch",
+    "GraphShards",
+    "ShardWriter",
+    "join_shards",
+]
 
-_HOME_OF = {
-    "BatchSize": "device",
-    "DeviceShards": "device",
-    "GraphBatch": "batches",
-    "GraphShards": "reader",
-    "ShardWriter": "writer",
-}
-
-__getattr__, __dir__ = load_lazily(__name__, _HOME_OF)
+__getattr__, __dir__ = load_lazily(__name__, __file__)

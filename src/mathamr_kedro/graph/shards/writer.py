@@ -176,33 +176,31 @@ class ShardWriter:
         else:
             self._place.__exit__(kind, error, trace)
 
-    @staticmethod
-    def join(parts: Iterable[Path], folder: Path) -> None:
-        """Join folders written by several workers into one, in the given order."""
-        folders = [Path(p) for p in parts]
-        if not folders:
-            raise InputError(
-                f"Expected folders to join into {str(folder)!r} (got none)"
+
+def join_shards(parts: Iterable[Path], folder: Path) -> None:
+    """Join folders written by several workers into one, in the given order."""
+    folders = [Path(p) for p in parts]
+    if not folders:
+        raise InputError(f"Expected folders to join into {str(folder)!r} (got none)")
+    metas = [ShardMeta.read(p) for p in folders]
+    schema = metas[0].schema
+    for path, meta in zip(folders, metas, strict=True):
+        if meta.schema != schema:
+            raise MalformedInputError(
+                f"Expected the schema of {str(folders[0])!r} in {str(path)!r} "
+                f"(got {meta.schema!r})"
             )
-        metas = [ShardMeta.read(p) for p in folders]
-        schema = metas[0].schema
-        for path, meta in zip(folders, metas, strict=True):
-            if meta.schema != schema:
-                raise MalformedInputError(
-                    f"Expected the schema of {str(folders[0])!r} in {str(path)!r} "
-                    f"(got {meta.schema!r})"
-                )
-        graphs = sum(meta.num_graphs for meta in metas)
-        joined = ShardMeta(schema, graphs, max(meta.largest_graph for meta in metas))
-        with replace_folder(Path(folder)) as part:
-            for name, dtype in joined.array_types.items():
-                out = _ArrayFile(part, name, dtype)
-                for path in folders:
-                    values = np.load(path / f"{name}.npy", mmap_mode="r")
-                    for start in range(0, len(values), _COPY):
-                        out.append(values[start : start + _COPY])
-                out.close()
-            counts = [meta.num_graphs for meta in metas]
-            join_texts(zip(folders, counts, strict=True), part)
-            joined.write(part)
-            write_checksums(part)
+    graphs = sum(meta.num_graphs for meta in metas)
+    joined = ShardMeta(schema, graphs, max(meta.largest_graph for meta in metas))
+    with replace_folder(Path(folder)) as part:
+        for name, dtype in joined.array_types.items():
+            out = _ArrayFile(part, name, dtype)
+            for path in folders:
+                values = np.load(path / f"{name}.npy", mmap_mode="r")
+                for start in range(0, len(values), _COPY):
+                    out.append(values[start : start + _COPY])
+            out.close()
+        counts = [meta.num_graphs for meta in metas]
+        join_texts(zip(folders, counts, strict=True), part)
+        joined.write(part)
+        write_checksums(part)

@@ -23,6 +23,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Config", "FormulaRgcn", "NodeMatches"]
 
-_HOME = {"Config": "config", "FormulaRgcn": "system", "NodeMatches": "explanation"}
-
-__getattr__, __dir__ = load_lazily(__name__, _HOME)
+__getattr__, __dir__ = load_lazily(__name__, __file__)

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from mathamr_kedro.systems.ssemb.config import SSEmbConfig
     from mathamr_kedro.systems.ssemb.system import SSEmb
 
-_HOME = {"SSEmb": "system", "SSEmbConfig": "config"}
 
 __all__ = ["SSEmb", "SSEmbConfig"]
 
-__getattr__, __dir__ = load_lazily(__name__, _HOME)
+__getattr__, __dir__ = load_lazily(__name__, __file__)

@@ -12,7 +12,12 @@ import penman
 import pytest
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.graph import ArchivedFile, GraphArchive, GraphRecord
+from mathamr_kedro.graph import GraphRecord
+from mathamr_kedro.integrations.graph_archive import (
+    ArchivedFile,
+    GraphArchive,
+    write_archive,
+)
 
 TEXTS = {
     "topics": GraphRecord("A.1", "(s / solve-01)", "topic").format(),
@@ -27,7 +32,7 @@ def write(path: Path, texts: dict[str, str] = TEXTS, **facts: object) -> GraphAr
         (ArchivedFile(t, f"{t}-0", {"written": 1}, f"{t}/{t}-0.amr.txt"), text.encode)
         for t, text in texts.items()
     ]
-    GraphArchive.write(path, FACTS | facts, files)
+    write_archive(path, FACTS | facts, files)
     return GraphArchive(path)
 
 
@@ -82,7 +87,7 @@ def test_a_killed_export_leaves_the_old_archive(tmp_path: Path) -> None:
         return b""
 
     with pytest.raises(KeyboardInterrupt):
-        GraphArchive.write(path, FACTS, [(ArchivedFile("posts", "p", {}, "p"), read)])
+        write_archive(path, FACTS, [(ArchivedFile("posts", "p", {}, "p"), read)])
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["graphs.tar.gz"]
 

@@ -16,6 +16,7 @@ make the same bytes.
 
 from __future__ import annotations
 
+import csv
 import gzip
 import hashlib
 import io
@@ -23,12 +24,14 @@ import json
 import re
 import tarfile
 import zlib
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.files import replace_file
+from mathamr_kedro.base.records import Failure, TrainingPair
+from mathamr_kedro.base.types import PostId
 
 _FORMAT = "mathamr-graphs"
 _VERSION = 1
@@ -95,7 +98,7 @@ class GraphArchive:
         return str(self.manifest.get("mode"))
 
     def checksum(self, table: str) -> str | None:
-        """Return what a table was made from; ``None`` where it is not in here."""
+        """Return what a table was made from; ``None`` if it is not in here."""
         return self.manifest["fingerprints"].get(table)
 
     def read(self) -> Iterator[tuple[ArchivedFile, str]]:
@@ -115,36 +118,87 @@ class GraphArchive:
                 f"first {first!r}; {_AGAIN}"
             )
 
-    @staticmethod
-    def write(
-        path: Path,
-        facts: Mapping[str, Any],
-        files: Sequence[tuple[ArchivedFile, Callable[[], bytes]]],
-    ) -> None:
-        """Write an archive; it is there whole or not at all.
 
-        Args:
-            path: replaced where it exists.
-            facts: ``mode``, ``checksums`` by table, and what else is worth knowing.
-            files: the files and how to get their contents, asked for twice.
-        """
-        listed = []
+def write_archive(
+    path: Path,
+    facts: Mapping[str, Any],
+    files: Sequence[tuple[ArchivedFile, Callable[[], bytes]]],
+) -> None:
+    """Write an archive, atomically.
+
+    Args:
+        path: replaced if it exists.
+        facts: ``mode``, ``fingerprints`` (a checksum by table), and what else is
+            worth knowing.
+        files: the files and how to get their contents, asked for twice.
+    """
+    listed = []
+    for file, read in files:
+        content = read()
+        digest = hashlib.sha256(content).hexdigest()
+        listed.append(file._replace(size=len(content), sha256=digest)._asdict())
+    manifest = {"format": _FORMAT, "version": _VERSION, **facts, "files": listed}
+    with (
+        replace_file(path) as part,
+        part.open("wb") as raw,
+        # No name and no time: the same graphs make the same bytes.
+        gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as stream,
+        tarfile.open(mode="w|", fileobj=stream) as tar,
+    ):
+        _add(tar, _MANIFEST, json.dumps(manifest, indent=1).encode())
+        _add(tar, "README.md", _README.encode())
         for file, read in files:
-            content = read()
-            digest = hashlib.sha256(content).hexdigest()
-            listed.append(file._replace(size=len(content), sha256=digest)._asdict())
-        manifest = {"format": _FORMAT, "version": _VERSION, **facts, "files": listed}
-        with (
-            replace_file(path) as part,
-            part.open("wb") as raw,
-            # No name and no time: the same graphs make the same bytes.
-            gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as stream,
-            tarfile.open(mode="w|", fileobj=stream) as tar,
-        ):
-            _add(tar, _MANIFEST, json.dumps(manifest, indent=1).encode())
-            _add(tar, "README.md", _README.encode())
-            for file, read in files:
-                _add(tar, file.name, read())
+            _add(tar, file.name, read())
+
+
+def format_pairs(
+    rows: Iterable[TrainingPair], accepted: Mapping[PostId, PostId | None]
+) -> bytes:
+    r"""Return pairs as a table with labels.
+
+    Args:
+        rows: questions and answers.
+        accepted: accepted answers by question.
+
+    >>> rows = [TrainingPair("1", "2"), TrainingPair("1", "3")]
+    >>> format_pairs(rows, {"1": "2"}).decode().splitlines()[1:]
+    ['1\t2\taccepted', '1\t3\tanswer']
+    """
+    text = io.StringIO()
+    table = csv.writer(text, "excel-tab", lineterminator="\n")
+    table.writerow((*TrainingPair._fields, "label"))
+    for question, answer in rows:
+        is_accepted = accepted.get(question) == answer
+        table.writerow((question, answer, "accepted" if is_accepted else "answer"))
+    return text.getvalue().encode()
+
+
+def read_pairs(archive: Path, file: ArchivedFile, text: str) -> Iterator[TrainingPair]:
+    """Undo :func:`format_pairs`; the labels are for others."""
+    rows = csv.reader(io.StringIO(text, newline=""), "excel-tab")
+    names = TrainingPair._fields
+    if tuple(next(rows, [])[: len(names)]) != names:
+        raise _bad_line(archive, file, 1, f"the header {names}")
+    for number, row in enumerate(rows, start=2):
+        if len(row) < len(names):
+            raise _bad_line(archive, file, number, "a question and an answer")
+        yield TrainingPair(*row[: len(names)])
+
+
+def format_failures(rows: Iterable[Failure]) -> bytes:
+    """Return failures as lines of JSON."""
+    lines = (json.dumps(row._asdict()) for row in rows)
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def read_failures(archive: Path, file: ArchivedFile, text: str) -> Iterator[Failure]:
+    """Undo :func:`format_failures`."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        try:
+            yield Failure(**json.loads(line))
+        except (ValueError, TypeError) as exc:
+            wanted = f"a failure in JSON ({exc})"
+            raise _bad_line(archive, file, number, wanted) from exc
 
 
 def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
@@ -191,10 +245,10 @@ def _check_content(path: Path, file: ArchivedFile, content: bytes) -> str:
 
 def _list_files(path: Path, manifest: Mapping[str, Any]) -> list[ArchivedFile]:
     try:
-        marks = manifest["fingerprints"]
+        tables = manifest["fingerprints"]
         files = [ArchivedFile(**entry) for entry in manifest["files"]]
         for file in files:
-            if not _SHARD_NAME.fullmatch(file.shard) or file.table not in marks:
+            if not _SHARD_NAME.fullmatch(file.shard) or file.table not in tables:
                 raise ValueError(f"table {file.table!r}, shard {file.shard!r}")
     except (KeyError, TypeError, ValueError, AttributeError) as exc:
         raise _foreign(path, f"{_MANIFEST}: {exc!r}") from exc
@@ -205,4 +259,13 @@ def _foreign(path: Path, found: str) -> MalformedInputError:
     return MalformedInputError(
         f"Expected an archive of `mathamr graphs export` in {str(path)!r} (got "
         f"{found}); docs/pipelines/graph_fusion.md says what is in one"
+    )
+
+
+def _bad_line(
+    archive: Path, file: ArchivedFile, line: int, wanted: str
+) -> MalformedInputError:
+    return MalformedInputError(
+        f"{str(archive)!r}: expected {wanted} in {file.name!r}, line {line}; export "
+        "the archive again"
     )

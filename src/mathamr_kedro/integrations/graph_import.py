@@ -17,10 +17,13 @@ from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import GraphError, MalformedInputError
 from mathamr_kedro.base.records import Failure
 from mathamr_kedro.base.shards import EndOfShards, Shard, ShardItem, StartOfShards
-from mathamr_kedro.graph.archive import ArchivedFile, GraphArchive
-from mathamr_kedro.graph.archive_tables import ArchivedTables
-from mathamr_kedro.graph.penman_graph import read_math_graph
-from mathamr_kedro.graph.penman_records import GraphRecord
+from mathamr_kedro.graph import GraphRecord, read_math_graph
+from mathamr_kedro.integrations.graph_archive import (
+    ArchivedFile,
+    GraphArchive,
+    read_failures,
+    read_pairs,
+)
 
 _PAIRS = "pairs"
 _STAGE = "graph_fusion"
@@ -118,7 +121,7 @@ class ArchiveImport:
         made_from = self._archive.checksum(_PAIRS) or ""
         for file, text in self._archive.read():
             if file.table == _PAIRS:
-                rows = list(ArchivedTables.read_pairs(self._archive.path, file, text))
+                rows = list(read_pairs(self._archive.path, file, text))
                 yield _PAIRS, Shard(file.shard, made_from, rows, file.counts)
         yield _PAIRS, EndOfShards(made_from)
 
@@ -129,9 +132,7 @@ class ArchiveImport:
             if file.table in self.GRAPHS:
                 self._survey_graphs(file, text, seen[file.table])
             elif file.table.startswith("failures/"):
-                rows = list(
-                    ArchivedTables.read_failures(self._archive.path, file, text)
-                )
+                rows = list(read_failures(self._archive.path, file, text))
                 self._failures.setdefault(file.table, {})[file.shard] = rows
                 table = "topics" if file.table.endswith("topics") else "posts"
                 failed[table].update(row.record_id for row in rows if not row.kept)
