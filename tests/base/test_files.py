@@ -15,9 +15,9 @@ from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import DiskFullError, LockedError
 from mathamr_kedro.base.files import (
     FolderLock,
-    allot_file,
     replace_file,
     replace_folder,
+    reserve_file,
     write_text,
 )
 
@@ -232,7 +232,7 @@ def test_room_is_taken_before_memory_is_written(tmp_path, monkeypatch):
     path = tmp_path / "table.npy"
     path.touch()
     os.truncate(path, 1 << 20)
-    allot_file(path)
+    reserve_file(path)
     assert path.stat().st_blocks * 512 >= path.stat().st_size == 1 << 20
 
     def refuse(*args):
@@ -240,7 +240,7 @@ def test_room_is_taken_before_memory_is_written(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "posix_fallocate", refuse)
     with pytest.raises(DiskFullError, match=r"table\.npy.*make room"):
-        allot_file(path)
+        reserve_file(path)
 
 
 def test_a_lock_is_released_by_any_thread(tmp_path):

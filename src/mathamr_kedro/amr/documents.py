@@ -3,7 +3,7 @@
 ```
 texts ─> chunks of all texts ─ batches ─> parser ─> chunk graphs ─> one graph per text
                                  │  fails as a whole
-                                 └─> halves, until the bad chunk stands alone
+                                 └─> halves, until the bad chunk is alone
 ```
 """
 
@@ -107,7 +107,7 @@ def parse_documents(
 
     Returns:
         One result per text, in order. A text fails only if it has no words
-        or if all of its chunks fail; then the reason is that of its chunks where they
+        or if all of its chunks fail; then the reason is that of its chunks if they
         agree on a time-out, a dead worker or the like, else ``all_chunks_failed``.
     """
     chunks = [

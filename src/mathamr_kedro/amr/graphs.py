@@ -7,7 +7,7 @@
    :ARG1 (f / FORMULA_0))                     (s, ARG1, f)
 ```
 
-Roles stand without their colon and never inverted: ``:ARG0-of`` exists on paper only.
+Roles have no colon and are never inverted: ``:ARG0-of`` exists on paper only.
 Concepts and constants are PENMAN atoms: safe symbols or quoted strings, made by
 :mod:`mathamr_kedro.amr.penman_io`.
 """

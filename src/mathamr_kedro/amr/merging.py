@@ -66,7 +66,7 @@ def merge_graphs(graphs: Sequence[AMRGraph], keep_chunks: bool = False) -> AMRGr
 
     Args:
         graphs: sentences, or chunks of them.
-        keep_chunks: where there are several, a collection stays what it is, one
+        keep_chunks: if there are several, a collection stays what it is, one
             ``:sntN`` with its sentences below.
     """
     keep_chunks = keep_chunks and len(graphs) > 1

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mathamr_kedro.amr.parsers import describe_parser
+from mathamr_kedro.base.formatting import format_table
 from mathamr_kedro.figures import style_figure
 
 if TYPE_CHECKING:
@@ -44,11 +45,13 @@ def _write_report(statistics: Mapping[str, Any]) -> str:
         describe_parser(statistics["parser"]),
         "Thesis: Table 4.2, on the full ARQMath collection. Its sizes of graphs count "
         "formula trees too, so they are compared after graph fusion.",
-        _table(("Statistic", "Here", "Thesis"), _outcome_rows(posts)),
+        format_table(("Statistic", "Here", "Thesis"), _outcome_rows(posts)),
         "## Sizes of the AMR graphs",
         "![Nodes per AMR graph](amr_figure.png)",
-        _table(("Per graph", "Mean", "Median", "90 %", "Most"), _size_rows(posts)),
-        _table(
+        format_table(
+            ("Per graph", "Mean", "Median", "90 %", "Most"), _size_rows(posts)
+        ),
+        format_table(
             ("Statistic", "Value"),
             [
                 ("Node types (without placeholders)", posts["node_types"]),
@@ -59,7 +62,7 @@ def _write_report(statistics: Mapping[str, Any]) -> str:
             ],
         ),
         "## Topics",
-        _table(
+        format_table(
             ("Statistic", "Value"),
             [
                 ("Topics processed", topics["processed"]),
@@ -126,12 +129,3 @@ def _share(counts: Mapping[str, Any], name: str) -> str:
 
 def _lost(posts: Mapping[str, Any]) -> int:
     return sum(posts["chunks_lost_in_graphs"].values())
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    lines = [header, ("---", *["---:"] * (len(header) - 1)), *rows]
-    return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines)
-
-
-def _cell(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -98,7 +98,7 @@ class DiskFullError(StorageError):
 
 
 class MemoryShortError(MathAMRError):
-    """There is not enough memory to go on."""
+    """There is not enough memory."""
 
 
 class WorkerError(MathAMRError):

@@ -8,7 +8,7 @@
 
 Everything the project writes for itself goes through here. Each file is synced to the
 disk before it gets its name, and the folder of that name after it: after a power cut a
-name never stands for an empty file. A part names the host and the process that writes
+name never belongs to an empty file. A part names the host and the process that writes
 it: two writers never mix, and leftovers of killed processes go with the next write.
 """
 
@@ -73,10 +73,10 @@ def sync_folder(folder: Path) -> None:
     _sync(folder)
 
 
-def allot_file(path: Path) -> None:
-    """Take the room of a file that is to be written through memory.
+def reserve_file(path: Path) -> None:
+    """Reserve the room of a file that will be written through memory.
 
-    Where the disk turned out to be full only then, the system would end the process.
+    If the disk turned out to be full only then, the system would kill the process.
 
     Raises:
         DiskFullError: there is no room.
@@ -101,7 +101,7 @@ class FolderLock:
     """A folder that one process at a time may change; a kill releases it.
 
     Args:
-        folder: made where there is none.
+        folder: created if missing.
         remedy: ends the message when another process holds the lock.
 
     Raises:
@@ -113,7 +113,7 @@ class FolderLock:
         from filelock import FileLock, Timeout  # noqa: PLC0415
 
         folder.mkdir(parents=True, exist_ok=True)
-        # whichever thread took it, any thread of the process may let others in
+        # any thread of the process may release it, whichever acquired it
         lock = folder / ".lock"
         self._lock = FileLock(lock, blocking=False, thread_local=False)
         try:
@@ -124,7 +124,7 @@ class FolderLock:
             ) from exc
 
     def close(self) -> None:
-        """Let others in."""
+        """Release the lock."""
         self._lock.release()
 
     def __enter__(self) -> FolderLock:
@@ -147,7 +147,7 @@ def _name_part(path: Path) -> Path:
 
 
 def _explain(error: OSError, path: Path) -> None:
-    """Raise :class:`DiskFullError` where there was no room for a file."""
+    """Raise :class:`DiskFullError` if there was no room for a file."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         raise DiskFullError(
             f"No room for {str(path)!r} ({error.strerror}); make room and run the same "

@@ -1,8 +1,9 @@
-"""How numbers are written: one rule for scores, wherever they are shown."""
+"""How numbers and tables are written: one rule for scores, wherever they are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _NOISE = 12
@@ -12,7 +13,7 @@ _NOISE = 12
 def format_score(value: float, decimals: int = 4, signed: bool = False) -> str:
     """Return a score as text, rounded as ``printf`` and so trec_eval (``%.4f``) do.
 
-    The binary number that stands for the score is rounded to the nearest decimal. Sums
+    The binary number of the score is rounded to the nearest decimal. Sums
     in another order may differ in their last bit, and .3625 would become .362 here and
     .363 there; what is less than the noise of a sum is dropped before.
 
@@ -32,6 +33,23 @@ def count_nouns(number: int, noun: str) -> str:
     ('1 shard', '1,200 shards')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def format_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a Markdown table; all columns but the first are aligned to the right.
+
+    >>> print(format_table(("Statistic", "Value"), [("Posts", 1200)]))
+    | Statistic | Value |
+    | --- | ---: |
+    | Posts | 1,200 |
+    """
+    lines = [head, ("---", *["---:"] * (len(head) - 1)), *rows]
+    return "\n".join(f"| {' | '.join(map(_format_cell, line))} |" for line in lines)
+
+
+def _format_cell(value: Any) -> str:
+    is_count = isinstance(value, int) and not isinstance(value, bool)
+    return f"{value:,}" if is_count else str(value)
 
 
 def format_duration(seconds: float) -> str:

@@ -61,7 +61,7 @@ class Hits:
         return self.ids
 
     def take(self: H, places: Sequence[int]) -> H:
-        """Return what stands at ``places``, in that order."""
+        """Return the hits at ``places``, in that order."""
         chosen: dict[str, Any] = {
             name: [values[i] for i in places]
             for name, values in vars(self).items()
@@ -101,7 +101,7 @@ class FormulaHits(Hits):
 
 
 def rank_ids(ids: Sequence[str]) -> NDArray[np.int64]:
-    """Return the rank of each id where scores are equal.
+    """Return the rank of each id if scores are equal.
 
     >>> rank_ids(["17", "9", "170"]).tolist()
     [1, 0, 2]

@@ -16,7 +16,7 @@ _CPU_INFO = Path("/proc/cpuinfo")
 
 @dataclass(frozen=True)
 class Machine:
-    """What computed, and what stood around it; two that are equal are alike.
+    """Device, processor and cores; machines that are equal are alike.
 
     >>> Machine("GPU", "Intel Core i7-9700KF", 8, "NVIDIA GeForce GTX 1080 Ti").name
     'NVIDIA GeForce GTX 1080 Ti (Intel Core i7-9700KF, 8 cores)'
@@ -25,7 +25,7 @@ class Machine:
     """
 
     device: str = ""
-    """``CPU`` or ``GPU``: whose time and memory it is; empty where nobody noted it."""
+    """``CPU`` or ``GPU``: whose time and memory it is; empty if not recorded."""
     cpu: str = ""
     """Model of the processor."""
     cores: int = 0
@@ -46,7 +46,7 @@ class Machine:
 
     @classmethod
     def read(cls, values: Mapping[str, Any] | None) -> Machine:
-        """Return a machine from a record; older versions noted none."""
+        """Return a machine from a record; older versions have none."""
         known = {name: (values or {}).get(name) for name in cls.__dataclass_fields__}
         return cls(**{name: value for name, value in known.items() if value})
 

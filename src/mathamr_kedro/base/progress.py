@@ -6,8 +6,8 @@
     posts: 60,000 so far, 41 % of the files, 812/s, 1 min 46 s left
     cells: 3 of 20 (15 %), 42 s each, 11 min 54 s left
 
-Where nobody knows how many items there are, the bytes of the files that they come from
-tell how far a loop is; readers count them by :func:`count_bytes`.
+If the number of items is not known, the bytes of the files that they come from tell how
+far a loop is; readers count them by :func:`count_bytes`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _bytes_read = [0]
 
 
 def count_bytes(number: int) -> None:
-    """Note that some bytes of an input file were read, packed or not."""
+    """Count bytes that were read from an input file, compressed or not."""
     _bytes_read[0] += number
 
 
@@ -49,9 +49,9 @@ def report_progress(
         name: what is counted, in the plural.
         size_of: how much an item adds to the count.
         seconds: minimum time between two log lines.
-        total: what the count comes to; ``None`` where that is not known.
-        total_bytes: of the files that the items are read from, where it is not.
-        ends: whether the end gets a line; not where the caller has more to say.
+        total: what the count comes to; ``None`` if that is not known.
+        total_bytes: of the files that the items are read from, if it is not.
+        ends: whether the end gets a line; not if the caller has more to say.
     """
     meter = _Meter(name, total, total_bytes)
     last, count, is_long = meter.started, 0, False

@@ -61,7 +61,7 @@ class RaggedVectors(Generic[A]):
 
     @classmethod
     def join(cls, parts: Sequence[RaggedVectors[A]]) -> RaggedVectors[A]:
-        """Put rows behind rows; one part alone is returned as it is."""
+        """Put rows behind rows; a single part is returned as it is."""
         first = parts[0]
         if len(parts) == 1:
             return first

@@ -15,7 +15,7 @@ from mathamr_kedro.base.types import (
 
 
 class FormulaMention(NamedTuple):
-    """One formula where it stands in a clean text: an entry of ``formula_map``.
+    """One formula at its position in a clean text: an entry of ``formula_map``.
 
     ``text[start:end]`` is the placeholder, e.g. ``FORMULA_0``.
     """
@@ -139,7 +139,7 @@ class Topic(NamedTuple):
 class Judgment(NamedTuple):
     """One line of qrels: how well a document answers a topic.
 
-    ARQMath grades: 3 high (answers the question alone), 2 medium (a useful step),
+    ARQMath grades: 3 high (answers the question by itself), 2 medium (a useful step),
     1 low (may help to understand), 0 not relevant; 2 and 3 count as relevant.
     """
 
@@ -150,7 +150,7 @@ class Judgment(NamedTuple):
     task: str
     """``task1``, ``task2``, ``task2_formulas`` (formula ids) or ``ntcir12``."""
     source: str
-    """File in which it stands; two years may judge the same topic."""
+    """File that it comes from; two years may judge the same topic."""
 
 
 class PostLink(NamedTuple):
@@ -164,7 +164,7 @@ class PostLink(NamedTuple):
 class Statement(NamedTuple):
     """A post of an own corpus that is a statement: a theorem, lemma, definition, ...
 
-    With ``unit: statement`` every document has a row here; what stands outside of
+    With ``unit: statement`` every document has a row here; what is outside of
     statements has the kind ``text``.
     """
 
@@ -242,7 +242,7 @@ TRANSIENT = frozenset({"timeout", "worker_died", "out_of_memory", "unreadable_fi
 class Failure(NamedTuple):
     """Something wrong with an input record. Nothing is lost silently.
 
-    ``kept`` tells whether the record went on all the same (``True``: a defect worth
+    ``kept`` tells whether the record was kept all the same (``True``: a defect worth
     knowing) or was dropped (``False``): records read = written + dropped.
     """
 

@@ -5,7 +5,7 @@ that NLTK made to it (words of two letters stay, ``dying`` is ``die``, ``enjoy``
 its ``y``). It gives the very stems of NLTK, whose package takes seconds to load.
 
 A word is [C](VC){m}[V], where C is a sequence of consonants and V one of vowels; m is
-its measure. Each step strips or replaces at most one suffix, where what stands before
+its measure. Each step strips or replaces at most one suffix, if what comes before
 the suffix is long enough::
 
     generalizations   1a generalization   2 generalize   3 general   4 gener
@@ -92,7 +92,7 @@ def _ends_doubled(word: str) -> bool:
 
 
 def _replace(word: str, rules: Iterable[tuple[str, str]]) -> str:
-    """Apply the first rule whose suffix fits, if a syllable stands before it."""
+    """Apply the first rule whose suffix fits, if a syllable comes before it."""
     for suffix, replacement in rules:
         if word.endswith(suffix):
             before = word[: len(word) - len(suffix)]
@@ -123,7 +123,7 @@ def _strip_verb_ending(word: str) -> str:
 
 
 def _restore(word: str) -> str:
-    """Make a word again of what stood before -ed or -ing."""
+    """Restore a word from what came before -ed or -ing."""
     if word.endswith(("at", "bl", "iz")):
         return word + "e"
     if _ends_doubled(word):

@@ -33,7 +33,7 @@ class WriterLock:
     """The right to write below a data root.
 
     Args:
-        root: the data root, made where there is none.
+        root: the data root, created if missing.
         command: what runs, for others to read.
 
     Raises:
@@ -59,7 +59,7 @@ class WriterLock:
         os.environ[TOKEN] = token
 
     def close(self) -> None:
-        """Let others write."""
+        """Release the lock."""
         if self._lock is None:
             return
         self._lock.close()

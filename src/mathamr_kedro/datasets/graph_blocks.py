@@ -44,7 +44,7 @@ class GraphBlocks:
         return ShardFolder(self._base / f"{variant}-v{VERSION}", SUFFIX)
 
     def checksum(self, variant: str) -> str:
-        """Return what stands for the blocks of a variant in other checksums."""
+        """Return the checksum of the blocks of a variant."""
         return self.folder(variant).checksum
 
     def total(self, variant: str, count: str) -> int:
@@ -94,7 +94,7 @@ class GraphBlocksDataset(AbstractDataset[VariantShard, GraphBlocks]):
         return self._blocks
 
     def save(self, data: VariantShard) -> None:
-        """Write one block; tell at the start which are there, note the end."""
+        """Write one block; answer a start, record the end."""
         # One object for a run: it measures the time between shards.
         folder = self._folders.setdefault(
             data.variant, self._blocks.folder(data.variant)

@@ -43,7 +43,7 @@ class PenmanShards:
 
     @property
     def checksum(self) -> str:
-        """What stands for the graphs in checksums of what is made from them."""
+        """Of the bytes of all shards: what is made from them depends on it."""
         return self._folder.checksum
 
     @property
@@ -121,7 +121,7 @@ class PenmanShardsDataset(AbstractDataset[ShardItem, PenmanShards]):
         return PenmanShards(self._folder)
 
     def save(self, data: ShardItem) -> None:
-        """Write one shard; tell at the start which are there, note the end."""
+        """Write one shard; answer a start, record the end."""
         if not isinstance(data, Shard):
             self._folder.mark(data)
             return

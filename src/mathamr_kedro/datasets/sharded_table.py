@@ -53,7 +53,7 @@ class ShardedTable:
 
     @property
     def checksum(self) -> str:
-        """What stands for the rows in checksums of what is made from them."""
+        """Of the bytes of all shards: what is made from them depends on it."""
         return self._folder.checksum
 
     @property
@@ -70,7 +70,7 @@ class ShardedTable:
         return self._folder.files()
 
     def read_file(self, file: Path, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return one shard as an Arrow table, with the asked columns alone.
+        """Return one shard as an Arrow table, with only the asked columns.
 
         Raises:
             DamagedFileError: its bytes were changed.
@@ -97,7 +97,7 @@ class ShardedTable:
         yield from RecordTables(self.record).read(table)
 
     def tables(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield the shards as Arrow tables, with the asked columns alone."""
+        """Yield the shards as Arrow tables, with only the asked columns."""
         for file in self.files():
             yield self.read_file(file, columns)
 
@@ -155,7 +155,7 @@ class ShardedTable:
 class RowFinder:
     """Finds rows by the values of one column, which is read once.
 
-    Many rows cost one reading of each shard they stand in, where
+    Many rows cost one reading of each shard they are in, while
     :meth:`ShardedTable.find` reads on from the first shard for each of them. The last
     rows are kept: a search asks for the same ones again and again.
     """
@@ -221,7 +221,7 @@ class ShardedTableDataset(AbstractDataset[ShardItem, ShardedTable]):
         return ShardedTable(self._folder, self._record)
 
     def save(self, data: ShardItem) -> None:
-        """Write one shard; tell at the start which are there, note the end."""
+        """Write one shard; answer a start, record the end."""
         if not isinstance(data, Shard):
             self._folder.mark(data)
             return

@@ -16,7 +16,7 @@
     reports                                        statistics, report
 
 Names are loaded when they are first asked for: who wants a :class:`MathGraph` does not
-wait for torch, and a machine that only trains needs torch and NumPy alone.
+wait for torch, and a machine that only trains needs only torch and NumPy.
 """
 
 from __future__ import annotations

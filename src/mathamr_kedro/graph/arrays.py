@@ -204,7 +204,7 @@ class GraphArrays:
         )
 
     def check(self, schema: GraphSchema) -> None:
-        """Raise :class:`GraphError` where the layout above is broken."""
+        """Raise :class:`GraphError` if the layout above is broken."""
         n, content, types = self.num_nodes, self.num_content, schema.num_node_types
         virtual_types = self.node_type[content:]
         _refuse(self.node_type[:content] >= types, "node_type of a content node", types)

@@ -6,7 +6,7 @@
                                                                             vocabulary
     graph shards  <── GraphBlock.renumber <── block <───────────────────────────┘
 
-A block is one ``.npz`` file. It depends on the graphs and on the variant alone, so
+A block is one ``.npz`` file. It only depends on the graphs and on the variant, so
 every vocabulary and every split of the training pairs can be made from the same blocks.
 """
 
@@ -35,14 +35,14 @@ from mathamr_kedro.graph.shards.layout import (
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 
 VERSION = 2
-"""Of the files; blocks of another version are built anew."""
+"""Of the files; blocks of another version are rebuilt."""
 
 _COLUMNS = tuple(name for names in GROUPS.values() for name in names)
 _FIRST_VIRTUAL = RAW_SCHEMA.num_node_types
 
 
 class LabelCounts(NamedTuple):
-    """How often labels and roles stand in some graphs."""
+    """How often labels and roles occur in some graphs."""
 
     graphs: int
     labels: Counter[tuple[str, str]]

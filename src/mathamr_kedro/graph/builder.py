@@ -43,7 +43,7 @@ Edges: TypeAlias = tuple[list[int], list[int], list[int]]
 
 
 class _Virtual(NamedTuple):
-    """Virtual nodes and the nodes that stand for formulas and sentences."""
+    """Virtual nodes and the nodes that represent formulas and sentences."""
 
     kinds: list[int]
     members: list[Sequence[int]]
@@ -227,7 +227,7 @@ def _to_ids(values: Sequence[int]) -> Ids:
 
 def label_formulas(record: GraphRecord) -> dict[int, int]:
     """Return a label per formula, 1 to 2^31 - 1, equal for those that look the same."""
-    # Surrogates may stand in the ids of a damaged collection.
+    # Surrogates may be in the ids of a damaged collection.
     visual_ids = {
         number: mention.visual_id.encode("utf-8", "surrogatepass")
         for number, mention in record.formulas().items()

@@ -64,13 +64,13 @@ class PreprocessingConfig:
             "pairs": asdict(self.pairs),
         }
         if self.text_model is not None:
-            # A folder is known by its name, wherever it lies.
+            # A folder is known by its name, wherever it is.
             found["text_model"] = PurePath(self.text_model).name
         return found
 
     @property
     def variant_key(self) -> str:
-        """The name of the folder of the blocks, which depend on the variant alone."""
+        """The name of the folder of the blocks, which only depend on the variant."""
         return checksum(asdict(self.graph))
 
     @property

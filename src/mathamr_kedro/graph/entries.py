@@ -5,7 +5,7 @@ from __future__ import annotations
 from mathamr_kedro.base.types import FormulaId, PostId
 
 FORMULA_TYPE = "formula"
-"""Type of an entry that has formulas alone: no search for posts returns it."""
+"""Type of an entry that only has formulas: no search for posts returns it."""
 
 POST_TYPES = ("question", "answer", "document", "topic", "example", FORMULA_TYPE)
 """By number in ``post_type.npy``; the last one is no post."""

@@ -9,7 +9,7 @@
                                         :math (F1 / FORMULA_1
                                           :opt ... :slt ...))
 
-``mathamr`` (Mansouri, Oard and Zanibbi 2022) has operator trees alone, below ``:math``,
+``mathamr`` (Mansouri, Oard and Zanibbi 2022) has only operator trees, below ``:math``,
 their edges renamed to ``:op0``, ``:op1``, ...
 
 A formula has one node, however often the text names it: the second mention is a
@@ -96,7 +96,7 @@ class _Fusion:
         amr, formulas = self._amr, self._formulas
         atoms = amr.atoms
         placed: set[int] = set()
-        numbers: list[int] = []  # where each node of the AMR stands now
+        numbers: list[int] = []  # the new number of each node of the AMR
 
         def define(node: int) -> None:
             numbers.append(self._add_node(amr.variables[node], atoms[node]))
@@ -170,7 +170,7 @@ def _check_fusion(
     """Refuse a fused graph that breaks an invariant.
 
     That it is rooted and connected a :class:`MathGraph` makes sure itself. Here: every
-    formula stands in it once, with whole trees, and without them it is the AMR.
+    formula is in it once, with whole trees, and without them it is the AMR.
 
     Raises:
         GraphError: which formula, or what else, is not as it should be.
@@ -195,7 +195,7 @@ def _check_fusion(
 
 
 class FusedRecord(NamedTuple):
-    """The text of a fused record (empty where there is none), and what was wrong."""
+    """The text of a fused record (empty if there is none), and what was wrong."""
 
     text: str
     problems: tuple[Failure, ...] = ()
@@ -246,7 +246,7 @@ class FuseRecords:
     """
 
     VERSION: ClassVar = 1
-    """Of what comes out; another one makes the math graphs anew."""
+    """Of what comes out; another one rebuilds the math graphs."""
 
     def __init__(self, store: Path | None, mode: FusionMode) -> None:
         self._store, self._mode = store, mode

@@ -16,7 +16,7 @@
             :n (F0s2 / N!1)))))                6     F0s1      +          (5, n, 6)
                                                7     F0s2      N!1        (6, n, 7)
 
-Nodes are numbered as they stand in the text, lines are kept as they are written: an
+Nodes are numbered in the order of the text, lines are kept as they are written: an
 inverted role (``:ARG1-of``) is turned round only by :meth:`MathGraph.edges`. A constant
 (``:polarity -``) is a node without a variable.
 """
@@ -46,13 +46,13 @@ _NOT_INVERTED = frozenset({"consist-of", "prep-on-behalf-of", "prep-out-of"})
 
 
 class FormulaPart(NamedTuple):
-    """Where a formula stands in a graph."""
+    """The place of a formula in a graph."""
 
     number: int
     """``n`` of ``FORMULA_n``."""
     node: int
     opt: range
-    """Nodes of its operator tree, the root first; empty where there is none."""
+    """Nodes of its operator tree, the root first; empty if there is none."""
     slt: range
     is_lost: bool
     """Whether the AMR lost it, so that it hangs from the root by ``:math``."""
@@ -178,7 +178,7 @@ class MathGraph:
         """The formulas of the graph by ascending number.
 
         Raises:
-            GraphError: a placeholder stands at two nodes.
+            GraphError: a placeholder is at two nodes.
         """
         nodes: dict[int, int] = {}
         atoms = self.atoms

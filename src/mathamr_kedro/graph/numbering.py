@@ -17,7 +17,7 @@ table tells apart (thesis 3.3.1)::
     solve-01         solve-01          a PropBank frame is normal already
     V!𝑥              V!x               NFKC: 𝑥 is x, ℝ is R, ﬁ is fi
     http://a.b/c     [URL]
-    N!1729           [UNKNUM_INT]      where it is rare; that the vocabulary decides
+    N!1729           [UNKNUM_INT]      if it is rare; the vocabulary decides
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ that every tool reads it as one piece and it comes back as it was:
 >>> read_label('"O!interval(O-O)"')
 'O!interval(O-O)'
 
-The trees of a formula stand on one line each: a layout tree is a chain, and a step to
+Each tree of a formula is on one line: a layout tree is a chain, and a step to
 the right for each of its symbols would make most of the text blanks.
 """
 
@@ -121,7 +121,7 @@ def _find_holders(
     """Return where the brackets of pieces lead.
 
     Returns:
-        The piece in whose brackets each piece stands, -1 for the first; and the piece
+        The piece in whose brackets each piece is, -1 for the first; and the piece
         behind the last one in the brackets of each.
     """
     holders: list[int] = []
@@ -151,7 +151,7 @@ def _resolve_names(
 ) -> MathGraph:
     """Return the graph of pieces some of which name nodes instead of defining them.
 
-    A node is defined where it is first named, so what stands in its brackets may move.
+    A node is defined where it is first named, so what is in its brackets may move.
     """
     defined = {name: piece for piece, name in enumerate(variables) if name}
     held: list[list[int]] = [[] for _ in atoms]
@@ -226,7 +226,7 @@ def from_amr(graph: AMRGraph) -> MathGraph:
 
 
 def unify_formulas(amr: MathGraph) -> MathGraph:
-    """Give each placeholder one node, where a parser made two or a constant of it.
+    """Give each placeholder one node, if a parser made two or a constant of it.
 
     ```
     (a / and :op1 (f / FORMULA_0) :op2 (g / FORMULA_0))    two nodes

@@ -47,7 +47,7 @@ class GraphRecord(NamedTuple):
     missing: tuple[str, ...] = ()
     """Placeholders of the text that the AMR has no node for."""
     text_checksum: str = ""
-    """Of the text that was parsed as a whole; empty where a chunk was lost."""
+    """Of the text that was parsed as a whole; empty if a chunk was lost."""
 
     @classmethod
     def of_post(
@@ -62,7 +62,7 @@ class GraphRecord(NamedTuple):
     def of_comment(
         cls, comment: Comment, graph: str, missing: Iterable[str] = ()
     ) -> GraphRecord:
-        """Return the record of a comment, whose formulas count alone."""
+        """Return the record of a comment, of which only the formulas count."""
         key = name_entry(comment.post_id, comment.comment_id)
         return cls(key, graph, FORMULA_TYPE, comment.formula_map, tuple(missing))
 
@@ -210,7 +210,7 @@ class RecordFile:
 
 
 def _format_value(value: str) -> str:
-    """Write a value as it is, or as JSON where it would not come back."""
+    """Write a value as it is, or as JSON if it would not come back."""
     is_plain = value.isprintable() and value == value.strip() and value[:1] != '"'
     return value if is_plain and value else json.dumps(value)
 

@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from mathamr_kedro.amr import describe_parser
+from mathamr_kedro.base.formatting import format_table
 from mathamr_kedro.figures import style_figure
 from mathamr_kedro.graph.prepared import PreparedGraphs
 from mathamr_kedro.graph.shards.layout import GROUPS
@@ -202,7 +203,7 @@ def _write_preparation_report(statistics: Mapping[str, Any]) -> str:
     graphs = [
         ("Graphs of posts", statistics["posts"]),
         ("Graphs of topics", statistics["topics"]),
-        ("Graphs left out", statistics["failed"]),
+        ("Graphs excluded", statistics["failed"]),
         ("Graphs of comments with formulas", statistics["comments"]),
         ("Graphs of single formulas", statistics["formulas"]),
         ("Formulas that may be returned", statistics["returnable_formulas"]),
@@ -259,19 +260,11 @@ def _draw_vocabulary(statistics: Mapping[str, Any]) -> go.Figure:
 
 
 def _write_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Return a Markdown table; numbers stand on the right."""
-    lines = [
-        "| " + " | ".join(head) + " |",
-        "|---" + "|---:" * (len(head) - 1) + "|",
-        *("| " + " | ".join(map(_format_cell, row)) + " |" for row in rows),
-    ]
-    return "\n".join(lines)
-
-
-def _format_cell(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:,.1f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    """Return a Markdown table; fractions have one decimal."""
+    return format_table(
+        head,
+        [[f"{v:,.1f}" if isinstance(v, float) else v for v in row] for row in rows],
+    )
 
 
 def _with_share(part: int, whole: int) -> str:

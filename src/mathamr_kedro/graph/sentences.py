@@ -73,8 +73,8 @@ class Sentences(NamedTuple):
     def order_with(self, formulas: Sequence[FormulaPart]) -> list[tuple[str, int]]:
         """Return formulas and sentences in the order of the document.
 
-        A sentence stands before the formulas that it names first. A formula that the
-        AMR lost stands behind the formula before it.
+        A sentence comes before the formulas that it names first. A formula that the
+        AMR lost comes behind the formula before it.
 
         Returns:
             Pairs of ``"formula"`` or ``"sentence"`` and the place in its list.
@@ -182,7 +182,7 @@ def _list_sentence_lines(graph: MathGraph, holders: Set[int]) -> list[int]:
 def _stand_apart(graph: MathGraph, roots: Sequence[int], holders: Set[int]) -> bool:
     """Tell whether no line leads from one sentence into another.
 
-    Then the nodes of a sentence are those that stand in its brackets.
+    Then the nodes of a sentence are those in its brackets.
     """
     if len(set(roots)) < len(roots):
         return False

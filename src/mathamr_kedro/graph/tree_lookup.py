@@ -31,7 +31,7 @@ class TreeLines(NamedTuple):
 
 
 class FormulaLines(NamedTuple):
-    """Both trees of a formula; ``None`` where there is none."""
+    """Both trees of a formula; ``None`` if there is none."""
 
     opt: TreeLines | None
     slt: TreeLines | None

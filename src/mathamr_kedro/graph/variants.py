@@ -23,7 +23,7 @@ class VariantGraph(NamedTuple):
     """A graph ready for numbers: content nodes, then virtual nodes."""
 
     graph: MathGraph
-    """Whose nodes these are: without its chunks where the variant has none."""
+    """Whose nodes these are: without its chunks if the variant has none."""
     nodes: list[int]
     """Nodes of the math graph that stay, ascending; their place is their number."""
     edges: list[Triple]

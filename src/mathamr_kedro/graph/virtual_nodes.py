@@ -12,7 +12,7 @@ Which nodes become the vectors of a post, here and in its alternatives (thesis 4
     hierarchy      formula, sentence and document virtual nodes: all of them
     none           no virtual nodes: FORMULA_n nodes and sentence roots
     global_maxsim  one virtual node over every node: FORMULA_n, sentence roots, and it
-    global_single  the same graph: the virtual node alone
+    global_single  the same graph: only the virtual node
 
 Auxiliary edges (4.3.3) link formula and sentence virtual nodes in the order of the
 document: a sentence, then its formulas.
@@ -80,9 +80,9 @@ class GraphVariant:
 
     @classmethod
     def of_record(cls, values: Mapping[str, Any]) -> GraphVariant:
-        """Return the variant that was noted with graphs or an encoder.
+        """Return the variant that was recorded with graphs or an encoder.
 
-        Where nothing is noted about sentences, there was no choice yet.
+        If nothing is recorded about sentences, there was no choice yet.
 
         >>> GraphVariant.of_record({"formula_mode": "opt"}).sentence_roots
         'document'

@@ -67,7 +67,7 @@ configs:
 
 # {title}
 
-Written by `mathamr export huggingface`. Formulas stand between dollars in LaTeX.
+Written by `mathamr export huggingface`. Formulas are LaTeX between dollars.
 
 | table | rows |
 |---|---:|

@@ -50,7 +50,7 @@ Written by `mathamr graphs export`; `mathamr graphs import FILE` puts it into a 
   reason; `"kept": true` is a note on a graph that is there.
 - `manifest.json`: every file with its counts, size and SHA-256.
 
-The graphs are made from the texts of the collection and stand under its licence: those
+The graphs are made from the texts of the collection and are under its licence: those
 of Math Stack Exchange posts (ARQMath) under CC BY-SA. Name the site and the posts by
 their ids, and pass changed graphs on under the same licence.
 """

@@ -1,7 +1,7 @@
 """Graphs of an archive for the collection that is here.
 
-An archive of the same collection is taken over byte by byte. Where this one has other
-posts (a judged subset, for instance), their graphs alone are taken: posts that are
+An archive of the same collection is taken over byte by byte. If this one has other
+posts (a judged subset, for instance), only their graphs are taken: posts that are
 texts to learn from here come last, and posts without a graph are failures.
 """
 
@@ -87,7 +87,7 @@ class ArchiveImport:
         self._survey()
 
     def describe(self, table: str) -> dict[str, int]:
-        """Return how many graphs are taken, left out, unreadable and absent."""
+        """Return how many graphs are taken, skipped, unreadable and absent."""
         survey = self._surveys[table]
         return {**survey.counts, "absent": len(survey.absent)}
 
@@ -246,7 +246,7 @@ def _make_shard(name: str, made_from: str, texts: list[str], dropped: int = 0) -
 
 
 def _read_records(text: str) -> Iterator[GraphRecord | _Unreadable]:
-    """Yield records; where one cannot be read, what is wrong with it."""
+    """Yield records; if one cannot be read, what is wrong with it."""
     for block in text.split("\n\n"):
         if not block.strip("\n"):
             continue

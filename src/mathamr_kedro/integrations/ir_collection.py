@@ -38,9 +38,9 @@ def open_dataset(
 ) -> ir_datasets.Dataset:
     """Return documents, queries and judgments of a collection.
 
-    Formulas stand between dollars. Documents of Task 1 are answers (or the documents of
+    Formulas are between dollars. Documents of Task 1 are answers (or the documents of
     an own corpus), those of Task 2 formulas by visual id; a query of Task 2 is a
-    formula. What cannot be read is left out, as in the stage ``ingestion``.
+    formula. What cannot be read is skipped, as in the stage ``ingestion``.
 
     Args:
         collection: e.g. ``open_catalog("arqmath").load("collection")``, or an

@@ -6,7 +6,7 @@ r"""The search of a project as a transformer of PyTerrier.
     (retriever % 10).search(r"is $\sqrt p$ irrational?")
     pt.Experiment([retriever, bm25], topics, qrels, ["ndcg_cut_10", "map"])
 
-Java is not needed: PyTerrier starts it for Terrier's own index alone.
+Java is not needed: PyTerrier starts it only for Terrier's own index.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _NOTHING = ""
 def _load_bm25s() -> Any:
     """Return the package, which most searches do not need and which takes a second.
 
-    It tries JAX out where it is installed, which takes three quarters of a GPU, and
+    It tries JAX if it is installed, which takes three quarters of a GPU, and
     loads numba; what it would use them for, choosing the best, is done here.
     """
     hidden = [name for name in ("jax", "numba") if name not in sys.modules]

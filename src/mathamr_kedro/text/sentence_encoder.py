@@ -17,7 +17,7 @@ _AT_ONCE = 4 * _BATCH
 
 
 class SentenceEncoder:
-    """Texts to vectors of length 1, by a model that lies in a folder.
+    """Texts to vectors of length 1, by a model in a folder.
 
     Args:
         folder: a model in the format of sentence-transformers, or of transformers

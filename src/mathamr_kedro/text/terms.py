@@ -6,7 +6,7 @@ r"""Terms for BM25: the words of a text, the tokens of LaTeX, the tuples of tree
     terms    prove that $\sqrt $2 is irrat
 
 Words are stemmed (Porter). Tokens of formulas carry a ``$``, so that the variable ``a``
-is not the article; braces and what only places symbols say nothing and are left out.
+is not the article; braces and what only places symbols say nothing and are skipped.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def list_graph_terms(graph: str) -> list[str]:
     """Return the nodes of a math graph and its edges with both their ends.
 
     ``FORMULA_n`` only counts the formulas of a text and says nothing, and nor does the
-    chunk in which a sentence stands.
+    chunk of a sentence.
 
     >>> list_graph_terms("(p / prove-01 :ARG1 (f / FORMULA_0 :opt (x / V!x)))")
     ['prove-01', 'V!x', 'prove-01 ARG1 FORMULA', 'FORMULA opt V!x']

@@ -1,6 +1,6 @@
 """Text files with columns and without a header: runs and qrels.
 
-Tabs or blanks stand between the columns, lines end in any way, empty lines do not
+Tabs or blanks separate the columns, lines end in any way, empty lines do not
 count.
 """
 
@@ -46,7 +46,7 @@ class Columns:
         """Read and split a file.
 
         Args:
-            path: the file; it is split at tabs where its first line has one, else at
+            path: the file; it is split at tabs if its first line has one, else at
                 blanks.
             bad_lines: what to do with lines of another width.
             names: how to read names beyond ASCII.
@@ -78,12 +78,12 @@ class Columns:
         return [column[number] for column in self.cells]
 
     def place(self, row: int) -> str:
-        """Return where a row stands, e.g. ``"run.tsv, line 7"``."""
+        """Return the place of a row, e.g. ``"run.tsv, line 7"``."""
         return f"{self.source}, line {self.line_numbers[row]}"
 
 
 def split_evenly(text: str, separator: str) -> list[list[str]] | None:
-    """Split all lines at once where each has the same plain form, else say None.
+    """Split all lines at once if each has the same plain form, else say None.
 
     One list for the whole file is several times faster than a list for each line.
     """

@@ -66,7 +66,7 @@ class _CountedFile(io.FileIO):
 
 @contextmanager
 def refuse_damaged_gzip(path: Path) -> Iterator[None]:
-    """Name the file where reading it, opened by :func:`open_binary`, meets damage.
+    """Name the file if reading it, opened by :func:`open_binary`, meets damage.
 
     Raises:
         MalformedInputError: it is no whole gzip file.

@@ -118,7 +118,7 @@ class Qrels:
         return Qrels(grades, self.source, self.num_unjudged_lines), tuple(unknown)
 
     def write(self, path: Path | str) -> None:
-        """Write the judgments with tabs; compressed where the name ends in ``.gz``."""
+        """Write the judgments with tabs; compressed if the name ends in ``.gz``."""
         with open_to_replace(Path(path)) as file:
             for topic, by_id in self.grades.items():
                 file.writelines(f"{topic}\t0\t{i}\t{g}\n" for i, g in by_id.items())

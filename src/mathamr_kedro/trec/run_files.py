@@ -1,6 +1,6 @@
 """Read and write run files: TREC form and both ARQMath submission forms.
 
-What is written is scored as it stands: scores are made strictly decreasing in single
+What is written is scored as it is: scores are made strictly decreasing in single
 precision, so that no tie rule of any tool can change the order.
 """
 
@@ -76,7 +76,7 @@ def write_run(
     """Write a run file, best result first; equal scores keep the order of the run.
 
     Args:
-        path: the file; compressed where it ends in ``.gz``.
+        path: the file; compressed if it ends in ``.gz``.
         run: its name becomes the last column.
         form: see :mod:`mathamr_kedro.trec.run_forms`; ``arqmath2`` writes formulas
             with their posts, the others write posts or visual ids.
@@ -101,7 +101,7 @@ def write_run(
 def separate_scores(scores: Sequence[float]) -> list[np.float32]:
     """Return falling scores as strictly falling numbers of single precision.
 
-    A score is lowered, by as little as possible, only where it would tie.
+    A score is lowered, by as little as possible, only if it would tie.
 
     >>> [float(s) for s in separate_scores([2.0, 1.0, 1.0])]
     [2.0, 1.0, 0.9999999403953552]
@@ -212,7 +212,7 @@ def _is_number(cell: str) -> bool:
 def _columns_of(
     run: Run, topic: TopicId, form: RunForm
 ) -> tuple[list[Sequence[str]], npt.NDArray[np.float64]]:
-    """Return what stands between topic and rank, and the scores."""
+    """Return what is between topic and rank, and the scores."""
     hits = run.lists[topic]
     if form == "arqmath2":
         if not isinstance(hits, FormulaHits):

@@ -29,7 +29,7 @@ _WIDTHS: dict[RunForm, int] = {"trec": 6, "arqmath1": 5, "arqmath2": 6}
 DOCUMENT_COLUMNS: dict[RunForm, int] = {"trec": 2, "arqmath1": 1, "arqmath2": 1}
 """Column of the document or formula id, from 0."""
 RANK_COLUMNS: dict[RunForm, int] = {"trec": 3, "arqmath1": 2, "arqmath2": 3}
-"""Column of the rank, from 0; the score stands right of it."""
+"""Column of the rank, from 0; the score is right of it."""
 
 _ASK = "say which it is: trec, arqmath1 or arqmath2 (--format on the command line)"
 

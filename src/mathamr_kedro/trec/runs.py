@@ -34,13 +34,13 @@ class Run:
     num_bad_lines: int = 0
     """Lines of the file that were skipped or cut."""
     task: int = 0
-    """1 (answers) or 2 (formulas); 0 where the file does not tell."""
+    """1 (answers) or 2 (formulas); 0 if the file does not tell."""
     topic_set: str = ""
     """Topics that the run is about; empty: of all sets."""
     seconds: float = 0.0
-    """Time of the searches alone, without building an index."""
+    """Time of the searches, without building an index."""
     query_seconds: Mapping[TopicId, float] = field(default_factory=dict)
-    """Time of each search; empty where several were made at once."""
+    """Time of each search; empty if several were made at once."""
     device: str = "cpu"
     """Of torch, where the searches were made."""
 
@@ -67,7 +67,7 @@ class Run:
         return hits
 
     def ranks_of(self, topic: TopicId) -> IntArray:
-        """Return the rank column of a topic; 1, 2, ... where there is none."""
+        """Return the rank column of a topic; 1, 2, ... if there is none."""
         if topic in self.ranks:
             return self.ranks[topic]
         return np.arange(1, len(self.lists[topic].scores) + 1)

@@ -62,7 +62,7 @@ def read_table(
         if problem:
             yield Failure("ingestion", path.name, f"line {line}", cells[0], *problem)
         else:
-            cells.append("")  # where a column is missing
+            cells.append("")  # a column is missing
             yield line, [cells[place] for place in places]
 
 
@@ -146,9 +146,9 @@ class _Rows:
         return line
 
     def _parse_row(self, line: str) -> list[str]:
-        """Parse a row with quotes, which may go on in the next lines."""
+        """Parse a row with quotes, which may continue on the next lines."""
         taken: list[str] = []
-        before = csv.field_size_limit(_MAX_CELL)  # global: for this row alone
+        before = csv.field_size_limit(_MAX_CELL)  # global: only for this row
         try:
             return next(csv.reader(self._continue(line, taken), delimiter="\t"))
         except (_OpenQuoteError, csv.Error):

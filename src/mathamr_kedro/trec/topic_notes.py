@@ -13,7 +13,7 @@ One rule for every reader:
   cannot be read.
 - *Calculation*, as the category is called in 2021, is the *Computation* of the other
   years.
-- A Task 2 topic ``B.x`` stands in the question of ``A.x`` and shares its notes.
+- A Task 2 topic ``B.x`` is in the question of ``A.x`` and shares its notes.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Formulas that look the same share a visual id. Task 2 judges visual ids, while systems
 return formula instances. The index comes as TSV files with a header; the visual id is
-found by the name of its column, which stands at another place in V2 and V3:
+found by the name of its column, which is at another place in V2 and V3:
 
 ```
 id  post_id  thread_id  type  visual_id  formula                                   V2

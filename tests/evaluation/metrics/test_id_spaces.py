@@ -114,7 +114,7 @@ def test_a_run_of_visual_ids_does_not_want_the_index():
     qrels = Qrels({"B.1": {"v1": 3, "v2": 0}})
     run = Run.from_scores("r", {"B.1": {"v1": 0.9, "v2": 0.8}})
     found = codes(run, qrels, TASK2, visual_ids=index)
-    assert "leave out --visual-ids" in found["already_visual"].message
+    assert "omit --visual-ids" in found["already_visual"].message
 
 
 def test_corpus_tells_what_nobody_could_return():

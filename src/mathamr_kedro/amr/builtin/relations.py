@@ -89,7 +89,7 @@ class Reduced:
         """Return the pairs to look at.
 
         Args:
-            known: paths worth a look, as ``kind + path``; where it is given, pairs that
+            known: paths worth a look, as ``kind + path``; if it is given, pairs that
                 are not next to each other are skipped unless their path is known.
         """
         pairs: list[Pair] = []

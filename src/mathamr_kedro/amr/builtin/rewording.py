@@ -89,7 +89,7 @@ _CLAIM = "suppose"
 """The parser knows that a clause without "that" can follow it."""
 
 _NOUNS_TOO = frozenset("factor fix partition plug set substitute".split())
-"""A command only where a noun phrase follows for certain."""
+"""A command only if a noun phrase follows for certain."""
 
 _DETERMINERS = frozenset(
     "a all an any both each every its the these this your".split()

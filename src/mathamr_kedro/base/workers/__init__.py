@@ -3,7 +3,7 @@
 ```
 partitions ─> batches of items ─> workers ─> results ─> partitions, in their order
                                      │ dies, hangs or raises
-                                     └─> item by item; the bad one alone is Failed
+                                     └─> item by item; only the bad one is Failed
 ```
 
 A stage gives a function from a batch of items to one result per item:

@@ -74,7 +74,7 @@ class _InProcessPool:
         self._job: Job | None = None
 
     def start(self, slot: int) -> bool:
-        """Leave it to who waits: it is this process that prepares."""
+        """Do nothing: this process prepares when somebody waits."""
         return True
 
     def submit(self, slot: int, batch: Sequence[Any]) -> None:
@@ -90,7 +90,7 @@ class _InProcessPool:
         return [(0, self._job.call(batch))] if batch is not None else []
 
     def stop(self, slot: int) -> None:
-        """Prepare the function anew at the next start."""
+        """Prepare the function again at the next start."""
         self._job = None
 
     def close(self) -> None:

@@ -115,7 +115,7 @@ class RayPool:
         alive = {node["NodeID"] for node in self._ray.nodes() if node["Alive"]}
         if slot in self._nodes:
             return "died" if self._nodes[slot] in alive else "lost"
-        # It never told where it was; Ray says so in words alone.
+        # It never told where it was; Ray says so only in words.
         return "lost" if "node has died" in str(exc) else "died"
 
 
@@ -183,7 +183,7 @@ def _join_cluster(ray: ModuleType, address: str | None) -> None:
 
 
 def _knock(address: str | None) -> None:
-    """Raise OSError where nobody listens at HOST:PORT; other addresses are Ray's."""
+    """Raise OSError if nobody listens at HOST:PORT; other addresses are Ray's."""
     if address is None or ":" not in address:
         return
     place = urlsplit(address if "//" in address else f"//{address}")

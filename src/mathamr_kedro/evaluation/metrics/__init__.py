@@ -6,7 +6,7 @@ trec ──► Run, Qrels, VisualIds
           evaluation ──► Evaluation (scores, floor, ceiling, findings)
               ├─ protocols     what a task prescribes: grades, measures, depth
               ├─ rankings      ties, repeats, depth, visual ids
-              ├─ dominance     scores where formulas outweigh words
+              ├─ dominance     scores of topics with more formulas than words
               ├─ measures      nDCG', MAP', P'@k, Bpref, ...
               └─ diagnostics   ties, unknown ids, wrong id space, ...
 ```

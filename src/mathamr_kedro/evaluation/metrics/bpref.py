@@ -70,7 +70,7 @@ def _count(grades: GradeArray, relevant_from: int) -> tuple[int, int]:
 def _preferences(
     others_above: npt.NDArray[np.int64], num_relevant: int, num_others: int
 ) -> npt.NDArray[np.float64]:
-    # Without judged non-relevant documents nothing stands above: every term is 1.
+    # Without judged non-relevant documents nothing is above: every term is 1.
     max_others = max(min(num_relevant, num_others), 1)
     return 1.0 - np.minimum(others_above, num_relevant) / max_others
 

@@ -90,7 +90,7 @@ def _check_lines(
             "were skipped or cut", count=run.num_bad_lines,
         ),
         *find(
-            "too_deep", "note", f"{{count}} results stand below depth {protocol.depth} "
+            "too_deep", "note", f"{{count}} results are below depth {protocol.depth} "
             "and are dropped", count=rankings.num_too_deep,
         ),
         *find(

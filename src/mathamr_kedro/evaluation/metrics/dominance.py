@@ -1,4 +1,4 @@
-"""Scores where formulas outweigh words (MaRF, Tables 3 and 4).
+"""Scores of topics whose formulas outweigh their words (MaRF, Tables 3 and 4).
 
 ::
 
@@ -39,7 +39,7 @@ class MathDominance:
 
     topics: Mapping[TopicId, float]
     documents: Mapping[str, float]
-    """Those that are not here are in the group of all alone."""
+    """Those that are not here are only in the group of all."""
     thresholds: tuple[float, ...] = (0.5, 0.6, 0.7)
 
     def __post_init__(self) -> None:

@@ -1,14 +1,14 @@
 """Score a run: per-topic scores with their floor and ceiling, means, break-downs.
 
-Beside each score stand three anchors, all exact:
+Each score has three anchors, all exact:
 
 - ``floor``: all judged documents of the topic in a random order, on average. Re-ranking
   the judged pool by a coin already gives nDCG' 0.57 in ARQMath-3 Task 1. Where
   judgments are of no pool (the protocol ``trec``), all documents of the collection, as
-  far as they are known: a random order of the relevant ones alone would be perfect.
+  far as they are known: a random order of only the relevant ones would be perfect.
 - ``shuffled``: the run's own results in a random order; what is above it is earned by
   the order, what is below by having found the documents.
-- ``ceiling``: all judged documents in the ideal order; P'@10 cannot reach 1 where a
+- ``ceiling``: all judged documents in the ideal order; P'@10 cannot reach 1 if a
   topic has fewer than ten relevant documents.
 """
 
@@ -98,7 +98,7 @@ class Evaluation:
         return self.scores[:, [m.name for m in self.measures].index(measure)]
 
     def break_down(self, notes: Mapping[TopicId, Mapping[str, str]]) -> list[Group]:
-        """Return means by kind of topic, where the notes about topics name it."""
+        """Return means by kind of topic, if the notes about topics name it."""
         groups = []
         for dimension in DIMENSIONS:
             values = [notes.get(t, {}).get(dimension, "") for t in self.topics]
@@ -163,7 +163,7 @@ def evaluate_run(
 def _score_lists(
     rankings: Rankings, qrels: Qrels, measures: tuple[Measure, ...]
 ) -> FloatArray:
-    """Return the scores alone, shape (topics, measures); a missing topic has 0."""
+    """Return only the scores, shape (topics, measures); a missing topic has 0."""
     scores = np.zeros((len(qrels.grades), len(measures)))
     for row, (topic, by_id) in enumerate(qrels.grades.items()):
         if topic in rankings.lists:

@@ -29,7 +29,7 @@ def find(
     cases: Collection[str] = (),
     count: int | None = None,
 ) -> list[Finding]:
-    """Return one finding, or none where the count is zero.
+    """Return one finding, or none if the count is zero.
 
     Args:
         code: short name.

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from mathamr_kedro.base.types import Grade
 
 GradeArray = npt.NDArray[np.int64]
-"""Grades of documents, best rank first; :data:`UNJUDGED` where there is none."""
+"""Grades of documents, best rank first; :data:`UNJUDGED` if there is none."""
 
 UNJUDGED = -1
 """Stands for a document without judgment; every measure counts it as not relevant."""

@@ -2,7 +2,7 @@
 
 Numbers join without complaint: formula ids against visual ids, or the visual ids of
 2020 against those of the V3 index, give a score, only a wrong one. Where ids mean the
-same, the top results of a topic are judged *for that topic*; where they do not, hits
+same, the top results of a topic are judged *for that topic*; if they do not, hits
 fall on any topic's documents alike.
 """
 
@@ -119,7 +119,7 @@ def _check_formulas(
     ]
     findings += find(
         "not_retrievable", "warning", "{count} results are formulas with the issue "
-        "'d', which stand in no post and must not be returned", hidden,
+        "'d', which are in no post and must not be returned", hidden,
     )  # fmt: skip
     as_they_are = mapped = 0
     for topic, hits in rankings.lists.items():
@@ -130,7 +130,7 @@ def _check_formulas(
         findings += find(
             "already_visual", "warning", f"{{count}} results are judged as they are, "
             f"but only {mapped:,} by their visual ids: the run seems to hold visual "
-            "ids already; leave out --visual-ids", count=as_they_are,
+            "ids already; omit --visual-ids", count=as_they_are,
         )  # fmt: skip
     judged_ids = dict.fromkeys(chain.from_iterable(qrels.grades.values()))
     absent = [i for i in judged_ids if i not in visual_ids.known]

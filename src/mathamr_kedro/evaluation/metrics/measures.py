@@ -2,7 +2,7 @@
 
 A prime (``'``) removes unjudged documents first. A name may end in the lowest grade
 that counts as relevant, ``(rel=3)``; NTCIR-12 calls grade 3 ``full``, 1 ``partial``.
-trec_eval's names stand for the same measures: ``ndcg_cut_10`` is ``nDCG@10``.
+trec_eval's names are understood too: ``ndcg_cut_10`` is ``nDCG@10``.
 """
 
 from __future__ import annotations

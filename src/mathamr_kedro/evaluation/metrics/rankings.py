@@ -1,6 +1,6 @@
 """The order in which results are scored: ties, repeats, depth, visual ids.
 
-trec_eval looks at the scores alone, rounded to single precision, and breaks ties by
+trec_eval only looks at the scores, rounded to single precision, and breaks ties by
 document id, the *larger string* first; the rank column is ignored:
 
 ```
@@ -35,7 +35,7 @@ class Rankings(NamedTuple):
     num_repeats: int
     """Results dropped because their document came before."""
     num_too_deep: int
-    """Results dropped because they stand below the depth."""
+    """Results dropped because they are below the depth."""
     unknown_ids: list[FormulaId]
     """Formula ids dropped because the index does not know them."""
 
@@ -111,7 +111,7 @@ class Ranked(NamedTuple):
 def rank_documents(
     hits: Hits, depth: int | None = None, ranks: IntArray | None = None
 ) -> Ranked:
-    """Rank documents by trec_eval's rule, or by their ranks where these are given."""
+    """Rank documents by trec_eval's rule, or by their ranks if these are given."""
     kept = _first_places(hits.ids)
     ids = _take(hits.ids, kept)
     scores = hits.scores if kept is None else hits.scores[kept]
@@ -165,7 +165,7 @@ def _single_precision(scores: FloatArray) -> npt.NDArray[np.float32]:
 
 
 def _first_places(ids: Sequence[str]) -> IntArray | None:
-    """Return where each id stands for the first time; None: there are no repeats."""
+    """Return where each id occurs for the first time; None: there are no repeats."""
     if len(set(ids)) == len(ids):
         return None
     first: dict[str, int] = {}

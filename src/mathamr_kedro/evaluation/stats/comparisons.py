@@ -23,7 +23,7 @@ from mathamr_kedro.evaluation.stats.paired_tests import (
 
 QUERY_SECONDS = "seconds_per_query"
 """Time of each query: less is better. Tested in place of queries per second, which
-have no value per topic: n / Σ t_i differs where the mean of the t_i does."""
+have no value per topic: n / Σ t_i differs when the mean of the t_i does."""
 
 TopicScores = Mapping[str, Mapping[str, FloatArray]]
 """Scores by condition and measure, one per topic, topics in the same order in all."""

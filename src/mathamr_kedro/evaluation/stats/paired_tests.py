@@ -61,7 +61,7 @@ def randomisation_test(
 
         p = P(|mean(± d)| ≥ |mean(d)|)
 
-    All signs are tried where they are no more than ``num_samples``; else that many are
+    All signs are tried if they are no more than ``num_samples``; else that many are
     drawn, and p = (hits + 1) / (num_samples + 1).
 
     Args:

@@ -131,7 +131,7 @@ def mean_table(layout: Layout, results: Results) -> Table:
 
 
 def _mean_rows(layout: Layout, name: str, results: Results) -> Iterator[Row]:
-    """Yield the row of a condition, and one per machine where there are several."""
+    """Yield the row of a condition, and one per machine if there are several."""
     labels, found = layout.rows[name], results.get(name, ())
     machines = {c.key: _list_machines(found, c.key) for c in layout.columns}
     mixed = {key for key, used in machines.items() if len(used) > 1}

@@ -20,7 +20,7 @@ from typing import TypeAlias
 from mathamr_kedro.base.formatting import format_score
 
 MISSING = "–"
-"""Shown where there is no figure."""
+"""Shown if there is no figure."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Column:
     key: str
     """Name of the measure or figure."""
     title: str
-    """``{device}`` stands for what was measured: CPU, GPU, or both."""
+    """``{device}`` is replaced by what was measured: CPU, GPU, or both."""
     decimals: int = 3
     group: str = ""
     """Heading over several columns."""
@@ -54,7 +54,7 @@ class Figure:
 
 
 Content: TypeAlias = Figure | str | None
-"""What stands in a cell: a number, a text, or nothing."""
+"""Content of a cell: a number, a text, or nothing."""
 
 
 @dataclass(frozen=True)

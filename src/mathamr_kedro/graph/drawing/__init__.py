@@ -2,7 +2,7 @@
 
 ::
 
-    placement   where each node stands: left to right, row by row
+    placement   where each node is drawn: left to right, row by row
     svg         draw_math_graph: the picture, with its virtual nodes
     page        write_page: the picture in one HTML file, members lit by the mouse
 """

@@ -1,8 +1,8 @@
-"""Where the nodes of a math graph stand in a drawing: left to right, row by row.
+"""Where the nodes of a math graph are drawn: left to right, row by row.
 
 ::
 
-    show-01 ──ARG0── you                       a node stands right of its parent,
+    show-01 ──ARG0── you                       a node is right of its parent,
         └─────ARG1── even-01 ──ARG1── ...      the first child on the same row
 
 A layout tree is a chain of "next" symbols, so it runs along a row as the formula does.
@@ -53,7 +53,7 @@ class Box(NamedTuple):
 
     @classmethod
     def around(cls, boxes: Iterable[Box]) -> Box | None:
-        """Return the smallest rectangle around all; ``None`` where there is none."""
+        """Return the smallest rectangle around all; ``None`` if there is none."""
         return reduce(cls.join, found) if (found := list(boxes)) else None
 
 

@@ -3,7 +3,7 @@
 ::
 
     layout     which files a folder has, what meta.json says
-    writer     ShardWriter: graphs to files                        NumPy alone
+    writer     ShardWriter: graphs to files                        only NumPy
     reader     GraphShards: single graphs, batches on the host     torch from here on
     device     DeviceShards: the files on a GPU, batches of fixed size
     batches    GraphBatch: several graphs as one

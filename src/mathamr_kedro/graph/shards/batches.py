@@ -41,7 +41,7 @@ class GraphBatch:
     representative_kind: Tensor
     representative_label: Tensor
     representative_row: Tensor
-    """(P,) where each stands in the files of the shards; -1 for graphs in no shard."""
+    """(P,) the place of each in the files of the shards; -1 for graphs in no shard."""
     representative_ptr: Tensor
     """(G + 1,)"""
     text: Tensor | None = None
@@ -54,7 +54,7 @@ class GraphBatch:
         schema: GraphSchema,
         text: NDArray[np.floating] | None = None,
     ) -> GraphBatch:
-        """Make a batch of one graph that stands in no shard, such as a query.
+        """Make a batch of one graph that is in no shard, such as a query.
 
         Args:
             graph: its arrays.

@@ -117,7 +117,7 @@ class _Spread(NamedTuple):
     """The elements of some graphs in one file, with spare ones behind."""
 
     element: Tensor
-    """Where each element stands in the file; 0 for spare ones."""
+    """Place of each element in the file; 0 for spare ones."""
     graph: Tensor
     """The graph of each element, as a number in the batch."""
     number: Tensor

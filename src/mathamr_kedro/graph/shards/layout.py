@@ -17,10 +17,10 @@
       representative*.npy        node, kind, number, label
       edge.high.npy ...          upper halves of node numbers, only of wide graphs
       texts.npy                  a vector of a sentence encoder per graph, in half
-                                 precision; only where an encoder reads them
+                                 precision; only if an encoder reads them
 
 Node numbers count from 0 in each graph and take two bytes. A graph of 65,536 nodes or
-more is *wide*: the upper two bytes of its node numbers stand in the ``.high`` files, so
+more is *wide*: the upper two bytes of its node numbers are in the ``.high`` files, so
 one large post does not double the size of all others.
 """
 
@@ -86,7 +86,7 @@ class ShardMeta:
 
     @property
     def array_types(self) -> dict[str, np.dtype[Any]]:
-        """Data type of each file; node types take four bytes only where they must."""
+        """Data type of each file; node types take four bytes only if they must."""
         types: dict[str, type[np.unsignedinteger[Any]]] = {
             "node_type": np.uint16
             if self.schema.num_node_types + 3 <= WIDE

@@ -28,7 +28,7 @@ from mathamr_kedro.graph.shards.texts import open_texts
 Offsets: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = NDArray[np.int32]
 
-_REMEDY = "run the stage 'preprocessing' again, it makes the graphs anew"
+_REMEDY = "run the stage 'preprocessing' again, it rebuilds the graphs"
 
 
 def _offsets(counts: NDArray[Any]) -> Offsets:
@@ -131,7 +131,7 @@ class GraphShards:
         """Return formula ids and visual ids of the formulas of some graphs.
 
         There is one for each representative of kind ``FORMULA``, in their order; an
-        empty one where the graph was written without names.
+        empty one if the graph was written without names.
         """
         chosen = np.asarray(positions, dtype=np.int64)
         bounds = self._formula_bounds
@@ -148,7 +148,7 @@ class GraphShards:
     def number_formulas(
         self, positions: Sequence[int] | NDArray[Any]
     ) -> NDArray[np.int64]:
-        """Return where the formulas of some graphs stand among those of all graphs."""
+        """Return the places of the formulas of some graphs among all formulas."""
         chosen = np.asarray(positions, dtype=np.int64)
         return _spread(self._formula_bounds["formula"], chosen)
 
@@ -222,7 +222,7 @@ class GraphShards:
         )
 
     def whole(self, name: str) -> NDArray[Any]:
-        """One file for all graphs, as int32 where there are wide graphs."""
+        """One file for all graphs, as int32 if there are wide graphs."""
         group = next(g for g, names in GROUPS.items() if name in names)
         values = self.arrays[name]
         if name not in NODE_NUMBERS or self.wide.size == 0:
@@ -271,7 +271,7 @@ class _Picked:
         return np.repeat(values, self.counts[group])
 
     def slices(self, name: str, group: str) -> NDArray[Any]:
-        """Elements of the graphs; fastest where graphs have many of them."""
+        """Elements of the graphs; fastest if graphs have many of them."""
         values = self._shards.arrays[name]
         starts = self._starts[group]
         bounds = zip(
@@ -281,13 +281,13 @@ class _Picked:
         return self._finish(np.concatenate(parts), name, group)
 
     def take(self, name: str, group: str) -> NDArray[Any]:
-        """Elements of the graphs; fastest where graphs have few of them."""
+        """Elements of the graphs; fastest if graphs have few of them."""
         return self._finish(
             self._shards.arrays[name].take(self.rows(group)), name, group
         )
 
     def rows(self, group: str) -> Offsets:
-        """Where the elements of the graphs stand in the files."""
+        """Places of the elements of the graphs in the files."""
         if group not in self._known:
             elements = spread_ranges(self._starts[group], self.counts[group])
             self._known[group] = elements

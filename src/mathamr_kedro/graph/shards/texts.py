@@ -1,6 +1,6 @@
 """Vectors of a sentence encoder for the graphs that they belong to.
 
-Encoding takes long, so it goes on where it was stopped::
+Encoding takes long, so it can be resumed::
 
     folder/
       .texts.part    rows that are encoded, in half precision
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.base.checksums import replace_checked_file
 from mathamr_kedro.base.errors import MalformedInputError
-from mathamr_kedro.base.files import allot_file, write_text
+from mathamr_kedro.base.files import reserve_file, write_text
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.graph.shards.layout import TEXTS
 
@@ -30,7 +30,7 @@ _AT_ONCE = 256
 
 
 def open_texts(folder: Path, rows: int) -> NDArray[np.float16] | None:
-    """Return the vectors of all graphs, unread; ``None`` where there are none.
+    """Return the vectors of all graphs, unread; ``None`` if there are none.
 
     Raises:
         MalformedInputError: they are of other graphs.
@@ -55,7 +55,7 @@ def write_texts(
     total: int | None = None,
     width: int = 0,
 ) -> int:
-    """Encode the texts of graphs, or go on; nothing happens where it is done.
+    """Encode the texts of graphs, or resume; do nothing if they are encoded.
 
     Args:
         path: ``.npy`` file, a row for each graph in half precision.
@@ -83,7 +83,7 @@ def write_texts(
         if table is None:  # on disk: memory holds what was just written
             width = vectors.shape[1]
             table = np.memmap(part, np.float16, "w+", shape=(rows, width))
-            allot_file(part)
+            reserve_file(part)
         table[[row for row, _ in batch]] = vectors
         table.flush()
         done += len(batch)

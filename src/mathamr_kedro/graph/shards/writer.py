@@ -62,7 +62,7 @@ class _ArrayFile:
 
 
 class ShardWriter:
-    """Append graphs to a new folder, which appears whole or not at all.
+    """Append graphs to a new folder, which appears atomically.
 
     ::
 
@@ -141,7 +141,7 @@ class ShardWriter:
         self._names.clear()
 
     def _append_text(self, name: str, length: str, strings: Sequence[str]) -> None:
-        # Surrogates may stand in the ids of a damaged collection.
+        # Surrogates may be in the ids of a damaged collection.
         encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
         lengths = np.array([len(e) for e in encoded], dtype=np.int64)
         if lengths.max(initial=0) >= WIDE:

@@ -97,7 +97,7 @@ def parse_comments(
 def parse_texts(
     texts: ShardedTable, parser: Mapping[str, Any], parameters: Mapping[str, Any]
 ) -> ShardPairs:
-    """Parse texts of posts or topics to AMR graphs; note why a text has none.
+    """Parse texts of posts or topics to AMR graphs; record why a text has none.
 
     A text that the same parser has parsed before is not parsed again. Of topics, parts
     may be parsed as well.
@@ -196,7 +196,7 @@ def _make_partitions(
     known: KnownGraphs,
     waiting: _Waiting,
 ) -> Iterator[Partition]:
-    """Yield the texts to parse; note all rows, and what is known of them."""
+    """Yield the texts to parse; keep all rows, and what is known of them."""
     for name, table in pieces:
         rows: list[Any] = list(RecordTables(record).read(table))
         if record is Comment:  # of comments only the formulas are wanted

@@ -1,6 +1,6 @@
 """Graphs of texts that an earlier run has parsed already, found by the text's checksum.
 
-Adding posts to a collection, or trying failed ones again, parses those alone.
+Adding posts to a collection, or trying failed ones again, parses only those.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def checksum_text(text: str) -> str:
 
 
 class KnownGraphs:
-    """Where the graphs of parsed texts stand in some shards; 20 bytes for each.
+    """The places of graphs of parsed texts in some shards; 20 bytes for each.
 
     Args:
         files: shards of graphs, made by the same parser.

@@ -16,7 +16,7 @@ class GraphFusionConfig:
     """What the stage reads from ``conf/<env>/parameters/graph_fusion.yml``."""
 
     mode: FusionMode = "mathamr_plus"
-    """``mathamr_plus``: both trees (thesis 3.1); ``mathamr``: operator trees alone."""
+    """``mathamr_plus``: both trees (thesis 3.1); ``mathamr``: only operator trees."""
     workers: WorkerConfig = field(default_factory=WorkerConfig)
 
     @classmethod
