@@ -35,7 +35,7 @@ def test_unfinished_folder_is_refused(folder):
     with pytest.raises(MissingInputError, match="missing"):
         folder.files()
     write(folder, "posts-0")
-    with pytest.raises(MissingInputError, match=r"unfinished.*goes on"):
+    with pytest.raises(MissingInputError, match=r"unfinished.*resumes"):
         folder.files()
 
 
