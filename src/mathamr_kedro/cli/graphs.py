@@ -15,6 +15,7 @@ from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.shards import EndOfShards
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.hints import complete_commands
 from mathamr_kedro.integrations.graph_archive import (
     ArchivedFile,
     GraphArchive,
@@ -22,9 +23,8 @@ from mathamr_kedro.integrations.graph_archive import (
     format_pairs,
     write_archive,
 )
-from mathamr_kedro.hints import complete_commands
-from mathamr_kedro.project import open_catalog
 from mathamr_kedro.integrations.graph_import import ArchiveImport, KnownPosts
+from mathamr_kedro.project import open_catalog
 
 _GRAPHS = {"topics": "topic_math_graphs", "posts": "math_graphs"}
 _FAILURES = {
