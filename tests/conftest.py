@@ -149,7 +149,8 @@ def pytest_collection_modifyitems(
     other programs than the package's own is slow by definition: ``make test`` runs
     everywhere alike.
     """
-    took = config.cache.get(_DURATIONS, {}) if config.cache is not None else {}
+    cache = getattr(config, "cache", None)  # absent with `-p no:cacheprovider`
+    took = cache.get(_DURATIONS, {}) if cache is not None else {}
     items.sort(key=lambda item: -took.get(_name_file(item.nodeid), 0.0))
     for marker, (is_met, reason) in _NEEDS.items():
         marked = [item for item in items if item.get_closest_marker(marker)]
@@ -162,14 +163,14 @@ def pytest_collection_modifyitems(
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Keep how long files took, as pytest itself has measured it."""
-    config = session.config
-    if "PYTEST_XDIST_WORKER" in os.environ or config.cache is None:
+    cache = getattr(session.config, "cache", None)
+    if "PYTEST_XDIST_WORKER" in os.environ or cache is None:
         return
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     reports = [report for found in reporter.stats.values() for report in found]
     took: dict[str, float] = {}
     for report in reports:
         if isinstance(report, pytest.TestReport):
             file = _name_file(report.nodeid)
             took[file] = took.get(file, 0.0) + report.duration
-    config.cache.set(_DURATIONS, config.cache.get(_DURATIONS, {}) | took)
+    cache.set(_DURATIONS, cache.get(_DURATIONS, {}) | took)
