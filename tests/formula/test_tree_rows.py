@@ -12,7 +12,7 @@ from mathamr_kedro.formula import FormulaTree, FormulaTrees, tree_rows
 from mathamr_kedro.formula.tree_rows import (
     BuildTrees,
     TreeRow,
-    _write_deviations,
+    write_deviations,
 )
 from mathamr_kedro.formula.tree_store import TreeStore
 from tests.formula.batches import build_batch
@@ -114,7 +114,7 @@ def test_row_gives_the_trees_back():
 
 def test_deviations_survive_their_line():
     counts = Counter({"unknown_tag:a=b": 3, "empty": 1, "odd reason": 2})
-    line = _write_deviations(counts)
+    line = write_deviations(counts)
     assert line == "empty=1 odd_reason=2 unknown_tag:a=b=3"
     row = TreeRow("1", "1", None, None, deviations=line)
     assert row.count_deviations()["unknown_tag:a=b"] == 3

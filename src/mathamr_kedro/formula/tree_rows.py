@@ -112,7 +112,7 @@ class TreeRow(NamedTuple):
             opt.to_string() if opt is not None else None,
             slt_source,
             opt_source,
-            _write_deviations(reasons),
+            write_deviations(reasons),
         )
 
     @classmethod
@@ -205,10 +205,10 @@ def _read(
     return mathamr_kedro.formula.trees_from_latex(latex, mode="total")
 
 
-def _write_deviations(reasons: Counter[str]) -> str:
+def write_deviations(reasons: Counter[str]) -> str:
     """Return reasons with their counts as one line, in alphabetical order.
 
-    >>> _write_deviations(Counter({"unknown_tag:ms": 2, "empty": 1}))
+    >>> write_deviations(Counter({"unknown_tag:ms": 2, "empty": 1}))
     'empty=1 unknown_tag:ms=2'
     """
     return " ".join(

@@ -10,7 +10,7 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.formula import FormulaTree
 from mathamr_kedro.formula.graphs.shared_graph import build_shared_graph
 from mathamr_kedro.formula.graphs.substitution import (
-    _list_orders,
+    list_orders,
     substitute_substructures,
 )
 
@@ -25,7 +25,7 @@ def names(indexes):
 
 
 def test_orders_climb_from_the_leaves():
-    leaves, parents, grandparents = _list_orders(GRAPH)
+    leaves, parents, grandparents = list_orders(GRAPH)
     assert names(leaves) == {"V!a", "V!b", "V!c", "V!d"}
     assert names(parents) == {"U!eq", "U!plus", "U!times"}
     assert names(grandparents) == {"U!eq", "U!plus"}

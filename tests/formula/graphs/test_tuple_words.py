@@ -6,7 +6,7 @@ import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.formula import FormulaTree
-from mathamr_kedro.formula.graphs.tuple_words import TupleEncoder, _split_label
+from mathamr_kedro.formula.graphs.tuple_words import TupleEncoder, split_label
 from mathamr_kedro.formula.tuples import SymbolPair
 
 
@@ -24,11 +24,11 @@ from mathamr_kedro.formula.tuples import SymbolPair
     ],
 )
 def test_labels_are_split_into_tokens(label, mode, tokens):
-    assert _split_label(label, mode) == tokens
+    assert split_label(label, mode) == tokens
 
 
 def test_numbers_stay_whole_on_request():
-    assert _split_label("N!12", split_numbers=False) == ["N!", "12"]
+    assert split_label("N!12", split_numbers=False) == ["N!", "12"]
 
 
 def test_equal_parts_are_equal_characters():

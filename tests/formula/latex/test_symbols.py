@@ -9,7 +9,7 @@ from mathamr_kedro.formula.latex.symbols import (
     LIMITS,
     SYMBOLS,
     Symbol,
-    _label_meaning,
+    label_meaning,
 )
 
 ROLES = (
@@ -85,7 +85,7 @@ def test_minus_typed_as_a_character_is_a_letter_in_the_layout():
     ],
 )
 def test_meaning_has_a_label(meaning, label):
-    assert _label_meaning(meaning) == label
+    assert label_meaning(meaning) == label
 
 
 def test_invisible_operators_have_no_label():

@@ -8,7 +8,7 @@ import pytest
 
 from mathamr_kedro.formula import opt_from_mathml, slt_from_mathml
 from mathamr_kedro.formula.mathml import TreeError
-from mathamr_kedro.formula.mathml.markup import MAX_CHARACTERS, _repair_markup
+from mathamr_kedro.formula.mathml.markup import MAX_CHARACTERS, repair_markup
 
 PARALLEL = """<math><semantics><mfrac><mi>a</mi><mi>b</mi></mfrac>
 <annotation-xml encoding="MathML-Content"><apply><divide/><ci>a</ci><ci>b</ci></apply>
@@ -71,7 +71,7 @@ def test_strict_mode_reads_damaged_cells_too():
 
 
 def test_name_that_is_closed_somewhere_stays_a_tag():
-    assert _repair_markup("<foo>x</foo><<bar") == "<foo>x</foo>&lt;&lt;bar"
+    assert repair_markup("<foo>x</foo><<bar") == "<foo>x</foo>&lt;&lt;bar"
 
 
 def test_each_reader_takes_its_branch_of_parallel_markup():

@@ -65,7 +65,7 @@ def substitute_substructures(
     return cut.keep(_find_reachable(cut))
 
 
-def _list_orders(graph: FormulaGraph, max_order: int = 3) -> list[list[int]]:
+def list_orders(graph: FormulaGraph, max_order: int = 3) -> list[list[int]]:
     """Return the leaves, the parents of leaves, their parents, up to ``max_order``.
 
     A node is in several lists when the paths down to its leaves differ in length.
@@ -87,7 +87,7 @@ def _choose(
     graph: FormulaGraph, random: Random, probabilities: Sequence[float]
 ) -> set[int]:
     chosen: set[int] = set()
-    orders = _list_orders(graph, len(probabilities))
+    orders = list_orders(graph, len(probabilities))
     for probability, order in zip(probabilities, orders, strict=True):
         chosen.update(index for index in order if random.random() < probability)
     return chosen

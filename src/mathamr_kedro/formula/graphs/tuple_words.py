@@ -70,7 +70,7 @@ class TupleEncoder:
         return [
             token
             for label in (pair.first, pair.second)
-            for token in _split_label(label, self.mode, self.split_numbers)
+            for token in split_label(label, self.mode, self.split_numbers)
         ]
 
     def encode(self, pair: SymbolPair) -> str:
@@ -106,7 +106,7 @@ class TupleEncoder:
         return "".join(out)
 
 
-def _split_label(
+def split_label(
     label: str, mode: TokenMode = "both_separated", split_numbers: bool = True
 ) -> list[str]:
     """Return the tokens of a label.
@@ -117,7 +117,7 @@ def _split_label(
             ``"value"`` one of them, ``"whole"`` the label as it is.
         split_numbers: give each digit of a number a token of its own.
 
-    >>> _split_label("N!12"), _split_label("+"), _split_label("V!x", "whole")
+    >>> split_label("N!12"), split_label("+"), split_label("V!x", "whole")
     (['N!', '1', '2'], ['+'], ['V!x'])
     """
     kind, mark, value = label.partition("!")

@@ -40,10 +40,10 @@ _IDENTIFIERS = frozenset(
 
 
 @lru_cache(maxsize=2048)
-def _label_meaning(meaning: str) -> str:
+def label_meaning(meaning: str) -> str:
     """Return the operator-tree label of a meaning.
 
-    >>> _label_meaning("plus"), _label_meaning("equals"), _label_meaning("binomial")
+    >>> label_meaning("plus"), label_meaning("equals"), label_meaning("binomial")
     ('U!plus', 'U!eq', 'O!binomial')
     """
     if meaning in _LABELS:
@@ -156,7 +156,7 @@ class Symbol:
         if self.role == "NUMBER":
             return "N!" + clean_text(meaning or text)
         if meaning:
-            return _label_meaning(meaning)
+            return label_meaning(meaning)
         shown = self.font.restyle(text)
         if shown is None:
             plain = text or self.name or self.role

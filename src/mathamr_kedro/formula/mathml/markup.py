@@ -133,7 +133,7 @@ def _read_damaged(text: str, deviations: list[str] | None) -> etree._Element:
         if root is not None:
             return root
     _refuse_deep_markup(text)
-    repaired = _repair_markup(text)
+    repaired = repair_markup(text)
     if deviations is not None:
         deviations.append("repaired_markup")
     root = _try_xml(repaired)
@@ -200,13 +200,13 @@ def _refuse_deep_markup(text: str) -> None:
                 )
 
 
-def _repair_markup(text: str) -> str:
+def repair_markup(text: str) -> str:
     """Return text with every stray ``<`` and ``&`` escaped and entities spelt out.
 
     A ``<`` is stray unless it begins a tag of MathML or of a name that is closed
     somewhere in the text.
 
-    >>> _repair_markup("<mo><</mo><mi>&alpha;</mi><mtext>0<r≤1 & x<b c</mtext>")
+    >>> repair_markup("<mo><</mo><mi>&alpha;</mi><mtext>0<r≤1 & x<b c</mtext>")
     '<mo>&lt;</mo><mi>α</mi><mtext>0&lt;r≤1 &amp; x&lt;b c</mtext>'
     """
     known = MATHML_TAGS.union(name.lower() for name in _CLOSED_NAMES.findall(text))

@@ -42,10 +42,3 @@ def test_bar_turns_into_a_fence_or_a_separator():
     assert BarRules.turn_bar(bar, "OPEN").slt == "|"
     assert BarRules.turn_bar(bar, "PUNCT").slt == "∣"
     assert BarRules.turn_bar(SYMBOLS[r"\|"], "OPEN").text == "‖"
-
-
-def test_bars_are_turned_however_many_kinds_there_were(monkeypatch):
-    full = dict.fromkeys(range(1001))
-    monkeypatch.setattr("mathamr_kedro.formula.latex.grammar.bars._bars", full)
-    assert BarRules.turn_bar(SYMBOLS["|"], "CLOSE").role == "CLOSE"
-    assert len(full) == 1001

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.formula.latex import trees_from_latex
-from mathamr_kedro.formula.latex.grammar.cursor import _closes
-from mathamr_kedro.formula.latex.grammar.rows import _Grammar, parse_row
+from mathamr_kedro.formula.latex.grammar.rows import Grammar, parse_row
 from mathamr_kedro.formula.latex.limits import LimitError
 from mathamr_kedro.formula.latex.symbols import SYMBOLS
 
@@ -26,20 +25,14 @@ def test_row_that_takes_too_many_steps_is_given_up(monkeypatch):
 def test_factor_is_read_once_at_each_place():
     """Without memory, each level of parentheses would double the work."""
     depth = 25
-    grammar = _Grammar(_row("(" * depth + "a=b" + ")" * depth), True, 1)
+    grammar = Grammar(_row("(" * depth + "a=b" + ")" * depth), True, 1)
 
     assert grammar.anything() is not None
     assert len(grammar.factors) <= 3 * depth
 
 
 def test_failed_rule_leaves_the_place_where_it_was():
-    grammar = _Grammar(_row("(a"), True, 1)
+    grammar = Grammar(_row("(a"), True, 1)
 
     assert grammar.factor() is None
     assert grammar.i == 0
-
-
-def test_fences_of_one_kind_close_each_other():
-    assert _closes(SYMBOLS["("], SYMBOLS[")"])
-    assert not _closes(SYMBOLS["("], SYMBOLS["]"])
-    assert not _closes(SYMBOLS["a"], SYMBOLS["b"])

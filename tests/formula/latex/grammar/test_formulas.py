@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.formula.latex import trees_from_latex
-from mathamr_kedro.formula.latex.grammar.formulas import _relate
-from mathamr_kedro.formula.latex.symbols import SYMBOLS
 
 
 @pytest.mark.parametrize(
@@ -36,11 +34,3 @@ from mathamr_kedro.formula.latex.symbols import SYMBOLS
 )
 def test_relations_and_lists_nest(latex, opt):
     assert trees_from_latex(latex).opt.to_string() == opt
-
-
-def test_one_relation_is_an_application_and_more_are_a_chain():
-    a, b, c, equals = (SYMBOLS[token] for token in "abc=")
-
-    assert _relate([a]) is a
-    assert _relate([a, equals, b]).op is equals
-    assert _relate([a, equals, b, equals, c]).op.meaning == "multirelation"

@@ -29,7 +29,7 @@ from mathamr_kedro.formula.latex.nodes import App, Item, ScriptMark
 from mathamr_kedro.formula.latex.symbols import ABSENT, INVISIBLE_COMMA, Symbol
 
 
-class _Grammar(FenceRules):
+class Grammar(FenceRules):
     """All rules: those of whole rows and scripts, and which rule reads a factor."""
 
     def factor(self) -> Item | None:
@@ -197,10 +197,10 @@ class _Grammar(FenceRules):
             self.i += 1
         if self.i > start:
             return _join_primes(self.items[start : self.i])
-        return self.one_subscript(_Grammar.one_superscript)
+        return self.one_subscript(Grammar.one_superscript)
 
     def one_subscript(
-        self, inner: Callable[[_Grammar], Item | None] | None = None
+        self, inner: Callable[[Grammar], Item | None] | None = None
     ) -> Item | None:
         """Return formulas, an operator and its right side, or an operator."""
         start = self.i
@@ -218,7 +218,7 @@ class _Grammar(FenceRules):
             return op
         if self.roles[start] == "OPEN":
             self.i = start + 1
-            result = (inner or _Grammar.one_subscript)(self)
+            result = (inner or Grammar.one_subscript)(self)
             if result is not None and self.roles[self.i] == "CLOSE":
                 self.i += 1
                 return fence([self.items[start], result, self.items[self.i - 1]])
@@ -227,17 +227,17 @@ class _Grammar(FenceRules):
 
 
 _PLAIN = ATOMS | {"NUMBER"}
-_RULES: dict[str, Callable[[_Grammar], Item | None]] = {
-    "ARRAY": _Grammar.array,
-    **dict.fromkeys(FUNCTIONS, _Grammar.function),
-    **dict.fromkeys(FLOATS, _Grammar.prescripted),
-    "INTOP": _Grammar.integral,
-    **dict.fromkeys(BIG_OPERATORS - {"INTOP"}, _Grammar.big_operator),
-    "OPERATOR": _Grammar.operator,
-    "OPEN": _Grammar.opened,
-    "VERTBAR": _Grammar.bar,
-    "MIDDLE": _Grammar.bar,
-    "RELOP": _Grammar.bracket,
+_RULES: dict[str, Callable[[Grammar], Item | None]] = {
+    "ARRAY": Grammar.array,
+    **dict.fromkeys(FUNCTIONS, Grammar.function),
+    **dict.fromkeys(FLOATS, Grammar.prescripted),
+    "INTOP": Grammar.integral,
+    **dict.fromkeys(BIG_OPERATORS - {"INTOP"}, Grammar.big_operator),
+    "OPERATOR": Grammar.operator,
+    "OPEN": Grammar.opened,
+    "VERTBAR": Grammar.bar,
+    "MIDDLE": Grammar.bar,
+    "RELOP": Grammar.bracket,
 }
 
 
@@ -255,15 +255,15 @@ def parse_row(items: Sequence[Item], rule: str = "anything") -> Item | None:
         if items[0].role in _PLAIN and not items[1].floats:
             return attach_script(items[0], items[1])  # most rows of two are x^2
     quantum, bars = True, 1
-    grammar = _Grammar(items, quantum, bars)
+    grammar = Grammar(items, quantum, bars)
     result = getattr(grammar, rule)()
     if result is None and grammar.saw_quantum:
         quantum = False
-        grammar = _Grammar(items, quantum, bars)
+        grammar = Grammar(items, quantum, bars)
         result = getattr(grammar, rule)()
     while result is None and grammar.saw_deep_bars and bars < 3:
         bars += 1
-        grammar = _Grammar(items, quantum, bars)
+        grammar = Grammar(items, quantum, bars)
         result = getattr(grammar, rule)()
     return result
 
