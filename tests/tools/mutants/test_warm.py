@@ -10,6 +10,8 @@ import pytest
 from tools.mutants.__main__ import run_tests
 from tools.mutants.warm import WarmPython
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def python():
