@@ -11,15 +11,14 @@ from omegaconf import OmegaConf
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.records import Failure, Formula, Judgment, TrainingPair
 from mathamr_kedro.corpus import (
-    ChosenCollection,
     Collection,
-    JudgedSubset,
+    PostChoice,
     RawComment,
     RawPost,
     RawTopic,
+    SubsetCollection,
     SubsetConfig,
 )
-from mathamr_kedro.corpus.chosen import ChosenPosts
 from tests.conftest import PROJECT
 
 
@@ -59,7 +58,7 @@ class Threads(Collection):
         super().__init__("whole")
         self._judgments = judgments
 
-    def check_layout(self) -> list[Path]:
+    def list_files(self, part: str) -> list[Path]:
         return []
 
     def checksum(self, *parts: str) -> str:
@@ -91,23 +90,23 @@ class Threads(Collection):
 
 
 def choose(**config) -> tuple[dict[str, list[str]], dict[str, int]]:
-    rows, counts = JudgedSubset(Threads(), SubsetConfig(**config)).choose("accepted")
+    rows, counts = PostChoice(Threads(), SubsetConfig(**config)).choose("accepted")
     reasons = ("judged", "question", "training")
     found = {r: [row.post_id for row in rows if row.reason == r] for r in reasons}
     return found, dict(counts)
 
 
-def open_chosen(**config) -> ChosenCollection:
+def open_chosen(**config) -> SubsetCollection:
     settings = SubsetConfig(**config)
-    rows, _ = JudgedSubset(Threads(), settings).choose("accepted")
-    return ChosenCollection(Threads(), rows, "rows", settings)
+    rows, _ = PostChoice(Threads(), settings).choose("accepted")
+    return SubsetCollection(Threads(), rows, "rows", settings)
 
 
 def test_judged_answers_of_the_last_edition_are_kept():
     found, counts = choose()
     assert found == {"judged": ["11", "12"], "question": [], "training": []}
     # 999 is judged, and not in the collection
-    assert counts == {"task1_judged": 3, "task1_found": 2, "judged": 2}
+    assert counts == {"task1_judged": 3, "task1_found": 2, "judged": 2, "posts": 2}
 
 
 def test_all_editions():
@@ -137,7 +136,7 @@ def test_posts_of_judged_formulas():
 
 def test_formulas_that_are_judged_by_their_own_ids():
     collection = Threads((judge("B.301", "2", "task2_formulas"),))
-    rows, counts = JudgedSubset(collection, SubsetConfig(("task2",))).choose("all")
+    rows, counts = PostChoice(collection, SubsetConfig(("task2",))).choose("all")
     assert [row.post_id for row in rows] == ["41"]
     assert counts["task2_formulas_found"] == 1
 
@@ -183,31 +182,29 @@ def test_what_belongs_to_other_posts_and_topics_is_left_out():
 
 
 def test_only_drawn_pairs_are_learnt_from():
-    rows, _ = JudgedSubset(Threads(), SubsetConfig(questions=True, pairs=2)).choose(
-        "accepted"
-    )
+    config = SubsetConfig(questions=True, pairs=2)
+    rows, _ = PostChoice(Threads(), config).choose("accepted")
     drawn = {(r.post_id, r.answer_id) for r in rows if r.reason == "training"}
     within = {("10", "11"), ("10", "12")}
     every = [TrainingPair(*pair) for pair in sorted(drawn | within | {("500", "501")})]
-    kept = set(ChosenPosts(rows).filter_pairs(every))
+    chosen = SubsetCollection(Threads(), rows, "rows", config)
+    kept = set(filter(chosen.keeps_pair, every))
     assert kept == drawn | {("500", "501")}  # 500 is of a file of examples
 
 
 def test_pairs_within_the_subset_where_none_are_drawn():
-    rows, _ = JudgedSubset(Threads(), SubsetConfig(questions=True)).choose("accepted")
-    pair = TrainingPair("10", "11")
-    assert list(ChosenPosts(rows).filter_pairs([pair])) == [pair]
+    assert open_chosen(questions=True).keeps_pair(TrainingPair("10", "11"))
 
 
 def test_a_collection_without_judgments_is_refused():
     with pytest.raises(MissingInputError, match=r"\['task1'\].*'whole'.*subset: null"):
-        JudgedSubset(Threads(()), SubsetConfig())
+        PostChoice(Threads(()), SubsetConfig())
 
 
 def test_judgments_of_another_collection_are_refused():
     collection = Threads((judge("A.301", "12345"),))
     with pytest.raises(MissingInputError, match=r"None of the 1 .*'12345'.*qrels"):
-        JudgedSubset(collection, SubsetConfig()).choose("accepted")
+        PostChoice(collection, SubsetConfig()).choose("accepted")
 
 
 @pytest.mark.parametrize("wrong", [{"tasks": ()}, {"pairs": -1}])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from mathamr_kedro.base.records import Formula
 from mathamr_kedro.formula import BuildTrees, TreeBatch
+from mathamr_kedro.formula.tree_batches import find_new_formulas
 
 
 def build_batch(
@@ -15,5 +16,5 @@ def build_batch(
 ) -> TreeBatch:
     """Build the trees of the formulas whose visual ids the store does not know."""
     links = [(f.formula_id, f.visual_id) for f in formulas]
-    new = [formulas[place] for place in BuildTrees.find_new(links, find_missing)]
+    new = [formulas[place] for place in find_new_formulas(links, find_missing)]
     return TreeBatch((function or BuildTrees())(new), links)

@@ -3,7 +3,7 @@
 ```
 arqmath, formula_pool, ntcir12, own_files     kinds of Collection (raw)
 beir, premises (json_records)                 benchmarks of others
-   │ subset, chosen                           its judged posts alone
+   │ subset                                   its judged posts only
    │ xml_rows, topics, formula_tables, judgments
    │ front_matter, sections                   of own files
    ▼ raw records and failures
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         ExampleFiles,
     )
     from mathamr_kedro.corpus.beir import BeirCollection, BeirFiles
-    from mathamr_kedro.corpus.chosen import ChosenCollection, ChosenPosts
     from mathamr_kedro.corpus.extraction import (
         PostCleaner,
         clean_comment,
@@ -64,7 +63,7 @@ if TYPE_CHECKING:
         describe_judgments,
         describe_posts,
     )
-    from mathamr_kedro.corpus.subset import JudgedSubset, SubsetConfig
+    from mathamr_kedro.corpus.subset import PostChoice, SubsetCollection, SubsetConfig
     from mathamr_kedro.corpus.tables import RecordTables
     from mathamr_kedro.corpus.threads import Answers, Threads
     from mathamr_kedro.corpus.topic_cleaning import clean_topic
@@ -78,19 +77,17 @@ __all__ = [
     "ArqmathFiles",
     "BeirCollection",
     "BeirFiles",
-    "ChosenCollection",
-    "ChosenPosts",
     "Collection",
     "ExampleFiles",
     "FormulaIds",
     "FormulaMarks",
     "FormulaPool",
     "FormulaPoolFiles",
-    "JudgedSubset",
     "Ntcir12Collection",
     "Ntcir12Files",
     "OwnCollection",
     "Part",
+    "PostChoice",
     "PostCleaner",
     "PremiseCollection",
     "QueryPart",
@@ -100,6 +97,7 @@ __all__ = [
     "RawTopic",
     "RecordTables",
     "ReturnableRule",
+    "SubsetCollection",
     "SubsetConfig",
     "Threads",
     "TopicFormulas",

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import TypeVar
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.records import Failure, Formula, Judgment, PostLink, Tag, Vote
@@ -98,7 +98,7 @@ class ArqmathCollection(Collection):
                 f"Expected the collection in the folder {str(self.root)!r}; set "
                 "raw_root in conf/<env>/globals.yml (docs/data.md: how to get it)"
             )
-        files = [file for part in get_args(Part) for file in self._list_files(part)]
+        files = super().check_layout()
         self._check_editions()
         return files
 
@@ -122,7 +122,8 @@ class ArqmathCollection(Collection):
             if any(patterns)
         }
 
-    def _list_files(self, part: Part) -> list[Path]:
+    def list_files(self, part: Part) -> list[Path]:
+        """Return the raw files of a part, in order."""
         if part == "formulas":
             return self._formula_tables().files
         if part == "pairs":  # are those of threads
@@ -139,23 +140,11 @@ class ArqmathCollection(Collection):
             wanted = [pattern for patterns in wanted.values() for pattern in patterns]
         return self._find_files(wanted, part)
 
-    def checksum(self, *parts: Part) -> str:
-        """Return a checksum of names and contents of the raw files of some parts."""
-        self.check_layout()
-        files = (f for part in parts for f in self._list_files(part))
-        return self._checksum_files((self._relative(f), f) for f in files)
-
-    def count_bytes(self, part: Part) -> int:
-        """Return the size of the raw files of a part."""
-        return sum(file.stat().st_size for file in self._list_files(part))
-
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield questions and answers; rows of other types are failures."""
         yield from self._read("posts", read_posts)
         for path, kind in self._example_files():
-            yield from read_examples(
-                path, self._relative(path), kind.markup, kind.titles
-            )
+            yield from read_examples(path, self._name(path), kind.markup, kind.titles)
 
     def _example_files(self) -> list[tuple[Path, ExampleFiles]]:
         kinds = self._files.examples
@@ -183,7 +172,7 @@ class ArqmathCollection(Collection):
         self, part: Part, read: Callable[[Path, str], Iterator[T | Failure]]
     ) -> Iterator[T | Failure]:
         for path in self._find_files((getattr(self._files, part),), part):
-            yield from read(path, self._relative(path))
+            yield from read(path, self._name(path))
 
     def formula_tables(
         self,
@@ -196,7 +185,7 @@ class ArqmathCollection(Collection):
     def topics(self) -> Iterator[RawTopic | Failure]:
         """Yield the topics of both tasks."""
         for path in self._find_files(self._files.topics, "topics"):
-            yield from read_topics(path, self._relative(path))
+            yield from read_topics(path, self._name(path))
 
     def topic_formulas(self) -> Iterator[Formula | Failure]:
         """Yield the formulas of the topics, their families joined by id and topic."""
@@ -213,12 +202,8 @@ class ArqmathCollection(Collection):
         """Yield the judgments of all tasks."""
         for task, patterns in self._files.qrels.items():
             for path in self._find_files(patterns, "qrels"):
-                yield from read_judgments(path, self._relative(path), task)
+                yield from read_judgments(path, self._name(path), task)
 
     def _formula_tables(self) -> FormulaTables:
         folders = self._files.formulas.items()
         return FormulaTables({family: self.root / folder for family, folder in folders})
-
-    def _relative(self, path: Path) -> str:
-        inside = path.is_relative_to(self.root)
-        return (path.relative_to(self.root) if inside else path).as_posix()

@@ -71,19 +71,9 @@ class BeirCollection(Collection):
         self._split, self._training = files.split, files.training_split or ""
         self._markup = files.format
 
-    def check_layout(self) -> list[Path]:
-        """Return all raw files; refuse a folder without corpus, queries or split."""
-        parts: tuple[Part, ...] = ("posts", "topics", "qrels", "pairs")
-        return list(dict.fromkeys(f for part in parts for f in self._list_files(part)))
-
-    def checksum(self, *parts: Part) -> str:
-        """Return a checksum of names and contents of the raw files of some parts.
-
-        Another split leaves the documents alone.
-        """
-        self.check_layout()
-        files = dict.fromkeys(file for part in parts for file in self._list_files(part))
-        return self._checksum_files(((self._name(f), f) for f in files), self._markup)
+    @property
+    def _settings(self) -> tuple[str, ...]:
+        return (self._markup,)
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield the documents, then the training queries that are none of them."""
@@ -196,7 +186,8 @@ class BeirCollection(Collection):
         found = self._read_qrels(split)
         return dict.fromkeys(j.topic_id for j in found if isinstance(j, Judgment))
 
-    def _list_files(self, part: Part) -> list[Path]:
+    def list_files(self, part: Part) -> list[Path]:
+        """Return the raw files of a part; another split leaves the documents alone."""
         learnt = self._find_qrels(self._training)
         learnt = [*self._find_queries(), *learnt] if learnt else []
         match part:
@@ -255,9 +246,6 @@ class BeirCollection(Collection):
                 yield from iter_judgments(path, _TASK, source, TREC)
             else:
                 yield from _read_judgments(path, source)
-
-    def _name(self, path: Path) -> str:
-        return path.relative_to(self.root).as_posix()
 
 
 def _post(row: BenchmarkRow) -> RawPost:

@@ -16,7 +16,7 @@ text shows a bracket string. Other columns are passed over.
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -41,6 +41,13 @@ from mathamr_kedro.trec import read_table
 
 _FORMULA_COLUMNS = ("visual_id", "latex", "slt", "opt")
 _TOPIC_COLUMNS = ("topic", "formula_id", "latex", "slt", "opt")
+_FILES_OF: Mapping[Part, str] = {
+    "posts": "formulas",
+    "formulas": "formulas",
+    "topics": "topics",
+    "topic_formulas": "topics",
+    "qrels": "qrels",
+}
 
 
 @dataclass(frozen=True)
@@ -87,16 +94,12 @@ class FormulaPool(Collection):
         super().__init__(root)
         self._files = files
 
-    def check_layout(self) -> list[Path]:
-        """Return all raw files; refuse a folder that lacks one."""
-        parts: tuple[Part, ...] = ("formulas", "topics", "qrels")
-        return [file for part in parts for file in self._find(part)]
-
-    def checksum(self, *parts: Part) -> str:
-        """Return a checksum of names and contents of the raw files of some parts."""
-        self.check_layout()
-        files = dict.fromkeys(file for part in parts for file in self._find(part))
-        return self._checksum_files((str(f), f) for f in files)
+    def list_files(self, part: Part) -> list[Path]:
+        """Return the raw files of a part, in order."""
+        if part not in _FILES_OF:
+            return []
+        kind = _FILES_OF[part]
+        return self._find_files(getattr(self._files, kind), kind)
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield each formula as a document that says nothing else."""
@@ -146,23 +149,11 @@ class FormulaPool(Collection):
 
     def judgments(self) -> Iterator[Judgment | Failure]:
         """Yield the judgments, by visual id."""
-        for path in self._find("qrels"):
+        for path in self.list_files("qrels"):
             yield from read_judgments(path, path.name, "task2")
 
-    def _find(self, part: Part) -> list[Path]:
-        kinds: dict[Part, str] = {
-            "posts": "formulas",
-            "formulas": "formulas",
-            "topics": "topics",
-            "topic_formulas": "topics",
-            "qrels": "qrels",
-        }
-        if part not in kinds:
-            return []
-        return self._find_files(getattr(self._files, kinds[part]), kinds[part])
-
     def _formula_rows(self) -> Iterator[_Row | Failure]:
-        for path in self._find("formulas"):
+        for path in self.list_files("formulas"):
             for row in _read_rows(path, _FORMULA_COLUMNS):
                 if isinstance(row, _Row) and not is_number(row.owner):
                     detail = f"expected a number as visual id (got {row.owner!r})"
@@ -171,7 +162,7 @@ class FormulaPool(Collection):
                     yield row
 
     def _topic_rows(self) -> Iterator[_Row | Failure]:
-        for path in self._find("topics"):
+        for path in self.list_files("topics"):
             yield from _read_rows(path, _TOPIC_COLUMNS)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -39,6 +39,13 @@ _END_OF_MATH = re.compile(r"</(?:\w+:)?math\s*>")
 _ID = re.compile(r"""\bid\s*=\s*["']([^"']+)["']""")
 _BODY = re.compile(r"<body\b[^<>]*>", re.IGNORECASE)
 _END_OF_BODY = re.compile(r"</body\s*>", re.IGNORECASE)
+_FILES_OF: Mapping[Part, str] = {
+    "posts": "articles",
+    "formulas": "articles",
+    "topics": "topics",
+    "topic_formulas": "topics",
+    "qrels": "qrels",
+}
 
 
 @dataclass(frozen=True)
@@ -71,32 +78,16 @@ class Ntcir12Collection(Collection):
         super().__init__(root)
         self._files = files
 
-    def check_layout(self) -> list[Path]:
-        """Return all raw files; refuse a folder that lacks one."""
-        files = self._files
-        return [
-            *self._find_files(files.articles, "articles"),
-            *self._find_files(files.topics, "topics"),
-            *self._find_files(files.qrels, "qrels"),
-        ]
-
-    def checksum(self, *parts: Part) -> str:
-        """Return a checksum of names and contents of the raw files of some parts."""
-        self.check_layout()
-        files = self._files
-        kinds = {"topics": "topics", "topic_formulas": "topics", "topic_notes": "",
-                 "qrels": "qrels"}  # fmt: skip
-        chosen = dict.fromkeys(kinds.get(part, "articles") for part in parts)
-        return self._checksum_files(
-            (f.name, f)
-            for kind in chosen
-            if kind
-            for f in self._find_files(getattr(files, kind), kind)
-        )
+    def list_files(self, part: Part) -> list[Path]:
+        """Return the raw files of a part, in order."""
+        if part not in _FILES_OF:
+            return []
+        kind = _FILES_OF[part]
+        return self._find_files(getattr(self._files, kind), kind)
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield the articles as documents."""
-        for path in self._find_files(self._files.articles, "articles"):
+        for path in self.list_files("posts"):
             text = _read_text(path)
             if isinstance(text, Failure):
                 yield text
@@ -116,7 +107,7 @@ class Ntcir12Collection(Collection):
         yield "1", partial(self._formulas)
 
     def _formulas(self) -> Iterator[Formula | Failure]:
-        for path in self._find_files(self._files.articles, "articles"):
+        for path in self.list_files("posts"):
             text = _read_text(path)
             if isinstance(text, Failure):
                 continue  # reported with the posts
@@ -128,18 +119,18 @@ class Ntcir12Collection(Collection):
 
     def topics(self) -> Iterator[RawTopic | Failure]:
         """Yield the queries; each is a formula alone."""
-        for path in self._find_files(self._files.topics, "topics"):
+        for path in self.list_files("topics"):
             yield from _read_queries(path)
 
     def topic_formulas(self) -> Iterator[Formula | Failure]:
         """Yield the formulas of the queries with their MathML, where given."""
-        for path in self._find_files(self._files.topics, "topics"):
+        for path in self.list_files("topics"):
             if path.suffix == ".xml":
                 yield from _read_query_formulas(path)
 
     def judgments(self) -> Iterator[Judgment | Failure]:
         """Yield the judgments, document names as NFC Unicode."""
-        for path in self._find_files(self._files.qrels, "qrels"):
+        for path in self.list_files("qrels"):
             yield from read_judgments(path, path.name, "ntcir12")
 
 

@@ -81,10 +81,13 @@ class OwnCollection(Collection):
             )
         return files
 
-    def checksum(self, *parts: Part) -> str:
-        """Return a checksum of names and contents of the files, whatever the part."""
-        files = ((str(f.relative_to(self.root)), f) for f in self.check_layout())
-        return self._checksum_files(files, self._unit)
+    def list_files(self, part: Part) -> list[Path]:
+        """Return all files, whatever the part."""
+        return self.check_layout()
+
+    @property
+    def _settings(self) -> tuple[str, ...]:
+        return (self._unit,)
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield the documents of all files, in the order of their names."""

@@ -81,6 +81,7 @@ class PremiseCollection(BeirCollection):
         names = (file.name for file in self.root.glob("qrels_*.tsv*"))
         return sorted({name.partition(".")[0].partition("_")[2] for name in names})
 
-    def _list_files(self, part: Part) -> list[Path]:
-        # Every query is a statement: other links leave the documents alone.
-        return self._find_documents() if part == "posts" else super()._list_files(part)
+    def list_files(self, part: Part) -> list[Path]:
+        """Return the raw files of a part; other links leave the documents alone."""
+        # Every query is a statement.
+        return self._find_documents() if part == "posts" else super().list_files(part)

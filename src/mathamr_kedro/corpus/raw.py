@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from mathamr_kedro.base.checksums import ChecksumCache, checksum
 from mathamr_kedro.base.errors import MissingInputError
@@ -125,24 +125,37 @@ class Collection(ABC):
         return f"<{type(self).__name__}: {files}, in {self.root}>"
 
     @abstractmethod
+    def list_files(self, part: Part) -> list[Path]:
+        """Return the raw files of a part, in order.
+
+        Raises:
+            MissingInputError: names the missing part, the place and the remedy.
+        """
+
     def check_layout(self) -> list[Path]:
         """Return all raw files; refuse a folder that lacks one.
 
         Raises:
             MissingInputError: names the missing part, the place and the remedy.
         """
+        parts: tuple[Part, ...] = get_args(Part)
+        return list(dict.fromkeys(f for part in parts for f in self.list_files(part)))
 
-    @abstractmethod
     def checksum(self, *parts: Part) -> str:
         """Return a checksum of the raw files of some parts: names and contents.
 
         What is made from other parts stays as it is when these change: new topics or
         judgments leave the posts alone.
         """
+        self.check_layout()
+        files = dict.fromkeys(file for part in parts for file in self.list_files(part))
+        found = [(self._name(file), self.checksums.checksum(file)) for file in files]
+        return checksum(*self._settings, *found)
 
     def count_bytes(self, part: Part) -> int:
         """Return the size of the raw files of a part, by which progress is told."""
-        return sum(file.stat().st_size for file in self.check_layout() if file.exists())
+        files = self.list_files(part)
+        return sum(file.stat().st_size for file in files if file.exists())
 
     @abstractmethod
     def posts(self) -> Iterator[RawPost | Failure]:
@@ -201,10 +214,19 @@ class Collection(ABC):
         """Yield pairs to learn from that judgments of their own name."""
         return iter(())
 
-    def _checksum_files(self, files: Iterable[tuple[str, Path]], *parts: str) -> str:
-        """Return a checksum of names and contents of files and of what else matters."""
-        found = [(name, self.checksums.checksum(path)) for name, path in files]
-        return checksum(*parts, *found)
+    def keeps_pair(self, pair: TrainingPair) -> bool:
+        """Tell whether a pair of its posts is one to learn from."""
+        return True
+
+    @property
+    def _settings(self) -> tuple[str, ...]:
+        """What decides how files are read, for the checksum."""
+        return ()
+
+    def _name(self, path: Path) -> str:
+        """Return the name of a file in records: its path in the folder."""
+        inside = path.is_relative_to(self.root)
+        return (path.relative_to(self.root) if inside else path).as_posix()
 
     def _find_files(
         self, patterns: Iterable[str], part: str, may_miss: bool = False

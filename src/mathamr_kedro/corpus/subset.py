@@ -6,27 +6,47 @@ thousand of them. The subset holds (thesis 4.4.1)
 ::
 
     judged      posts that judgments of the chosen topics name      searched
-    question    the questions of judged answers, where asked for    searched
-    training    posts of pairs drawn from the whole collection      learnt from alone
+    question    the questions of judged answers, if asked for       searched
+    training    posts of pairs drawn from the whole collection      learnt from only
 
-:mod:`mathamr_kedro.corpus.chosen` reads a collection as if it held these posts alone.
+A subset is a collection: it reads its posts and what belongs to them. Posts that are
+there to learn from become texts of the type ``example``: they come last, and no search
+returns them, their formulas or their comments.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Literal, TypeVar
 
 import numpy as np
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.base.records import ChosenPost, Failure, Judgment, TrainingPair
+from mathamr_kedro.base.records import (
+    ChosenPost,
+    Failure,
+    Formula,
+    Judgment,
+    PostLink,
+    Statement,
+    StatementLink,
+    Tag,
+    TrainingPair,
+    Vote,
+)
 from mathamr_kedro.base.types import FormulaId, PostId, TopicId, VisualId
-from mathamr_kedro.corpus.raw import Collection
+from mathamr_kedro.corpus.raw import Collection, Part, RawComment, RawPost, RawTopic
 from mathamr_kedro.corpus.threads import Answers, Threads
 from mathamr_kedro.corpus.topics import year_of_topic
+from mathamr_kedro.trec import TopicNotes
+
+_Below = TypeVar("_Below", RawComment, PostLink, Statement, StatementLink, Vote)
+_Judged = TypeVar("_Judged", RawTopic, Judgment)
 
 _FORMULAS_OF = {"task2_formulas": "task2"}
 """Files of one task in two numberings."""
@@ -59,8 +79,8 @@ class SubsetConfig:
             )
 
 
-class JudgedSubset:
-    """The judgments that a subset is made from, and the posts that it keeps.
+class PostChoice:
+    """The choice of a subset's posts, by the judgments of its topics.
 
     Raises:
         MissingInputError: the collection has no judgments of the tasks.
@@ -118,6 +138,8 @@ class JudgedSubset:
             rows += [ChosenPost(q, "question", None) for q in asked if q not in found]
         rows += [ChosenPost(q, "training", a) for q, a in self._draw(threads, answers)]
         counts.update(row.reason for row in rows)
+        ends = {row.answer_id for row in rows} | {row.post_id for row in rows}
+        counts["posts"] = len(ends - {None})
         return rows, counts
 
     def _read_posts(
@@ -183,6 +205,155 @@ class JudgedSubset:
         rng = np.random.default_rng(self._config.seed)
         drawn = rng.permutation(len(pairs))[: self._config.pairs]
         return [pairs[place] for place in sorted(drawn.tolist())]
+
+
+class SubsetCollection(Collection):
+    """The chosen posts of a collection, and what belongs to them.
+
+    Args:
+        whole: the collection.
+        rows: why posts were chosen.
+        made_from: checksum of the choice.
+        config: says which topics belong to it.
+    """
+
+    def __init__(
+        self,
+        whole: Collection,
+        rows: Iterable[ChosenPost],
+        made_from: str,
+        config: SubsetConfig,
+    ) -> None:
+        super().__init__(whole.root)
+        self._whole, self._made_from, self._config = whole, made_from, config
+        self._searched: set[PostId] = set()
+        self._drawn: set[TrainingPair] = set()
+        for row in rows:
+            if row.answer_id is not None:
+                self._drawn.add(TrainingPair(row.post_id, row.answer_id))
+            else:
+                self._searched.add(row.post_id)
+        ends = {post for pair in self._drawn for post in pair}
+        self._learnt = ends - self._searched
+
+    def list_files(self, part: Part) -> list[Path]:
+        """Return the raw files of a part, in order."""
+        return self._whole.list_files(part)
+
+    def check_layout(self) -> list[Path]:
+        """Return all raw files; refuse a folder that lacks one."""
+        return self._whole.check_layout()
+
+    def checksum(self, *parts: Part) -> str:
+        """Return a checksum of the raw files of some parts and of the choice."""
+        return checksum(self._whole.checksum(*parts), self._made_from)
+
+    def count_bytes(self, part: Part) -> int:
+        """Return the size of the raw files of a part; posts are read twice."""
+        return self._whole.count_bytes(part) * (2 if part == "posts" else 1)
+
+    def posts(self) -> Iterator[RawPost | Failure]:
+        """Yield the chosen posts; those to learn from come last, as examples."""
+        for raw in self._whole.posts():
+            if isinstance(raw, Failure) or raw.post_id in self._searched:
+                yield raw
+        for raw in self._whole.posts():
+            if isinstance(raw, Failure):
+                continue
+            if raw.post_type == "example":  # of files that are read for training
+                yield raw
+            elif raw.post_id in self._learnt:
+                yield raw._replace(post_type="example")
+
+    def comments(self) -> Iterator[RawComment | Failure]:
+        """Yield the comments under posts that can be found."""
+        return self._filter(self._whole.comments())
+
+    def links(self) -> Iterator[PostLink | Failure]:
+        """Yield the links of posts that can be found."""
+        return self._filter(self._whole.links())
+
+    def statements(self) -> Iterator[Statement | Failure]:
+        """Yield the statements among posts that can be found."""
+        return self._filter(self._whole.statements())
+
+    def statement_links(self) -> Iterator[StatementLink | Failure]:
+        """Yield what the proofs of statements cite that can be found."""
+        return self._filter(self._whole.statement_links())
+
+    def tags(self) -> Iterator[Tag | Failure]:
+        """Yield the tags of the whole collection."""
+        return self._whole.tags()
+
+    def votes(self) -> Iterator[Vote | Failure]:
+        """Yield the votes on posts that can be found."""
+        return self._filter(self._whole.votes())
+
+    def formula_tables(
+        self,
+    ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
+        """Yield the formula index of the chosen posts, table by table."""
+        for name, read in self._whole.formula_tables():
+            yield name, partial(self._filter_formulas, read)
+
+    def topics(self) -> Iterator[RawTopic | Failure]:
+        """Yield the topics of the subset."""
+        return self._filter_topics(self._whole.topics())
+
+    def topic_formulas(self) -> Iterator[Formula | Failure]:
+        """Yield the formulas of all topics: files of two tasks may share them."""
+        return self._whole.topic_formulas()
+
+    def topic_notes(self) -> TopicNotes:
+        """Return what the organisers noted about topics, by topic id."""
+        return self._whole.topic_notes()
+
+    def judgments(self) -> Iterator[Judgment | Failure]:
+        """Yield the judgments of the subset's topics."""
+        return self._filter_topics(self._whole.judgments())
+
+    def pairs(self) -> Iterator[TrainingPair | Failure]:
+        """Yield the pairs of judgments whose posts were chosen."""
+        chosen = self._searched | self._learnt
+        for found in self._whole.pairs():
+            if isinstance(found, Failure) or chosen.issuperset(found):
+                yield found
+
+    def keeps_pair(self, pair: TrainingPair) -> bool:
+        """Tell whether a pair was drawn, or comes from a file for training."""
+        question = pair.question_id
+        is_own = question in self._searched or question in self._learnt
+        return not self._drawn or not is_own or pair in self._drawn
+
+    @cached_property
+    def _choice(self) -> PostChoice:
+        return PostChoice(self._whole, self._config)
+
+    def _filter(self, raw: Iterable[_Below | Failure]) -> Iterator[_Below | Failure]:
+        for record in raw:
+            if isinstance(record, Failure) or record.post_id in self._searched:
+                yield record
+
+    def _filter_topics(
+        self, raw: Iterable[_Judged | Failure]
+    ) -> Iterator[_Judged | Failure]:
+        for found in raw:
+            is_failure = isinstance(found, Failure)
+            if is_failure or self._choice.has_topic(found.topic_id, found.task):  # type: ignore[union-attr]
+                yield found
+
+    def _filter_formulas(
+        self, read: Callable[[], Iterator[Formula | Failure]]
+    ) -> Iterator[Formula | Failure]:
+        for formula in read():
+            if isinstance(formula, Failure):
+                yield formula
+            elif formula.post_id in self._searched:
+                yield formula
+            elif formula.post_id in self._learnt:
+                # Its tree is needed, but no search may return it.
+                issue = formula.issue if "d" in formula.issue else f"{formula.issue}d"
+                yield formula._replace(issue=issue)
 
 
 def _task_of(task: str) -> str:

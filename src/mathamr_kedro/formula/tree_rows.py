@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -222,29 +222,6 @@ class BuildTrees:
 
     latex_reader: Literal["builtin", "latexml"] = "builtin"
     """What reads formulas without MathML, LaTeXML a batch at once."""
-
-    @staticmethod
-    def find_new(
-        links: Sequence[tuple[FormulaId, VisualId]],
-        find_missing: Callable[[Iterable[VisualId]], set[VisualId]],
-    ) -> list[int]:
-        """Return the places of the formulas whose trees are to be built.
-
-        Trees are built once per visual id, from the first formula that shows it.
-
-        Args:
-            links: formula id and visual id of every formula of a batch.
-            find_missing: :meth:`.TreeStore.missing_visuals` of the store.
-
-        >>> links = [("1", "a"), ("2", "b"), ("3", "b"), ("4", "c")]
-        >>> BuildTrees.find_new(links, lambda visual_ids: {"b", "c"})
-        [1, 3]
-        """
-        first_at: dict[VisualId, int] = {}
-        for place, (_, visual_id) in enumerate(links):
-            first_at.setdefault(visual_id, place)
-        missing = find_missing(first_at)
-        return [place for visual_id, place in first_at.items() if visual_id in missing]
 
     def __call__(self, formulas: Sequence[Formula]) -> list[TreeRow]:
         """Return the row of each formula."""

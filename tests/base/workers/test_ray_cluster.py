@@ -26,7 +26,7 @@ from mathamr_kedro.base.workers import (
 )
 from mathamr_kedro.formula import TreeStore
 from tests.base.workers import work
-from tests.pipelines.ingestion.test_tree_batches import build_batches
+from tests.formula.test_tree_batches import build_batches
 from tests.pipelines.search_world import build_index
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("ignore")]

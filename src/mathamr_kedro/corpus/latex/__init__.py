@@ -11,3 +11,7 @@ code       what is not read as LaTeX: comments, verbatim text, drawings
 
 Arguments, definitions and macros are read by :mod:`mathamr_kedro.formula.latex`.
 """
+
+from mathamr_kedro.corpus.latex.text import flatten_latex
+
+__all__ = ["flatten_latex"]

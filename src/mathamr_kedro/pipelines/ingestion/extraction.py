@@ -1,8 +1,12 @@
-"""Raw records to shards of clean ones, in the form that the catalog saves."""
+"""Nodes that read the collection: raw records to shards of clean ones.
+
+Every ``extract_*`` node yields shards as ``(failures, records)``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -10,11 +14,161 @@ from typing import Any
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.shards import EndOfShards, Shard, ShardPairs, StartOfShards
-from mathamr_kedro.corpus import Collection, Part, clean_in_batches
+from mathamr_kedro.corpus import (
+    Collection,
+    Part,
+    PostCleaner,
+    TopicFormulas,
+    VisualIndex,
+    clean_comment,
+    clean_in_batches,
+    clean_topic,
+)
 from mathamr_kedro.corpus.extraction import VERSION as CLEANER_VERSION
+from mathamr_kedro.datasets import ShardedTable
+from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
+from mathamr_kedro.pipelines.ingestion.selection import open_subset
+
+_PARTS: Mapping[str, tuple[Part, ...]] = {
+    "posts": ("posts", "formulas"),
+    "comments": ("comments", "formulas"),
+    "post_links": ("links",),
+    "tags": ("tags",),
+    "votes": ("votes",),
+    "topics": ("topics", "topic_formulas", "topic_notes"),
+    "topic_formulas": ("topic_formulas",),
+    "judgments": ("qrels",),
+    "statements": ("posts",),
+    "statement_links": ("posts", "pairs"),
+}
+"""What each table is made from; formula ids of posts are looked up in the index."""
 
 
-def extract_shards(
+def extract_formulas(
+    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
+) -> ShardPairs:
+    """Read the formula index of the collection."""
+    collection = open_subset(collection, chosen_posts, parameters)
+    size = IngestionConfig.read(parameters).formulas_per_shard
+    made_from, parts = _name_inputs("formulas", collection, ("formulas",), size)
+    sources = (
+        (f"formulas-{table.zfill(4)}", read())
+        for table, read in collection.formula_tables()
+    )
+    of = ("formulas", collection.count_bytes("formulas"))
+    yield from _extract_shards(made_from, sources, None, size, parts, of)
+
+
+def extract_posts(
+    collection: Collection,
+    visual_index: VisualIndex,
+    chosen_posts: ShardedTable,
+    parameters: Mapping[str, Any],
+) -> ShardPairs:
+    """Read the posts and put placeholders for formulas into their clean texts."""
+    collection = open_subset(collection, chosen_posts, parameters)
+    clean = PostCleaner(visual_index.find_row if len(visual_index) else None)
+    raw = clean.watch(collection.posts())
+    yield from _extract("posts", collection, raw, parameters, clean)
+
+
+def extract_comments(
+    collection: Collection,
+    visual_index: VisualIndex,
+    chosen_posts: ShardedTable,
+    parameters: Mapping[str, Any],
+) -> ShardPairs:
+    """Read the comments and put placeholders for formulas into their clean texts."""
+    collection = open_subset(collection, chosen_posts, parameters)
+    find_row = visual_index.find_row if len(visual_index) else None
+    clean = partial(clean_comment, find_row=find_row)
+    raw = collection.comments()
+    yield from _extract("comments", collection, raw, parameters, clean)
+
+
+def extract_links(
+    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
+) -> ShardPairs:
+    """Read the links between posts: duplicate and related questions."""
+    collection = open_subset(collection, chosen_posts, parameters)
+    yield from _extract("post_links", collection, collection.links(), parameters)
+
+
+def extract_tags(collection: Collection, parameters: Mapping[str, Any]) -> ShardPairs:
+    """Read the tags and how often each is used."""
+    yield from _extract("tags", collection, collection.tags(), parameters)
+
+
+def extract_votes(
+    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
+) -> ShardPairs:
+    """Read the votes on posts."""
+    collection = open_subset(collection, chosen_posts, parameters)
+    yield from _extract("votes", collection, collection.votes(), parameters)
+
+
+def extract_topics(
+    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
+) -> ShardPairs:
+    """Read the topics with clean texts and what the organisers noted about them."""
+    collection = open_subset(collection, chosen_posts, parameters)
+    formulas = TopicFormulas(collection.topic_formulas())
+    clean = partial(
+        clean_topic,
+        notes=collection.topic_notes(),
+        formulas=formulas if len(formulas) else None,
+    )
+    yield from _extract("topics", collection, collection.topics(), parameters, clean)
+
+
+def extract_topic_formulas(
+    collection: Collection, parameters: Mapping[str, Any]
+) -> ShardPairs:
+    """Read the formulas of the topics; ``post_id`` holds the topic."""
+    raw = collection.topic_formulas()
+    yield from _extract("topic_formulas", collection, raw, parameters)
+
+
+def extract_judgments(
+    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
+) -> ShardPairs:
+    """Read the relevance judgments, each document once per topic and file."""
+    collection = open_subset(collection, chosen_posts, parameters)
+    yield from _extract("judgments", collection, collection.judgments(), parameters)
+
+
+def extract_statements(
+    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
+) -> ShardPairs:
+    """Read kind, number, name and place of statements; most collections have none."""
+    collection = open_subset(collection, chosen_posts, parameters)
+    yield from _extract("statements", collection, collection.statements(), parameters)
+
+
+def extract_statement_links(
+    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
+) -> ShardPairs:
+    """Read which statements the proof of each statement cites."""
+    collection = open_subset(collection, chosen_posts, parameters)
+    raw = collection.statement_links()
+    yield from _extract("statement_links", collection, raw, parameters)
+
+
+def _extract(
+    table: str,
+    collection: Collection,
+    raw: Iterable[Any],
+    parameters: Mapping[str, Any],
+    clean: Callable[..., Any] | None = None,
+) -> ShardPairs:
+    size = IngestionConfig.read(parameters).records_per_shard
+    made_from, parts = _name_inputs(table, collection, _PARTS[table], size)
+    is_read_before = table.startswith("statement")  # from the files of the posts
+    of = (table, 0 if is_read_before else collection.count_bytes(_PARTS[table][0]))
+    yield from _extract_shards(made_from, [(table, raw)], clean, size, parts, of)
+
+
+def _extract_shards(
     made_from: str,
     sources: Iterable[tuple[str, Iterable[Any]]],
     clean: Callable[..., Any] | None,
@@ -63,7 +217,7 @@ def _clean_shards(
         )
 
 
-def name_inputs(
+def _name_inputs(
     table: str, collection: Collection, raw_parts: Sequence[Part], size: int
 ) -> tuple[str, dict[str, str]]:
     """Return what a table is made from: a checksum, and its parts by name."""

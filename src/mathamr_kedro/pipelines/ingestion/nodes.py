@@ -1,32 +1,23 @@
-"""Nodes of the ingestion stage: adapt catalog data to the readers of ``corpus``.
-
-Every ``extract_*`` node yields shards as ``(failures, records)``
-(:mod:`mathamr_kedro.pipelines.ingestion.extraction`).
-"""
+"""Nodes that derive tables from those of the collection, check them and report."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from mathamr_kedro.base.checksums import checksum, name_version
-from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.base.shards import EndOfShards, Shard, ShardPairs
+from mathamr_kedro.base.checksums import checksum
+from mathamr_kedro.base.records import FormulaInstance
+from mathamr_kedro.base.shards import EndOfShards, Shard, ShardItem, StartOfShards
 from mathamr_kedro.corpus import (
     Collection,
-    Part,
-    PostCleaner,
-    TopicFormulas,
     VisualIndex,
     check_accounts,
     check_formula_ids,
-    clean_comment,
-    clean_topic,
     count_failures,
     count_unexplained,
     describe_disagreements,
@@ -36,43 +27,12 @@ from mathamr_kedro.corpus import (
     unknown_posts,
 )
 from mathamr_kedro.corpus.report import report_ingestion
-from mathamr_kedro.datasets import ShardedTable, StartOfTrees
-from mathamr_kedro.formula import BuildTrees, TreeStore
-from mathamr_kedro.formula.tree_rows import VERSION as TREES_VERSION
-from mathamr_kedro.pipelines.ingestion.extraction import extract_shards, name_inputs
+from mathamr_kedro.datasets import ShardedTable
+from mathamr_kedro.formula import TreeStore
+from mathamr_kedro.pipelines.ingestion.formula_trees import describe_trees
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
-from mathamr_kedro.pipelines.ingestion.selection import open_subset
-from mathamr_kedro.pipelines.ingestion.tree_batches import TreeBatches
-from mathamr_kedro.pipelines.ingestion.tree_sources import FormulaSources
 
 logger = logging.getLogger(__name__)
-
-_PARTS: Mapping[str, tuple[Part, ...]] = {
-    "posts": ("posts", "formulas"),
-    "comments": ("comments", "formulas"),
-    "post_links": ("links",),
-    "tags": ("tags",),
-    "votes": ("votes",),
-    "topics": ("topics", "topic_formulas", "topic_notes"),
-    "topic_formulas": ("topic_formulas",),
-    "judgments": ("qrels",),
-}
-"""What each table is made from; formula ids of posts are looked up in the index."""
-
-
-def extract_formulas(
-    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
-) -> ShardPairs:
-    """Read the formula index of the collection."""
-    collection = open_subset(collection, chosen_posts, parameters)
-    size = IngestionConfig.read(parameters).formulas_per_shard
-    made_from, parts = name_inputs("formulas", collection, ("formulas",), size)
-    sources = (
-        (f"formulas-{table.zfill(4)}", read())
-        for table, read in collection.formula_tables()
-    )
-    of = ("formulas", collection.count_bytes("formulas"))
-    yield from extract_shards(made_from, sources, None, size, parts, of)
 
 
 def index_visual_ids(formulas: ShardedTable) -> VisualIndex:
@@ -82,126 +42,31 @@ def index_visual_ids(formulas: ShardedTable) -> VisualIndex:
     return index
 
 
-def extract_posts(
-    collection: Collection,
-    visual_index: VisualIndex,
-    chosen_posts: ShardedTable,
-    parameters: Mapping[str, Any],
-) -> ShardPairs:
-    """Read the posts and put placeholders for formulas into their clean texts."""
-    collection = open_subset(collection, chosen_posts, parameters)
-    clean = PostCleaner(visual_index.find_row if len(visual_index) else None)
-    raw = clean.watch(collection.posts())
-    yield from _extract("posts", collection, raw, clean, parameters)
-
-
-def extract_comments(
-    collection: Collection,
-    visual_index: VisualIndex,
-    chosen_posts: ShardedTable,
-    parameters: Mapping[str, Any],
-) -> ShardPairs:
-    """Read the comments and put placeholders for formulas into their clean texts."""
-    collection = open_subset(collection, chosen_posts, parameters)
-    find_row = visual_index.find_row if len(visual_index) else None
-    clean = partial(clean_comment, find_row=find_row)
-    yield from _extract(
-        "comments", collection, collection.comments(), clean, parameters
-    )
-
-
-def extract_links(
-    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
-) -> ShardPairs:
-    """Read the links between posts: duplicate and related questions."""
-    collection = open_subset(collection, chosen_posts, parameters)
-    yield from _extract("post_links", collection, collection.links(), None, parameters)
-
-
-def extract_tags(collection: Collection, parameters: Mapping[str, Any]) -> ShardPairs:
-    """Read the tags and how often each is used."""
-    yield from _extract("tags", collection, collection.tags(), None, parameters)
-
-
-def extract_votes(
-    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
-) -> ShardPairs:
-    """Read the votes on posts."""
-    collection = open_subset(collection, chosen_posts, parameters)
-    yield from _extract("votes", collection, collection.votes(), None, parameters)
-
-
-def extract_topics(
-    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
-) -> ShardPairs:
-    """Read the topics with clean texts and what the organisers noted about them."""
-    collection = open_subset(collection, chosen_posts, parameters)
-    formulas = TopicFormulas(collection.topic_formulas())
-    clean = partial(
-        clean_topic,
-        notes=collection.topic_notes(),
-        formulas=formulas if len(formulas) else None,
-    )
-    yield from _extract("topics", collection, collection.topics(), clean, parameters)
-
-
-def extract_topic_formulas(
-    collection: Collection, parameters: Mapping[str, Any]
-) -> ShardPairs:
-    """Read the formulas of the topics; ``post_id`` holds the topic."""
-    raw = collection.topic_formulas()
-    yield from _extract("topic_formulas", collection, raw, None, parameters)
-
-
-def extract_judgments(
-    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
-) -> ShardPairs:
-    """Read the relevance judgments, each document once per topic and file."""
-    collection = open_subset(collection, chosen_posts, parameters)
-    raw = collection.judgments()
-    yield from _extract("judgments", collection, raw, None, parameters)
-
-
-def build_formula_trees(
+def list_returnable_formulas(
     formulas: ShardedTable,
-    topic_formulas: ShardedTable,
     posts: ShardedTable,
     comments: ShardedTable,
     parameters: Mapping[str, Any],
-) -> Iterator[StartOfTrees | Shard | EndOfShards]:
-    """Build layout and operator trees of all formulas, each distinct one once.
-
-    The index comes first: it has MathML. Formulas that stand in texts alone are read
-    from their LaTeX. The topics come last and are no part of the checksum: other
-    topics add their trees and leave those of the posts as they are.
-    """
-    config = IngestionConfig.read(parameters)
-    reader = config.formula_trees.latex_reader
-    tables = (formulas, posts, comments, topic_formulas)
-    sources = [table.checksum for table in tables[:-1]]
-    step = name_version("trees", TREES_VERSION)
-    made_from = checksum(step, *sources, *[reader] * (reader == "latexml"))
-    names = ("formulas", "posts", "comments", "reader", "version of the trees")
-    parts = dict(zip(names, (*sources, reader, step), strict=True))
-    start = StartOfTrees(made_from, parts)
+) -> Iterator[ShardItem]:
+    """List the formulas that Task 2 may return: of the index, or else of the texts."""
+    rule = IngestionConfig.read(parameters).returnable
+    has_index = bool(formulas.counts.get("written"))
+    tables = (formulas,) if has_index else (posts, comments)
+    sources = [table.checksum for table in tables]
+    made_from = checksum("returnable", asdict(rule), *sources)
+    start = StartOfShards(made_from)
     yield start
-    files = (
-        (f"{source}-{table.checksum}-{file.stem}", table, file)
-        for source, table in enumerate(tables)
-        for file in table.files()
-    )
-    new = [file for file in files if file[0] not in start.finished]
-    opened = (
-        (name, *FormulaSources.list(table, file, table is topic_formulas))
-        for name, table, file in new
-    )
-    batches = TreeBatches(start.find_missing).build(
-        opened, BuildTrees(reader), config.workers
-    )
-    for name, batch in report_progress(
-        batches, "shards of formulas turned into trees", total=len(new)
-    ):
-        yield Shard(name, made_from, batch, {"written": len(batch.rows)})
+    columns = ("place", "issue", *FormulaInstance._fields)
+    for source, table in enumerate(tables):
+        for file in table.files():
+            name = f"{source}-{file.stem}"
+            if name in start.finished:
+                continue
+            if has_index:
+                rows: Any = rule.choose(table.read_file(file, columns))
+            else:
+                rows = rule.choose_mentions(table.read_rows(file))
+            yield Shard.of_rows(name, made_from, rows)
     yield EndOfShards(made_from)
 
 
@@ -265,9 +130,7 @@ def describe_ingestion(
             tables["formulas"].tables(formula_columns),
             returnable_formulas.tables(["visual_id"]),
         ),
-        "formula_trees": FormulaSources.describe(
-            formula_trees, tables["posts"], visual_index
-        ),
+        "formula_trees": describe_trees(formula_trees, tables["posts"], visual_index),
         "training_pairs": pairs,
         "statements": dict(tables["statements"].count_values("kind")),
         "statement_links": accounts["statement_links"]["written"],
@@ -285,16 +148,3 @@ def describe_ingestion(
         },
     }
     return statistics, *report_ingestion(statistics)
-
-
-def _extract(
-    table: str,
-    collection: Collection,
-    raw: Iterable[Any],
-    clean: Callable[..., Any] | None,
-    parameters: Mapping[str, Any],
-) -> ShardPairs:
-    size = IngestionConfig.read(parameters).records_per_shard
-    made_from, parts = name_inputs(table, collection, _PARTS[table], size)
-    of = (table, collection.count_bytes(_PARTS[table][0]))
-    yield from extract_shards(made_from, [(table, raw)], clean, size, parts, of)

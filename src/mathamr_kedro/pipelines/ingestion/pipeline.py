@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from kedro.pipeline import Node, Pipeline, node
 
-from mathamr_kedro.pipelines.ingestion import nodes, returnable, statements
+from mathamr_kedro.pipelines.ingestion import extraction, nodes
+from mathamr_kedro.pipelines.ingestion.formula_trees import build_formula_trees
 from mathamr_kedro.pipelines.ingestion.selection import choose_posts, pair_posts
 
 _PARAMETERS = "params:ingestion"
@@ -46,23 +47,23 @@ def _extract_tables() -> list[Node]:
             outputs=_CHOSEN,
             name="choose_posts",
         ),
-        _extract(nodes.extract_formulas, "formulas", _CHOSEN),
+        _extract(extraction.extract_formulas, "formulas", _CHOSEN),
         node(
             nodes.index_visual_ids,
             inputs="formulas",
             outputs="visual_index",
             name="index_visual_ids",
         ),
-        _extract(nodes.extract_posts, "posts", "visual_index", _CHOSEN),
-        _extract(nodes.extract_comments, "comments", "visual_index", _CHOSEN),
-        _extract(nodes.extract_links, "post_links", _CHOSEN),
-        _extract(nodes.extract_tags, "tags"),
-        _extract(nodes.extract_votes, "votes", _CHOSEN),
-        _extract(nodes.extract_topics, "topics", _CHOSEN),
-        _extract(nodes.extract_topic_formulas, "topic_formulas"),
-        _extract(nodes.extract_judgments, "judgments", _CHOSEN),
-        _extract(statements.extract_statements, "statements", _CHOSEN),
-        _extract(statements.extract_statement_links, "statement_links", _CHOSEN),
+        _extract(extraction.extract_posts, "posts", "visual_index", _CHOSEN),
+        _extract(extraction.extract_comments, "comments", "visual_index", _CHOSEN),
+        _extract(extraction.extract_links, "post_links", _CHOSEN),
+        _extract(extraction.extract_tags, "tags"),
+        _extract(extraction.extract_votes, "votes", _CHOSEN),
+        _extract(extraction.extract_topics, "topics", _CHOSEN),
+        _extract(extraction.extract_topic_formulas, "topic_formulas"),
+        _extract(extraction.extract_judgments, "judgments", _CHOSEN),
+        _extract(extraction.extract_statements, "statements", _CHOSEN),
+        _extract(extraction.extract_statement_links, "statement_links", _CHOSEN),
     ]
 
 
@@ -70,13 +71,13 @@ def _derive_tables() -> list[Node]:
     """From tables to formula trees, returnable formulas and training pairs."""
     return [
         node(
-            nodes.build_formula_trees,
+            build_formula_trees,
             inputs=["formulas", "topic_formulas", "posts", "comments", _PARAMETERS],
             outputs="formula_trees",
             name="build_formula_trees",
         ),
         node(
-            returnable.list_returnable_formulas,
+            nodes.list_returnable_formulas,
             inputs=["formulas", "posts", "comments", _PARAMETERS],
             outputs="returnable_formulas",
             name="list_returnable_formulas",

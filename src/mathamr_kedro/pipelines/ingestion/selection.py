@@ -19,12 +19,12 @@ from mathamr_kedro.base.shards import (
 )
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import (
-    ChosenCollection,
-    ChosenPosts,
     Collection,
-    JudgedSubset,
+    PostChoice,
+    SubsetCollection,
     Threads,
 )
+from mathamr_kedro.corpus.raw import make_failure
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
 
@@ -44,8 +44,7 @@ def choose_posts(
     start = StartOfShards(made_from)
     yield start
     if not start.finished:
-        rows, counts = JudgedSubset(collection, config.subset).choose(config.pairs)
-        counts["posts"] = len(ChosenPosts(rows))
+        rows, counts = PostChoice(collection, config.subset).choose(config.pairs)
         numbers = ", ".join(f"{name} {n:,}" for name, n in counts.items())
         logger.info("judged subset: %s", numbers)
         yield Shard("chosen", made_from, rows, {"written": len(rows), **counts})
@@ -60,7 +59,7 @@ def open_subset(
     if subset is None:
         return collection
     rows = chosen_posts.records()
-    return ChosenCollection(collection, rows, chosen_posts.checksum, subset)
+    return SubsetCollection(collection, rows, chosen_posts.checksum, subset)
 
 
 def pair_posts(
@@ -75,9 +74,9 @@ def pair_posts(
     By ``pairs: links``, a statement is paired with each one that its proof cites.
     """
     config = IngestionConfig.read(parameters)
-    answers, chosen = config.pairs, ChosenPosts(chosen_posts.records())
+    answers = config.pairs
+    collection = open_subset(collection, chosen_posts, parameters)
     if answers == "judged":
-        collection = open_subset(collection, chosen_posts, parameters)
         yield from _pair_judged(collection, posts)
         return
     columns = Threads.COLUMNS
@@ -91,7 +90,7 @@ def pair_posts(
         if answers == "links"
         else threads.pairs(answers)
     )
-    pairs = list(chosen.filter_pairs(found))
+    pairs = list(filter(collection.keeps_pair, found))
     # Threads of a subset are not meant to be whole.
     problems = list(threads.problems()) if config.subset is None else []
     links = [statement_links.checksum] if answers == "links" else []
@@ -117,9 +116,10 @@ def _pair_judged(collection: Collection, posts: ShardedTable) -> ShardPairs:
             pairs.append(found)
         else:
             detail = f"not among the posts: {', '.join(sorted({*found} - known))}"
-            where = "ingestion", "pairs", f"query {found.question_id}"
-            name = found.answer_id
-            problems.append(Failure(*where, name, "pair_without_post", detail))
+            place, reason = f"query {found.question_id}", "pair_without_post"
+            problems.append(
+                make_failure("pairs", place, reason, detail, found.answer_id)
+            )
     yield (
         Shard.of_rows("judgments", made_from, problems),
         Shard.of_rows("pairs", made_from, pairs),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mathamr_kedro.base.records import FormulaMention, Post
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
-from mathamr_kedro.pipelines.ingestion.tree_sources import FormulaSources
+from mathamr_kedro.pipelines.ingestion.formula_trees import list_formulas
 
 
 def test_formulas_of_texts_name_their_post_unless_the_index_has_them(tmp_path):
@@ -18,7 +18,7 @@ def test_formulas_of_texts_name_their_post_unless_the_index_has_them(tmp_path):
     dataset.save(EndOfShards("a"))
     table = dataset.load()
     (file,) = table.files()
-    links, read = FormulaSources.list(table, file, False)
+    links, read = list_formulas(table, file, False)
     assert links == [("7/0", "x^2")]
     (formula,) = read([0])
     assert (formula.formula_id, formula.post_id, formula.latex) == ("7/0", "7", "x^2")

@@ -1,4 +1,7 @@
-"""Formulas without trees to workers, batches of trees back."""
+"""Trees of many formulas: those that are new go to workers, batches of trees come back.
+
+Trees are built once per visual id, from the first formula that shows it.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from mathamr_kedro.base.records import Formula
 from mathamr_kedro.base.types import FormulaId, VisualId
 from mathamr_kedro.base.workers import Failed, Partition, WorkerConfig, run_partitions
-from mathamr_kedro.formula import BuildTrees, TreeBatch, TreeRow
+from mathamr_kedro.formula.tree_rows import BuildTrees, TreeBatch, TreeRow
 
-_AT_ONCE = 2048
+AT_ONCE = 2048
 """Formulas of a file that are read together: their markup is long."""
 
 _Links = list[tuple[FormulaId, VisualId]]
@@ -62,12 +65,12 @@ class TreeBatches:
     ) -> Iterator[Partition]:
         """Yield the new formulas of each file in pieces; the last has its name."""
         for name, links, read in files:
-            places = BuildTrees.find_new(links, self._find_new)
+            places = find_new_formulas(links, self._find_new)
             self._on_their_way |= {links[place][1] for place in places}
             self._links[name] = links
             piece: list[Formula] = []
             for formula in read(places):
-                if len(piece) == _AT_ONCE:
+                if len(piece) == AT_ONCE:
                     yield Partition("", piece)
                     piece = []
                 piece.append(formula)
@@ -75,6 +78,26 @@ class TreeBatches:
 
     def _find_new(self, visual_ids: Iterable[VisualId]) -> set[VisualId]:
         return self._find_missing(visual_ids) - self._on_their_way
+
+
+def find_new_formulas(
+    links: _Links, find_missing: Callable[[Iterable[VisualId]], set[VisualId]]
+) -> list[int]:
+    """Return the places of the formulas whose trees are to be built.
+
+    Args:
+        links: formula id and visual id of every formula of a batch.
+        find_missing: :meth:`.TreeStore.missing_visuals` of the store.
+
+    >>> links = [("1", "a"), ("2", "b"), ("3", "b"), ("4", "c")]
+    >>> find_new_formulas(links, lambda visual_ids: {"b", "c"})
+    [1, 3]
+    """
+    first_at: dict[VisualId, int] = {}
+    for place, (_, visual_id) in enumerate(links):
+        first_at.setdefault(visual_id, place)
+    missing = find_missing(first_at)
+    return [place for visual_id, place in first_at.items() if visual_id in missing]
 
 
 def _note_failure(formula: Formula, result: TreeRow | Failed) -> TreeRow:

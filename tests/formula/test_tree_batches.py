@@ -9,9 +9,8 @@ import pytest
 
 from mathamr_kedro.base.records import Formula
 from mathamr_kedro.base.workers import WorkerConfig
-from mathamr_kedro.formula import BuildTrees, TreeStore
-from mathamr_kedro.pipelines.ingestion import tree_batches
-from mathamr_kedro.pipelines.ingestion.tree_batches import TreeBatches
+from mathamr_kedro.formula import BuildTrees, TreeStore, tree_batches
+from mathamr_kedro.formula.tree_batches import TreeBatches
 from tests.formula.batches import build_batch
 
 
@@ -53,7 +52,7 @@ def build_batches(store, config, function=None, names=None):
 def test_workers_build_what_one_file_after_the_other_gives(
     tmp_path, monkeypatch, workers, at_once
 ):
-    monkeypatch.setattr(tree_batches, "_AT_ONCE", at_once)
+    monkeypatch.setattr(tree_batches, "AT_ONCE", at_once)
     with TreeStore(tmp_path / "slow.sqlite") as store:
         expected = {}
         for name, formulas in FILES.items():
