@@ -161,6 +161,7 @@ def spread_ranges(
     >>> spread_ranges(np.array([7, 2]), np.array([2, 3])).tolist()
     [7, 8, 2, 3, 4]
     """
+    # Counted through, number j of all ranges lies j - (ends - lengths) into its own.
     ends = np.cumsum(lengths)
     return np.repeat(starts - (ends - lengths), lengths) + np.arange(
         ends[-1] if len(ends) else 0

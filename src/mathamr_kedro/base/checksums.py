@@ -213,6 +213,7 @@ def replace_checked_file(path: Path) -> Iterator[Path]:
         old = known.get(path.name) or (
             [FileChecksum.of(path)] if path.is_file() else []
         )
+        # Both are valid until the rename: a kill before or after it damages nothing.
         _write_checksums(path.parent, {**known, path.name: [new, *old]})
     known = _read_checksums(path.parent)
     _write_checksums(path.parent, {**known, path.name: [new]})

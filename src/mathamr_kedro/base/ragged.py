@@ -128,6 +128,8 @@ class RaggedVectors(Generic[A]):
 
     def take(self, rows: A) -> RaggedVectors[A]:
         """Return the rows at given places, in that order."""
+        # Vector j of the result is vector ``start + (j - first)`` of its row, where
+        # ``first`` is where the row starts in the result: its end less its length.
         starts = self.ptr[rows]
         lengths = self.ptr[rows + 1] - starts
         ends = lengths.cumsum(0)

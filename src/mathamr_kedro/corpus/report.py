@@ -7,6 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from mathamr_kedro.base.formatting import format_table
 from mathamr_kedro.figures import style_figure
 
 _MAX_CODE = 240
@@ -159,12 +160,7 @@ def _draw_formulas_per_post(statistics: Mapping[str, Any]) -> go.Figure:
 def _table(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
     if not rows:
         return "_None._"
-    lines = [header, ("---", *["---:"] * (len(header) - 1)), *rows]
-    return "\n".join("| " + " | ".join(_cell(c) for c in line) + " |" for line in lines)
-
-
-def _cell(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return format_table(header, rows)
 
 
 def _spread_table(spreads: Mapping[str, Mapping[str, float]]) -> str:

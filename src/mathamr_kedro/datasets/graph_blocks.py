@@ -10,7 +10,7 @@ from typing import Any
 from kedro.io import AbstractDataset
 
 from mathamr_kedro.base.formatting import count_nouns
-from mathamr_kedro.base.shards import Shard, ShardFolder, ShardItem
+from mathamr_kedro.base.shards import ShardFolder, ShardItem
 from mathamr_kedro.graph import GraphBlock
 from mathamr_kedro.graph.blocks import VERSION
 
@@ -99,14 +99,7 @@ class GraphBlocksDataset(AbstractDataset[VariantShard, GraphBlocks]):
         folder = self._folders.setdefault(
             data.variant, self._blocks.folder(data.variant)
         )
-        shard = data.shard
-        if not isinstance(shard, Shard):
-            folder.mark(shard)
-        else:
-            block = shard.take_rows()
-            folder.write(
-                shard.name, shard.made_from, shard.counts, block.save, shard.source
-            )
+        folder.save(data.shard, GraphBlock.save)
 
     def _exists(self) -> bool:
         return Path(self._path).is_dir()

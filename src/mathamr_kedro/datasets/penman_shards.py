@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from kedro.io import AbstractDataset
 from kedro_datasets._typing import HTMLPreview
 
 from mathamr_kedro.base.formatting import count_nouns
-from mathamr_kedro.base.shards import Shard, ShardFolder, ShardItem
+from mathamr_kedro.base.shards import ShardFolder, ShardItem, Shards
 from mathamr_kedro.datasets.previews import embed_picture, write_text
 from mathamr_kedro.graph import (
     GraphRecord,
@@ -31,43 +31,12 @@ _LETTERS = 900
 """Of the text of a graph that can be read as a drawing beside the pipeline."""
 
 
-class PenmanShards:
+class PenmanShards(Shards):
     """Graph records in shards; nothing is read before it is asked for."""
-
-    def __init__(self, folder: ShardFolder) -> None:
-        self._folder = folder
 
     def __repr__(self) -> str:
         graphs = count_nouns(self._folder.total("written"), "graph")
         return f"<{type(self).__name__}: {graphs}, in {self._folder.path}>"
-
-    @property
-    def checksum(self) -> str:
-        """Of the bytes of all shards: what is made from them depends on it."""
-        return self._folder.checksum
-
-    @property
-    def made_from(self) -> str:
-        """What the graphs were made from."""
-        return self._folder.read_list().made_from
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """The account over all shards, e.g. ``{"read": 9, "written": 9}``."""
-        totals: dict[str, int] = {}
-        for shard in self.counts_by_shard.values():
-            for name, count in shard.items():
-                totals[name] = totals.get(name, 0) + count
-        return totals
-
-    @property
-    def counts_by_shard(self) -> Mapping[str, Mapping[str, int]]:
-        """The account of each shard."""
-        return self._folder.read_list().counts
-
-    def files(self) -> list[Path]:
-        """Return the files of the shards, in order."""
-        return self._folder.files()
 
     def shards(self) -> Iterator[tuple[str, Path]]:
         """Yield name and file of each shard, in order.
@@ -77,10 +46,6 @@ class PenmanShards:
         """
         for file in self.files():
             yield file.name.removesuffix(SUFFIX), self._folder.check(file)
-
-    def checksums(self) -> dict[str, str]:
-        """Return the checksum of each shard by its name."""
-        return self._folder.checksums()
 
     def records(self) -> Iterator[GraphRecord]:
         """Yield all records."""
@@ -102,7 +67,7 @@ class PenmanShardsDataset(AbstractDataset[ShardItem, PenmanShards]):
     A generator node yields :class:`~mathamr_kedro.base.shards.Shard` objects and, last,
     an :class:`~mathamr_kedro.base.shards.EndOfShards`. The rows of a shard are
     :class:`~mathamr_kedro.graph.penman_records.GraphRecord` values, or the text of such
-    records where a worker has already written it. Example of a catalog entry::
+    records if a worker has already written it. Example of a catalog entry::
 
         amr_graphs:
           type: mathamr_kedro.datasets.penman_shards.PenmanShardsDataset
@@ -122,18 +87,7 @@ class PenmanShardsDataset(AbstractDataset[ShardItem, PenmanShards]):
 
     def save(self, data: ShardItem) -> None:
         """Write one shard; answer a start, record the end."""
-        if not isinstance(data, Shard):
-            self._folder.mark(data)
-            return
-        rows = data.take_rows()
-
-        def write(path: Path) -> None:
-            if isinstance(rows, str):
-                path.write_text(rows, encoding="utf-8", newline="\n")
-            else:
-                RecordFile(path).write(rows)
-
-        self._folder.write(data.name, data.made_from, data.counts, write, data.source)
+        self._folder.save(data, _write)
 
     def preview(self, graphs: int = 3) -> HTMLPreview:
         """Draw some graphs of a readable size in Kedro-Viz."""
@@ -147,6 +101,13 @@ class PenmanShardsDataset(AbstractDataset[ShardItem, PenmanShards]):
 
     def _describe(self) -> dict[str, Any]:
         return {"filepath": str(self._folder.path)}
+
+
+def _write(rows: str | Iterable[GraphRecord], path: Path) -> None:
+    if isinstance(rows, str):
+        path.write_text(rows, encoding="utf-8", newline="\n")
+    else:
+        RecordFile(path).write(rows)
 
 
 def _rate(record: GraphRecord) -> tuple[bool, int]:

@@ -18,18 +18,18 @@ from kedro_datasets._typing import TablePreview
 from mathamr_kedro.base import records
 from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.formatting import count_nouns
-from mathamr_kedro.base.shards import Shard, ShardFolder, ShardItem
+from mathamr_kedro.base.shards import ShardFolder, ShardItem, Shards
 from mathamr_kedro.corpus import RecordTables
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class ShardedTable:
+class ShardedTable(Shards):
     """A table in shards; nothing is read before it is asked for."""
 
     def __init__(self, folder: ShardFolder, record: type) -> None:
-        self._folder = folder
+        super().__init__(folder)
         self.record = record
 
     def __repr__(self) -> str:
@@ -37,37 +37,9 @@ class ShardedTable:
         name = f"{type(self).__name__} of {self.record.__name__}"
         return f"<{name}: {rows}, in {self._folder.path}>"
 
-    @property
-    def counts(self) -> dict[str, int]:
-        """The account over all shards, e.g. ``{"read": 9, "written": 9, ...}``."""
-        totals: dict[str, int] = {}
-        for shard in self.counts_by_shard.values():
-            for name, count in shard.items():
-                totals[name] = totals.get(name, 0) + count
-        return totals
-
-    @property
-    def counts_by_shard(self) -> Mapping[str, Mapping[str, int]]:
-        """The account of each shard."""
-        return self._folder.read_list().counts
-
-    @property
-    def checksum(self) -> str:
-        """Of the bytes of all shards: what is made from them depends on it."""
-        return self._folder.checksum
-
-    @property
-    def made_from(self) -> str:
-        """What the table was made from."""
-        return self._folder.read_list().made_from
-
     def empty(self) -> pa.Table:
         """Return a table of the same columns without rows."""
         return RecordTables(self.record).schema.empty_table()
-
-    def files(self) -> list[Path]:
-        """Return the files of the shards, in order."""
-        return self._folder.files()
 
     def read_file(self, file: Path, columns: Sequence[str] | None = None) -> pa.Table:
         """Return one shard as an Arrow table, with only the asked columns.
@@ -222,19 +194,12 @@ class ShardedTableDataset(AbstractDataset[ShardItem, ShardedTable]):
 
     def save(self, data: ShardItem) -> None:
         """Write one shard; answer a start, record the end."""
-        if not isinstance(data, Shard):
-            self._folder.mark(data)
-            return
-        rows = data.take_rows()
+        self._folder.save(data, self._write)
+
+    def _write(self, rows: Any, path: Path) -> None:
         is_table = isinstance(rows, pa.Table)
         table = rows if is_table else RecordTables(self._record).write(rows)
-        self._folder.write(
-            data.name,
-            data.made_from,
-            data.counts,
-            lambda path: pq.write_table(table, path, compression="zstd"),
-            data.source,
-        )
+        pq.write_table(table, path, compression="zstd")
 
     def preview(self, nrows: int = 40) -> TablePreview:
         """Show the first rows in Kedro-Viz."""

@@ -78,6 +78,7 @@ class ArrayBuilder:
         number: Sequence[int] = range(len(types))
         if self.variant.formula_mode != "both":
             kept = self._choose_nodes(graph)
+            # A running count of the kept nodes is one more than the new number.
             number = [n - 1 for n in accumulate(kept)]
             types = list(compress(types, kept))
             edges = _keep_edges(edges, kept, number)
@@ -104,7 +105,9 @@ class ArrayBuilder:
         atoms, variables = graph.atoms, graph.variables
         concepts, symbols = self.numbering.concepts, self.numbering.symbols
         types: list[int] = []
-
+        # A tree is a range of nodes, all of them symbols. Between the ranges are nodes
+        # of the AMR: concepts have a variable, constants have none. The empty range at
+        # the end takes what comes after the last tree.
         trees = [t for part in graph.formulas for t in (part.opt, part.slt) if t]
         trees.sort(key=lambda tree: tree.start)
         for tree in [*trees, range(len(atoms), len(atoms))]:
@@ -116,6 +119,7 @@ class ArrayBuilder:
 
     def _find_edges(self, graph: MathGraph) -> Edges:
         find = self.numbering.written_roles
+        # An inverted role (ARG0-of) is found as ~relation, which is negative.
         relations = [find[role] for role in graph.roles]
         sources, targets = list(graph.holders), list(graph.targets)
         if relations and min(relations) < 0:
@@ -171,6 +175,7 @@ class ArrayBuilder:
         labels: Mapping[int, int],
     ) -> GraphArrays:
         kinds, members, formulas, roots, auxiliary = virtual
+        # Virtual nodes follow the content nodes; the document is the last of them.
         document = [len(types) + len(kinds) - 1] if kinds else []
         counts = len(formulas), len(roots), len(document)
         first = self.numbering.schema.num_node_types

@@ -108,11 +108,13 @@ class _Fusion:
 
         define(0)
         for holder, role, target in amr.lines:
+            # Nodes are numbered in the order of the lines that define them.
             is_new = target == len(numbers)
             place = len(self._atoms) if is_new else numbers[target]
             self._lines.append((numbers[holder], role, place))
             if is_new:
                 define(target)
+        # Formulas that the AMR lost are attached to the root.
         for number in sorted(formulas):
             if number not in placed:
                 self._lines.append((0, MATH_ROLE, len(self._atoms)))

@@ -34,6 +34,7 @@ from mathamr_kedro.graph.math_graph import Line, MathGraph, read_placeholder
 _SYMBOL = r'[^\s"()/:~]++'
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
 _ATOM = rf"{_SYMBOL}|{_STRING.pattern}"
+# Possessive quantifiers (++, *+) never go back: damaged text fails in linear time.
 # A role, a variable, a concept or constant or name, the brackets that close behind it.
 _PIECE = re.compile(
     rf"(?::({_SYMBOL})\s++)?+(?:\(({_SYMBOL})\s*+/\s*+)?+({_ATOM})\s*+(\)*+)\s*+"
@@ -104,6 +105,7 @@ def _read_pieces(text: str) -> MathGraph | None:
     holders, ends = found
     known = set(names)
     unnamed = names.count(None)
+    # ``known`` holds None once, however many pieces have no name.
     if len(known) - bool(unnamed) != len(names) - unnamed:
         return None  # defined twice
     variables = [name or "" for name in names] if unnamed else names
@@ -111,6 +113,7 @@ def _read_pieces(text: str) -> MathGraph | None:
         not name and atom in known for name, atom in zip(names, atoms, strict=True)
     ):
         return _resolve_names(variables, atoms, roles, holders)
+    # No piece refers to another one: pieces are nodes, and each line defines the next.
     columns = holders[1:], roles[1:], range(1, len(names))
     return MathGraph.of_columns(variables, atoms, columns, holders, ends)
 

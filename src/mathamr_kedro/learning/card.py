@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from mathamr_kedro.base.formatting import format_score
+from mathamr_kedro.base.formatting import format_score, format_table
 from mathamr_kedro.graph import GraphVariant
 from mathamr_kedro.model import MathAMRPlus
 
@@ -42,9 +42,9 @@ class Provenance:
             "# or more: fine-tune it\n"
             "```",
             "## Model",
-            _tabulate(("what", "value"), _list_shape(model, variant)),
+            format_table(("what", "value"), _list_shape(model, variant)),
             "## Data",
-            _tabulate(("what", "value"), _list_data(self)),
+            format_table(("what", "value"), _list_data(self)),
             "## Training",
             *_describe_training(self),
             "## Figures",
@@ -95,7 +95,7 @@ def _describe_training(provenance: Provenance) -> Iterable[str]:
             ("validation loss", "–" if held_out is None else f"{held_out:.4f}"),
             ("minutes", f"{sum(r['seconds'] for r in history) / 60:.1f}"),
         ]
-        yield _tabulate(("what", "value"), rows)
+        yield format_table(("what", "value"), rows)
     else:
         yield "The training history was not recorded."
     if "settings" in provenance.facts:
@@ -119,18 +119,7 @@ def _describe_metrics(metrics: Sequence[Values]) -> Iterable[str]:
             rows.setdefault(m["system"], {})[m["measure"]] = m["mean"]
         rows["ceiling"] = {m["measure"]: m["ceiling"] for m in chosen}
         yield f"Task {task}, {name}, {chosen[0]['topics']} topics:"
-        yield _tabulate(
+        yield format_table(
             ("system", *measures),
             [(s, *(format_score(v[m]) for m in measures)) for s, v in rows.items()],
         )
-
-
-def _tabulate(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    lines = [head, ["---", *["---:"] * (len(head) - 1)]]
-    lines += [[_format(cell) for cell in row] for row in rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def _format(value: Any) -> str:
-    is_count = isinstance(value, int) and not isinstance(value, bool)
-    return f"{value:,}" if is_count else str(value)

@@ -19,7 +19,7 @@ made from the shards in turn depends on their bytes: if they come out the same, 
 else is rebuilt.
 """
 
-from mathamr_kedro.base.shards.folder import ShardFolder
+from mathamr_kedro.base.shards.folder import ShardFolder, Shards
 from mathamr_kedro.base.shards.items import (
     EndOfShards,
     Shard,
@@ -36,5 +36,6 @@ __all__ = [
     "ShardFolder",
     "ShardItem",
     "ShardPairs",
+    "Shards",
     "StartOfShards",
 ]

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from mathamr_kedro.base.checksums import FileChecksum
 from mathamr_kedro.base.errors import DamagedFileError, MissingInputError
 from mathamr_kedro.base.files import replace_file, write_text
-from mathamr_kedro.base.shards.items import EndOfShards, StartOfShards
+from mathamr_kedro.base.shards.items import EndOfShards, ShardItem, StartOfShards
 from mathamr_kedro.base.shards.lists import LIST_NAME, ShardList
 
 logger = logging.getLogger(__name__)
@@ -61,6 +62,31 @@ class ShardFolder:
         transient = {n for n, counts in found.counts.items() if counts.get("transient")}
         return frozenset(found.counts.keys() - self._find_damaged(found) - transient)
 
+    def save(
+        self, item: ShardItem, write: Callable[[Any, Path], None] | None = None
+    ) -> None:
+        """Save what a node yields: answer a start, write a shard, record an end.
+
+        Args:
+            item: a start, a shard or an end.
+            write: writes the rows of a shard to a path.
+        """
+        if isinstance(item, StartOfShards):
+            self._answer(item)
+        elif isinstance(item, EndOfShards):
+            self.complete(item.made_from)
+        else:
+            if write is None:
+                raise TypeError("Expected how to write the rows of a shard")
+            rows = item.take_rows()
+            self.write(
+                item.name,
+                item.made_from,
+                item.counts,
+                lambda path: write(rows, path),
+                item.source,
+            )
+
     def write(
         self,
         name: str,
@@ -94,25 +120,6 @@ class ShardFolder:
             sources=sources,
         ).write(self.path)
         self._note_time()
-
-    def mark(self, mark: StartOfShards | EndOfShards) -> None:
-        """Answer a start with what is finished; record an end."""
-        if isinstance(mark, EndOfShards):
-            self.complete(mark.made_from)
-            return
-        self._start, self._since = mark, time.monotonic()
-        found = self.read_list()
-        if found.made_from == mark.made_from:
-            self._drop_damaged(found)
-        elif found.counts and self._is_reusable(found):
-            self._restart(mark.made_from)
-        elif found.counts:
-            work = self._measure_work()
-            mark.ask_before_discarding(self.path, work, found.parts)
-        mark.finished = self.finished(mark.made_from)
-        mark.sources = self.read_list().sources
-        mark.files = {name: self._file(name) for name in mark.finished}
-        mark.previous = tuple(sorted((self.path / _PREVIOUS).glob(f"*{self.suffix}")))
 
     def complete(self, made_from: str) -> None:
         """Record that every shard is there."""
@@ -172,6 +179,22 @@ class ShardFolder:
     def total(self, count: str) -> int:
         """Return the sum of one count over all shards."""
         return sum(c.get(count, 0) for c in self.read_list().counts.values())
+
+    def _answer(self, start: StartOfShards) -> None:
+        """Say in a start what is finished."""
+        self._start, self._since = start, time.monotonic()
+        found = self.read_list()
+        if found.made_from == start.made_from:
+            self._drop_damaged(found)
+        elif found.counts and self._is_reusable(found):
+            self._restart(start.made_from)
+        elif found.counts:
+            work = self._measure_work()
+            start.ask_before_discarding(self.path, work, found.parts)
+        start.finished = self.finished(start.made_from)
+        start.sources = self.read_list().sources
+        start.files = {name: self._file(name) for name in start.finished}
+        start.previous = tuple(sorted((self.path / _PREVIOUS).glob(f"*{self.suffix}")))
 
     def _file(self, name: str) -> Path:
         return self.path / f"{name}{self.suffix}"
@@ -252,3 +275,47 @@ class ShardFolder:
     def _own_files(self) -> Iterator[Path]:
         yield from self.path.glob(f"*{self.suffix}")
         yield from self.path.glob(".*.part")
+
+
+class Shards:
+    """A folder of shards to read; nothing is read before it is asked for."""
+
+    def __init__(self, folder: ShardFolder) -> None:
+        self._folder = folder
+
+    @property
+    def path(self) -> Path:
+        """The folder."""
+        return self._folder.path
+
+    @property
+    def checksum(self) -> str:
+        """Of the bytes of all shards: what is made from them depends on it."""
+        return self._folder.checksum
+
+    @property
+    def made_from(self) -> str:
+        """Checksum of what the shards were made from."""
+        return self._folder.read_list().made_from
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The account over all shards, e.g. ``{"read": 9, "written": 9, ...}``."""
+        totals: dict[str, int] = {}
+        for shard in self.counts_by_shard.values():
+            for name, count in shard.items():
+                totals[name] = totals.get(name, 0) + count
+        return totals
+
+    @property
+    def counts_by_shard(self) -> Mapping[str, Mapping[str, int]]:
+        """The account of each shard."""
+        return self._folder.read_list().counts
+
+    def checksums(self) -> dict[str, str]:
+        """Return the checksum of each shard by its name."""
+        return self._folder.checksums()
+
+    def files(self) -> list[Path]:
+        """Return the files of the shards, in order."""
+        return self._folder.files()

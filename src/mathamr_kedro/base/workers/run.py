@@ -146,6 +146,8 @@ class _Run:
             slot.items += slot.task.stop - slot.task.start
             slot.deadline = _add_seconds(self.config.timeout_s)
             self.pool.submit(number, slot.task.items)
+        # A worker is only started if a task is left for it beside those that already
+        # start: the end of a run starts none in vain.
         starting = sum(s.is_started and not s.is_ready for s in self.slots)
         for number, slot in enumerate(self.slots):
             if slot.is_started:
@@ -188,6 +190,7 @@ class _Run:
             slot.is_ready, slot.deadline = True, None
             self.failed_starts, self.has_worked, self.since = 0, True, None
             return
+        # Below, ``slot`` is the worker of the event; the list may have a new one.
         if event.kind in ("died", "lost") or not slot.is_ready:
             self.slots[number] = _Slot()
         if not slot.is_ready:
@@ -237,7 +240,7 @@ class _Run:
         """Run the items of a failed batch one by one; give up on a single one."""
         if task.stop - task.start > 1:
             logger.warning(
-                "batch of %d in %r failed, going on item by item: %s",
+                "batch of %d in %r failed, continuing item by item: %s",
                 task.stop - task.start,
                 task.owner.partition.name,
                 failure.detail,

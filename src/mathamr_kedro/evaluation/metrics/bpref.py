@@ -81,6 +81,7 @@ def _weights_of_cut_list(r: int, n: int, depth: int) -> npt.NDArray[np.float64]:
     A relevant result with s others and t relevant ones above has rank s + t + 1, and
     the number of random orders that put it there is C(s + t, s) · C(rest, n - s).
     """
+    # Logarithms, as the numbers of orders overflow.
     log_factorial = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, r + n + 1)))))
 
     def log_choose(total: npt.NDArray[np.int64], part: npt.NDArray[np.int64]):

@@ -152,6 +152,7 @@ def _order(ids: Sequence[str], scores: FloatArray, ranks: IntArray | None) -> In
         return np.argsort(ranks, kind="stable")
     keys = -_single_precision(scores)
     order = np.argsort(keys, kind="stable")
+    # Sorting ids as strings is slow, and only needed if there are ties.
     in_order = keys[order]
     if not np.any(in_order[1:] == in_order[:-1]):
         return order

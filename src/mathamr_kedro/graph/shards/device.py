@@ -70,6 +70,7 @@ class DeviceShards:
         member, representative = parts["member"], parts["representative"]
         first = node.ptr[:-1]
         edges = self._arrays["edge"][edge.element]
+        # Virtual nodes end each graph: its end, less those of all graphs so far.
         virtual_node = virtual.number + (node.ptr[1:] - virtual.ptr[1:])[virtual.graph]
         return GraphBatch(
             schema=self.schema,
@@ -131,11 +132,14 @@ class _Spread(NamedTuple):
 
 
 def _spread(start: Tensor, count: Tensor, room: int) -> _Spread:
+    # Element ``n`` of the batch belongs to the first graph that ends behind it; what
+    # is behind the last graph is spare.
     ends = torch.cumsum(count, 0)
     number = torch.arange(room, device=start.device)
     graph = torch.searchsorted(ends, number, right=True)
     is_real = graph < count.numel()
     graph = graph.clamp(max=count.numel() - 1)
+    # From the place in the batch to the place in the file: both start with the graph.
     element = (start - (ends - count))[graph] + number
     ptr = torch.cat([ends.new_zeros(1), ends]).int()
     element = torch.where(is_real, element, 0)

@@ -234,6 +234,7 @@ class GraphShards:
         self, values: NDArray[Any], chosen: Offsets, name: str, group: str
     ) -> NDArray[Any]:
         """Add the upper halves for those of the chosen graphs that are wide."""
+        # Only node numbers can exceed 16 bits, and only in graphs of so many nodes.
         is_wide = np.isin(chosen, self.wide) if name in NODE_NUMBERS else ()
         if not np.any(is_wide):
             return values
