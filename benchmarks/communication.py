@@ -48,8 +48,6 @@ class Exchange:
     processes: int
     vectors: float = 16.1
     """Of a post, on average; in ARQMath (docs/experiments.md)."""
-    negatives: int = 0
-    """Of each pair."""
 
     @property
     def gradient_bytes(self) -> int:
@@ -59,7 +57,7 @@ class Exchange:
     @property
     def gathered_bytes(self) -> int:
         """What a process lets the others know: lengths of posts, vectors, columns."""
-        posts = self.pairs // self.processes * (2 + self.negatives)
+        posts = self.pairs // self.processes * 2
         row = NUMBER * (self.dimension + COLUMNS)
         return NUMBER * posts + round(posts * self.vectors) * row
 
@@ -82,7 +80,6 @@ def main() -> None:
     parser.add_argument("--encoder", default="mathamr_plus", help="name or folder")
     parser.add_argument("--pairs", type=int, default=1024, help="of a batch")
     parser.add_argument("--vectors", type=float, default=16.1, help="of a post")
-    parser.add_argument("--negatives", type=int, default=0, help="of a pair")
     parser.add_argument("--gigabytes", type=float, default=300.0, help="GB/s of a link")
     args = parser.parse_args()
     model = load_model(ReleasedEncoder(args.encoder).folder)
@@ -92,9 +89,8 @@ def main() -> None:
     print("|---|---|---|---|---|")
     for n in (1, 2, 4, 8):
         step = Exchange(
-            weights, model.config.projection_dim, args.pairs, n, args.vectors,
-            args.negatives,
-        )  # fmt: skip
+            weights, model.config.projection_dim, args.pairs, n, args.vectors
+        )
         sizes = (step.gradient_bytes, step.gathered_bytes, step.sent_bytes)
         shown = " | ".join(f"{size / 1e6:.2f} MB" for size in sizes)
         time = step.expect_milliseconds(args.gigabytes, PHASES)

@@ -197,7 +197,7 @@ def test_benchmark_is_arqmath_with_other_parameters(key):
         ("base", None), ("test", None), ("arqmath", None), ("benchmark", None),
         ("demo", "mathamr_plus"), ("pool", "mathamr_plus"), ("own", "mathamr_plus"),
         ("formula_pool", "mathamr_plus"), ("pool+scratch", None),
-        ("pool+examples+taught", None), ("pool+taught+tuned", "taught"),
+        ("pool+examples+distil", None), ("pool+distil+finetune", "distilled"),
     ],
 )  # fmt: skip
 def test_vocabularies_and_weights_come_from_one_encoder(env, released):
@@ -209,7 +209,7 @@ def test_vocabularies_and_weights_come_from_one_encoder(env, released):
 
 
 @pytest.mark.parametrize(
-    "env", ["base", "arqmath", "benchmark", "benchmark+taught", "pool+examples+taught"]
+    "env", ["base", "arqmath", "benchmark", "benchmark+distil", "pool+examples+distil"]
 )
 def test_what_is_trained_from_nothing_counts_sentences_as_the_thesis(env):
     stage = read_project(env)["preprocessing"]

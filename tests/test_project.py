@@ -106,7 +106,7 @@ def test_types_of_nodes_are_known_when_kedro_looks_for_them():
 
 @pytest.mark.parametrize("env", ["demo", "own", "stacks"])
 def test_runners_of_kedro_write_each_folder_before_it_is_read(monkeypatch, env):
-    """Two entries of one folder, as ``posts_if_there``, hide who writes it."""
+    """Two entries of one folder would hide who writes it."""
     monkeypatch.chdir(PROJECT)
     bootstrap_project(PROJECT)
     catalog, pipeline = open_catalog(env), pipelines["__default__"]

@@ -100,7 +100,7 @@ def test_what_a_later_stage_cannot_do_is_refused_at_once(parameters, changes, me
         (
             "training",
             {"training": {"text_model": "no/such", "start_from": None,
-                          "node_vectors": {"concepts": "text"}}},
+                          "distillation": {"document_weight": 1.0}}},
             r"training\.text_model: ",
         ),
         (
@@ -152,7 +152,7 @@ def test_an_experiment_shows_what_is_evaluated(parameters, changes, message):
 
 @pytest.mark.parametrize(
     "env",
-    ["base", "test", "own", "pool", "pool+scratch", "pool+tuned", "arqmath+judged"],
+    ["base", "test", "own", "pool", "pool+scratch", "pool+finetune", "arqmath+judged"],
 )
 def test_environments_fit_together(env, monkeypatch):
     monkeypatch.chdir(PROJECT)

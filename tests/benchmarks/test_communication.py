@@ -23,8 +23,7 @@ SCHEMA = GraphSchema(
 )
 
 
-@pytest.mark.parametrize("negatives", [0, 1])
-def test_bytes_of_a_step(tmp_path, monkeypatch, negatives):
+def test_bytes_of_a_step(tmp_path, monkeypatch):
     """One process that meets itself twice."""
     sent = {"gather": 0, "reduce": 0}
 
@@ -45,7 +44,7 @@ def test_bytes_of_a_step(tmp_path, monkeypatch, negatives):
     step = TrainingStep(
         model, loss, OptimizerConfig(), AugmentationConfig(0, 0), Processes(0, 2)
     )
-    posts = 4 * (2 + negatives)
+    posts = 4 * 2
     batch = GraphShards(tmp_path / "shards").assemble(np.arange(posts))
     step.run(batch, 0, num_queries=4)
     told = Exchange(
@@ -54,7 +53,6 @@ def test_bytes_of_a_step(tmp_path, monkeypatch, negatives):
         pairs=8,
         processes=2,
         vectors=len(batch.representative) / posts,
-        negatives=negatives,
     )
     assert sent == {"gather": told.gathered_bytes, "reduce": told.gradient_bytes}
     assert told.sent_bytes == told.gradient_bytes + told.gathered_bytes

@@ -51,7 +51,7 @@ def test_an_experiment_on_one_released_encoder_is_refused(name):
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-@pytest.mark.parametrize("env", [None, "pool+scratch", "pool+taught"])
+@pytest.mark.parametrize("env", [None, "pool+scratch", "pool+distil"])
 def test_an_experiment_that_trains_is_run(name, env):
     refuse_shared_trainings(list_cells(name, env), "")
 
@@ -84,7 +84,7 @@ def test_fine_tuning_has_the_shape_of_its_start():
 
 @pytest.mark.parametrize(
     "env",
-    ["base", "demo", "own", "pool", "formula_pool", "pool+scratch", "pool+taught"],
+    ["base", "demo", "own", "pool", "formula_pool", "pool+scratch", "pool+distil"],
 )
 def test_environments_set_nothing_void(env):
     assert read(env).list_void() == []

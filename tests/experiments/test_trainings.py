@@ -10,9 +10,7 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.experiments import trainings
 from mathamr_kedro.experiments.trainings import TrackingConfig, TrainingStageConfig
 from mathamr_kedro.learning.distillation import DistillationConfig
-from mathamr_kedro.learning.node_vectors import NodeVectorsConfig
 
-HASHED = NodeVectorsConfig(symbols="hashed")
 TAUGHT = DistillationConfig(document_weight=1.0)
 
 
@@ -20,9 +18,6 @@ TAUGHT = DistillationConfig(document_weight=1.0)
     ("values", "told"),
     [
         ({"batch_size": 1}, "batch_size of at least 2"),
-        ({"node_vectors": HASHED, "pretrained_nodes": "n.npy"}, "not both"),
-        ({"start_from": "ours", "node_vectors": HASHED}, "weights have one start"),
-        ({"start_from": "ours", "pretrained_nodes": "n.npy"}, "weights have one start"),
         ({"num_epochs": 0}, "num_epochs of at least 1"),
     ],
 )
@@ -34,8 +29,6 @@ def test_what_contradicts_itself_is_refused(values, told):
 @pytest.mark.parametrize(
     "values",
     [
-        {"node_vectors": HASHED},
-        {"pretrained_nodes": "n.npy"},
         {"start_from": "ours"},
         {"start_from": "ours", "num_epochs": 0},
         {"num_epochs": 1},
@@ -87,14 +80,10 @@ def test_what_a_training_needs_is_looked_for(machine):
     assert machine == ["ours"]
 
 
-@pytest.mark.parametrize(
-    "values",
-    [{"node_vectors": NodeVectorsConfig(concepts="text")}, {"distillation": TAUGHT}],
-)
-def test_a_sentence_encoder_is_needed_for_its_vectors_alone(machine, values):
+def test_a_sentence_encoder_is_needed_only_for_its_vectors(machine):
     with pytest.raises(ConfigurationError, match=r"training\.text_model: no mine"):
-        check(text_model="mine", **values)
-    assert check(text_model="mine", node_vectors=HASHED) == ["device"]
+        check(text_model="mine", distillation=TAUGHT)
+    assert check(text_model="mine") == ["device"]
 
 
 def test_mlflow_is_needed_where_trainings_go_there(machine):
@@ -109,9 +98,5 @@ def test_what_decides_the_weights_names_a_training():
     started = TrainingStageConfig(start_from="ours").describe_result()
     assert started["start_from"] == "ours"
     assert "model" not in started
-    for values in (
-        {"node_vectors": NodeVectorsConfig(concepts="text")},
-        {"distillation": TAUGHT},
-    ):
-        named = TrainingStageConfig(**values).describe_result()
-        assert named["text_model"] == "minilm"
+    named = TrainingStageConfig(distillation=TAUGHT).describe_result()
+    assert named["text_model"] == "minilm"

@@ -49,17 +49,17 @@ def test_a_card_without_records_says_so(model):
     assert "| training pairs | not recorded |" in card
     assert "The training history was not recorded." in card
     assert "was not evaluated" in card
-    for name in ("single formulas", "started from", "```json"):
+    for name in ("started from", "```json"):
         assert name not in card
 
 
 def test_data_and_settings_are_told(model):
     facts = {
-        "pairs": 1234, "validation_pairs": 56, "single_formula_pairs": 7890,
+        "pairs": 1234, "validation_pairs": 56,
         "start": "abc", "settings": {"seed": 3},
     }  # fmt: skip
     card = write(model, facts=facts, surroundings={"parser": "one"})
-    assert "| training pairs | 1,234 |\n| pairs of single formulas | 7,890 |" in card
+    assert "| training pairs | 1,234 |" in card
     assert "| validation pairs | 56 |\n| started from weights | abc |" in card
     assert "| parser | one |" in card
     assert '```json\n{\n  "seed": 3\n}\n```' in card

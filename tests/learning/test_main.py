@@ -98,7 +98,7 @@ def test_prepared_graphs_bring_the_names_of_symbols(shards, tmp_path, monkeypatc
         "mathamr_kedro.learning.inputs.PatternTeacher",
         lambda *arguments: seen.append(arguments[-1]) or PatternTeacher(*arguments),
     )
-    taught = CONFIG | {"distillation": {"weight": 1.0, "dimension": 8}}
+    taught = CONFIG | {"distillation": {"weight": 1.0}}
     (tmp_path / "config.json").write_text(json.dumps(taught))
     options = {"--data": "prepared", "--config": "config.json", "--out": "out"}
     assert main([p for o, v in options.items() for p in (o, str(tmp_path / v))]) == 0

@@ -175,8 +175,8 @@ def test_graphs_without_layout_trees_lend_their_operators():
 
 def test_similarity_is_the_cosine_of_weighted_sets(shards, sets, symbols, monkeypatch):
     monkeypatch.setattr("mathamr_kedro.learning.pattern_teacher._WIDTH", 2048)
-    config = DistillationConfig(1.0, dimension=2048)
-    teacher = PatternTeacher(shards, config, CPU, symbols)
+    monkeypatch.setattr("mathamr_kedro.learning.pattern_teacher._DIMENSION", 2048)
+    teacher = PatternTeacher(shards, DistillationConfig(1.0), CPU, symbols)
     found = Counter(pattern for each in sets.values() for pattern in each)
     idf = {p: max(0.0, math.log((len(sets) + 1) / (n + 0.5))) for p, n in found.items()}
     length = {row: math.sqrt(sum(idf[p] for p in each)) for row, each in sets.items()}
@@ -195,12 +195,14 @@ def test_similarity_is_the_cosine_of_weighted_sets(shards, sets, symbols, monkey
     assert error.max() < 0.2
 
 
-def test_few_dimensions_are_the_principal_ones(shards, symbols):
-    whole, few = (
-        PatternTeacher(shards, DistillationConfig(1.0, dimension=d), CPU, symbols)
-        .vectors.double().numpy()
-        for d in (256, 5)
-    )  # fmt: skip
+def test_few_dimensions_are_the_principal_ones(shards, symbols, monkeypatch):
+    found = []
+    for dimension in (256, 5):
+        home = "mathamr_kedro.learning.pattern_teacher._DIMENSION"
+        monkeypatch.setattr(home, dimension)
+        teacher = PatternTeacher(shards, DistillationConfig(1.0), CPU, symbols)
+        found.append(teacher.vectors.double().numpy())
+    whole, few = found
     with_patterns = np.abs(few).max(1) > 0
     largest = np.linalg.svd(whole)[2][:5]
     wanted = (whole @ largest.T)[with_patterns]
@@ -211,7 +213,7 @@ def test_few_dimensions_are_the_principal_ones(shards, symbols):
 
 
 def test_principal_dimensions_of_a_part_keep_similarities(shards, symbols, monkeypatch):
-    config = DistillationConfig(1.0, dimension=256)
+    config = DistillationConfig(1.0)
     whole = PatternTeacher(shards, config, CPU, symbols).vectors.float()
     monkeypatch.setattr("mathamr_kedro.learning.pattern_teacher._SAMPLE", 1)
     monkeypatch.setattr("mathamr_kedro.learning.pattern_teacher._GRAPHS", 4)
@@ -227,7 +229,7 @@ def test_only_formulas_have_a_teacher(shards, bags):
 
 
 def test_a_graph_in_several_parts_has_the_same_teacher(shards, monkeypatch):
-    config = DistillationConfig(1.0, dimension=32)
+    config = DistillationConfig(1.0)
     whole = PatternTeacher(shards, config, CPU).vectors.float()
     assert torch.equal(PatternTeacher(shards, config, CPU).vectors.float(), whole)
     monkeypatch.setattr("mathamr_kedro.learning.pattern_teacher._GRAPHS", 7)
@@ -295,7 +297,8 @@ def test_the_weight_counts_in_the_whole_loss(shards):
 def test_a_training_brings_formulas_nearer_to_their_teacher(
     shards, pairs, config, tmp_path
 ):
-    longer = replace(config, num_epochs=8, validation_share=0.0, patience=0)
+    longer = replace(config, num_epochs=8, patience=0)
+    pairs = replace(pairs, validation=np.zeros(len(pairs), dtype=bool))
     taught = replace(longer, distillation=DistillationConfig(5.0, temperature=0.2))
     losses = [r.train_loss for r in train(shards, pairs, taught, tmp_path).history]
     plain = train(shards, pairs, longer, tmp_path / "plain").history

@@ -32,9 +32,7 @@ from tests.learning.process_work import TEACHER_WIDTH, Job, run_two
 
 @pytest.fixture(scope="module")
 def pairs(shards):
-    """Twenty pairs, each with two negatives."""
-    rows = np.arange(40).reshape(20, 2)
-    return TrainingPairs.of_rows(np.concatenate([rows, np.roll(rows, 3, 0)], 1), shards)
+    return TrainingPairs.of_rows(np.arange(40).reshape(20, 2), shards)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +51,7 @@ def plain(model_config):
 
 @pytest.fixture(scope="module")
 def rich(plain, shards, tmp_path_factory):
-    """All losses and teachers, as the released encoder was trained, and negatives."""
+    """All losses and teachers, as the released encoder was trained."""
     texts = np.random.default_rng(5).normal(size=(len(shards), 6)).astype(np.float32)
     texts[[1, 4, 8]] = 0  # posts without a vector
     file = tmp_path_factory.mktemp("texts") / "texts.npy"
@@ -61,19 +59,15 @@ def rich(plain, shards, tmp_path_factory):
     return replace(
         plain,
         model=replace(plain.model, virtual_init="mean", readout_dim=24),
-        loss=LossConfig(
-            beta=0.5, both_directions=True, formula_weight=0.3, formula_pairs="both"
-        ),
+        loss=LossConfig(beta=0.5, both_directions=True, formula_weight=0.3),
         distillation=DistillationConfig(
             weight=5.0,
             trees="both",
             temperature=0.03,
-            dimension=32,
             document_weight=0.5,
             score_weight=3.0,
             document_vectors=str(file),
         ),
-        hard_negatives=1,
     )
 
 
@@ -170,7 +164,7 @@ def test_two_processes_train_as_one(
 
 def test_torchrun_trains_as_one_process(shards, pairs, plain, tmp_path):
     """The command itself, with the losses that are on by default."""
-    rows = np.column_stack([pairs.queries, pairs.documents, pairs.negatives])
+    rows = np.column_stack([pairs.queries, pairs.documents])
     np.savez(tmp_path / "pairs.npz", pairs=rows)
     (tmp_path / "config.json").write_text(json.dumps(asdict(plain)))
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]

@@ -68,13 +68,9 @@ def test_every_gradient_equals_pyg(batch):
         assert error < 4e-6, name  # of float32, which sums in another order elsewhere
 
 
-@pytest.mark.parametrize("aggregation", ["mean", "attention"])
 @pytest.mark.parametrize("decomposition", ["basis", "block", "none"])
-def test_torch_equals_the_reference(batch, decomposition, aggregation):
-    changes = {"decomposition": decomposition, "virtual_aggregation": aggregation}
-    model = make(batch, **changes)
-    if aggregation == "attention":
-        torch.nn.init.normal_(model.encoder.query)
+def test_torch_equals_the_reference(batch, decomposition):
+    model = make(batch, decomposition=decomposition)
     vectors = model(batch)
     mine = gradients(model, vectors)
     model = model.double().computed_by(ComputeConfig(backend="reference"))
@@ -84,42 +80,10 @@ def test_torch_equals_the_reference(batch, decomposition, aggregation):
         assert (mine[name] - grad).norm() < 5e-6 * grad.norm(), name
 
 
-def test_attention_starts_at_the_mean_and_then_differs(batch):
-    mean = make(batch)(batch)
-    model = make(batch, virtual_aggregation="attention")
-    assert torch.allclose(model(batch), mean, atol=1e-6)
-    torch.nn.init.normal_(model.encoder.query)
-    assert not torch.allclose(model(batch), mean, atol=1e-3)
-
-
-def test_attention_is_a_softmax_over_members(batch):
-    model = make(batch, virtual_aggregation="attention", num_layers=1)
-    torch.nn.init.normal_(model.encoder.query)
-    weight = model.encoder.weights()[0]
-    x = torch.randn(batch.num_nodes, 16)
-    change = model.encoder._attend(x, 0, weight, batch)
-    kinds = set()
-    for number, node in enumerate(batch.virtual_node.tolist()):
-        kind = int(batch.node_type[node]) - batch.schema.num_node_types
-        kinds.add(kind)
-        members = batch.member[batch.member_of == number]
-        scores = x[members] @ model.encoder.query[0, kind] / 4
-        pooled = torch.softmax(scores, 0) @ x[members] - x[members].mean(0)
-        into = batch.schema.virtual_relations[kind] + batch.schema.num_forward
-        assert torch.allclose(change[node], pooled @ weight[into], atol=1e-5)
-    assert kinds == {0, 1, 2}
-    assert not change[~batch.is_virtual()].any()
-
-
 @pytest.mark.parametrize("decomposition", ["basis", "block", "none"])
-@pytest.mark.parametrize("aggregation", ["mean", "attention"])
-def test_matrices_of_present_relations_are_enough(batch, decomposition, aggregation):
+def test_matrices_of_present_relations_are_enough(batch, decomposition):
     batch = replace(batch, relation=batch.relation % 2)
-    model = make(
-        batch, decomposition=decomposition, num_bases=2, virtual_aggregation=aggregation
-    )
-    if aggregation == "attention":
-        torch.nn.init.normal_(model.encoder.query)
+    model = make(batch, decomposition=decomposition, num_bases=2)
     composed = []
     model.encoder.weights.register_forward_hook(
         lambda module, args, out: composed.append(out.shape[1])
@@ -193,14 +157,6 @@ def test_parameters_are_counted_by_component(batch):
     assert counts["virtual nodes"] == 3 * (16 * 16 + 16)
     assert counts["relation weights"] == 3 * (18 * 4 + 4 * 16 * 16)
     assert counts["edge attributes"] == 18 * 16
-    assert counts["all"] == sum(p.numel() for p in model.parameters())
-
-
-def test_attention_queries_are_counted(batch):
-    model = make(batch, virtual_aggregation="attention", edge_attributes=False)
-    counts = model.count_parameters()
-    assert counts["virtual nodes"] == 3 * 16 + 3 * 3 * 16
-    assert counts["edge attributes"] == 0
     assert counts["all"] == sum(p.numel() for p in model.parameters())
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 import torch
 
-from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.node_embedding import NodeEmbedding
 
@@ -98,38 +97,3 @@ def test_means_reach_the_embeddings(batch):
     nodes, h = embed(batch, "mean")
     h[batch.virtual_node].sum().backward()
     assert nodes.content.grad.abs().sum() > 0
-
-
-def test_pretrained_vectors_keep_their_geometry(batch):
-    nodes, _ = embed(batch, "zero")
-    spread = nodes.content.std().item()
-    vectors = torch.randn(40, D)
-    nodes.load_pretrained(vectors)
-    centred = vectors - vectors.mean(0)
-    assert torch.allclose(nodes.content / nodes.content.std(), centred / centred.std())
-    assert nodes.content.std().item() == pytest.approx(spread, rel=1e-3)
-
-
-def test_wider_pretrained_vectors_are_reduced_to_their_main_directions(batch):
-    nodes, _ = embed(batch, "zero")
-    low = torch.randn(40, D) @ torch.randn(D, 3 * D)  # of rank D: nothing is lost
-    nodes.load_pretrained(low)
-    mine = nodes.content.detach()
-    ratio = torch.pdist(mine) / torch.pdist(low)
-    assert (ratio.max() / ratio.min()).item() == pytest.approx(1, abs=1e-2)
-
-
-def test_rows_without_a_pretrained_vector_stay_random(batch):
-    nodes, _ = embed(batch, "zero")
-    before = nodes.content[3].clone()
-    vectors = torch.randn(40, D)
-    vectors[3] = 0
-    nodes.load_pretrained(vectors)
-    assert torch.equal(nodes.content[3], before)
-    assert not torch.equal(nodes.content[4], before)
-
-
-def test_pretrained_vectors_of_another_vocabulary_are_refused(batch):
-    nodes, _ = embed(batch, "zero")
-    with pytest.raises(MalformedInputError, match="Expected 40 pretrained"):
-        nodes.load_pretrained(torch.randn(39, D))

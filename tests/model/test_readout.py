@@ -83,7 +83,7 @@ def test_vectors_read_members_beyond_the_state(batch):
 
 def states(model, batch):
     backend = model.backend
-    return model.nodes(batch), batch, backend.prepare(batch, None), backend
+    return model.nodes(batch), backend.prepare(batch, None), backend
 
 
 def test_a_model_without_readout_starts_the_same(batch):

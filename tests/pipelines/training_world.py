@@ -46,7 +46,6 @@ def _write(data: Path, has_pairs: bool, **params: Any) -> None:
             GraphRecord(question, f"(a / ask-01 :ARG1 {words})", "question"),
             GraphRecord(answer, f"(s / say-01 :ARG1 {words})", "answer"),
         ]
-        # Only the next answer shares a number with a question: a negative by BM25.
         texts = (f"why {n + 100}", f"because {n + 99}")
         for post, kind, text in zip(
             (question, answer), ("question", "answer"), texts, strict=True

@@ -227,14 +227,6 @@ class ChosenPost(NamedTuple):
     """``training``: the answer that was drawn with this question."""
 
 
-class MinedNegatives(NamedTuple):
-    """Answers that look right for a question and are not."""
-
-    question_id: PostId
-    answer_id: PostId
-    negatives: tuple[PostId, ...]
-
-
 TRANSIENT = frozenset({"timeout", "worker_died", "out_of_memory", "unreadable_file"})
 """Reasons of failures that the machine is to blame for."""
 

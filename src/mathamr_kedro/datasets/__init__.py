@@ -7,7 +7,6 @@ dataset                    loads                  holds
 =========================  =====================  ================================
 ``CollectionDataset``      ``Collection``         raw files of a test collection
 ``ShardedTableDataset``    ``ShardedTable``       a table in Parquet shards
-``OptionalTableDataset``   the same or nothing    a table that a node can do without
 ``OptionalJSONDataset``    a mapping              facts that need not be there
 ``VisualIndexDataset``     ``VisualIndex``        visual ids of formulas
 ``FormulaTreesDataset``    ``TreeStore``          trees of formulas

@@ -218,22 +218,6 @@ class ShardedTableDataset(AbstractDataset[ShardItem, ShardedTable]):
         return {"filepath": str(self._folder.path), "record": self._record.__name__}
 
 
-class OptionalTableDataset(ShardedTableDataset):
-    """A table that a node can do without: loads ``None`` while it is not finished.
-
-    For what only some settings read; those must say what is missing.
-    """
-
-    def load(self) -> ShardedTable | None:  # type: ignore[override]
-        """Return the table without reading it, if it is there."""
-        if not self._folder.read_list().complete:
-            return None
-        return ShardedTable(self._folder, self._record)
-
-    def _exists(self) -> bool:
-        return True
-
-
 def _record_class(name: str) -> Any:
     classes = {
         key: value

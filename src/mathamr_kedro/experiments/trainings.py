@@ -11,7 +11,6 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.graph import ReleasedEncoder
 from mathamr_kedro.learning.config import TrainingConfig
-from mathamr_kedro.learning.node_vectors import NodeVectorsConfig
 from mathamr_kedro.text import explain_absence
 
 
@@ -21,7 +20,6 @@ class TrackingConfig:
 
     mlflow: str | None = None
     """Tracking URI, e.g. ``sqlite:///mlflow.db``; ``None`` tracks nothing."""
-    experiment: str = "mathamr_plus"
 
     def check_machine(self) -> None:
         """Refuse MLflow where it is not installed."""
@@ -36,29 +34,15 @@ class TrackingConfig:
 class TrainingStageConfig(TrainingConfig):
     """A training, and what surrounds it in the project."""
 
-    node_vectors: NodeVectorsConfig = field(default_factory=NodeVectorsConfig)
-    """Builds ``pretrained_nodes`` from the labels of the vocabulary."""
     text_model: str = "minilm"
-    """Sentence encoder of ``node_vectors`` and of the teacher of documents: a known
-    name or a folder (:mod:`mathamr_kedro.text.models`)."""
+    """Sentence encoder of the teacher of documents: a known name or a folder
+    (:mod:`mathamr_kedro.text.models`)."""
     start_from: str | None = None
     """A released encoder, by name or folder, whose shape and weights come first."""
     tracking: TrackingConfig = field(default_factory=TrackingConfig)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.node_vectors.wanted and self.pretrained_nodes is not None:
-            raise ConfigurationError(
-                "Expected node_vectors or pretrained_nodes, not both "
-                f"(got {self.pretrained_nodes!r})"
-            )
-
-        has_vectors = self.node_vectors.wanted or self.pretrained_nodes is not None
-        if self.start_from is not None and has_vectors:
-            raise ConfigurationError(
-                f"Expected start_from (got {self.start_from!r}) without node_vectors "
-                "and pretrained_nodes: weights have one start"
-            )
         if self.start_from is None and self.num_epochs == 0:
             raise ConfigurationError(
                 "Expected num_epochs of at least 1 (got 0); only a released encoder "
@@ -80,7 +64,7 @@ class TrainingStageConfig(TrainingConfig):
         if self.num_epochs == 0:
             return
         self.compute.check_machine()
-        if self.node_vectors.concepts == "text" or self.makes_document_vectors:
+        if self.makes_document_vectors:
             reason = explain_absence(self.text_model)
             if reason is not None:
                 raise ConfigurationError(f"training.text_model: {reason}")
@@ -94,7 +78,7 @@ class TrainingStageConfig(TrainingConfig):
         """The values that decide the weights; tracking does not."""
         values = super().describe_result()
         del values["tracking"]
-        if self.node_vectors.concepts != "text" and not self.makes_document_vectors:
+        if not self.makes_document_vectors:
             del values["text_model"]
         # With a start, its shape counts; without one, names stay as they were.
         del values["start_from" if self.start_from is None else "model"]

@@ -11,9 +11,9 @@
 ``05_model_input/prepared_graphs``: its pairs are split as they are there. Several, of
 the same vocabularies, are joined below ``DIR``; files with a row for each graph go
 through them in that order.
-Files that the configuration names are made elsewhere: ``pretrained_nodes``, and
-``distillation.document_vectors`` where ``document_weight`` or ``score_weight`` is above
-0 (the training stage writes it beside its checkpoint, see docs/pipelines/training.md).
+The file ``distillation.document_vectors``, for a ``document_weight`` or
+``score_weight`` above 0, is made elsewhere: the training stage writes it beside its
+checkpoint (see docs/pipelines/training.md).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from mathamr_kedro.graph.released import VARIANT
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
 from mathamr_kedro.learning.pairs import TrainingPairs
-from mathamr_kedro.learning.rounds import train_in_rounds
+from mathamr_kedro.learning.trainer import train
 
 logger = logging.getLogger("mathamr_kedro.learning")
 
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m mathamr_kedro.learning",
         description="Train an encoder from graph shards and pairs.",
-        epilog="Started again with the same arguments, a stopped training goes on.",
+        epilog="Started again with the same arguments, a stopped training resumes.",
     )
     add = parser.add_argument
     add("--data", type=Path, required=True, metavar="FOLDER", nargs="+",
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if args.start is not None and prepared is not None:
             _check_numbers(args.start, prepared)
         symbols = None if prepared is None else FormulaSymbols.of_graphs(prepared)
-        result = train_in_rounds(
+        result = train(
             shards, pairs, config, args.out, start=args.start, symbols=symbols
         )
     except MathAMRError as exc:

@@ -72,11 +72,6 @@ def _list_data(provenance: Provenance) -> list[tuple[str, Any]]:
     facts = provenance.facts
     return [
         ("training pairs", facts.get("pairs", "not recorded")),
-        *(
-            [("pairs of single formulas", facts["single_formula_pairs"])]
-            if "single_formula_pairs" in facts
-            else []
-        ),
         ("validation pairs", facts.get("validation_pairs", "not recorded")),
         *([("started from weights", facts["start"])] if "start" in facts else []),
         *provenance.surroundings.items(),

@@ -15,7 +15,6 @@ from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.learning.augmentation import AugmentationConfig
 from mathamr_kedro.learning.distillation import DistillationConfig
 from mathamr_kedro.learning.losses import LossConfig
-from mathamr_kedro.learning.negatives import NegativesConfig
 from mathamr_kedro.learning.steps import OptimizerConfig, StepsMode
 from mathamr_kedro.model import ComputeConfig, ModelConfig
 
@@ -35,17 +34,7 @@ class TrainingConfig:
     num_epochs: int = 7
     patience: int = 3
     """Epochs without a better validation loss before training ends; 0 never ends it."""
-    validation_share: float = 0.1
-    """Share of the pairs that is held out, where the pairs do not say which."""
     seed: int = 0
-    hard_negatives: int = 0
-    """Mined negatives of each pair in a batch, drawn anew in each epoch."""
-    negatives: NegativesConfig = field(default_factory=NegativesConfig)
-    """Where they come from; ``none``: from the third column of the pairs on."""
-    single_formulas: bool = False
-    """Whether single formulas of questions and answers are further training pairs."""
-    pretrained_nodes: str | None = None
-    """``.npy`` file with a start vector for each node type; rows of zeros have none."""
     steps: StepsMode = "auto"
     """How steps are launched; ``auto`` captures them as CUDA graphs where it can."""
     checkpoint_seconds: float = 300.0
@@ -58,7 +47,6 @@ class TrainingConfig:
             "batch_size": 2,
             "num_epochs": 0,
             "patience": 0,
-            "hard_negatives": 0,
             "seed": 0,
             "checkpoint_seconds": 0,
             "log_seconds": 0,
@@ -68,15 +56,6 @@ class TrainingConfig:
                 raise ConfigurationError(
                     f"Expected {name} of at least {least} (got {getattr(self, name)!r})"
                 )
-        if not 0 <= self.validation_share < 1:
-            raise ConfigurationError(
-                f"Expected validation_share in [0, 1) (got {self.validation_share!r})"
-            )
-        if self.negatives.source != "none" and self.hard_negatives == 0:
-            raise ConfigurationError(
-                "Expected hard_negatives of at least 1 for negatives.source "
-                f"{self.negatives.source!r} (got 0)"
-            )
 
     def describe_result(self) -> dict[str, object]:
         """The values that decide the weights, without those of where and how fast."""

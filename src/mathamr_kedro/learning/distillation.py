@@ -26,6 +26,10 @@ from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.graph import FORMULA, GraphShards
 from mathamr_kedro.model.maxsim import take_documents
 
+_TEXT_TEMPERATURE = 0.05
+"""Of the teacher of documents, as for the released encoders; 0.1 is as good
+(docs/results/pool.md)."""
+
 
 @dataclass(frozen=True)
 class DistillationConfig:
@@ -37,15 +41,10 @@ class DistillationConfig:
     """Whose patterns formulas learn from; ``both``: in equal parts."""
     temperature: float = 0.1
     """Of the teacher of formulas: lower ones look at the nearest formulas alone."""
-    path_length: int = 3
-    """Edges of a pattern, at most."""
-    dimension: int = 256
-    """Of the teacher's vectors."""
     document_weight: float = 0.0
     """Of the same loss between document vectors and those of a sentence encoder."""
     score_weight: float = 0.0
     """Of the same loss between MaxSim scores and those of the sentence encoder."""
-    document_temperature: float = 0.05
     document_vectors: str | None = None
     """``.npy`` file with a vector of the sentence encoder for each graph."""
 
@@ -55,38 +54,30 @@ class DistillationConfig:
         return self.document_weight > 0 or self.score_weight > 0
 
     def __post_init__(self) -> None:
-        for name in ("weight", "document_weight", "score_weight", "path_length"):
+        for name in ("weight", "document_weight", "score_weight"):
             if getattr(self, name) < 0:
                 raise ConfigurationError(
                     f"Expected {name} of at least 0 in distillation "
                     f"(got {getattr(self, name)!r})"
                 )
-        for name in ("temperature", "document_temperature", "dimension"):
-            if getattr(self, name) <= 0:
-                raise ConfigurationError(
-                    f"Expected a positive {name} in distillation "
-                    f"(got {getattr(self, name)!r})"
-                )
+        if self.temperature <= 0:
+            raise ConfigurationError(
+                "Expected a positive temperature in distillation "
+                f"(got {self.temperature!r})"
+            )
 
 
 class TextTeacher:
     """The vectors that a sentence encoder gave to all posts of some shards."""
 
     def __init__(
-        self,
-        vectors: Tensor,
-        shards: GraphShards,
-        config: DistillationConfig,
-        posts: int | None = None,
+        self, vectors: Tensor, shards: GraphShards, config: DistillationConfig
     ) -> None:
-        """Take a row for each of the first ``posts`` graphs; the others have none."""
-        posts = len(shards) if posts is None else posts
-        if vectors.ndim != 2 or len(vectors) != posts:
+        if vectors.ndim != 2 or len(vectors) != len(shards):
             raise MalformedInputError(
-                f"Expected a vector for each of {posts} graphs in "
+                f"Expected a vector for each of {len(shards)} graphs in "
                 f"distillation.document_vectors (got shape {tuple(vectors.shape)})"
             )
-        vectors = F.pad(vectors, (0, 0, 0, len(shards) - posts))
         self.config = config
         ends = torch.from_numpy(shards.offsets["representative"][1:])
         self._ends = ends.to(vectors.device)
@@ -102,7 +93,7 @@ class TextTeacher:
         """The losses of document vectors and of MaxSim ``scores``, as weighted."""
         q, d = (self._find(p) for p in (queries, documents))
         anchor, partner = (t.abs().amax(1) > 0 for t in (q, d))
-        wanted = q @ d.T / self.config.document_temperature
+        wanted = q @ d.T / _TEXT_TEMPERATURE
         weighted: list[tuple[float, Tensor]] = []
         if self.config.document_weight > 0:
             similar = take_documents(queries) @ take_documents(documents).T

@@ -49,31 +49,23 @@ class TrainingInputs:
     config: TrainingConfig
     start: Path | None = None
     """Model folder whose weights the training starts from; fresh ones if ``None``."""
-    posts: int | None = None
-    """How many of the graphs, the first ones, are posts; single formulas follow them.
-    All if ``None``."""
     symbols: FormulaSymbols | None = None
     """Of the formulas, for their teacher; all different if ``None``."""
 
     def split_pairs(self) -> tuple[TrainingPairs, TrainingPairs]:
         """Take apart pairs to train with and pairs to validate with."""
-        return self.pairs.split(self.config.validation_share, self.config.seed)
+        return self.pairs.split(self.config.seed)
 
     def identify(self) -> str:
         """Digest of all that decides the weights."""
         pairs, sizes = self.pairs, self.shards.arrays["sizes"]
-        columns = [pairs.queries, pairs.documents, pairs.negatives, pairs.validation]
+        columns = [pairs.queries, pairs.documents, pairs.validation]
         checksums = [checksum(None if c is None else c.tolist()) for c in columns]
         totals = sizes.sum(0, dtype=np.int64).tolist()
         if self.config.model.text_dim and self.shards.texts is not None:
             texts = np.ascontiguousarray(self.shards.texts)
             checksums.append(hashlib.blake2b(texts.data).hexdigest())
-        settings, path = self._settings, self.config.pretrained_nodes
-        if path is not None:  # what it holds counts, not where it is
-            vectors = _read_vectors(path, "pretrained_nodes").numpy()
-            content = hashlib.blake2b(vectors.tobytes()).hexdigest()
-            settings = settings | {"pretrained_nodes": content}
-        made_from = checksum(checksums, len(self.shards), totals, settings)
+        made_from = checksum(checksums, len(self.shards), totals, self._settings)
         if self.start is not None:
             made_from = checksum(made_from, checksum_model(self.start))
         if self.symbols is not None and self.config.distillation.weight > 0:
@@ -87,10 +79,6 @@ class TrainingInputs:
             "pairs": len(learn),
             "validation_pairs": len(held_out),
         }
-        if self.config.single_formulas:
-            formulas = int((learn.queries >= self._num_posts).sum())
-            facts["pairs"] = len(learn) - formulas
-            facts["single_formula_pairs"] = formulas
         facts["settings"] = self._settings
         if self.start is not None:
             facts["start"] = checksum_model(self.start)
@@ -111,9 +99,6 @@ class TrainingInputs:
             model.text.fit(self._sample_texts())
         model = model.to(device)
         model.computed_by(config.compute)
-        if config.pretrained_nodes is not None:
-            vectors = _read_vectors(config.pretrained_nodes, "pretrained_nodes")
-            model.nodes.load_pretrained(vectors.to(device))
         loss = ContrastiveLoss(config.loss, config.compute.precision, teachers)
         step = TrainingStep(
             model, loss.to(device), config.optimizer, config.augmentation, processes
@@ -145,10 +130,6 @@ class TrainingInputs:
         chosen = texts[:: max(1, len(texts) // _SAMPLED_TEXTS)]
         return torch.from_numpy(np.array(chosen))
 
-    @property
-    def _num_posts(self) -> int:
-        return len(self.shards) if self.posts is None else self.posts
-
     @cached_property
     def _settings(self) -> dict[str, object]:
         """The settings, with what the file of document vectors holds for its path."""
@@ -174,7 +155,7 @@ class TrainingInputs:
                 )
             path, what = config.document_vectors, "distillation.document_vectors"
             vectors = _read_vectors(path, what).to(device)
-            teachers.append(TextTeacher(vectors, self.shards, config, self._num_posts))
+            teachers.append(TextTeacher(vectors, self.shards, config))
         return teachers
 
 

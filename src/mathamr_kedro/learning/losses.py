@@ -38,15 +38,8 @@ from mathamr_kedro.model import (
 )
 from mathamr_kedro.model.maxsim import maxsim, take_documents
 
-FormulaPairs: TypeAlias = Literal["visual", "thread", "both"]
-"""Which formulas of a post and its pair belong together.
-
-==========  ==================================================================
-``visual``  a formula of query i and those of document i that look the same
-``thread``  a formula of query i and all formulas of document i
-``both``    the first where there are such, the second elsewhere
-==========  ==================================================================
-"""
+INITIAL_TEMPERATURE = 0.05
+"""Of Eq. 3.6, at the start; it is learned (Table 4.5)."""
 
 Teacher: TypeAlias = PatternTeacher | TextTeacher
 
@@ -57,27 +50,16 @@ class LossConfig:
 
     objective: Literal["maxsim", "single_vector"] = "maxsim"
     """``single_vector`` compares document vectors alone (thesis 4.3.2)."""
-    normalise_scores: bool = True
-    """Divide MaxSim by the number of query vectors (Eq. 3.7)."""
     beta: float = 1.0
     """Weight of the MaxSim loss against the document loss (Eq. 4.2)."""
-    initial_temperature: float = 0.05
-    learn_temperature: bool = True
     both_directions: bool = False
     """Also let each document find its query."""
     formula_weight: float = 0.0
     """Weight of the loss between single formulas of both posts (thesis 5.3)."""
-    formula_pairs: FormulaPairs = "visual"
-    """Which of them belong together; see :data:`FormulaPairs`."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.beta <= 1:
             raise ConfigurationError(f"Expected beta in [0, 1] (got {self.beta!r})")
-        if self.initial_temperature <= 0:
-            raise ConfigurationError(
-                f"Expected initial_temperature above 0 "
-                f"(got {self.initial_temperature!r})"
-            )
         if self.formula_weight < 0:
             raise ConfigurationError(
                 f"Expected formula_weight of at least 0 (got {self.formula_weight!r})"
@@ -102,30 +84,21 @@ class LossValue(NamedTuple):
 
 
 def formula_nce(
-    queries: RaggedVectors,
-    documents: RaggedVectors,
-    temperature: Tensor,
-    chosen: FormulaPairs = "visual",
+    queries: RaggedVectors, documents: RaggedVectors, temperature: Tensor
 ) -> Tensor:
-    """InfoNCE between single formulas of a post and its pair (:data:`FormulaPairs`).
+    """InfoNCE between single formulas of a post and its pair.
 
-    A formula should be nearer to its partners than to the formulas of the batch that
-    are neither of its pair nor look the same.
+    A formula should be nearer to those of its pair that look the same than to formulas
+    of the batch that look otherwise.
     """
     pair_of_anchor, pair_of_partner = map(_find_posts, (queries, documents))
-    both = is_formula(queries)[:, None] & is_formula(documents)
     mine, theirs = queries.columns["label"][:, None], documents.columns["label"]
     # How a formula without a label looks is not known.
-    labelled = (mine > 0) & (theirs > 0)
-    if chosen == "visual":
-        both = both & labelled
-    equal = labelled & (mine == theirs)
-    of_pair = both & (pair_of_anchor[:, None] == pair_of_partner)
-    positive = of_pair & equal if chosen != "thread" else of_pair
-    if chosen == "both":
-        positive = torch.where(positive.any(1, keepdim=True), positive, of_pair)
-    others = both & ~equal
-    counted = positive | (others if chosen == "visual" else others & ~of_pair)
+    both = is_formula(queries)[:, None] & is_formula(documents)
+    both = both & (mine > 0) & (theirs > 0)
+    equal = both & (mine == theirs)
+    positive = equal & (pair_of_anchor[:, None] == pair_of_partner)
+    counted = positive | (both & ~equal)
     scores = queries.vectors @ documents.vectors.T
     return multi_positive_info_nce(scores, temperature, positive, counted)
 
@@ -165,10 +138,7 @@ class ContrastiveLoss(nn.Module):
     ) -> None:
         super().__init__()
         self.config, self.precision, self.teachers = config, precision, teachers
-        start = torch.tensor(log(config.initial_temperature))
-        self.log_temperature = nn.Parameter(
-            start, requires_grad=config.learn_temperature
-        )
+        self.log_temperature = nn.Parameter(torch.tensor(log(INITIAL_TEMPERATURE)))
 
     @property
     def temperature(self) -> Tensor:
@@ -187,7 +157,7 @@ class ContrastiveLoss(nn.Module):
             ]
         ).sum()
         if config.formula_weight > 0:
-            formulas = formula_nce(queries, documents, tau, config.formula_pairs)
+            formulas = formula_nce(queries, documents, tau)
             loss = loss + config.formula_weight * formulas
         scores = weighted[0][1]
         maxsim_scores = scores if config.uses_maxsim else None
@@ -204,8 +174,6 @@ class ContrastiveLoss(nn.Module):
         weighted = []
         if config.uses_maxsim:
             scores = maxsim(queries, documents, self.precision)
-            if not config.normalise_scores:
-                scores = scores * queries.ptr.diff()[:, None]
             weighted.append((config.beta, scores))
         if config.needs_documents:
             scores = take_documents(queries) @ take_documents(documents).T

@@ -1,12 +1,10 @@
-"""Training pairs: which question belongs to which answer, and mined negatives.
+"""Training pairs: which question belongs to which answer.
 
 A file of pairs names graphs by post id or by position in the shards::
 
-    pairs.json    [["1234", "1240"], ["1250", "1251", "1240", "1300"]]
-    pairs.npz     pairs       (N, 2 + K) ids or positions; "" or -1 where there is none
+    pairs.json    [["1234", "1240"], ["1250", "1251"]]
+    pairs.npz     pairs       (N, 2) ids or positions
                   validation  (N,) bool, optional: which pairs are held out
-
-Columns from the third on are hard negatives: answers that look right and are not.
 """
 
 from __future__ import annotations
@@ -21,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.base.errors import (
-    ConfigurationError,
     MalformedInputError,
     MissingInputError,
 )
@@ -29,8 +26,8 @@ from mathamr_kedro.graph import GraphShards
 
 Positions = NDArray[np.int64]
 
-NOTHING = -1
-"""Stands where a pair has fewer negatives than others."""
+_VALIDATION_SHARE = 0.1
+"""Share of the pairs that is held out if they do not say which (thesis 3.4.5)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +38,6 @@ class TrainingPairs:
     """(N,)"""
     documents: Positions
     """(N,)"""
-    negatives: Positions
-    """(N, K) hard negatives of each pair, ``NOTHING`` where there are fewer."""
     validation: NDArray[np.bool_] | None = None
     """(N,) which pairs are held out; ``None`` leaves the choice to the training."""
 
@@ -56,23 +51,22 @@ class TrainingPairs:
         """Find the graphs of pairs given by post id or by position.
 
         Args:
-            rows: (question, answer, negatives ...); ``""`` or -1 where there is none.
+            rows: (question, answer).
             shards: the graphs.
             validation: which pairs are held out.
 
         Raises:
-            MalformedInputError: a row is too short, or a position is out of range.
+            MalformedInputError: a row is no pair, or a position is out of range.
             MissingInputError: a post has no graph.
         """
         if isinstance(rows, np.ndarray) and rows.dtype.kind in "iu":
             table = rows.astype(np.int64)
         else:
-            width = max((len(row) for row in rows), default=2)
-            table = np.full((len(rows), max(width, 2)), NOTHING, dtype=np.int64)
-            for i, row in enumerate(rows):
-                found = [_find(shards, value) for value in row]
-                table[i, : len(found)] = found
-        if table.ndim != 2 or table.shape[1] < 2 or (table[:, :2] < 0).any():
+            found = [[_find(shards, value) for value in row] for row in rows]
+            is_pairs = all(len(row) == 2 for row in found)
+            table = np.array(found if is_pairs else [], dtype=np.int64)
+            table = table.reshape(-1, 2) if is_pairs else table
+        if table.ndim != 2 or table.shape[1] != 2 or (table < 0).any():
             raise MalformedInputError(
                 f"Expected a question and an answer in each of {len(rows)} pairs"
             )
@@ -85,7 +79,7 @@ class TrainingPairs:
             raise MalformedInputError(
                 f"Expected {len(table)} marks of validation (got {len(validation)})"
             )
-        return cls(table[:, 0], table[:, 1], table[:, 2:], validation)
+        return cls(table[:, 0], table[:, 1], validation)
 
     @classmethod
     def read(cls, path: Path, shards: GraphShards) -> TrainingPairs:
@@ -109,39 +103,29 @@ class TrainingPairs:
 
     def take(self, chosen: NDArray[Any]) -> TrainingPairs:
         """Some of the pairs."""
-        return TrainingPairs(
-            self.queries[chosen], self.documents[chosen], self.negatives[chosen]
-        )
+        return TrainingPairs(self.queries[chosen], self.documents[chosen])
 
-    def split(self, share: float, seed: int) -> tuple[TrainingPairs, TrainingPairs]:
+    def split(self, seed: int) -> tuple[TrainingPairs, TrainingPairs]:
         """Take apart pairs to train with and pairs to validate with."""
-        held_out = self.hold_out(share, seed)
+        held_out = self._hold_out(seed)
         return self.take(~held_out), self.take(held_out)
 
-    def hold_out(self, share: float, seed: int) -> NDArray[np.bool_]:
+    def _hold_out(self, seed: int) -> NDArray[np.bool_]:
         """(N,) which pairs validate: those that are marked, or drawn by the seed."""
         if self.validation is not None:
             return self.validation
-        count = round(share * len(self))
-        if share > 0 and len(self) > 3:
+        count = round(_VALIDATION_SHARE * len(self))
+        if len(self) > 3:
             count = max(count, 2)  # one pair alone has no negative
         order = np.random.default_rng([seed, 0x5117]).permutation(len(self))
         held_out = np.zeros(len(self), dtype=bool)
         held_out[order[:count]] = True
         return held_out
 
-    def draw_documents(self, count: int | None, seed: int) -> Positions:
-        """(n,) numbers of pairs whose documents differ; ``count`` of them or all."""
-        _, first = np.unique(self.documents, return_index=True)
-        if count is not None and count < len(first):
-            rng = np.random.default_rng([seed, 0xB00])
-            first = rng.choice(first, count, replace=False)
-        return np.sort(first).astype(np.int64)
-
 
 def _find(shards: GraphShards, value: str | int) -> int:
     if isinstance(value, str):
-        return shards.position(value) if value else NOTHING
+        return shards.position(value) if value else -1
     return int(value)
 
 
@@ -152,21 +136,14 @@ def _plain(values: NDArray[Any]) -> Any:
 class EpochPlan:
     """Which graphs each step of each epoch reads; a pure function of the seed."""
 
-    def __init__(
-        self, pairs: TrainingPairs, batch_size: int, hard_negatives: int, seed: int
-    ) -> None:
+    def __init__(self, pairs: TrainingPairs, batch_size: int, seed: int) -> None:
         if len(pairs) < 2:
             raise MissingInputError(
                 f"Expected at least 2 training pairs (got {len(pairs)}): questions "
                 "with answers, see docs/data.md; none are needed to use a released "
                 "encoder (training.start_from, num_epochs: 0)"
             )
-        if hard_negatives and pairs.negatives.shape[1] == 0:
-            raise ConfigurationError(
-                f"Expected negatives in the third column of the pairs for "
-                f"hard_negatives {hard_negatives!r} (got none)"
-            )
-        self.pairs, self.hard_negatives, self.seed = pairs, hard_negatives, seed
+        self.pairs, self.seed = pairs, seed
         self.batch_size = min(batch_size, len(pairs))
 
     @property
@@ -175,38 +152,14 @@ class EpochPlan:
         return len(self.pairs) // self.batch_size
 
     def epoch(self, number: int, rank: int = 0, ranks: int = 1) -> Positions:
-        """(steps, graphs) positions of one process: queries, documents, negatives."""
+        """(steps, graphs) positions of one process: queries, then documents."""
         rng = np.random.default_rng([self.seed, number])
         size = self.steps * self.batch_size
         order = rng.permutation(len(self.pairs))[:size]
-        negatives = self._choose_negatives(order, rng)
         share = self.batch_size // ranks
         rows = order.reshape(self.steps, self.batch_size)
         mine = slice(rank * share, (rank + 1) * share)
         rows = rows[:, mine]
-        hard = negatives.reshape(self.steps, self.batch_size, -1)[:, mine]
         return np.concatenate(
-            [
-                self.pairs.queries[rows],
-                self.pairs.documents[rows],
-                hard.reshape(self.steps, -1),
-            ],
-            axis=1,
+            [self.pairs.queries[rows], self.pairs.documents[rows]], axis=1
         )
-
-    def _choose_negatives(
-        self, order: Positions, rng: np.random.Generator
-    ) -> Positions:
-        """(pairs, k) some of the negatives of each pair, random ones for missing."""
-        k = self.hard_negatives
-        listed = self.pairs.negatives[order]
-        if k == 0:
-            return listed[:, :0]
-        preference = rng.random(listed.shape) + (listed == NOTHING)
-        best = np.argsort(preference, axis=1)[:, :k]
-        chosen = np.take_along_axis(listed, best, 1)
-        room = np.full((len(order), k - chosen.shape[1]), NOTHING, dtype=np.int64)
-        chosen = np.concatenate([chosen, room], 1)
-        count = len(self.pairs)
-        another = (order[:, None] + rng.integers(1, count, chosen.shape)) % count
-        return np.where(chosen == NOTHING, self.pairs.documents[another], chosen)

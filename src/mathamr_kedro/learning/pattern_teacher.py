@@ -43,6 +43,10 @@ _TERM_BITS = 22
 """Patterns are told apart by so many bits."""
 _WIDTH = 2048
 """Dimensions of hashed sets."""
+_DIMENSION = 256
+"""Principal dimensions that remain, as for the released encoders."""
+_PATH_LENGTH = 3
+"""Edges of a pattern, at most, as for the released encoders."""
 _SAMPLE = 200_000
 """Vectors of posts whose formulas the principal dimensions are found with."""
 
@@ -75,7 +79,7 @@ class PatternTeacher:
         """(rows + 1, width) vectors of formulas by one of their trees."""
         self._symbols = symbols
         rows = int(shards.offsets["representative"][-1])
-        width = min(self.config.dimension, _WIDTH)
+        width = min(_DIMENSION, _WIDTH)
         # One row more, of zeros, for formulas that stand in no shard.
         found = torch.zeros(rows + 1, width, dtype=torch.float16, device=device)
         idf = self._weigh_terms(shards, device)
@@ -114,7 +118,7 @@ class PatternTeacher:
 
     def _list(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
         """Formulas, rising, and their different terms."""
-        owners, terms = _list_patterns(batch, self.config.path_length, self._symbols)
+        owners, terms = _list_patterns(batch, _PATH_LENGTH, self._symbols)
         both = torch.unique(owners << _TERM_BITS | terms)
         return both >> _TERM_BITS, both & ((1 << _TERM_BITS) - 1)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -62,16 +62,10 @@ class Processes:
     def gather_pairs(
         self, queries: RaggedVectors, documents: RaggedVectors
     ) -> tuple[RaggedVectors, RaggedVectors]:
-        """Queries and documents of all processes: all right documents come first."""
+        """Queries and documents of all processes."""
         if self.count == 1:
             return queries, documents
-        b = len(queries)
-        right = replace(documents, ptr=documents.ptr[: b + 1])
-        gathered = [_gather_posts(self, queries), _gather_posts(self, right)]
-        if len(documents) > b:
-            others = replace(documents, ptr=documents.ptr[b:])
-            gathered.append(_gather_posts(self, others))
-        return gathered[0], RaggedVectors.join(gathered[1:])
+        return _gather_posts(self, queries), _gather_posts(self, documents)
 
     def sum_gradients(
         self, weights: Sequence[Tensor], shared: Sequence[Tensor]

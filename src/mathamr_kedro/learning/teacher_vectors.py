@@ -10,30 +10,32 @@ A row for each graph, in half precision; zeros for posts that are of no pair::
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.graph.shards.texts import write_texts
-from mathamr_kedro.learning.node_vectors import Encode
 
 
 def write_document_vectors(
     path: Path,
     rows: int,
     texts: Iterable[tuple[int, str]],
-    encode: Encode,
+    encode: Callable[[Sequence[str]], NDArray[np.float32]],
     total: int | None = None,
 ) -> None:
-    """Write the vectors of some texts, or go on where that was stopped.
+    """Write the vectors of some texts, or resume where that was stopped.
 
     Args:
         path: of the ``.npy`` file.
         rows: of the file, whether they have a text or not.
         texts: row and text of each post, always in the same order.
         encode: gives a vector to each text.
-        total: number of texts, where it is known; for the lines of progress.
+        total: number of texts, if it is known; for the lines of progress.
 
     Raises:
         MissingInputError: there is no text at all.

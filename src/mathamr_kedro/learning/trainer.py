@@ -15,7 +15,7 @@ import json
 import math
 import resource
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.graph import GraphShards
+from mathamr_kedro.graph import GraphSchema, GraphShards
 from mathamr_kedro.learning.augmentation import step_key
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
 from mathamr_kedro.learning.config import TrainingConfig
@@ -37,10 +37,9 @@ from mathamr_kedro.learning.inputs import TrainingInputs
 from mathamr_kedro.learning.loop import Training
 from mathamr_kedro.learning.pairs import EpochPlan, TrainingPairs
 from mathamr_kedro.learning.processes import Processes
-from mathamr_kedro.learning.single_formulas import add_single_formulas
 from mathamr_kedro.learning.steps import MEASURES, make_runner
 from mathamr_kedro.learning.validation import Validation
-from mathamr_kedro.model import save_model
+from mathamr_kedro.model import read_shape, save_model
 
 MODEL = "model"
 HISTORY = "history.json"
@@ -77,22 +76,18 @@ def train(
         config: everything else.
         out_dir: gets the best model, the history and the last checkpoint.
         progress: is told now and then, and after each epoch, how far the training is.
-        start: model folder whose weights the training starts from; fresh ones if
-            ``None``.
+        start: model folder whose shape and weights the training starts from; fresh
+            weights if ``None``.
         symbols: of the formulas, for their teacher; all different if ``None``.
     """
     if config.num_epochs == 0:
         raise ConfigurationError("Expected num_epochs of at least 1 to train (got 0)")
     out_dir = Path(out_dir)
     out_dir.mkdir(parents=True, exist_ok=True)
-    posts = len(shards)
+    if start is not None:
+        config = _take_shape(config, shards.schema, start)
+    given = TrainingInputs(shards, pairs, config, start, symbols)
     with Processes.join(config.compute.choose_device()) as (processes, device):
-        if config.single_formulas:
-            held_out = pairs.hold_out(config.validation_share, config.seed)
-            shards, pairs = add_single_formulas(
-                shards, pairs, held_out, out_dir, processes
-            )
-        given = TrainingInputs(shards, pairs, config, start, posts, symbols)
         learner = EncoderLearner(given, processes, device, out_dir)
         return run_training(given, learner, processes, out_dir, progress)
 
@@ -146,9 +141,7 @@ class EncoderLearner:
         config = given.config
         self.config, self.device, self._out_dir = config, device, out_dir
         learn, held_out = given.split_pairs()
-        self.plan = EpochPlan(
-            learn, config.batch_size, config.hard_negatives, config.seed
-        )
+        self.plan = EpochPlan(learn, config.batch_size, config.seed)
         self.batch_size = self.plan.batch_size
         if self.batch_size % processes.count:
             raise ConfigurationError(
@@ -235,6 +228,26 @@ class EncoderLearner:
     def import_state(self, values: Mapping[str, Any]) -> None:
         """Continue from an exported state."""
         self.step.import_state(values)
+
+
+def _take_shape(
+    config: TrainingConfig, schema: GraphSchema, start: Path
+) -> TrainingConfig:
+    """Return the configuration with the shape of the model to start from.
+
+    Raises:
+        ConfigurationError: its graphs were numbered otherwise.
+    """
+    shape, trained = read_shape(start)
+    if trained != schema:
+        raise ConfigurationError(
+            f"Expected graphs of the schema of the model in {str(start)!r}: {trained} "
+            f"(got {schema}); prepare them with its vocabularies "
+            "(preprocessing.vocabulary.source)"
+        )
+    # An encoder that reads texts may start from one that does not.
+    shape = replace(shape, text_dim=shape.text_dim or config.model.text_dim)
+    return replace(config, model=shape)
 
 
 def _format(value: float | None) -> str:

@@ -39,8 +39,6 @@ class ModelConfig:
     content_edges: bool = True
     """Whether messages run along AMR, OPT and SLT edges; without them a formula or a
     sentence is the bag of its nodes (an ablation)."""
-    virtual_aggregation: Literal["mean", "attention"] = "mean"
-    """How members reach their virtual node; ``attention`` is thesis 5.3's outlook."""
     readout_dim: int = 0
     """Features of members that virtual nodes pool at the end; 0: none, as in the
     thesis."""

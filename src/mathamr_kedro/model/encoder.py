@@ -14,15 +14,9 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from mathamr_kedro.graph import KIND_NAMES, GraphBatch, GraphSchema
+from mathamr_kedro.graph import GraphSchema
 from mathamr_kedro.model.backends import Backend
 from mathamr_kedro.model.config import ModelConfig
-from mathamr_kedro.model.member_pooling import (
-    attend_members,
-    gather_rows,
-    mean_members,
-    place_rows,
-)
 from mathamr_kedro.model.relation_weights import RelationWeights, xavier_uniform
 
 
@@ -36,7 +30,6 @@ class RelationalEncoder(nn.Module):
             config.hidden_dim,
             schema.num_relations,
         )
-        self.schema, self.attends = schema, config.virtual_aggregation == "attention"
         self.weights = RelationWeights(config, relations)
         self.root = xavier_uniform(layers, d, d)
         self.bias = nn.Parameter(torch.zeros(layers, d))
@@ -46,26 +39,20 @@ class RelationalEncoder(nn.Module):
             self.edge_attributes = xavier_uniform(relations, d)
         else:
             self.register_parameter("edge_attributes", None)
-        if self.attends:
-            # Zero queries weigh all members equally: training starts from the mean.
-            self.query = nn.Parameter(torch.zeros(layers, len(KIND_NAMES), d))
 
-    def forward(
-        self, h: Tensor, batch: GraphBatch, graph: Any, backend: Backend
-    ) -> Tensor:
+    def forward(self, h: Tensor, graph: Any, backend: Backend) -> Tensor:
         """(N, d) final states of all nodes.
 
         Args:
             h: first states.
-            batch: the graphs.
-            graph: the same graphs as ``backend.prepare`` arranged them.
+            graph: the graphs as ``backend.prepare`` arranged them.
             backend: computes the convolutions.
         """
         relations: Tensor | None = getattr(graph, "relations", None)
         weight = self.weights(relations)
         shift = self._shift(weight, relations)
         run_layers = getattr(backend, "run_layers", None)
-        if run_layers is not None and not self.attends:
+        if run_layers is not None:
             norm = (self.norm_weight, self.norm_bias)
             fused: Tensor = run_layers(
                 h, weight, self.root, self.bias, shift, *norm, graph
@@ -75,11 +62,9 @@ class RelationalEncoder(nn.Module):
         stacked = (weight, self.root, self.bias, self.norm_weight, self.norm_bias)
         shifts = [None] * len(weight) if shift is None else shift.unbind()
         layers = zip(*(t.unbind() for t in stacked), shifts, strict=True)
-        for i, (w, root, bias, norm_weight, norm_bias, s) in enumerate(layers):
+        for w, root, bias, norm_weight, norm_bias, s in layers:
             x = F.layer_norm(h, h.shape[1:], norm_weight, norm_bias)
             update = backend.convolve(x, w, root, bias, s, graph)
-            if self.attends:
-                update = update + self._attend(x, i, w, batch, relations)
             h = h + F.gelu(update)
         return h
 
@@ -91,33 +76,3 @@ class RelationalEncoder(nn.Module):
         if relations is not None:
             mine = mine.index_select(0, relations)
         return torch.einsum("rd,lrde->lre", mine, weight)
-
-    def _attend(
-        self,
-        x: Tensor,
-        layer: int,
-        weight: Tensor,
-        batch: GraphBatch,
-        relations: Tensor | None = None,
-    ) -> Tensor:
-        """What changes at virtual nodes when attention replaces their mean."""
-        n, nodes = len(x), batch.virtual_node
-        kind = batch.node_type[nodes.clamp(max=n - 1)] - self.schema.num_node_types
-        kind = kind.clamp(min=0, max=len(KIND_NAMES) - 1)
-        owner = batch.member_of.clamp(max=max(len(nodes) - 1, 0))
-        query = gather_rows(self.query[layer], kind[owner])
-        scores = (gather_rows(x, batch.member) * query).sum(1, keepdim=True)
-        scores = scores / x.shape[1] ** 0.5
-        mean = mean_members(gather_rows(x, batch.member), batch)
-        change = attend_members(x, scores, batch) - mean
-        update = torch.zeros_like(change)
-        for k, virtual in enumerate(self.schema.virtual_relations):
-            relation = virtual + self.schema.num_forward
-            if relations is not None:
-                found = (relations == relation).nonzero().flatten().tolist()
-                if not found:  # no virtual node of this kind
-                    continue
-                relation = found[0]
-            product = change @ weight[relation]
-            update = torch.where((kind == k)[:, None], product, update)
-        return place_rows(update, nodes, n)

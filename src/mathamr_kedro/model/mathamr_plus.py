@@ -86,7 +86,7 @@ class MathAMRPlus(nn.Module):
         start = self.nodes(batch)
         if self.text is not None:
             start = start + self.text.begin(batch)
-        h = self.encoder(start, batch, graph, self.backend)
+        h = self.encoder(start, graph, self.backend)
         read = None if self.readout is None else self.readout(h, batch)
         if self.text is not None:
             said = self.text.finish(batch)
@@ -100,7 +100,7 @@ class MathAMRPlus(nn.Module):
         virtual = [p for n, p in nodes.named_parameters() if n != "content"]
         parts = {
             "node embeddings": [nodes.content],
-            "virtual nodes": virtual + ([encoder.query] if encoder.attends else []),
+            "virtual nodes": virtual,
             "relation weights": list(encoder.weights.parameters()),
             "self-loops": [encoder.root, encoder.bias],
             "layer norms": [encoder.norm_weight, encoder.norm_bias],

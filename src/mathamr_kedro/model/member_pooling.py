@@ -1,6 +1,6 @@
-"""Sums and softmax-weighted sums over the members of virtual nodes, by autograd.
+"""Means over the members of virtual nodes, by autograd.
 
-Used beside the convolution: by the ``mean`` initialisations and by attention. Gathering
+Used beside the convolution, by the ``mean`` initialisations and the readout. Gathering
 goes through an embedding lookup, whose backward pass sorts instead of adding
 atomically, so gradients repeat bit by bit on GPUs too.
 """
@@ -41,14 +41,14 @@ def place_rows(rows: Tensor, index: Tensor, count: int) -> Tensor:
     return out.index_copy(0, index.long(), rows)[:count]
 
 
-def _reduce_members(values: Tensor, batch: GraphBatch, how: str = "sum") -> Tensor:
-    """(V, d) reduce one value per member to one per virtual node."""
+def _sum_members(values: Tensor, batch: GraphBatch) -> Tensor:
+    """(V, d) sum one value per member to one per virtual node."""
     count = batch.virtual_node.numel()
     steps = torch.arange(count + 1, device=values.device, dtype=batch.member_of.dtype)
     starts = torch.searchsorted(batch.member_of, steps)
     # One more segment takes the spare members.
     ends = torch.cat([starts, starts.new_full((1,), len(values))])
-    return torch.segment_reduce(values, how, offsets=ends, unsafe=True)[:-1]
+    return torch.segment_reduce(values, "sum", offsets=ends, unsafe=True)[:-1]
 
 
 def _count_members(batch: GraphBatch) -> Tensor:
@@ -60,16 +60,5 @@ def _count_members(batch: GraphBatch) -> Tensor:
 
 def mean_members(values: Tensor, batch: GraphBatch) -> Tensor:
     """(V, d) mean over the members of each virtual node, of one value per member."""
-    total = _reduce_members(values, batch)
+    total = _sum_members(values, batch)
     return total / _count_members(batch).to(values.dtype)
-
-
-def attend_members(h: Tensor, scores: Tensor, batch: GraphBatch) -> Tensor:
-    """(V, d) members weighted by the softmax of their scores (M, 1)."""
-    owner = batch.member_of.clamp(max=max(batch.virtual_node.numel() - 1, 0))
-    # Any constant per virtual node cancels; the largest score avoids overflow.
-    top = _reduce_members(scores.detach(), batch, "max")
-    weight = torch.exp(scores - top[owner])
-    total = _reduce_members(weight, batch)
-    pooled = _reduce_members(gather_rows(h, batch.member) * weight, batch)
-    return pooled / torch.where(total > 0, total, 1.0)

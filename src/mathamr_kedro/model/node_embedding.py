@@ -18,10 +18,8 @@ mean is over their means, before any projection.
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.graph import KIND_NAMES, GraphBatch, GraphSchema
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.member_pooling import (
@@ -77,30 +75,3 @@ class NodeEmbedding(nn.Module):
         for k, layer in enumerate(self.projection):
             out = torch.where((kind == k)[:, None], layer(means), out)
         return out
-
-    def load_pretrained(self, vectors: Tensor) -> None:
-        """Start content nodes from given vectors instead of random ones.
-
-        Vectors of another width are reduced to d by their principal directions; all are
-        scaled to the spread of the Xavier start. Rows of zeros keep their random start.
-
-        Args:
-            vectors: (number of content node types, any width).
-        """
-        rows, d = self.content.shape
-        if len(vectors) != rows:
-            raise MalformedInputError(
-                f"Expected {rows} pretrained node vectors, one per node type "
-                f"(got {len(vectors)})"
-            )
-        given = vectors.abs().sum(1) > 0
-        if not given.any():
-            return
-        known = vectors[given].double()
-        known = known - known.mean(0)
-        if known.shape[1] != d:
-            _, _, directions = torch.linalg.svd(known, full_matrices=False)
-            known = F.pad(known @ directions[:d].T, (0, max(0, d - len(directions))))
-        with torch.no_grad():
-            known *= self.content.double().std() / known.std().clamp(min=1e-12)
-            self.content[given] = known.to(self.content.dtype)

@@ -105,7 +105,14 @@ def read_shape(folder: Path) -> tuple[ModelConfig, GraphSchema]:
             f"Expected a model of version {VERSION} in {str(folder)!r} "
             f"(got {values.get('version')!r})"
         )
-    config = read_parameters(ModelConfig, values["model"], where="model")
+    shape = dict(values["model"])
+    if (former := shape.pop("virtual_aggregation", "mean")) != "mean":
+        raise MalformedInputError(
+            f"Expected a model whose virtual nodes take the mean of their members in "
+            f"{str(folder)!r} (got virtual_aggregation {former!r}, which earlier "
+            "versions had); train it again"
+        )
+    config = read_parameters(ModelConfig, shape, where="model")
     schema = read_parameters(GraphSchema, values["schema"], where="schema")
     return config, schema
 

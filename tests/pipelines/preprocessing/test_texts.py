@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.graph import PreparedGraphs, PreprocessingConfig
 from mathamr_kedro.pipelines.preprocessing import texts
 from tests.pipelines.graph_world import (
@@ -72,17 +71,3 @@ def test_every_graph_gets_the_vector_of_its_text(graphs, parameters):
     lengths = [[len("Is $x^2$ even?"), 2], [1, 0], [2, 0], [3, 0]]
     assert np.asarray(found.posts.texts).tolist() == lengths
     assert np.asarray(found.topics.texts).tolist() == [[len("Solve $x^2$"), 2]]
-
-
-def test_without_a_model_nothing_is_encoded(graphs):
-    store, settings = graphs
-    assert texts.encode_texts(store, None, None, settings) == {}
-
-
-@pytest.mark.parametrize("missing", [0, 1])
-def test_a_collection_that_was_not_ingested_is_named(graphs, parameters, missing):
-    store, settings = graphs
-    given = [table(), table()]
-    given[missing] = None
-    with pytest.raises(MissingInputError, match="run the stage 'ingestion'"):
-        texts.encode_texts(store, *given, settings | parameters)

@@ -10,14 +10,12 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-import torch
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, find_cause
 from mathamr_kedro.base.records import FormulaMention, Post
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
 from mathamr_kedro.learning.trainer import MODEL, EncoderLearner
 from tests.pipelines.training_world import (
-    WORDS,
     read_weights,
     run_training,
     same,
@@ -109,88 +107,12 @@ def test_killed_training_ends_with_the_same_weights(
     [
         ({"epochs": 3}, "did you mean 'num_epochs'"),
         ({"batch_size": 1}, "batch_size of at least 2"),
-        ({"negatives": {"source": "bm52"}}, "did you mean 'bm25'"),
-        ({"negatives": {"source": "bm25"}}, "hard_negatives of at least 1"),
-        ({"loss": {"formula_pairs": "all"}}, "Expected one of"),
-        (
-            {"node_vectors": {"symbols": "hashed"}, "pretrained_nodes": "a.npy"},
-            "not both",
-        ),
+        ({"loss": {"objective": "all"}}, "Expected one of"),
     ],
 )
 def test_bad_parameters_are_named(data: Path, changes, message) -> None:
     with pytest.raises(ConfigurationError, match=message):
         run_training(data, **changes)
-
-
-BM25 = {"hard_negatives": 1, "negatives": {"source": "bm25", "kept": 2, "skip": 0}}
-
-
-def test_negatives_by_bm25_share_words_and_are_wrong(data: Path, trained) -> None:
-    catalog = run_training(data, num_epochs=1, **BM25)
-    rows = {r.question_id: r for r in catalog.load("mined_negatives").records()}
-    assert len(rows) == 22
-    answers = {r.answer_id for r in rows.values()}
-    linked = {"1", "3"} <= set(rows)
-    for question, row in rows.items():
-        follower = str(int(question) + 3)
-        is_duplicate = question == "1" and linked
-        expected = follower in answers and not is_duplicate
-        assert (row.negatives[:1] == (follower,)) == expected
-        assert row.answer_id not in row.negatives
-    weights = read_weights(catalog)
-    plain = run_training(data, num_epochs=1)
-    assert not same(read_weights(plain), weights)
-
-
-def test_killed_mining_goes_on(data: Path, trained, monkeypatch) -> None:
-    monkeypatch.setattr(
-        "mathamr_kedro.pipelines.training.negatives._PAIRS_PER_SHARD", 8
-    )
-    from mathamr_kedro.learning.term_negatives import TermMiner
-
-    original, mined = TermMiner.mine, []
-
-    def die(self, number):
-        if len(mined) == 12:
-            raise KeyboardInterrupt
-        mined.append(number)
-        return original(self, number)
-
-    monkeypatch.setattr(TermMiner, "mine", die)
-    once = {"num_epochs": 1, "seed": 9} | BM25
-    with pytest.raises(KeyboardInterrupt):
-        run_training(data, **once)
-    monkeypatch.setattr(
-        TermMiner, "mine", lambda self, n: mined.append(n) or original(self, n)
-    )
-    catalog = run_training(data, **once)
-    assert mined == [*range(12), *range(8, 22)]
-    assert len(list(catalog.load("mined_negatives").records())) == 22
-
-
-def test_bm25_without_posts_is_refused(data: Path, trained) -> None:
-    file = data / "02_intermediate/posts/_shards.json"
-    content = file.read_text()
-    file.write_text(json.dumps(json.loads(content) | {"complete": False}))
-    try:
-        with pytest.raises(Exception, match="run the stage 'ingestion'") as caught:
-            run_training(data, **BM25)
-        assert isinstance(find_cause(caught.value), MissingInputError)
-        run_training(data)  # who needs no posts does not ask for them
-    finally:
-        file.write_text(content)
-
-
-def test_negatives_by_the_model_come_from_a_first_round(data: Path, trained) -> None:
-    negatives = {"source": "model", "kept": 2, "skip": 0}
-    changes = {"hard_negatives": 1, "negatives": negatives}
-    catalog = run_training(data, num_epochs=1, **changes)
-    folder = data / "06_models/encoders" / catalog.load("encoder")["folder"]
-    assert (folder / "round-0" / MODEL).is_dir()
-    found = np.load(folder / "negatives.npz")["negatives"]
-    assert (found[:22] >= 0).all()
-    assert (found[22:] == -1).all()
 
 
 CHECKS = "mathamr_kedro.experiments.trainings"
@@ -206,35 +128,6 @@ class FakeSentences:
     def encode(self, texts):
         letters = "abcdefghijklmnopqrstuvwxyz"
         return np.array([[t.count(c) for c in letters] for t in texts], np.float32)
-
-
-def test_node_vectors_start_the_training(data: Path, trained, monkeypatch) -> None:
-    nodes = "mathamr_kedro.pipelines.training.nodes"
-    monkeypatch.setattr(f"{nodes}.SentenceEncoder", FakeSentences)
-    monkeypatch.setattr(f"{nodes}.find_text_model", lambda name: None)
-    monkeypatch.setattr(f"{CHECKS}.explain_absence", lambda name: None)
-    still = {"optimizer": {"learning_rate": 0.0, "min_learning_rate": 0.0}}
-    starts = {}
-    for choice in ("text", "none"):
-        vectors = {"concepts": choice}
-        catalog = run_training(data, num_epochs=1, node_vectors=vectors, **still)
-        starts[choice] = read_weights(catalog)
-        if choice == "text":
-            folder = data / "06_models/encoders" / catalog.load("encoder")["folder"]
-            known = np.load(folder / "node_vectors.npy").any(1)
-    differs = (starts["text"]["nodes.content"] != starts["none"]["nodes.content"]).any(
-        1
-    )
-    assert known.sum() >= len(WORDS)
-    assert differs.numpy().tolist() == known.tolist()
-    others = [n for n in starts["none"] if n != "nodes.content"]
-    assert all(torch.equal(starts["none"][n], starts["text"][n]) for n in others)
-
-
-def test_symbols_may_be_missing(data: Path, trained) -> None:
-    """The collection has no formulas: nothing starts from their labels."""
-    catalog = run_training(data, num_epochs=1, node_vectors={"symbols": "hashed"})
-    assert catalog.load("encoder")["folder"] != trained.record["folder"]
 
 
 class FakeDocuments(FakeSentences):
@@ -255,9 +148,9 @@ TEXTS = {"distillation": {"document_weight": 0.5}, "num_epochs": 1}
 
 @pytest.fixture
 def documents(monkeypatch) -> list:
-    nodes = "mathamr_kedro.pipelines.training.nodes"
-    monkeypatch.setattr(f"{nodes}.SentenceEncoder", FakeDocuments)
-    monkeypatch.setattr(f"{nodes}.find_text_model", lambda name: None)
+    home = "mathamr_kedro.pipelines.training.document_vectors"
+    monkeypatch.setattr(f"{home}.SentenceEncoder", FakeDocuments)
+    monkeypatch.setattr(f"{home}.find_text_model", lambda name: None)
     monkeypatch.setattr(f"{CHECKS}.explain_absence", lambda name: None)
     monkeypatch.setattr("mathamr_kedro.graph.shards.texts._AT_ONCE", 10)
     monkeypatch.setattr(FakeDocuments, "told", [])
@@ -299,8 +192,7 @@ def test_posts_of_no_pair_are_not_encoded(data: Path, trained, documents):
 
     store = SimpleNamespace(open=lambda parameters: Few)
     table = trained.catalog.load("posts")
-    write = make_document_vectors(store, table, TEXTS, {})
-    write(data / "few.npy")
+    make_document_vectors(store, table, TEXTS, {}).write(data / "few.npy")
     used = {*Few.train_pairs.flatten(), *Few.validation_pairs.flatten()}
     asked = [text for batch in documents[1:] for text in batch]
     assert len(asked) == len(used) < len(whole.posts)
@@ -317,7 +209,7 @@ def test_texts_are_encoded_with_their_latex(data: Path, trained, documents):
     heads = ("question", None, None, None, None, None, (), "")
     post = Post("1", *heads, "why FORMULA_0?", (mention,))
     table = SimpleNamespace(records=lambda: iter([post]))
-    make_document_vectors(store, table, TEXTS, {})(data / "latex.npy")
+    make_document_vectors(store, table, TEXTS, {}).write(data / "latex.npy")
     assert documents == ["cpu", ["why $y^2$?"]]
 
 
@@ -362,9 +254,10 @@ def test_documents_without_posts_are_refused(data: Path, trained, documents) -> 
     content = file.read_text()
     file.write_text(json.dumps(json.loads(content) | {"complete": False}))
     try:
-        with pytest.raises(Exception, match="run the stage 'ingestion'") as caught:
+        with pytest.raises(Exception, match=r"posts.*is unfinished") as caught:
             run_training(data, **TEXTS)
         assert isinstance(find_cause(caught.value), MissingInputError)
+        run_training(data)  # who needs no posts does not ask for them
     finally:
         file.write_text(content)
 
@@ -376,12 +269,6 @@ def test_documents_without_their_encoder_are_refused(
     with pytest.raises(Exception, match="package sentence-transformers") as caught:
         run_training(data, **TEXTS)
     assert isinstance(find_cause(caught.value), ConfigurationError)
-
-
-def test_single_formulas_stand_beside_the_training(data: Path, trained) -> None:
-    catalog = run_training(data, single_formulas=True, num_epochs=1)
-    folder = data / "06_models/encoders" / catalog.load("encoder")["folder"]
-    assert (folder / "single_formulas.npz").is_file()
 
 
 class FakeMlflow:

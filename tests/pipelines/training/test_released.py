@@ -159,7 +159,7 @@ def test_encoder_is_used_without_pairs(
     trained: Path, released: Path, other: Path, monkeypatch
 ) -> None:
     monkeypatch.setattr(EncoderLearner, "__init__", None)
-    catalog = start(other, released, negatives={"source": "bm25"}, hard_negatives=1)
+    catalog = start(other, released, distillation={"document_weight": 1.0})
     record = catalog.load("encoder")
     assert record["training_pairs"] == record["best_epoch"] == 0
     original = read_weights(open_catalog(trained))
@@ -264,11 +264,6 @@ def test_graphs_with_numbers_of_their_own_are_refused(
     [
         ({"num_epochs": 0}, ConfigurationError, "start_from"),
         ({"start_from": "nobody"}, MissingInputError, "got 'nobody'"),
-        (
-            {"start_from": "mine", "node_vectors": {"symbols": "hashed"}},
-            ConfigurationError,
-            "one start",
-        ),
     ],
 )
 def test_bad_starts_are_named(trained: Path, changes, error, message) -> None:

@@ -21,6 +21,8 @@ from mathamr_kedro.model import MathAMRPlus
 
 MEASURES = ("loss", "accuracy", "grad_norm", "temperature")
 """What a step returns, in this order."""
+_CLIP_NORM = 1.0
+"""Norm of all gradients together, at most (Table 4.5)."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,6 @@ class OptimizerConfig:
     learning_rate: float = 1e-4
     min_learning_rate: float = 1e-5
     weight_decay: float = 1e-3
-    clip_norm: float = 1.0
-    """Norm of all gradients together, at most; 0 clips nothing."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.min_learning_rate <= self.learning_rate:
@@ -39,11 +39,10 @@ class OptimizerConfig:
                 f"Expected min_learning_rate in [0, {self.learning_rate}] "
                 f"(got {self.min_learning_rate!r})"
             )
-        for name in ("weight_decay", "clip_norm"):
-            if getattr(self, name) < 0:
-                raise ConfigurationError(
-                    f"Expected {name} of at least 0 (got {getattr(self, name)!r})"
-                )
+        if self.weight_decay < 0:
+            raise ConfigurationError(
+                f"Expected weight_decay of at least 0 (got {self.weight_decay!r})"
+            )
 
     def schedule(self, first: int, count: int, total: int) -> NDArray[np.float64]:
         r"""(count,) learning rates of the steps from ``first`` on, of ``total`` steps.
@@ -106,7 +105,6 @@ class TrainingStep:
             p for m in (model, loss) for p in m.parameters() if p.requires_grad
         ]
         device = self.parameters[0].device
-        self.clip_norm = optimizer_config.clip_norm
         self.learning_rate = torch.tensor(
             optimizer_config.learning_rate, device=device, dtype=torch.float32
         )
@@ -152,8 +150,7 @@ class TrainingStep:
 
     def clip(self) -> Tensor:
         """Clip the gradients; returns their norm before."""
-        limit = self.clip_norm if self.clip_norm > 0 else torch.inf
-        return nn.utils.clip_grad_norm_(self.parameters, limit)
+        return nn.utils.clip_grad_norm_(self.parameters, _CLIP_NORM)
 
     def run(self, batch: GraphBatch, key: int, num_queries: int) -> Tensor:
         """Augment a batch of any size and learn from it."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from kedro.pipeline import Pipeline, node
 
 from mathamr_kedro.pipelines.preprocessing import nodes, texts
@@ -10,8 +13,21 @@ _PARAMETERS = "params:preprocessing"
 _REPORTS = ["preprocessing_statistics", "preprocessing_report", "preprocessing_figure"]
 
 
-def create_pipeline(**kwargs: object) -> Pipeline:
-    """Return the stage: math graphs and training pairs in, prepared graphs out."""
+def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
+    """Return the stage: math graphs and training pairs in, prepared graphs out.
+
+    Args:
+        parameters: of the environment; with ``preprocessing.text_model``, graphs get
+            the vectors of their texts.
+    """
+    encoding = node(
+        texts.encode_texts,
+        inputs=["prepared_graphs", "posts", "topics", _PARAMETERS],
+        outputs="prepared_texts",
+        name="encode_texts",
+        tags="gpu",
+    )
+    reads_texts = parameters["preprocessing"].get("text_model") is not None
     return Pipeline(
         [
             node(
@@ -73,18 +89,7 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 outputs="prepared_graphs",
                 name="number_graphs",
             ),
-            node(
-                texts.encode_texts,
-                inputs=[
-                    "prepared_graphs",
-                    "posts_if_there",
-                    "topics_if_there",
-                    _PARAMETERS,
-                ],
-                outputs="prepared_texts",
-                name="encode_texts",
-                tags="gpu",
-            ),
+            *([encoding] if reads_texts else []),
             node(
                 nodes.describe_prepared_graphs,
                 inputs=["prepared_graphs", _PARAMETERS],

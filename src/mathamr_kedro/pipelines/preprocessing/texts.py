@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.records import CleanText
 from mathamr_kedro.corpus import name_part, take_part
 from mathamr_kedro.datasets import ShardedTable
@@ -18,21 +17,14 @@ from mathamr_kedro.text import SentenceEncoder, find_text_model
 
 def encode_texts(
     prepared_graphs: PreparedStore,
-    posts: ShardedTable | None,
-    topics: ShardedTable | None,
+    posts: ShardedTable,
+    topics: ShardedTable,
     parameters: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Encode the texts of posts and topics, where an encoder is to read them."""
+    """Encode the texts of posts and topics for an encoder that reads them."""
     config = PreprocessingStageConfig.read(parameters)
-    if config.text_model is None:
-        return {}
-    if posts is None or topics is None:
-        raise MissingInputError(
-            "Expected the posts and topics of the collection for "
-            "preprocessing.text_model; run the stage 'ingestion'"
-        )
-    graphs = prepared_graphs.open(config)
-    encoder = SentenceEncoder(find_text_model(config.text_model), _choose_device())
+    graphs, model = prepared_graphs.open(config), str(config.text_model)
+    encoder = SentenceEncoder(find_text_model(model), _choose_device())
 
     def write(
         shards: GraphShards, texts: Iterable[tuple[int, str]], total: int, width: int
@@ -44,7 +36,7 @@ def encode_texts(
     width = write(graphs.posts, _read_posts(graphs, posts), number, 0)
     write(graphs.topics, _read_topics(graphs, topics), len(graphs.topics), width)
     write(graphs.formulas, (), 0, width)  # alone, they say nothing in words
-    return {"text_model": config.text_model, "width": width, "posts": number}
+    return {"text_model": model, "width": width, "posts": number}
 
 
 def _choose_device() -> str:

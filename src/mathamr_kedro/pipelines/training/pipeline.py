@@ -2,50 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from kedro.pipeline import Pipeline, node
 
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.pipelines.training import nodes, systems
+from mathamr_kedro.pipelines.training.parameters import TrainingStageConfig
 
 _INPUTS = {
     "prepared_graphs": "prepared_graphs",
     "parameters": "params:training",
     "preprocessing": "params:preprocessing",
 }
-_TABLES = {"posts": "posts_if_there", "post_links": "post_links_if_there"}
 
 
-def create_pipeline(**kwargs: object) -> Pipeline:
-    """Return the stage: prepared graphs in, the best encoder and other systems out."""
-    return Pipeline(
-        [
-            node(
-                nodes.mine_text_negatives,
-                inputs={**_INPUTS, **_TABLES},
-                outputs="mined_negatives",
-                name="mine_text_negatives",
-            ),
-            node(
-                nodes.make_node_vectors,
-                inputs=_INPUTS,
-                outputs="node_vectors",
-                name="make_node_vectors",
-            ),
+def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
+    """Return the stage: prepared graphs in, the best encoder and other systems out.
+
+    Args:
+        parameters: of the environment; a teacher of documents reads the posts too.
+    """
+    texts = []
+    more = {}
+    if _reads_texts(parameters):
+        more = {"document_vectors": "document_vectors"}
+        texts.append(
             node(
                 nodes.make_document_vectors,
-                inputs={**_INPUTS, "posts": _TABLES["posts"]},
+                inputs={**_INPUTS, "posts": "posts"},
                 outputs="document_vectors",
                 name="make_document_vectors",
-            ),
+            )
+        )
+    return Pipeline(
+        [
+            *texts,
             node(
                 nodes.train_encoder,
                 inputs={
                     **_INPUTS,
-                    **_TABLES,
+                    **more,
                     "encoders": "encoders",
                     "training_live": "training_live",
-                    "mined_negatives": "mined_negatives",
-                    "node_vectors": "node_vectors",
-                    "document_vectors": "document_vectors",
                 },
                 outputs=[
                     "encoder",
@@ -78,3 +78,10 @@ def create_pipeline(**kwargs: object) -> Pipeline:
         namespace="training",
         prefix_datasets_with_namespace=False,
     )
+
+
+def _reads_texts(parameters: Mapping[str, Any]) -> bool:
+    try:
+        return TrainingStageConfig.read(parameters["training"]).makes_document_vectors
+    except ConfigurationError:  # refused with its reason before anything runs
+        return False

@@ -12,6 +12,7 @@ from mathamr_kedro.experiments.trainings import TrackingConfig
 
 _RUN = "mlflow_run.json"
 """Beside a training that was tracked: a training is tracked once per place."""
+_EXPERIMENT = "mathamr_plus"
 _PLAIN = (int, float)
 
 
@@ -43,7 +44,7 @@ class Tracker:
             return
         mlflow = import_module("mlflow")
         mlflow.set_tracking_uri(place)
-        mlflow.set_experiment(self._config.experiment)
+        mlflow.set_experiment(_EXPERIMENT)
         with mlflow.start_run(run_name=folder.name) as run:
             mlflow.log_params(_flatten(described))
             for record in history:

@@ -1,0 +1,49 @@
+"""Vectors of texts by a sentence encoder, which document vectors learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr_kedro.datasets import ShardedTable
+from mathamr_kedro.graph import PreparedGraphs
+from mathamr_kedro.learning.teacher_vectors import write_document_vectors
+from mathamr_kedro.pipelines.training.parameters import TrainingStageConfig
+from mathamr_kedro.text import SentenceEncoder, find_text_model, restore_latex
+
+
+class DocumentVectors:
+    """The texts of all pairs, encoded when a training first asks for them.
+
+    Encoding takes long, and a training needs it once.
+    """
+
+    def __init__(
+        self, config: TrainingStageConfig, graphs: PreparedGraphs, posts: ShardedTable
+    ) -> None:
+        self._graphs, self._posts = graphs, posts
+        self._device = str(config.compute.choose_device())
+        self._model = find_text_model(config.text_model)
+
+    @property
+    def made_from(self) -> str:
+        """What identifies the texts."""
+        return self._posts.checksum
+
+    def write(self, path: Path) -> None:
+        """Write an ``.npy`` file with a row per graph; resumes if it was killed."""
+        encoder = SentenceEncoder(self._model, self._device)
+        pairs = [self._graphs.train_pairs, self._graphs.validation_pairs]
+        used = np.unique(np.concatenate(pairs)).astype(np.int64)
+        texts, rows = self._restore_texts(used), len(self._graphs.posts)
+        write_document_vectors(path, rows, texts, encoder.encode, len(used))
+
+    def _restore_texts(self, used: NDArray[np.int64]) -> Iterator[tuple[int, str]]:
+        """Yield position and text with LaTeX of some posts."""
+        place = {self._graphs.posts.keys[p]: p for p in used.tolist()}
+        for post in self._posts.records():
+            if post.post_id in place:
+                yield place[post.post_id], restore_latex(post.text, post.formula_map)
