@@ -18,8 +18,7 @@ from mathamr_kedro.base.parameters import merge_parameters
 from mathamr_kedro.base.writers import TOKEN, WriterLock
 from mathamr_kedro.cli import experiments as cli
 from mathamr_kedro.cli import group
-from mathamr_kedro.cli._grids import GridRun, _choose_device
-from mathamr_kedro.cli._versions import VersionList
+from mathamr_kedro.cli._grids import GridRun, choose_device
 from mathamr_kedro.evaluation.stats import TestConfig
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.outcomes import summarise_experiment
@@ -188,13 +187,13 @@ def test_cells_are_spread_over_devices(monkeypatch):
     assert cli._assign_slots("cuda:0,cuda:1", 3) == ["cuda:0", "cuda:1", "cuda:0"]
     assert cli._assign_slots("cpu", None) == ["cpu"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,6")
-    assert _choose_device("cuda:1") == {"CUDA_VISIBLE_DEVICES": "6"}
+    assert choose_device("cuda:1") == {"CUDA_VISIBLE_DEVICES": "6"}
 
 
 @pytest.mark.parametrize("device", ["gpu", "gpu:1", "cuda", "cuda:x", "cpu:0", "1"])
 def test_what_is_no_device_is_refused(device):
     with pytest.raises(ConfigurationError, match="cuda:0,cuda:1"):
-        _choose_device(device)
+        choose_device(device)
 
 
 def test_a_collection_without_pairs_stops_an_experiment_that_trains(monkeypatch):
@@ -215,12 +214,12 @@ def test_a_collection_without_pairs_stops_an_experiment_that_trains(monkeypatch)
 def test_pairs_are_looked_for_before_texts_are_parsed(monkeypatch):
     done: list[Any] = []
 
-    def checksum(grid):
+    def fingerprint(grid):
         if not done:
             raise MissingInputError("nothing is there")
         return "data"
 
-    monkeypatch.setattr(GridRun, "_checksum", checksum)
+    monkeypatch.setattr(GridRun, "_checksum", fingerprint)
     monkeypatch.setattr(GridRun, "_check_pairs", lambda grid: done.append("pairs"))
     monkeypatch.setattr(GridRun, "run_stages", lambda grid, s: done.extend(s))
     assert GridRun(PROJECT, "formula_modes").ensure_collection() == "data"
@@ -233,13 +232,14 @@ SETTINGS = {"shared": {"seed": 1}, "conditions": {"a": {}}}
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
-        (None, {"settings": SETTINGS}, "the first"),
-        ({}, {"settings": SETTINGS}, "not recorded by older releases"),
+        (None, {}, "the first"),
         ({}, {"topic_set": "b"}, "topic set a → b"),
-        ({"settings": SETTINGS}, {"settings": SETTINGS}, "nothing: the same settings"),
+        ({}, {}, "nothing: the same settings"),
     ],
 )
 def test_a_version_says_what_it_changed(before, after, told):
-    same = {"topic_set": "a", "collection": "c", "rows": {}, "cells": []}
+    same = {"topic_set": "a", "collection": "c", "rows": {}, "settings": SETTINGS}
     old = None if before is None else same | before
-    assert VersionList._tell_changes(old, same | after) == told
+    assert cli.describe_changes(old, same | after) == told
+    whole = None if old is None else {"collections": {"one": old, "gone": old}}
+    assert cli.describe_changes(whole, {"collections": {"one": same | after}}) == told

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import json
 import shutil
 
 import pytest
 
 from mathamr_kedro.base.errors import MalformedInputError
-from mathamr_kedro.experiments.cells import RECORD, CellStore
+from mathamr_kedro.experiments.cells import RECORD, CellStore, checksum_code
 from mathamr_kedro.experiments.costs import Costs
 from mathamr_kedro.experiments.grid import list_cells
 from tests.experiments.cells import PARAMETERS, save_cell
@@ -64,29 +63,7 @@ def test_broken_record_says_what_to_do(store, cell):
         _ = store.find(cell.key, "data").record
 
 
-def test_cell_of_an_older_version_is_read_with_what_it_has(store, cell, caplog):
-    folder = save_cell(store, cell, {"mathamr_plus": 0.5})
-    older = {
-        "training": {"seconds_per_epoch": 9.0, "peak_memory_mib": 2048.0},
-        "index": {"posts": 100, "formulas": 50, "vectors": 900, "bytes": 145_600_000},
-        "search": [
-            {"task": 1, "system": "mathamr_plus", "queries": 20, "seconds": 0.5,
-             "queries_per_second": 40.0},
-        ],
-    }  # fmt: skip
-    (folder / "efficiency.json").write_text(json.dumps(older))
-    costs = store.find(cell.key, "data").costs(1)
-    assert "is of an older version" in caplog.text
-    assert "run the experiment again" in caplog.text
-    figures = costs.figures("mathamr_plus")
-    assert (figures["seconds_per_epoch"], figures["QPS"]) == (9.0, 40.0)
-    assert not figures.keys() & {"vectors", "index_megabytes"}  # of all posts
-    machines = costs.machines("mathamr_plus")
-    assert {m.name for m in machines.values()} == {"a machine that was not recorded"}
-    assert costs.time_queries(["mathamr_plus"], ["A.000"]) == {}
-
-
-def test_topics_that_one_system_was_not_asked_are_left_out_for_all():
+def test_topics_that_one_system_was_not_asked_are_skipped_for_all():
     rows = [
         {"task": 1, "system": s, "query_seconds": times}
         for s, times in {"a": {"A.1": 1.0, "A.2": 2.0}, "b": {"A.2": 3.0}}.items()
@@ -94,3 +71,8 @@ def test_topics_that_one_system_was_not_asked_are_left_out_for_all():
     found = Costs({"search": rows}, 1).time_queries(["a", "b"], ["A.1", "A.2", "A.3"])
     assert {s: t.tolist() for s, t in found.items()} == {"a": [2.0], "b": [3.0]}
     assert Costs({"search": rows}, 1).time_queries(["a", "c"], ["A.2"]) == {}
+
+
+def test_cell_records_the_code_that_computed_it(store, cell):
+    save_cell(store, cell, {"mathamr_plus": 0.5})
+    assert store.find(cell.key, "data").record.code == checksum_code()

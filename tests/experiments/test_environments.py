@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.cli._grids import GridRun
+from mathamr_kedro.cli._grids import GridRun, list_experiments
 from mathamr_kedro.environments import EnvironmentLoader
 from mathamr_kedro.evaluation.stats import LAYOUTS
 from mathamr_kedro.experiments.grid import describe_key
@@ -32,7 +32,7 @@ BEYOND = [
 
 
 def test_all_environments_are_known():
-    assert GridRun.list_experiments(PROJECT) == sorted([*TABLES, *BEYOND])
+    assert list_experiments(PROJECT) == sorted([*TABLES, *BEYOND])
 
 
 @pytest.mark.parametrize("name", sorted(TABLES))

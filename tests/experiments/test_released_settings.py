@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.cli import group
-from mathamr_kedro.cli._grids import GridRun
+from mathamr_kedro.cli._grids import GridRun, list_experiments
 from mathamr_kedro.environments import EnvironmentLoader
 from mathamr_kedro.experiments.grid import SYSTEM, Cell
 from mathamr_kedro.experiments.released_settings import (
@@ -19,7 +19,7 @@ from mathamr_kedro.experiments.released_settings import (
 from mathamr_kedro.settings import CONFIG_LOADER_ARGS
 from tests.pipelines.graph_world import PROJECT
 
-EXPERIMENTS = GridRun.list_experiments(PROJECT)
+EXPERIMENTS = list_experiments(PROJECT)
 
 
 def read(env: str, **params: object) -> ReleasedSettings:

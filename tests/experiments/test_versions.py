@@ -8,19 +8,22 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.errors import (
+    ConfigurationError,
+    MalformedInputError,
+    MissingInputError,
+)
 from mathamr_kedro.base.parameters import merge_parameters
-from mathamr_kedro.evaluation.stats import Comparison, TestConfig
+from mathamr_kedro.evaluation.stats import TestConfig
 from mathamr_kedro.experiments.cells import CellStore
-from mathamr_kedro.experiments.changes import Change
-from mathamr_kedro.experiments.grid import Cell
+from mathamr_kedro.experiments.grid import list_settings
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.experiments.versions import (
-    _describe_tests,
-    _show_p,
-    _show_test,
+    Change,
+    ResultVersions,
     compare_versions,
+    list_changes,
 )
 from tests.experiments.cells import PARAMETERS, fill_store
 from tests.experiments.test_outcomes import MEANS, MODES
@@ -48,14 +51,14 @@ def new(tmp_path):
 
 
 def test_the_settings_that_differ_are_named_with_both_values(old, new):
-    assert Change.list(old, new) == [Change("training.loss.beta", 1, 0.5)]
-    assert Change.list(old, old) == []
+    assert list_changes(old, new) == [Change("training.loss.beta", 1, 0.5)]
+    assert list_changes(old, old) == []
 
 
 def test_what_decides_only_how_it_runs_is_no_setting(tmp_path, old):
     other = describe(tmp_path / "b", training={"compute": {"device": "cpu"}})
-    assert Change.list(old, other) == []
-    found = Cell.list_settings(PARAMETERS | {"ingestion": {"pairs": "all"}})
+    assert list_changes(old, other) == []
+    found = list_settings(PARAMETERS | {"ingestion": {"pairs": "all"}})
     assert found["ingestion.pairs"] == "all"
     assert not [name for name in found if "seed" in name or "workers" in name]
 
@@ -67,7 +70,7 @@ def test_a_change_of_some_conditions_names_them(tmp_path, old):
         )
     }
     other = describe(tmp_path / "b", experiment=replace(MODES, conditions=conditions))
-    assert list(map(str, Change.list(old, other))) == [
+    assert list(map(str, list_changes(old, other))) == [
         "opt: training.loss.beta 1 → 0.3"
     ]
 
@@ -75,7 +78,7 @@ def test_a_change_of_some_conditions_names_them(tmp_path, old):
 def test_other_data_and_other_seeds_are_differences(old, new):
     other = {**new, "collection": "0123456789", "posts": 7}
     other["rows"] = {name: row[:2] for name, row in new["rows"].items()}
-    names = [change.name for change in Change.list(old, other)]
+    names = [change.name for change in list_changes(old, other)]
     assert names == ["collection", "seeds", "training.loss.beta"]
     assert "0123456789"[:6] + " (7 posts)" in compare_versions(old, other).to_markdown()
 
@@ -127,16 +130,24 @@ def test_topics_that_one_version_lacks_are_left_out_of_the_test(old, new):
     assert [column.key for column in found.columns] == ["old", "new", "difference"]
 
 
-def test_results_of_older_releases_are_compared_without_tests(old, new):
-    rows = {
-        name: [{k: v for k, v in seed.items() if k != "scores"} for seed in row]
-        for name, row in old["rows"].items()
-    }
-    left_out = ("settings", "topics", "versions")
-    older = {k: v for k, v in old.items() if k not in left_out} | {"rows": rows}
-    found = compare_versions(older, new, "nDCG'")
-    assert found.values.rows[0].figures[2].value == pytest.approx(0.1, abs=0.005)
-    assert "not recorded" in found.to_markdown() and not found.values.notes
+def test_result_of_an_older_release_is_refused(tmp_path, old):
+    versions = ResultVersions(tmp_path / "result.json")
+    versions.write("v1", {k: v for k, v in old.items() if k != "settings"})
+    with pytest.raises(MalformedInputError, match="kedro run --pipelines significance"):
+        versions.read("v1")
+
+
+def test_versions_are_listed_and_read_by_name(tmp_path, old, new):
+    versions = ResultVersions(tmp_path / "mine" / "result.json")
+    with pytest.raises(MissingInputError, match="'at all' of the result 'mine'"):
+        versions.read()
+    versions.write("v1", old)
+    versions.write("v2", new)
+    (versions.folder / "v3").mkdir()  # killed before it was written
+    assert versions.list() == ["v2", "v1"]
+    assert versions.read() == new and versions.read("v1") == old
+    with pytest.raises(MissingInputError, match="did you mean 'v2'"):
+        versions.read("v22")
 
 
 def test_a_measure_that_neither_has_is_refused(old, new):
@@ -144,34 +155,14 @@ def test_a_measure_that_neither_has_is_refused(old, new):
         compare_versions(old, new, "nDCG")
 
 
-@pytest.mark.parametrize(
-    ("p", "shown"),
-    [(0.5, "0.5000"), (1e-4, "0.0001"), (0.99e-4, "1e-04"), (3e-9, "3e-09")],
-)
-def test_p_values_have_four_places_or_their_magnitude(p, shown):
-    assert _show_p(p) == shown
-
-
-def test_the_p_values_of_the_chosen_test_and_correction_are_shown():
-    test = Comparison(
-        "a", "b", "m", 0.5, 0.4, 0.1, (0.01, 0.2), 2.0, p_t=0.01, p_randomisation=0.02,
-        p_bonferroni=0.03, p_holm=0.04, wins=3, ties=2, losses=1, significant=True,
-    )  # fmt: skip
-    assert _show_test(None, TestConfig()) == (None,) * 4
-    for name, p in (("t", "0.0100"), ("randomisation", "0.0200")):
-        for correction, last in (
-            ("bonferroni", "0.0300"),
-            ("holm", "0.0400"),
-            ("none", p),
-        ):
-            low, high, *found = _show_test(
-                test, TestConfig(test=name, correction=correction)
-            )
-            assert (low.value, high.value, *found) == (0.01, 0.2, p, last)
-    described = _describe_tests({("a", "m"): test}, TestConfig(correction="none"))
-    assert "over 6 topics" in described and "not corrected" in described
-    longer = test._replace(wins=9)
-    both = {("a", "m"): test, ("a", "n"): longer}
-    described = _describe_tests(both, TestConfig(correction="holm"))
-    assert "over 6 to 12 topics" in described
-    assert "Holm correction over 2 tests" in described
+@pytest.mark.parametrize("correction", ["bonferroni", "holm", "none"])
+def test_the_p_values_of_the_chosen_correction_are_shown(old, new, correction):
+    config = TestConfig(num_samples=200, correction=correction)
+    found = compare_versions(old, new, config=config)
+    for row in found.values.rows:
+        *_, p, corrected = row.figures
+        if p is not None:
+            assert float(p) <= float(corrected)
+            assert correction != "none" or p == corrected
+    expected = "not corrected" if correction == "none" else correction.capitalize()
+    assert expected in found.to_markdown()

@@ -1,4 +1,8 @@
-"""Running the cells of an experiment as Kedro runs, each with parameters of its own."""
+"""Running cells as Kedro runs, each with parameters of its own.
+
+``GridRun`` runs the cells of an experiment: conditions × seeds on one collection.
+``CollectionRun`` runs the only cell of an environment, as the benchmark needs it.
+"""
 
 from __future__ import annotations
 
@@ -6,38 +10,43 @@ import logging
 import os
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kedro.io import DatasetError
+from kedro.io import CatalogProtocol, DatasetError
 
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     MathAMRError,
     MissingInputError,
+    WorkerError,
     find_cause,
     suggest,
 )
-from mathamr_kedro.base.parameters import merge_parameters
+from mathamr_kedro.base.parameters import merge_parameters, read_parameters
 from mathamr_kedro.base.writers import WriterLock
 from mathamr_kedro.cli._processes import LOG, start_run
 from mathamr_kedro.environments import stack_environments
+from mathamr_kedro.evaluation.stats import TestConfig
 from mathamr_kedro.experiments import (
     COLLECTION,
     Cell,
     CellStore,
     Ending,
     Experiment,
+    FinishedCell,
     Task,
+    checksum_code,
     checksum_collection,
+    describe_key,
     list_cells,
     read_experiment,
     run_tasks,
 )
 from mathamr_kedro.experiments.grid import SHARED_STAGES
-from mathamr_kedro.project import configure_kedro, find_roots
+from mathamr_kedro.project import configure_kedro, find_roots, open_catalog
 from mathamr_kedro.stages import check_stage_parameters
 
 if TYPE_CHECKING:
@@ -106,6 +115,16 @@ class GridRun:
             )
         return experiment
 
+    def check_name(self) -> None:
+        """Refuse a name that no experiment has."""
+        known = list_experiments(self.root)
+        if self.name not in known:
+            raise ConfigurationError(
+                f"Expected one of {known} as experiment (got {self.name!r})"
+                f"{suggest(self.name, known)}; an experiment is a file "
+                "conf/experiments/NAME.yml"
+            )
+
     @property
     def store(self) -> CellStore:
         """All finished cells."""
@@ -127,7 +146,7 @@ class GridRun:
             session.run(pipeline_names=list(stages))  # type: ignore[call-arg]
 
     def ensure_collection(self) -> str:
-        """Run the shared stages where they are unfinished; return the checksum."""
+        """Run the shared stages if they are unfinished; return the checksum."""
         try:
             self._checksum()
         except (DatasetError, MathAMRError) as exc:
@@ -203,8 +222,7 @@ class GridRun:
         configs["ingestion"].check_pairs(number, configs["training"].num_epochs)
 
     def _checksum(self) -> str:
-        catalog = self.context.catalog
-        return checksum_collection(*(catalog.load(name) for name in COLLECTION))
+        return _checksum(self.context.catalog)
 
     def _folder_of_runs(self) -> Path:
         return self.store.base.with_name("experiment_runs")
@@ -232,39 +250,106 @@ class GridRun:
             work.parameters,
             work.folder,
             work.stages,
-            _choose_device(device),
+            choose_device(device),
         )
 
-    @staticmethod
-    def list_experiments(root: Path) -> list[str]:
-        """Return the names of the files in ``conf/experiments`` but ``_shared``."""
-        return sorted(f.stem for f in (root / "conf/experiments").glob("[!_]*.yml"))
 
-    @staticmethod
-    def check_name(root: Path, name: str) -> None:
-        """Refuse a name that no experiment has."""
-        known = GridRun.list_experiments(root)
-        if name not in known:
-            raise ConfigurationError(
-                f"Expected one of {known} as experiment (got {name!r})"
-                f"{suggest(name, known)}; an experiment is a file "
-                "conf/experiments/NAME.yml"
+@dataclass(frozen=True)
+class CollectionRun:
+    """All stages of an environment, whose evaluation is one cell."""
+
+    root: Path
+    """The project."""
+    env: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters over those of the environment, ``data_root`` among them."""
+
+    @property
+    def catalog(self) -> CatalogProtocol:
+        """Of the environment, as it is now."""
+        return open_catalog(self.env, self.settings.get("data_root"))
+
+    def find_problem(self, variable: str) -> str | None:
+        """Return why the environment cannot be run, or nothing.
+
+        Args:
+            variable: environment variable that names the folder of its data.
+        """
+        try:
+            self.catalog.load("collection")
+        except (MathAMRError, DatasetError) as exc:
+            if variable and not os.environ.get(variable):
+                return f"set the variable {variable} to the folder of its data"
+            return str(find_cause(exc) or exc)
+        return None
+
+    def find(self, is_current: bool = True) -> FinishedCell | None:
+        """Return the recorded evaluation with these parameters, if there is one.
+
+        Args:
+            is_current: only one of the present data and code counts.
+        """
+        catalog = self.catalog
+        parameters = merge_parameters(catalog.load("parameters"), self.settings)
+        found = catalog.load("experiment_cells").find_all(describe_key(parameters))
+        if is_current and found:
+            collection = _checksum(catalog)
+            found = [c for c in found if c.record.collection == collection]
+            found = [c for c in found if c.record.code == checksum_code()]
+        return found[-1] if found else None
+
+    def read_tests(self) -> TestConfig:
+        """Return how the environment tests differences."""
+        values = self.catalog.load("params:significance")["tests"]
+        return read_parameters(TestConfig, values, where="significance.tests")
+
+    def run(self) -> FinishedCell:
+        """Run all stages of the environment; finished parts are kept.
+
+        Raises:
+            WorkerError: the run failed.
+        """
+        cells: CellStore = self.catalog.load("experiment_cells")
+        folder = cells.base.with_name("experiment_runs") / self.env
+        data_root = str(cells.base.parents[1])
+        # A run with an output root of its own leaves no note of the last run.
+        settings = {**self.settings, "data_root": data_root, "output_root": data_root}
+        log = folder / LOG
+        logger.info("%s: kedro run --env %s (log: %s)", self.env, self.env, log)
+        code = start_run(self.root, self.env, settings, folder).wait()
+        found = self.find() if code == 0 else None
+        if found is None:
+            text = log.read_text(encoding="utf-8", errors="replace")
+            last = next((s for s in reversed(text.splitlines()) if s.strip()), "")
+            raise WorkerError(
+                f"`kedro run --env {self.env}` failed with the exit status {code} "
+                f"({last.strip()}); see {str(log)!r}"
             )
-
-    @staticmethod
-    def list_devices(named: str | None = None) -> list[str]:
-        """Return those that are named, or all GPUs of this machine, or the CPU."""
-        if named:
-            return [name for name in named.split(",") if _choose_device(name)]
-        import torch  # noqa: PLC0415 - takes seconds; who names devices need not wait
-
-        return [f"cuda:{n}" for n in range(torch.cuda.device_count())] or ["cpu"]
+        return found
 
 
-def _choose_device(device: str) -> dict[str, str]:
+def _checksum(catalog: CatalogProtocol) -> str:
+    return checksum_collection(*(catalog.load(name) for name in COLLECTION))
+
+
+def list_experiments(root: Path) -> list[str]:
+    """Return the names of the files in ``conf/experiments`` but ``_shared``."""
+    return sorted(f.stem for f in (root / "conf/experiments").glob("[!_]*.yml"))
+
+
+def list_devices(named: str | None = None) -> list[str]:
+    """Return those that are named, or all GPUs of this machine, or the CPU."""
+    if named:
+        return [name for name in named.split(",") if choose_device(name)]
+    import torch  # noqa: PLC0415 - takes seconds; who names devices need not wait
+
+    return [f"cuda:{n}" for n in range(torch.cuda.device_count())] or ["cpu"]
+
+
+def choose_device(device: str) -> dict[str, str]:
     """Return the environment variables that show a child one device alone.
 
-    >>> _choose_device("cuda:1"), _choose_device("cpu")
+    >>> choose_device("cuda:1"), choose_device("cpu")
     ({'CUDA_VISIBLE_DEVICES': '1'}, {'CUDA_VISIBLE_DEVICES': ''})
 
     Raises:

@@ -1,10 +1,11 @@
-"""``mathamr experiments``: run conditions with seeds, and look at what came out."""
+"""``mathamr experiments``: run cells, and look at what came out."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -12,26 +13,50 @@ from typing import Any
 import click
 from kedro.io import CatalogProtocol
 from omegaconf import OmegaConf
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
-from mathamr_kedro.base.errors import MissingInputError, suggest
+from mathamr_kedro.base.errors import (
+    ConfigurationError,
+    MathAMRError,
+    MissingInputError,
+    suggest,
+)
+from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.cli._grids import (
+    CollectionRun,
     GridRun,
     Work,
+    list_devices,
+    list_experiments,
 )
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.cli._versions import VersionList
 from mathamr_kedro.environments import stack_environments
 from mathamr_kedro.evaluation.stats import TestConfig
-from mathamr_kedro.experiments import Cell, Ending
+from mathamr_kedro.experiments import Cell, Ending, FinishedCell
+from mathamr_kedro.experiments.benchmark import (
+    BENCHMARK,
+    Benchmark,
+    BenchmarkReport,
+    CollectionScores,
+    read_suite,
+)
 from mathamr_kedro.experiments.grid import CELL_STAGES
 from mathamr_kedro.experiments.outcomes import SYSTEMS
-from mathamr_kedro.experiments.results import GridResults
-from mathamr_kedro.experiments.tracking import log_cells
-from mathamr_kedro.experiments.versions import compare_versions
-from mathamr_kedro.project import find_project, list_versions, open_catalog
-from mathamr_kedro.stages import check_stage_parameters
+from mathamr_kedro.experiments.versions import (
+    ResultVersions,
+    compare_versions,
+    list_changes,
+    list_collections,
+)
+from mathamr_kedro.project import find_project, open_catalog
+from mathamr_kedro.stages import SETTINGS, check_stage_parameters
 
+_SUITE = Path("conf") / "benchmarks.yml"
+_CHANGES = 4
+"""Changes of a version that a row names."""
 _PARAMS = click.option(
     "--params", "params", default="", metavar="A.B=1,C=2",
     help="Parameters over those of the environments, as for kedro run.",
@@ -40,10 +65,10 @@ _PARAMS = click.option(
 
 @click.group(name="experiments")
 def command() -> None:
-    """Run the experiments of the thesis and compare their results.
+    """Run the experiments of the thesis and the benchmark; compare their results.
 
     An experiment is a file conf/experiments/NAME.yml. `--env` names the data it runs
-    on; the experiment is read over it (`kedro run --env pool+formula_modes`).
+    on; the experiment overrides it (`kedro run --env pool+formula_modes`).
     """
 
 
@@ -72,9 +97,10 @@ def _run(
     """Run all unfinished cells of the experiment NAME, then write its tables.
 
     A cell is a condition with a seed. Finished cells are never run again; a killed run
-    continues where it stopped. A failing cell is reported and the others continue.
+    resumes where it stopped. A failing cell is reported and the others continue.
     """
-    grid = _open(name, env, data_root, params)
+    grid = GridRun(find_project(), name, env, _read_settings(params, data_root))
+    grid.check_name()
     cells = grid.list_cells(_read_seeds(seeds, grid.experiment.seeds))
     slots = _assign_slots(devices, workers)
     with grid.lock():
@@ -92,6 +118,72 @@ def _run(
         sys.exit(1)
 
 
+@command.command("benchmark")
+@click.option(
+    "--list", "only_list", is_flag=True, help="Name the collections and stop."
+)
+@ENV
+@DATA_ROOT
+@_PARAMS
+@click.option(
+    "--reuse", is_flag=True, help="Take the evaluations that are recorded; run nothing."
+)
+@click.option(
+    "--suite", type=click.Path(path_type=Path), metavar="FILE",
+    help=f"Another suite than {_SUITE}.",
+)  # fmt: skip
+def _benchmark(
+    only_list: bool,
+    env: str | None,
+    data_root: str | None,
+    params: str,
+    reuse: bool,
+    suite: Path | None,
+) -> None:
+    r"""Compare all systems on all collections in one table.
+
+    The environments of conf/benchmarks.yml (only one with --env) are run unless their
+    evaluation is recorded for the present data, parameters and code. Collections whose
+    data are not there are skipped and named.
+
+    \b
+      mathamr experiments benchmark --list
+      mathamr experiments benchmark --env demo --reuse
+    """
+    if data_root and env is None:
+        raise click.UsageError("--data-root belongs to one environment: give --env too")
+    root = find_project()
+    chosen = _choose_benchmarks(suite or root / _SUITE, env)
+    settings = _read_settings(params, data_root)
+    for name in settings.keys() & {*SETTINGS} - {"data_root"}:
+        raise ConfigurationError(
+            f"Expected parameters of stages for --params (got {name!r}); name folders "
+            "with --env and --data-root, or by the variable of --list"
+        )
+    runs = {
+        name: CollectionRun(root, name, settings)
+        for name in dict.fromkeys(b.environment for b in chosen)
+    }
+    if only_list:
+        _list_benchmarks(chosen, runs)
+        return
+    cells, skipped, failed = _find_cells(chosen, runs, reuse)
+    scored = _score(chosen, cells, skipped)
+    for name, reason in skipped.items():
+        click.echo(f"{name} is skipped: {reason}", err=True)
+    if not scored:
+        raise MissingInputError(
+            "No collection could be scored; `mathamr experiments benchmark --list` "
+            "says what each of them needs"
+        )
+    tests = runs[scored[0].benchmark.environment].read_tests()
+    facts = {"parameters": params} if params else {}
+    folder = _find_results(open_catalog(env, data_root), BENCHMARK)
+    _write_benchmark(BenchmarkReport(scored, tests, skipped, facts), folder)
+    if failed:
+        sys.exit(1)
+
+
 @command.command("list")
 @ENV
 @DATA_ROOT
@@ -101,17 +193,20 @@ def _list(env: str | None, data_root: str | None) -> None:
     What is the same in all of them is said once, above the table.
     """
     catalog = open_catalog(env, data_root)
-    place = Path(str(catalog["experiment_result"]._describe()["filepath"]))
-    table, unused = VersionList(), []
-    for name in [*GridRun.list_experiments(find_project()), SYSTEMS]:
-        file = place.parents[1] / name / place.name
-        files = {f.parent.name: f for f in sorted(file.glob(f"*/{file.name}"))}
-        table.add(
-            name,
-            {v: json.loads(f.read_text(encoding="utf-8")) for v, f in files.items()},
-        )
-        unused += [] if files or name == SYSTEMS else [name]
-    table.print()
+    experiments = list_experiments(find_project())
+    rows: list[tuple[str, ...]] = []
+    unused = []
+    for name in [*experiments, SYSTEMS, BENCHMARK]:
+        versions = _find_results(catalog, name)
+        before = None
+        for version in reversed(versions.list()):
+            result = versions.read(version)
+            changes = describe_changes(before, result)
+            rows.append((name, version, *summarise_version(result), changes))
+            before = result
+        if before is None and name in experiments:
+            unused.append(name)
+    _print_versions(rows)
     if unused:
         names = ", ".join(unused)
         click.echo(f"Not run yet: {names} (mathamr experiments run NAME)")
@@ -129,12 +224,15 @@ def _list(env: str | None, data_root: str | None) -> None:
 def _show(
     name: str, version: str | None, output: str, env: str | None, data_root: str | None
 ) -> None:
-    """Show a version of the experiment NAME, or of "systems" (no experiment)."""
-    result = _read_result(name, version, env, data_root)
+    """Show a version of the experiment NAME, of "benchmark", or of "systems".
+
+    "systems" are those of the last evaluation of an environment without an experiment.
+    """
+    result = _open_results(name, env, data_root).read(version)
     if output == "json":
         click.echo(json.dumps(result, indent=1, ensure_ascii=False))
         return
-    collection, conditions, seeds, cells = VersionList.summarise(result)
+    collection, conditions, seeds, cells = summarise_version(result)
     click.echo(f"{name}: {collection}; {conditions}; seeds {seeds}; {cells} cells\n")
     click.echo("\n".join(result["tables"].values()))
 
@@ -159,49 +257,101 @@ def _compare(
     env: str | None,
     data_root: str | None,
 ) -> None:
-    """Compare two versions of the experiment NAME (the newest where NEW is absent).
+    """Compare two versions of the result NAME (the newest if NEW is absent).
 
     Settings and values that differ are shown, and each difference of a measure is
-    tested over the topics (significance.tests). CSV holds the values alone.
+    tested over the topics (significance.tests). CSV holds only the values.
     """
-    before = _read_result(name, old, env, data_root)
-    after = _read_result(name, new, env, data_root)
-    parameters = _open_results(name, env, data_root).load("params:significance")
+    versions = _open_results(name, env, data_root)
+    before, after = (list_collections(versions.read(v)) for v in (old, new))
+    parameters = open_catalog(env, data_root).load("params:significance")
     tests = read_parameters(
         TestConfig, parameters.get("tests", {}), where="significance.tests"
     )
-    found = compare_versions(before, after, measure, tests)
-    text = found.values.to_csv() if output == "csv" else found.to_markdown()
-    click.echo(text, nl=False)
+    for part in dict.fromkeys([*before, *after]):
+        if part not in before or part not in after:
+            which = "old" if part in before else "new"
+            click.echo(f"{part}: only in the {which} version.\n", err=True)
+            continue
+        found = compare_versions(before[part], after[part], measure, tests)
+        text = found.values.to_csv() if output == "csv" else found.to_markdown()
+        click.echo(text, nl=False)
 
 
-@command.command("track")
-@click.argument("name")
-@click.option(
-    "--uri", default="sqlite:///mlflow.db", show_default=True,
-    help="Of MLflow's tracking server or database.",
-)  # fmt: skip
-@ENV
-@DATA_ROOT
-@_PARAMS
-def _track(
-    name: str, uri: str, env: str | None, data_root: str | None, params: str
-) -> None:
-    """Log the finished cells of the experiment NAME as runs of MLflow."""
-    grid = _open(name, env, data_root, params)
-    found = GridResults.find(grid.experiment, grid.context.params, grid.store)
-    logged = log_cells(name, found.finished, uri)
-    click.echo(f"{logged} of {len(found.finished)} cells logged to {uri}")
+def summarise_version(result: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """Return collection, rows, seeds and cells of a version."""
+    parts = list_collections(result).values()
+    rows = dict.fromkeys(row for part in parts for row in part["rows"])
+    seeds = {s["seed"] for part in parts for row in part["rows"].values() for s in row}
+    done = sum(len(part["cells"]) for part in parts)
+    missing = sum(len(part["missing"]) for part in parts)
+    return (
+        "; ".join(_describe_collection(part) for part in parts),
+        ", ".join(rows),
+        ", ".join(map(str, sorted(seeds))),
+        f"{done} of {done + missing}" if done else str(len(parts)),
+    )
 
 
-def _open(name: str, env: str | None, data_root: str | None, params: str) -> GridRun:
-    root = find_project()
-    GridRun.check_name(root, name)
-    given = OmegaConf.from_dotlist([p for p in params.split(",") if p])
+def describe_changes(
+    before: Mapping[str, Any] | None, result: Mapping[str, Any]
+) -> str:
+    """Say what a version changed, compared with the one before it."""
+    if before is None:
+        return "the first"
+    old, new = list_collections(before), list_collections(result)
+    changes = list(
+        dict.fromkeys(
+            str(change)
+            for part in new
+            if part in old
+            for change in list_changes(old[part], new[part])
+        )
+    )
+    more = len(changes) - _CHANGES
+    named = [*changes[:_CHANGES], *([f"{more} more"] if more > 0 else [])]
+    return "; ".join(named) or "nothing: the same settings"
+
+
+def _describe_collection(part: Mapping[str, Any]) -> str:
+    posts = part.get("posts")
+    size = f", {posts:,} posts" if posts is not None else ""
+    return f"{part['topic_set']}{size} ({part['collection'][:6]})"
+
+
+def _print_versions(rows: Sequence[tuple[str, ...]]) -> None:
+    """Print a row for each version; a column of one value is a line above."""
+    if not rows:
+        return
+    titles = "experiment version collection conditions seeds cells changed".split()
+    columns = dict(zip(titles, zip(*rows, strict=True), strict=True))
+    for title in titles[2:6]:
+        if len(rows) > 1 and len(set(columns[title])) == 1:
+            click.echo(f"{title}: {columns.pop(title)[0]}")
+    table = Table(*columns)
+    for cells in zip(*columns.values(), strict=True):
+        table.add_row(*map(escape, cells))
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
+
+
+def _find_results(catalog: CatalogProtocol, name: str) -> ResultVersions:
+    """Return the versions of a result: each has a folder beside that of the others."""
+    file = Path(str(catalog["experiment_result"]._describe()["filepath"]))
+    return ResultVersions(file.parents[1] / name / file.name)
+
+
+def _open_results(name: str, env: str | None, data_root: str | None) -> ResultVersions:
+    if name not in (SYSTEMS, BENCHMARK):
+        GridRun(find_project(), name).check_name()
+    return _find_results(open_catalog(env, data_root), name)
+
+
+def _read_settings(params: str, data_root: str | None) -> dict[str, Any]:
+    given = OmegaConf.from_dotlist([p.strip() for p in params.split(",") if p.strip()])
     settings: dict[str, Any] = OmegaConf.to_container(given)  # type: ignore[assignment]
     if data_root:
         settings["data_root"] = str(Path(data_root).resolve())
-    return GridRun(root, name, env, settings)
+    return settings
 
 
 def _read_seeds(text: str | None, known: Sequence[int]) -> list[int] | None:
@@ -255,7 +405,7 @@ def _assign_slots(devices: str | None, workers: int | None) -> list[str]:
     """Return the device of each cell that runs at a time; none: in this process."""
     if workers == 0:
         return []
-    names = GridRun.list_devices(devices)
+    names = list_devices(devices)
     return list(islice(cycle(names), workers or len(names)))
 
 
@@ -275,24 +425,103 @@ def _report_failures(failed: Sequence[Ending], works: Sequence[Work]) -> None:
             click.echo("\n".join(lines[-8:]), err=True)
 
 
-def _read_result(
-    name: str, version: str | None, env: str | None, data_root: str | None
-) -> dict[str, Any]:
-    catalog = _open_results(name, env, data_root)
-    versions = list_versions(catalog, "experiment_result")
-    chosen = version or next(iter(versions), None)
-    if chosen not in versions:
-        raise MissingInputError(
-            f"No version {chosen or 'at all'!r} of the experiment {name!r}"
-            f"{suggest(chosen or '', versions)}; `mathamr experiments list` shows "
-            "those that are there, `mathamr experiments run` makes one"
+def _list_benchmarks(
+    chosen: Sequence[Benchmark], runs: Mapping[str, CollectionRun]
+) -> None:
+    table = Table("benchmark", "title", "queries", "environment", "needs", "state")
+    for benchmark in chosen:
+        run = runs[benchmark.environment]
+        problem = run.find_problem(benchmark.variable)
+        state = problem or ("recorded" if run.find() else "to run")
+        needs = benchmark.variable or "nothing"
+        if benchmark.variable and not os.environ.get(benchmark.variable):
+            needs += " (not set)"
+        table.add_row(
+            benchmark.name, benchmark.title, f"{benchmark.queries:,}",
+            benchmark.environment, needs, state,
+        )  # fmt: skip
+    Console(width=None if sys.stdout.isatty() else 200).print(table)
+
+
+def _choose_benchmarks(suite: Path, env: str | None) -> list[Benchmark]:
+    known = list(read_suite(suite).values())
+    chosen = [b for b in known if env in (None, b.environment)]
+    if not chosen:
+        raise ConfigurationError(
+            f"No benchmark of the environment {env!r} in the suite"
+            f"{suggest(str(env), [b.environment for b in known])}"
         )
-    result: dict[str, Any] = catalog.load("experiment_result", version=chosen)
-    return result
+    return chosen
 
 
-def _open_results(name: str, env: str | None, data_root: str | None) -> CatalogProtocol:
-    if name == SYSTEMS:
-        return open_catalog(env, data_root)
-    GridRun.check_name(find_project(), name)
-    return open_catalog(stack_environments(env, name), data_root)
+def _score(
+    chosen: Sequence[Benchmark],
+    cells: Mapping[str, FinishedCell],
+    skipped: dict[str, str],
+) -> list[CollectionScores]:
+    """Read the scores of each benchmark; add those that have none to ``skipped``."""
+    scored = []
+    for benchmark in chosen:
+        if benchmark.environment in cells:
+            try:
+                cell = cells[benchmark.environment]
+                scored.append(CollectionScores.read(benchmark, cell))
+            except MissingInputError as exc:
+                skipped[benchmark.name] = str(exc)
+    return scored
+
+
+def _find_cells(
+    chosen: Sequence[Benchmark], runs: Mapping[str, CollectionRun], reuse: bool
+) -> tuple[dict[str, FinishedCell], dict[str, str], bool]:
+    """Find or run the evaluation of each environment.
+
+    Returns:
+        Cells by environment; why a benchmark has none; whether a run failed.
+    """
+    cells: dict[str, FinishedCell] = {}
+    skipped: dict[str, str] = {}
+    failed = False
+    for env, run in runs.items():
+        own = [b for b in chosen if b.environment == env]
+        problem = None if reuse else run.find_problem(own[0].variable)
+        if problem is None:
+            found = run.find(is_current=not reuse)
+            if found is None and reuse:
+                problem = (
+                    "no evaluation with its parameters is recorded; run it without "
+                    "--reuse, or name its data: --env and --data-root"
+                )
+            elif found is None:
+                try:
+                    found = run.run()
+                except MathAMRError as exc:
+                    failed, problem = True, str(exc)
+            if found is not None:
+                cells[env] = found
+        if problem is not None:
+            skipped |= dict.fromkeys((b.name for b in own), problem)
+    return cells, skipped, failed
+
+
+def _write_benchmark(report: BenchmarkReport, results: ResultVersions) -> None:
+    # Matplotlib is loaded where something is drawn.
+    from kedro.io.core import generate_timestamp  # noqa: PLC0415
+
+    from mathamr_kedro.experiments.benchmark_figure import (  # noqa: PLC0415
+        draw_benchmarks,
+        draw_costs,
+    )
+
+    folder = results.folder.parent
+    (folder / "csv").mkdir(parents=True, exist_ok=True)
+    write_text(folder / "tables.md", report.to_markdown())
+    for name, table in report.tables.items():
+        write_text(folder / "csv" / f"{name}.csv", table.to_csv())
+    for name, picture in (draw_benchmarks(report) | draw_costs(report)).items():
+        (folder / name).write_bytes(picture)
+    version = generate_timestamp()
+    results.write(version, report.describe())
+    for table in report.tables.values():
+        click.echo(table.to_markdown())
+    click.echo(f"Written to {folder}, version {version}", err=True)

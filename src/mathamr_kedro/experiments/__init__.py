@@ -1,27 +1,28 @@
-"""Experiments: conditions x seeds, what each cell reached, and the thesis' tables.
+"""One grid: conditions × seeds × systems × collections.
+
+A **cell** is one evaluation of parameters on data: scores of all its systems by topic,
+recorded in a folder that is named by a checksum of both. Results are tables over cells.
 
 ```
-grid         an experiment: conditions, baseline, seeds, tables of the thesis;
-   │         its cells: a condition with a seed, named by a hash of its parameters
-   │ scheduling  run what is missing, several at once where devices allow
+grid           an experiment: conditions, seeds, a baseline, tables of the thesis
+   │ scheduling    run the cells that are missing, several at once if devices allow
    ▼
-costs        times, memory and sizes of a cell
-cells        one folder per finished cell: record, scores, metrics, efficiency, history
-   │ results     per-topic scores and figures by condition and seed
-   │ reports     tables and tests
+cells          one folder per finished cell: record, scores, metrics, history
+   │ costs         times, memory and sizes of a cell
+   │ results       the cells of an experiment, by condition and seed
    ▼
-outcomes     all of it together: one version of the result
-   │ figures     plots          tracking   the cells as runs of MLflow
+outcomes       tables, tests and settings: one version of a result
+   │ reports       the tables of the thesis      benchmark   systems × collections
+   │ figures       plots                         examples    of topics and results
    ▼
-versions     how two versions of an experiment differ
+versions       how two versions differ
 
-trainings    the parameters of a training in this project
+trainings           the parameters of a training in this project
 released_settings   those that a released encoder makes void
 ```
 
 Every run of the project looks here for an experiment in its parameters, so this page
-imports what is light. What needs SciPy, Plotly or torch (results to trainings) is
-imported from its module.
+imports what is light. What needs SciPy, Plotly or torch is imported from its module.
 """
 
 from mathamr_kedro.experiments.cells import (
@@ -30,6 +31,7 @@ from mathamr_kedro.experiments.cells import (
     CellRecord,
     CellStore,
     FinishedCell,
+    checksum_code,
     checksum_collection,
 )
 from mathamr_kedro.experiments.grid import (
@@ -53,6 +55,7 @@ __all__ = [
     "Experiment",
     "FinishedCell",
     "Task",
+    "checksum_code",
     "checksum_collection",
     "describe_key",
     "list_cells",

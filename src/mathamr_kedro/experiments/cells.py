@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -28,7 +27,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from mathamr_kedro.base.checksums import checksum
+import mathamr_kedro
+from mathamr_kedro.base.checksums import ChecksumCache, checksum
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.files import replace_folder
 from mathamr_kedro.base.formatting import count_nouns
@@ -39,8 +39,6 @@ from mathamr_kedro.experiments.grid import (
     SYSTEMS,
     describe_key,
 )
-
-logger = logging.getLogger(__name__)
 
 COLLECTION = (
     "math_graphs", "topic_math_graphs", "comment_math_graphs", "returnable_formulas",
@@ -54,6 +52,9 @@ RECORD = "record.json"
 TopicScores = tuple[tuple[str, ...], dict[str, npt.NDArray[np.float64]]]
 """Topics, and scores by measure in their order."""
 
+_NO_RESULTS = ("cli", "experiments", "serve", "integrations")
+"""Parts of the package that no result depends on."""
+
 _PACKAGES = ("mathamr-kedro", "torch", "numpy", "qdrant-client")
 
 
@@ -62,7 +63,7 @@ class _Sharded(Protocol):
 
     @property
     def checksum(self) -> str:
-        """What it was made from; empty where it is not there."""
+        """What it was made from; empty if it is not there."""
 
     def files(self) -> object:
         """Refuse an unfinished folder."""
@@ -84,6 +85,25 @@ def checksum_collection(*parts: _Sharded) -> str:
     return checksum(*marks)
 
 
+def checksum_code() -> str:
+    """Return one checksum of what results depend on: sources, and encoders beside them.
+
+    Commands, pages and the tables of experiments change no score.
+    """
+    package = Path(mathamr_kedro.__file__).parent
+    cache = ChecksumCache()
+    files = [
+        file
+        for file in sorted(package.rglob("*"))
+        if file.is_file()
+        and "__pycache__" not in file.parts
+        and file.relative_to(package).parts[0] not in _NO_RESULTS
+    ]
+    return checksum(
+        *[(str(file.relative_to(package)), cache.checksum(file)) for file in files]
+    )
+
+
 @dataclass(frozen=True)
 class CellRecord:
     """What one training and its evaluation reached."""
@@ -101,7 +121,9 @@ class CellRecord:
     versions: Mapping[str, str]
     """Of the packages that computed it."""
     amr_parser: Mapping[str, Any] = field(default_factory=dict)
-    """Which one made the graphs, and with what; empty where that is not known."""
+    """Which one made the graphs, and with what; empty if that is not known."""
+    code: str = ""
+    """Checksum of the package that computed it; empty: not recorded."""
 
     @classmethod
     def identify(
@@ -118,7 +140,7 @@ class CellRecord:
             encoder: which one is evaluated.
             collection: hash of the data.
             is_current: whether the encoder was trained with these very parameters;
-                where not, the cell gets a name that no experiment looks for.
+                if not, the cell gets a name that no experiment looks for.
         """
         key = describe_key(parameters)
         return cls(
@@ -133,6 +155,7 @@ class CellRecord:
             encoder=dict(encoder),
             finished="",
             versions={name: importlib.metadata.version(name) for name in _PACKAGES},
+            code=checksum_code(),
         )
 
     @property
@@ -197,14 +220,8 @@ class FinishedCell:
 
     @cached_property
     def efficiency(self) -> dict[str, Any]:
-        """Times and sizes; a warning where an older version wrote fewer of them."""
+        """Times and sizes."""
         found: dict[str, Any] = self._read("efficiency.json")
-        if Costs.is_older(found):
-            logger.warning(
-                "cell %s is of an older version: it has no index size by task and no "
-                "machine; delete its folder and run the experiment again to have them",
-                self.folder.name,
-            )
         return found
 
     @cached_property

@@ -35,11 +35,6 @@ class Costs:
             if row["task"] == task
         }
 
-    @staticmethod
-    def is_older(record: Mapping[str, Any]) -> bool:
-        """Whether a record lacks the machine, and sizes by task."""
-        return "tasks" not in record.get("index", {})
-
     @property
     def systems(self) -> list[str]:
         """Systems that were searched by."""
@@ -95,9 +90,9 @@ class Costs:
     def time_queries(
         self, systems: Sequence[str], topics: Sequence[str]
     ) -> dict[str, FloatArray]:
-        """Return the seconds of each query by system, where all systems have them.
+        """Return the seconds of each query by system, if all systems have them.
 
-        Topics that one of the systems could not be asked are left out for all.
+        Topics that one of the systems could not be asked are skipped for all.
         """
         times = {s: self._searches.get(s, {}).get("query_seconds") for s in systems}
         timed = {s: found for s, found in times.items() if found}

@@ -151,24 +151,6 @@ class Cell:
         """For people."""
         return f"{self.condition}, seed {self.seed}"
 
-    @staticmethod
-    def list_settings(parameters: Values) -> dict[str, Any]:
-        """Return what decides a result as dotted names and plain values.
-
-        Seeds are left out, and what decides only where and how fast it runs. Items of
-        a list that have names are named by them.
-
-        >>> Cell.list_settings({"training": {"loss": {"beta": 1.0}, "steps": "auto"}})
-        {'training.loss.beta': 1}
-        >>> Cell.list_settings({"evaluation": {"fusions": [{"name": "both", "k": 60}]}})
-        {'evaluation.fusions[both].name': 'both', 'evaluation.fusions[both].k': 60}
-        """
-        groups = (*SHARED_STAGES, *CELL_STAGES, SYSTEMS)
-        known = [group for group in groups if parameters.get(group)]
-        leaves = dict(_list_leaves(_select(parameters, known), ""))
-        leaves.pop("training.seed", None)
-        return leaves
-
 
 def list_cells(
     experiment: Experiment, parameters: Values, seeds: Sequence[int] | None = None
@@ -188,6 +170,24 @@ def list_cells(
         _make_cell(condition, experiment.conditions[condition], seed, parameters)
         for seed, condition in product(chosen, experiment.conditions)
     ]
+
+
+def list_settings(parameters: Values) -> dict[str, Any]:
+    """Return what decides a result as dotted names and plain values.
+
+    Seeds are skipped, and what decides only where and how fast it runs. Items of a
+    list that have names are named by them.
+
+    >>> list_settings({"training": {"loss": {"beta": 1.0}, "steps": "auto"}})
+    {'training.loss.beta': 1}
+    >>> list_settings({"evaluation": {"fusions": [{"name": "both", "k": 60}]}})
+    {'evaluation.fusions[both].name': 'both', 'evaluation.fusions[both].k': 60}
+    """
+    groups = (*SHARED_STAGES, *CELL_STAGES, SYSTEMS)
+    known = [group for group in groups if parameters.get(group)]
+    leaves = dict(_list_leaves(_select(parameters, known), ""))
+    leaves.pop("training.seed", None)
+    return leaves
 
 
 def describe_key(parameters: Values) -> str:

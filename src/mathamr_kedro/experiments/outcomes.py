@@ -12,10 +12,8 @@ from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.evaluation.stats import SeedResult, TestConfig
 from mathamr_kedro.experiments.cells import FinishedCell, TopicScores
 from mathamr_kedro.experiments.costs import Costs
-from mathamr_kedro.experiments.grid import Cell
-from mathamr_kedro.experiments.reports import (
-    Report,
-)
+from mathamr_kedro.experiments.grid import list_settings
+from mathamr_kedro.experiments.reports import Report
 from mathamr_kedro.experiments.results import (
     GridResults,
     ShownRun,
@@ -26,7 +24,7 @@ from mathamr_kedro.experiments.results import (
 logger = logging.getLogger(__name__)
 
 SYSTEMS = "systems"
-"""Name of the comparison of systems, where there is no experiment."""
+"""Name of the comparison of systems, if there is no experiment."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ def summarise_experiment(
         baseline=experiment.baseline,
         measure=experiment.measures[0],
         facts={
-            **_state_facts(newest, chosen),
+            **describe_cell(newest, chosen),
             "settings": _describe_settings(
                 {cell.condition: done for cell, done in grid.finished}
             ),
@@ -128,7 +126,7 @@ def summarise_evaluation(
             report=Report({}, {}),
             baseline="",
             measure="nDCG'",
-            facts=_state_facts(cell, ""),
+            facts=describe_cell(cell, ""),
             notes=(
                 "No topic has judgments, so there is nothing to compare.",
                 _name_parsers([cell]),
@@ -149,7 +147,7 @@ def summarise_evaluation(
         report=tables.add_note(_name_parsers([cell])),
         baseline=(ours or list(results))[0],
         measure=next(iter(next(iter(results.values()))[0].per_topic)),
-        facts=_state_facts(cell, topic_set),
+        facts=describe_cell(cell, topic_set),
         shown=tuple(
             ShownRun(name, cell, name)
             for name in dict.fromkeys(s for by_name in scores.values() for s in by_name)
@@ -185,7 +183,7 @@ def _describe_cells(grid: GridResults) -> list[dict[str, Any]]:
 
 def _describe_settings(cells: Mapping[str, FinishedCell]) -> dict[str, Any]:
     """Return the settings of all conditions, then those of each that differ."""
-    found = {name: Cell.list_settings(c.record.parameters) for name, c in cells.items()}
+    found = {name: list_settings(c.record.parameters) for name, c in cells.items()}
     first = next(iter(found.values()))
     shared = {
         key: value
@@ -218,7 +216,8 @@ def _choose_shown(
     return key, scores[key]
 
 
-def _state_facts(cell: FinishedCell, topic_set: str) -> dict[str, Any]:
+def describe_cell(cell: FinishedCell, topic_set: str) -> dict[str, Any]:
+    """Return the data, the settings and the software of an evaluation."""
     index = cell.efficiency.get("index", {})
     return {
         "collection": cell.record.collection,

@@ -1,13 +1,30 @@
-"""How two versions of an experiment's result differ, and whether that is chance."""
+"""Versions of a result, how two of them differ, and whether that is chance.
+
+::
+
+    significance/
+      formula_modes/  systems/  benchmark/
+        result.json/
+          2026-11-16T04.12.33.120Z/
+            result.json                 of ``describe``: settings, scores, tests, tables
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from mathamr_kedro.base.errors import ConfigurationError, suggest
+from mathamr_kedro.base.errors import (
+    ConfigurationError,
+    MalformedInputError,
+    MissingInputError,
+    suggest,
+)
+from mathamr_kedro.base.files import write_text
 from mathamr_kedro.evaluation.stats import (
     QUERY_SECONDS,
     Column,
@@ -21,17 +38,101 @@ from mathamr_kedro.evaluation.stats import (
     compare_with_baseline,
     summarise_seeds,
 )
-from mathamr_kedro.experiments.changes import Change
+from mathamr_kedro.evaluation.stats.tables import MISSING
 
 Values = Mapping[str, Any]
 
-_NOT_RECORDED = (
-    "The settings of one version are not recorded: it is of an older release. `kedro "
-    "run --pipelines significance` with its parameters writes one that has them."
-)
+
+class ResultVersions:
+    """All versions of one result.
+
+    Args:
+        folder: holds ``VERSION/result.json``.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = Path(folder)
+
+    def list(self) -> list[str]:
+        """Return the names of the versions, the newest first."""
+        found = self.folder.glob(f"*/{self.folder.name}")
+        return sorted((file.parent.name for file in found), reverse=True)
+
+    def write(self, version: str, result: Values) -> None:
+        """Add a version."""
+        file = self.folder / version / self.folder.name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_text(file, json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+
+    def read(self, version: str | None = None) -> dict[str, Any]:
+        """Return a version; the newest if absent.
+
+        Raises:
+            MissingInputError: there is no such version.
+            MalformedInputError: it is of an older release.
+        """
+        versions = self.list()
+        chosen = version or next(iter(versions), None)
+        if chosen not in versions:
+            raise MissingInputError(
+                f"No version {chosen or 'at all'!r} of the result "
+                f"{self.folder.parent.name!r}{suggest(chosen or '', versions)}; "
+                "`mathamr experiments list` shows those that are there, `mathamr "
+                "experiments run` makes one"
+            )
+        file = self.folder / chosen / self.folder.name
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        if not {"settings", "collections"} & found.keys():
+            raise MalformedInputError(
+                f"Expected settings in {str(file)!r} (got a result of an older "
+                "release); delete its folder, `kedro run --pipelines significance` "
+                "writes a new version"
+            )
+        return found
 
 
-class _Versions(NamedTuple):
+def list_collections(result: Values) -> Values:
+    """Return the parts of a result: those of a benchmark by name, or the only one."""
+    parts: Values = result.get("collections", {result.get("experiment", ""): result})
+    return parts
+
+
+class Change(NamedTuple):
+    """A setting or fact that two versions do not share."""
+
+    name: str
+    old: Any
+    new: Any
+    conditions: tuple[str, ...] = ()
+    """Those that it concerns; empty: all."""
+
+    def __str__(self) -> str:
+        """Return ``training.num_epochs 7 → 3``."""
+        return f"{self.label} {_show(self.old)} → {_show(self.new)}"
+
+    @property
+    def label(self) -> str:
+        """Its name, with the conditions that it concerns."""
+        where = ", ".join(self.conditions)
+        return f"{where}: {self.name}" if where else self.name
+
+
+def list_changes(old: Values, new: Values) -> list[Change]:
+    """Return settings, data and software that differ between two results.
+
+    Args:
+        old: as ``Outcome.describe`` gives it.
+        new: another version of the same result.
+    """
+    facts = [
+        Change(name, before, after)
+        for name, before, after in _pair_facts(old, new)
+        if before != after
+    ]
+    return [*facts, *_compare_settings(old["settings"], new["settings"])]
+
+
+class VersionComparison(NamedTuple):
     """Two versions beside one another."""
 
     title: str
@@ -44,7 +145,12 @@ class _Versions(NamedTuple):
         """Return settings that differ, what is the same, and the values with tests."""
         parts = [f"**{self.title}**"]
         if self.changes:
-            parts.append(Change.tabulate(self.changes).to_markdown().strip())
+            rows = tuple(
+                Row((c.label,), (_show(c.old), _show(c.new))) for c in self.changes
+            )
+            columns = (Column("old", "old"), Column("new", "new"))
+            table = Table("Settings that differ", ("Setting",), columns, rows)
+            parts.append(table.to_markdown().strip())
         parts += self.notes
         if self.values.rows:
             parts.append(self.values.to_markdown().strip())
@@ -56,7 +162,7 @@ def compare_versions(
     new: Values,
     measure: str | None = None,
     config: TestConfig | None = None,
-) -> _Versions:
+) -> VersionComparison:
     """Return what differs between two versions: settings, values, and their tests.
 
     A difference is tested over the topics that both have, where scores are the means
@@ -75,15 +181,15 @@ def compare_versions(
     pairs = list(_pair_values(old, new, measure))
     differing = [pair for pair in pairs if not pair.is_same]
     tests = _test_all(old, new, differing, config)
-    changes = Change.list(old, new)
+    changes = list_changes(old, new)
     notes = [
-        *_describe_changes(changes, Change.are_recorded(old, new)),
+        *([] if changes else ["The settings of both are the same."]),
         *_describe_seeds(differing),
         *_describe_same(pairs, differing),
     ]
     table = _tabulate(differing, tests, config)
     title = f"{new['experiment']}: two versions"
-    return _Versions(title, tuple(changes), tuple(notes), table)
+    return VersionComparison(title, tuple(changes), tuple(notes), table)
 
 
 class _Pair(NamedTuple):
@@ -131,11 +237,10 @@ def _pair_values(old: Values, new: Values, measure: str | None) -> Iterator[_Pai
 
 
 def _read_seeds(result: Values, row: str) -> list[SeedResult]:
-    """Return the seeds of a row; without scores by topic where none are recorded."""
     return [
         SeedResult(
             found["seed"],
-            {key: np.asarray(v) for key, v in found.get("scores", {}).items()},
+            {key: np.asarray(v) for key, v in found["scores"].items()},
             {**found["means"], **found["figures"]},
         )
         for found in result["rows"].get(row, ())
@@ -178,7 +283,7 @@ def _align_topics(
             return None
         means.append(np.mean(found, axis=0))
     first, second = means
-    topics = [list(result.get("topics", ())) for result in (old, new)]
+    topics = [list(result["topics"]) for result in (old, new)]
     if topics[0] != topics[1]:
         if [first.size, second.size] != [len(names) for names in topics]:
             return None
@@ -194,13 +299,6 @@ def _find_machines(*results: Values) -> set[str | None]:
     """Return where queries were timed."""
     rows = (row for result in results for row in result["rows"].values())
     return {seed["machines"].get(QUERY_SECONDS) for row in rows for seed in row}
-
-
-def _describe_changes(changes: Sequence[Change], are_recorded: bool) -> Iterator[str]:
-    if not are_recorded:
-        yield _NOT_RECORDED
-    elif not changes:
-        yield "The settings of both are the same."
 
 
 def _describe_seeds(pairs: Sequence[_Pair]) -> Iterator[str]:
@@ -290,3 +388,51 @@ def _describe_tests(
         f"* p < {config.alpha:g}: two-tailed paired {name} over {size} topics "
         f"(means over seeds), {correction}. Intervals by bootstrap over topics."
     )
+
+
+def _pair_facts(old: Values, new: Values) -> Iterator[tuple[str, Any, Any]]:
+    yield "topic set", old["topic_set"], new["topic_set"]
+    yield "collection", _name_collection(old), _name_collection(new)
+    yield "AMR parser", old.get("amr_parser"), new.get("amr_parser")
+    yield "seeds", _list_seeds(old), _list_seeds(new)
+    before, after = (result.get("versions", {}) for result in (old, new))
+    for package in before.keys() & after.keys():
+        yield f"version of {package}", before[package], after[package]
+
+
+def _name_collection(result: Values) -> str:
+    posts = result.get("posts")
+    size = f" ({posts:,} posts)" if posts is not None else ""
+    return f"{result['collection'][:6]}{size}"
+
+
+def _list_seeds(result: Values) -> list[int]:
+    return sorted({found["seed"] for row in result["rows"].values() for found in row})
+
+
+def _compare_settings(old: Values, new: Values) -> list[Change]:
+    """Return the settings that differ; one that does in all conditions once."""
+    conditions = [name for name in new["conditions"] if name in old["conditions"]]
+    found: dict[tuple[str, str, str], tuple[Change, list[str]]] = {}
+    for condition in conditions:
+        before, after = (
+            {**result["shared"], **result["conditions"][condition]}
+            for result in (old, new)
+        )
+        for name in dict.fromkeys([*before, *after]):
+            if before.get(name) != after.get(name):
+                change = Change(name, before.get(name), after.get(name))
+                key = name, repr(change.old), repr(change.new)
+                found.setdefault(key, (change, []))[1].append(condition)
+    return [
+        change._replace(conditions=() if len(where) == len(conditions) else (*where,))
+        for change, where in found.values()
+    ]
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_show(inner)}" for key, inner in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "[]"
+    return MISSING if value is None else str(value)

@@ -11,9 +11,9 @@ from matplotlib.colors import to_hex
 
 from mathamr_kedro.evaluation.stats import TestConfig
 from mathamr_kedro.experiments.benchmark import BenchmarkReport
-from mathamr_kedro.experiments.benchmark.figure import draw_benchmarks, draw_costs
+from mathamr_kedro.experiments.benchmark_figure import draw_benchmarks, draw_costs
 from tests.drawn_pages import keep_pages
-from tests.experiments.benchmark.rows import BEST, WORST, make_scores
+from tests.experiments.collection_scores import BEST, WORST, make_scores
 
 TESTS = TestConfig(num_samples=500, confidence=0.9)
 SYSTEMS = {

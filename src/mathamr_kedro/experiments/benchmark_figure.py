@@ -15,8 +15,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from mathamr_kedro.evaluation.stats import Comparison
-from mathamr_kedro.experiments.benchmark.report import BenchmarkReport
-from mathamr_kedro.experiments.benchmark.scores import BenchmarkScores
+from mathamr_kedro.experiments.benchmark import BenchmarkReport, CollectionScores
 
 _LOOKS = {
     "": {
@@ -85,11 +84,11 @@ def _draw(report: BenchmarkReport, look: Mapping[str, str]) -> bytes:
 
 def _draw_panel(
     axes: Axes,
-    scores: BenchmarkScores,
+    scores: CollectionScores,
     tests: list[Comparison],
     look: Mapping[str, str],
 ) -> None:
-    measure = scores.measures[0]
+    measure = scores.benchmark.measures[0]
     rows = sorted(scores.systems, key=lambda row: scores.mean(row, measure))
     found = {t.condition: t for t in tests if t.measure == measure}
     for place, row in enumerate(rows):
@@ -144,8 +143,7 @@ def draw_costs(report: BenchmarkReport) -> dict[str, bytes]:
     if not scored:
         return {}
     return {
-        f"cost{end}.png": _draw_page_of_costs(scored, look)
-        for end, look in _LOOKS.items()
+        f"cost{end}.png": _draw_cost_page(scored, look) for end, look in _LOOKS.items()
     }
 
 
@@ -162,9 +160,7 @@ def find_front(places: Mapping[str, tuple[float, float]]) -> list[str]:
     return front
 
 
-def _draw_page_of_costs(
-    scored: list[BenchmarkScores], look: Mapping[str, str]
-) -> bytes:
+def _draw_cost_page(scored: list[CollectionScores], look: Mapping[str, str]) -> bytes:
     columns = min(_COLUMNS, len(scored))
     lines = -(-len(scored) // columns)
     width, height = _COST_PANEL
@@ -191,9 +187,9 @@ def _draw_page_of_costs(
 
 
 def _draw_cost_panel(
-    axes: Axes, scores: BenchmarkScores, look: Mapping[str, str]
+    axes: Axes, scores: CollectionScores, look: Mapping[str, str]
 ) -> None:
-    measure = scores.measures[0]
+    measure = scores.benchmark.measures[0]
     places = {
         row: (float(scores.costs[row]["milliseconds"]), scores.mean(row, measure))
         for row in scores.timed

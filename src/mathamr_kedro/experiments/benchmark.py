@@ -1,0 +1,500 @@
+"""The benchmark: one table of systems × collections.
+
+```
+conf/benchmarks.yml   collections: an environment's topic set, measures, a reference
+   │ cells            the evaluation of each environment, recorded like any other
+   ▼
+CollectionScores      its systems, with floor, ceiling and costs
+   │                  every system against the reference
+   ▼
+BenchmarkReport   | System       |    Task 1, 2020 | ... |          Mean | ms/query |
+                  | mathamr_plus | 0.801* / 0.667* |     | 0.824 / 0.690 |   10–214 |
+                  | bm25_graph   |  0.738 / 0.616† |     |             – |        8 |
+```
+
+``*`` differs significantly from ``†``, the reference of a collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import yaml
+
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.formatting import count_nouns, format_score
+from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.evaluation.stats import (
+    Column,
+    Comparison,
+    Figure,
+    Layout,
+    Row,
+    SeedResult,
+    Table,
+    TestConfig,
+    best_seed_table,
+)
+from mathamr_kedro.evaluation.stats.tables import Content
+from mathamr_kedro.experiments.cells import FinishedCell
+from mathamr_kedro.experiments.costs import Costs
+from mathamr_kedro.experiments.outcomes import Outcome, describe_cell
+from mathamr_kedro.experiments.reports import Report
+from mathamr_kedro.experiments.results import strategy_of
+
+BENCHMARK = "benchmark"
+"""Name of its result among those of experiments."""
+
+_HEADLINES = 2
+_TESTED = 2
+"""Topics that a test needs at least."""
+_DECIMALS = 3
+_FLOOR, _CEILING = "*floor: random order*", "*ceiling: ideal order*"
+_REFERENCE = "*reference†*"
+_COSTS = {
+    "milliseconds": "ms/query",
+    "index_megabytes": "Index (MB)",
+    "training_seconds": "Training (s)",
+}
+"""Columns of what a system costs."""
+_OF_TRAINED = ("index_megabytes", "training_seconds")
+"""Costs of systems with a training and an index of their own; 0: not here."""
+_PICTURE = """<picture><source media="(prefers-color-scheme: dark)" \
+srcset="{0}_dark.png"><img src="{0}.png" alt="{1}"></picture>
+"""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A topic set of an environment, and how systems are compared on it."""
+
+    title: str
+    """Heading of its column."""
+    environment: str
+    """Whose evaluation is read; its parameters say how runs are scored."""
+    topic_set: str
+    measures: tuple[str, ...]
+    """Of the evaluation; the first two are the headline: tested, in the overview."""
+    reference: str
+    """Pattern of systems; all others are compared with the best of them."""
+    task: Literal[1, 2] = 1
+    """Answers or documents, formulas."""
+    variable: str = ""
+    """Environment variable that names the folder of the data; empty: none is needed."""
+    queries: int = 0
+    """Topics that should count; 0: not known."""
+    rows: Mapping[str, str] = field(default_factory=dict)
+    """Systems to the names of their rows, if they differ."""
+    in_mean: bool = True
+    """Whether the mean over collections counts it."""
+    name: str = ""
+    """Key of the entry."""
+
+    def __post_init__(self) -> None:
+        if not self.measures:
+            raise ConfigurationError("Expected at least one measure (got none)")
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The measures that are tested and part of the overview."""
+        return self.measures[:_HEADLINES]
+
+
+def read_suite(file: Path) -> dict[str, Benchmark]:
+    """Read the collections of the benchmark by name, in the order of the file.
+
+    Raises:
+        MissingInputError: there is no such file.
+        ConfigurationError: an entry has an unknown, missing or ill-typed key.
+    """
+    try:
+        entries = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except FileNotFoundError as exc:
+        raise MissingInputError(
+            f"No benchmark suite {str(file)!r}; conf/benchmarks.yml of the project is "
+            "one (docs/benchmarks.md)"
+        ) from exc
+    except yaml.YAMLError as exc:
+        raise ConfigurationError(f"Expected YAML in {str(file)!r} ({exc})") from exc
+    if not isinstance(entries, dict):
+        raise ConfigurationError(
+            f"Expected benchmarks by name in {str(file)!r} (got {entries!r})"
+        )
+    found = {}
+    for name, values in entries.items():
+        try:
+            entry = read_parameters(Benchmark, values, where=f"benchmarks.{name}")
+        except ConfigurationError as exc:
+            # The suite is no file of parameters of a stage.
+            guessed = "conf/<env>/parameters/benchmarks.yml"
+            raise ConfigurationError(str(exc).replace(guessed, str(file))) from exc
+        found[str(name)] = replace(entry, name=str(name))
+    return found
+
+
+@dataclass(frozen=True)
+class CollectionScores:
+    """What the systems of one evaluation reached on a topic set."""
+
+    benchmark: Benchmark
+    topics: tuple[str, ...]
+    systems: Mapping[str, SeedResult]
+    """By row: scores of all measures."""
+    floors: Mapping[str, float]
+    """Means of a random order by measure."""
+    ceilings: Mapping[str, float]
+    costs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By row: ``milliseconds`` of a query and its ``machine``; of trained systems
+    ``index_megabytes`` and ``training_seconds``."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Data, settings and software of the evaluation."""
+
+    @classmethod
+    def read(cls, benchmark: Benchmark, cell: FinishedCell) -> CollectionScores:
+        """Read the scores of an evaluation.
+
+        Raises:
+            MissingInputError: it has no such topic set or measure.
+            ConfigurationError: two systems have the same row.
+        """
+        task, topic_set = benchmark.task, benchmark.topic_set
+        scored = cell.read_topic_scores(task, topic_set)
+        metrics = {
+            m["measure"]: m
+            for m in cell.metrics
+            if (m["task"], m["topic_set"]) == (task, topic_set)
+        }
+        absent = [m for m in benchmark.measures if m not in metrics]
+        if not scored or absent:
+            known = ", ".join(metrics) or "no scores"
+            raise MissingInputError(
+                f"Expected scores of {topic_set} (task {task}) by "
+                f"{', '.join(absent or benchmark.measures)} in the evaluation of "
+                f"{benchmark.environment!r} (got {known})"
+            )
+        costs = cell.costs(task)
+        rows: dict[str, str] = {}
+        for system in scored:
+            row = benchmark.rows.get(system, system)
+            if row in rows:
+                raise ConfigurationError(
+                    f"Expected one system for the row {row!r} of {benchmark.name!r} "
+                    f"(got {rows[row]!r} and {system!r}); change 'rows' of the suite"
+                )
+            rows[row] = system
+        return cls(
+            benchmark,
+            next(iter(scored.values()))[0],
+            {
+                row: SeedResult(
+                    cell.record.seed,
+                    {m: scored[system][1][m] for m in benchmark.measures},
+                )
+                for row, system in rows.items()
+            },
+            {m: metrics[m]["floor"] for m in benchmark.measures},
+            {m: metrics[m]["ceiling"] for m in benchmark.measures},
+            {r: _read_costs(costs, s) for r, s in rows.items() if s in costs.systems},
+            {**describe_cell(cell, topic_set), "cell": cell.folder.name},
+        )
+
+    @property
+    def reference(self) -> str | None:
+        """The row that all others are compared with: the best of its pattern."""
+        first = self.benchmark.measures[0]
+        known = [r for r in self.systems if fnmatchcase(r, self.benchmark.reference)]
+        return max(known, key=lambda row: self.mean(row, first), default=None)
+
+    @property
+    def timed(self) -> list[str]:
+        """Rows whose searches were timed."""
+        return [r for r in self.systems if "milliseconds" in self.costs.get(r, {})]
+
+    @property
+    def num_topics(self) -> int:
+        """Topics that count in the first measure."""
+        first = next(iter(self.systems.values()))
+        return len(first.per_topic[self.benchmark.measures[0]])
+
+    def mean(self, row: str, measure: str) -> float:
+        """Return the mean over the topics that count."""
+        return self.systems[row].value(measure)
+
+    def compare(self, config: TestConfig) -> tuple[Table, list[Comparison]]:
+        """Test every row against the reference on the headline measures.
+
+        Returns:
+            A plain table with its notes, and the tests; none for fewer than two topics.
+        """
+        headline = self.benchmark.headline
+        layout = Layout(
+            self.benchmark.title,
+            ("System",),
+            {row: (row,) for row in self.systems},
+            tuple(Column(m, m) for m in headline),
+            baseline=self.reference if self.num_topics >= _TESTED else None,
+            select_by=headline[0],
+        )
+        rows = {row: [result] for row, result in self.systems.items()}
+        return best_seed_table(layout, rows, config)
+
+
+@dataclass(frozen=True)
+class BenchmarkReport:
+    """All collections, with tests of every system against the reference."""
+
+    scored: Sequence[CollectionScores]
+    tests: TestConfig = field(default_factory=TestConfig)
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    """Collections that were not scored, and why."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Version, machine and options of the command."""
+
+    @cached_property
+    def _compared(self) -> dict[str, tuple[Table, list[Comparison]]]:
+        return {s.benchmark.name: s.compare(self.tests) for s in self.scored}
+
+    @property
+    def comparisons(self) -> dict[str, list[Comparison]]:
+        """Tests of the headline measures by collection; one family each."""
+        return {name: tests for name, (_, tests) in self._compared.items()}
+
+    @cached_property
+    def tables(self) -> dict[str, Table]:
+        """The overview, then a table for each collection by its name."""
+        details = {s.benchmark.name: self._detail(s) for s in self.scored}
+        return {"overview": self._summarise(), **details}
+
+    def to_markdown(self) -> str:
+        """Return the page: the overview, then each collection."""
+        facts = "; ".join(f"{name}: {value}" for name, value in self.facts.items())
+        overview, *details = self.tables.values()
+        parts = ["# Benchmark\n", f"{facts}.\n", overview.to_markdown()]
+        parts.append(_PICTURE.format("figure", "Systems by collection"))
+        if any(s.timed for s in self.scored):
+            parts.append(_PICTURE.format("cost", "Quality and cost of the systems"))
+        for scores, table in zip(self.scored, details, strict=True):
+            parts += [f"## {scores.benchmark.title}\n", table.to_markdown()]
+        if self.skipped:
+            parts.append("## Skipped\n")
+            parts += [f"- {name}: {reason}" for name, reason in self.skipped.items()]
+            parts.append("")
+        return "\n".join(parts)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a version of the result holds, as plain values."""
+        outcomes = {
+            s.benchmark.name: Outcome(
+                name=s.benchmark.name,
+                title=s.benchmark.title,
+                results={row: [result] for row, result in s.systems.items()},
+                report=Report(
+                    {}, {s.benchmark.name: self._compared[s.benchmark.name][1]}
+                ),
+                baseline=s.reference or "",
+                measure=s.benchmark.measures[0],
+                facts={
+                    **s.facts,
+                    "floors": dict(s.floors),
+                    "ceilings": dict(s.ceilings),
+                    "costs": {row: dict(cost) for row, cost in s.costs.items()},
+                },
+                topics=s.topics,
+            )
+            for s in self.scored
+        }
+        return {
+            "experiment": BENCHMARK,
+            **self.facts,
+            "collections": {name: found.describe() for name, found in outcomes.items()},
+            "skipped": dict(self.skipped),
+            "tables": {name: t.to_markdown() for name, t in self.tables.items()},
+        }
+
+    @property
+    def _averaged(self) -> list[CollectionScores]:
+        """Collections of the mean; none if there is only one of them."""
+        found = [s for s in self.scored if s.benchmark.in_mean]
+        return found if len(found) > 1 else []
+
+    def _summarise(self) -> Table:
+        """Return systems × collections: the headline measures, means and times."""
+        columns = [Column(s.benchmark.name, s.benchmark.title) for s in self.scored]
+        columns += [Column("mean", "Mean")] if self._averaged else []
+        columns += [Column("ms", "ms/query")]
+        names = dict.fromkeys(row for s in self.scored for row in s.systems)
+        rows = [self._summarise_row(name) for name in names]
+        bounds = [
+            (_FLOOR, [_pick(s, s.floors) for s in self.scored]),
+            (_CEILING, [_pick(s, s.ceilings) for s in self.scored]),
+        ]
+        if all(s.reference for s in self.scored):
+            means = [_list_means(s, str(s.reference)) for s in self.scored]
+            bounds.insert(1, (_REFERENCE, means))
+        rows += [self._bound(label, values) for label, values in bounds]
+        title, notes = "Systems and benchmarks", tuple(self._list_notes())
+        return Table(title, ("System",), tuple(columns), tuple(rows), notes)
+
+    def _summarise_row(self, name: str) -> Row:
+        cells: list[Content] = []
+        times: list[float] = []
+        for s in self.scored:
+            if name not in s.systems:
+                cells.append(None)
+                continue
+            tests = self.comparisons[s.benchmark.name]
+            marked = {t.measure for t in tests if t.condition == name and t.significant}
+            texts = [
+                format_score(value, _DECIMALS) + ("*" if m in marked else "")
+                for m, value in zip(
+                    s.benchmark.headline, _list_means(s, name), strict=True
+                )
+            ]
+            cells.append(" / ".join(texts) + ("†" if name == s.reference else ""))
+            if name in s.timed:
+                times.append(s.costs[name]["milliseconds"])
+        if self._averaged:
+            means = [_list_means(s, name) for s in self._averaged if name in s.systems]
+            is_whole = len(means) == len(self._averaged)
+            cells.append(_average(means) if is_whole else None)
+        spans = [f"{t:,.0f}" for t in (min(times), max(times))] if times else []
+        return Row((name,), (*cells, "–".join(dict.fromkeys(spans)) or None))
+
+    def _bound(self, label: str, values: Sequence[Sequence[float]]) -> Row:
+        cells: list[Content] = [
+            " / ".join(format_score(v, _DECIMALS) for v in found) for found in values
+        ]
+        if self._averaged:
+            pairs = zip(self.scored, values, strict=True)
+            cells.append(_average([v for s, v in pairs if s.benchmark.in_mean]))
+        return Row((label,), (*cells, None))
+
+    def _list_notes(self) -> list[str]:
+        """Say what the table of all collections shows."""
+        config = self.tests
+        sizes = sorted(len(found) for found in self.comparisons.values())
+        span = " to ".join(str(n) for n in dict.fromkeys((sizes[0], sizes[-1])))
+        kind = {"t": "t-test", "randomisation": "randomisation test"}[config.test]
+        correction = "not corrected"
+        if config.correction != "none":
+            title = config.correction.capitalize()
+            correction = f"{title} correction over the {span} tests of a benchmark"
+        measures: dict[str, list[str]] = {}
+        for s in self.scored:
+            found = measures.setdefault(" / ".join(s.benchmark.headline), [])
+            found.append(s.benchmark.title)
+        usual = max(measures, key=lambda m: len(measures[m]))
+        others = [f" {'; '.join(t)}: {m}." for m, t in measures.items() if m != usual]
+        notes = [
+            f"Measures: {usual}.{''.join(others)}",
+            f"† Reference of the column. * Differs from it with p < {config.alpha:g} "
+            f"(two-tailed paired {kind} over topics, {correction}).",
+        ]
+        if self._averaged:
+            names = dict.fromkeys(row for s in self.scored for row in s.systems)
+            whole = [r for r in names if all(r in s.systems for s in self._averaged)]
+            notes.append(
+                f"Mean: over {len(self._averaged)} benchmarks, each weighing the same, "
+                f"for the {len(whole)} of {len(names)} systems that all of them have "
+                f"({'; '.join(s.benchmark.title for s in self._averaged)})."
+            )
+        return notes
+
+    def _detail(self, scores: CollectionScores) -> Table:
+        """Return one collection: all measures, intervals, times and sizes."""
+        benchmark = scores.benchmark
+        table, tests = self._compared[benchmark.name]
+        found = {(t.condition, t.measure): t for t in tests}
+        columns: list[Column] = []
+        for m in benchmark.measures:
+            columns.append(Column(m, m))
+            if m in benchmark.headline:
+                share = f"{100 * self.tests.confidence:g} %"
+                columns.append(Column(f"{m} difference", f"to † [{share}]"))
+        columns += [Column(key, name, 1) for key, name in _COSTS.items()]
+        rows = []
+        for row in sorted(
+            scores.systems, key=lambda row: -scores.mean(row, benchmark.measures[0])
+        ):
+            cells: list[Content] = []
+            for m in benchmark.measures:
+                test = found.get((row, m))
+                is_marked = test is not None and test.significant
+                cells.append(Figure(scores.mean(row, m), marked=is_marked))
+                if m in benchmark.headline:
+                    cells.append(None if test is None else _format_difference(test))
+            cost = scores.costs.get(row, {})
+            cells += [Figure(cost[key]) if key in cost else None for key in _COSTS]
+            rows.append(Row((row,), tuple(cells), is_baseline=row == scores.reference))
+        for label, means in ((_FLOOR, scores.floors), (_CEILING, scores.ceilings)):
+            cells = []
+            for m in benchmark.measures:
+                cells += [
+                    Figure(means[m]),
+                    *([None] if m in benchmark.headline else []),
+                ]
+            rows.append(Row((label,), (*cells, *([None] * len(_COSTS)))))
+        notes = (*table.notes, *_note_costs(scores), *_check_queries(scores))
+        title = f"{benchmark.title}: {count_nouns(scores.num_topics, 'topic')}"
+        return Table(title, ("System",), tuple(columns), tuple(rows), notes)
+
+
+def _read_costs(costs: Costs, system: str) -> dict[str, Any]:
+    figures = costs.figures(system)
+    found: dict[str, Any] = {
+        "milliseconds": 1000 / figures["QPS"],
+        "machine": costs.machines(system)["QPS"].name,
+    }
+    if strategy_of(system) is not None or costs.is_other_paper(system):
+        found |= {k: figures[k] for k in _OF_TRAINED if figures.get(k)}
+    return found
+
+
+def _note_costs(scores: CollectionScores) -> list[str]:
+    """Say what times and sizes are, and where they were measured."""
+    used = dict.fromkeys(str(cost["machine"]) for cost in scores.costs.values())
+    if not used:
+        return []
+    trained = any("training_seconds" in cost for cost in scores.costs.values())
+    return [
+        "ms/query: only the search, of queries that are already encoded, on "
+        f"{'; '.join(used)}. Index: vectors of what may be returned."
+        + (" Training: all epochs, wherever they ran." if trained else "")
+    ]
+
+
+def _check_queries(scores: CollectionScores) -> list[str]:
+    expected, found = scores.benchmark.queries, scores.num_topics
+    if expected in (0, found):
+        return []
+    return [
+        f"Expected {expected:,} queries that count (got {found:,}): these are not the "
+        "topics or judgments that the suite describes."
+    ]
+
+
+def _pick(scores: CollectionScores, means: Mapping[str, float]) -> list[float]:
+    return [means[m] for m in scores.benchmark.headline]
+
+
+def _list_means(scores: CollectionScores, row: str) -> list[float]:
+    return [scores.mean(row, m) for m in scores.benchmark.headline]
+
+
+def _average(means: Sequence[Sequence[float]]) -> str | None:
+    """Return the means of the first and of the second measures."""
+    width = min((len(found) for found in means), default=0)
+    columns = [float(np.mean([found[i] for found in means])) for i in range(width)]
+    return " / ".join(format_score(c, _DECIMALS) for c in columns) or None
+
+
+def _format_difference(test: Comparison) -> str:
+    ends = [format_score(end, _DECIMALS, signed=True) for end in test.interval]
+    difference = format_score(test.difference, _DECIMALS, signed=True)
+    return f"{difference} [{', '.join(ends)}]"

@@ -1,0 +1,272 @@
+"""The benchmark: its suite, the scores of cells, and its tables."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.environments import EnvironmentLoader
+from mathamr_kedro.evaluation.stats import TestConfig, bootstrap_interval
+from mathamr_kedro.experiments.benchmark import (
+    Benchmark,
+    BenchmarkReport,
+    CollectionScores,
+    read_suite,
+)
+from mathamr_kedro.experiments.benchmark_figure import (
+    draw_benchmarks,
+    draw_costs,
+    find_front,
+)
+from mathamr_kedro.experiments.cells import CellStore
+from mathamr_kedro.experiments.grid import Experiment, list_cells
+from tests.conftest import PROJECT
+from tests.experiments.cells import PARAMETERS, save_cell
+from tests.experiments.collection_scores import BEST, ENTRY, WORST, make_scores
+
+TESTS = TestConfig(num_samples=500)
+BEST_4, WORST_4, MIXED = [BEST] * 4, [WORST] * 4, [BEST, WORST, WORST, BEST]
+
+
+@pytest.fixture
+def report() -> BenchmarkReport:
+    first = make_scores("first", ours=BEST_4, bm25=WORST_4, other=MIXED)
+    costs = {"ours": {"milliseconds": 12.0, "machine": "a laptop"}}
+    second = make_scores("second", ours=MIXED, bm25=MIXED)
+    slow = {"ours": {"milliseconds": 95.0, "machine": "a laptop"}}
+    scored = [replace(first, costs=costs), replace(second, costs=slow)]
+    return BenchmarkReport(scored, TESTS, {"third": "set THIRD"}, {"version": "now"})
+
+
+def _row(text: str, label: str) -> list[str]:
+    line = next(line for line in text.splitlines() if line.startswith(f"| {label}"))
+    return [cell.strip() for cell in line.split("|")[2:-1]]
+
+
+def test_overview_has_systems_and_benchmarks(report):
+    text = report.tables["overview"].to_markdown()
+    assert _row(text, "System") == ["first", "second", "Mean", "ms/query"]
+    first, second, mean, time = _row(text, "ours")
+    assert first == "1.000* / 0.500*"  # the same difference on every topic
+    assert time == "12–95"
+    assert _row(text, "bm25")[0].endswith("†") and _row(text, "bm25")[1].endswith("†")
+    assert "Measures: nDCG' / MAP'." in text
+    assert "Bonferroni correction over the 2 to 4 tests of a benchmark" in text
+    values = [float(v.strip("*")) for v in (first + " / " + second).split(" / ")]
+    expected = [(values[0] + values[2]) / 2, (values[1] + values[3]) / 2]
+    assert [float(m) for m in mean.split(" / ")] == pytest.approx(expected, abs=0.001)
+
+
+def test_mean_is_of_rows_that_all_benchmarks_have(report):
+    text = report.tables["overview"].to_markdown()
+    assert _row(text, "other")[1:] == ["–", "–", "–"]
+    assert "for the 2 of 3 systems that all of them have" in text
+    apart = replace(report.scored[1].benchmark, in_mean=False)
+    scored = [report.scored[0], replace(report.scored[1], benchmark=apart)]
+    alone = replace(report, scored=scored).tables["overview"].to_markdown()
+    assert "Mean" not in alone
+
+
+def test_floor_reference_and_ceiling_are_rows(report):
+    text = report.tables["overview"].to_markdown()
+    assert _row(text, r"\*floor"[1:])[0].startswith("0.7")
+    assert _row(text, "*reference")[0] == _row(text, "bm25")[0].strip("†")
+    assert _row(text, "*ceiling")[:2] == ["1.000 / 0.500"] * 2
+
+
+def test_detail_shows_the_paired_interval(report):
+    scores = report.scored[0]
+    text = report.tables["first"].to_markdown()
+    d = (
+        scores.systems["other"].per_topic["nDCG'"]
+        - scores.systems["bm25"].per_topic["nDCG'"]
+    )
+    low, high = bootstrap_interval(d, num_samples=500)
+    assert _row(text, "other")[1] == f"{d.mean():+.3f} [{low:+.3f}, {high:+.3f}]"
+    assert _row(text, "bm25†")[1] == "–"
+    assert _row(text, "ours")[-3] == "12.0"
+    assert "on a laptop" in text
+    assert "first: 4 topics" in text
+    order = [text.index(f"| {name}") for name in ("ours", "other", "bm25†")]
+    assert order == sorted(order)
+
+
+def test_page_names_what_was_skipped(report):
+    page = report.to_markdown()
+    assert "- third: set THIRD" in page
+    assert "figure_dark.png" in page
+    assert page.count("## ") == 3
+    assert page.endswith("- third: set THIRD\n")
+
+
+def test_version_holds_the_scores_of_every_topic(report):
+    result = json.loads(json.dumps(report.describe()))
+    assert list(result["tables"]) == ["overview", "first", "second"]
+    first = result["collections"]["first"]
+    assert first["rows"]["other"][0]["scores"]["nDCG'"] == MIXED
+    assert first["floors"]["nDCG'"] == 0.7
+    assert first["costs"]["ours"]["milliseconds"] == 12
+    assert {t["condition"] for t in first["tests"]["first"]} == {"ours", "other"}
+    assert result["skipped"] == {"third": "set THIRD"}
+
+
+def test_one_topic_is_scored_but_not_tested():
+    report = BenchmarkReport([make_scores(ours=[BEST], bm25=[WORST])], TESTS)
+    assert report.comparisons == {"four": []}
+    assert _row(report.tables["four"].to_markdown(), "ours")[:2] == ["1.000", "–"]
+
+
+def test_other_topics_than_expected_are_noted():
+    scores = make_scores(ours=BEST_4, bm25=MIXED)
+    other = replace(scores, benchmark=replace(ENTRY, queries=105))
+    text = BenchmarkReport([other], TESTS).tables["four"].to_markdown()
+    assert "Expected 105 queries that count (got 4)" in text
+
+
+def test_benchmark_without_a_reference_has_no_tests():
+    report = BenchmarkReport([make_scores(ours=BEST_4, other=MIXED)], TESTS)
+    assert report.comparisons == {"four": []}
+    assert "*reference" not in report.tables["overview"].to_markdown()
+    assert draw_benchmarks(report)
+
+
+def test_figure_is_drawn_for_light_and_dark_pages(report):
+    pictures = draw_benchmarks(report)
+    assert set(pictures) == {"figure.png", "figure_dark.png"}
+    assert all(p.startswith(b"\x89PNG") for p in pictures.values())
+    assert pictures["figure.png"] != pictures["figure_dark.png"]
+
+
+def test_costs_are_drawn_where_searches_were_timed(report):
+    pictures = draw_costs(report)
+    assert set(pictures) == {"cost.png", "cost_dark.png"}
+    assert 'src="cost.png"' in report.to_markdown()
+    untimed = BenchmarkReport([make_scores(ours=BEST_4, other=MIXED)], TESTS)
+    assert draw_costs(untimed) == {}
+    assert "cost.png" not in untimed.to_markdown()
+
+
+@given(
+    st.dictionaries(
+        st.text("abcdef", min_size=1, max_size=2),
+        st.tuples(st.integers(1, 5), st.integers(1, 5)),
+        min_size=1,
+    )
+)
+def test_front_holds_the_systems_that_no_other_beats(places):
+    front = find_front(places)
+    for time, score in places.values():
+        is_beaten = any(
+            t <= time and s >= score and (t, s) != (time, score)
+            for t, s in places.values()
+        )
+        twins = {n for n, place in places.items() if place == (time, score)}
+        assert is_beaten != bool(twins & set(front))
+
+
+SUITE = PROJECT / "conf" / "benchmarks.yml"
+TEXT = """
+mine:
+  title: Mine
+  environment: demo
+  topic_set: own
+  measures: ["nDCG'"]
+  reference: bm25
+"""
+
+
+@pytest.mark.parametrize("benchmark", read_suite(SUITE).values(), ids=str)
+def test_every_benchmark_of_the_project_can_be_scored(benchmark):
+    """Its environment and measures are there, and it says what it needs."""
+    loader = EnvironmentLoader(
+        str(PROJECT / "conf"), benchmark.environment, **EnvironmentLoader.ARGUMENTS
+    )
+    assert {*benchmark.measures} <= {*loader["parameters"]["evaluation"]["measures"]}
+    assert len(benchmark.headline) == 2
+    assert benchmark.queries > 0
+    assert benchmark.variable or benchmark.environment == "demo"
+
+
+def read(tmp_path, text: str) -> dict[str, Benchmark]:
+    file = tmp_path / "suite.yml"
+    file.write_text(text)
+    return read_suite(file)
+
+
+def test_entry_is_read_with_its_name(tmp_path):
+    found = read(tmp_path, TEXT)["mine"]
+    assert (found.name, found.task, found.headline) == ("mine", 1, ("nDCG'",))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("title", "titel", r"benchmarks.mine.titel'; did you mean 'title'.*suite.yml"),
+        ('["nDCG\'"]', "[]", "at least one measure"),
+        ("mine:", "- mine:", "YAML in|benchmarks by name"),
+    ],
+)
+def test_wrong_entry_is_refused(tmp_path, old, new, message):
+    with pytest.raises(ConfigurationError, match=message):
+        read(tmp_path, TEXT.replace(old, new))
+
+
+def test_missing_suite_is_named(tmp_path):
+    with pytest.raises(MissingInputError, match=r"conf/benchmarks\.yml"):
+        read_suite(tmp_path / "none.yml")
+
+
+def test_reference_is_the_best_of_its_pattern():
+    rows = {"ours": BEST_4, "bm25": WORST_4, "bm25_graph": MIXED}
+    assert make_scores(**rows).reference == "bm25_graph"
+    assert make_scores(ours=BEST_4).reference is None
+
+
+@pytest.fixture
+def cell(tmp_path):
+    """One evaluation of three systems, two of which are strategies of one encoder."""
+    (cell,) = list_cells(Experiment("mine", {"a": {}}, "a", seeds=(1,)), PARAMETERS)
+    store = CellStore(tmp_path)
+    systems = {"mathamr_plus/maxsim": 0.5, "mathamr_plus/single": 0.4, "bm25": 0.3}
+    save_cell(store, cell, systems)
+    return store.find(cell.key, "data")
+
+
+def test_scores_are_those_of_the_evaluation(cell):
+    entry = replace(ENTRY, rows={"mathamr_plus/maxsim": "mathamr_plus"})
+    found = CollectionScores.read(entry, cell)
+    assert list(found.systems) == ["mathamr_plus", "mathamr_plus/single", "bm25"]
+    expected = {
+        m["measure"]: m["mean"]
+        for m in cell.metrics
+        if (m["task"], m["system"]) == (1, "bm25")
+    }
+    for measure in ENTRY.measures:
+        assert found.mean("bm25", measure) == pytest.approx(expected[measure])
+    assert (found.num_topics, len(found.topics)) == (20, 20)
+    assert (found.floors["MAP'"], found.ceilings["MAP'"]) == (0.05, 0.99)
+
+
+def test_trained_systems_have_an_index_of_their_own(cell):
+    costs = CollectionScores.read(ENTRY, cell).costs
+    assert costs["bm25"]["milliseconds"] == pytest.approx(1000 / 41)
+    assert "index_megabytes" not in costs["bm25"]
+    assert costs["mathamr_plus/single"]["index_megabytes"] == pytest.approx(145.6)
+
+
+def test_two_systems_have_no_row_in_common(cell):
+    entry = replace(ENTRY, rows={"mathamr_plus/maxsim": "bm25"})
+    with pytest.raises(ConfigurationError, match="one system for the row 'bm25'"):
+        CollectionScores.read(entry, cell)
+
+
+def test_topics_that_were_not_evaluated_are_named(cell):
+    with pytest.raises(MissingInputError, match="Expected scores of dev"):
+        CollectionScores.read(replace(ENTRY, topic_set="dev"), cell)
+    with pytest.raises(MissingInputError, match="by recall@10 in the evaluation"):
+        CollectionScores.read(replace(ENTRY, measures=("recall@10",)), cell)
