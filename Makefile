@@ -31,7 +31,7 @@ $(STAMP): requirements.lock pyproject.toml
 
 demo: $(STAMP)  ## Set up and run the main job on the embedded sample.
 	$(BIN)/kedro run --env demo
-	$(BIN)/mathamr summary --env demo
+	$(BIN)/mathamr show summary --env demo
 	$(BIN)/mathamr search 'is $$\sqrt p$$ irrational for a prime $$p$$?' --env demo --top 3
 	@echo "Now open the search page: $(BIN)/mathamr serve --env demo"
 

@@ -39,10 +39,12 @@ SKIPPED = {
     r"^kedro (viz|ipython|jupyter)|^make ": "opens a browser, a prompt, or sets up",
     r"^mathamr models get": "downloads",
     r"^mathamr (serve|mcp)": "waits for requests; tests/serve asks them",
-    r"^mathamr experiments (run|track|compare|show)": (
+    r"^mathamr experiments (run|compare|show)": (
         "trains for minutes; tests/cli/test_experiments.py runs them on a small world"
     ),
-    r"^mathamr benchmark$": "runs every environment; tests/cli/test_benchmark.py",
+    r"^mathamr experiments benchmark( --reuse| --env pool .*)?$": (
+        "needs every environment; tests/cli/test_benchmark.py"
+    ),
     r"^kedro run( --env (demo|formula_modes))?$": (
         "minutes; the demo of these tests is one of them"
     ),
@@ -50,16 +52,16 @@ SKIPPED = {
         "base and demo share a folder: other settings would undo the demo"
     ),
     r"\bformula_rgcn\b": "trains for minutes; tests/systems/formula_rgcn trains too",
-    r"^mathamr (evaluate|compare) (run|base|baseline)\.": "names files of the reader",
+    r"^mathamr evaluate (runs/|run\.|base\.|baseline\.)": "names files of the reader",
     r"^mathamr search --queries|--output (FOLDER|RUN)\b|--env beir ": (
         "names files of the reader; tests/pipelines/evaluation/test_beir.py runs it"
     ),
-    r"^mathamr (evaluate|compare)( -m| --task ntcir)?$": "part of a command",
-    r"^mathamr ((search|explain)( --formula)?|graph|experiments)$": "a name alone",
-    r"^mathamr (graphs|index)( [a-r]\w+)?$": "a name alone",
-    r"^mathamr trees --reader latexml": "needs the program latexml",
-    r"^mathamr graphs import": "tests/cli/test_graphs.py imports what was exported",
-    r"^mathamr release": "writes into the sources",
+    r"^mathamr evaluate( -m| --task ntcir)?$": "part of a command",
+    r"^mathamr ((search|explain)( --formula)?|show graph|experiments)$": "a name alone",
+    r"^mathamr (export|import|index)( [a-r]\w+)?$": "a name alone",
+    r"^mathamr show formula --reader latexml": "needs the program latexml",
+    r"^mathamr import": "tests/cli/test_graph_archives.py imports what was exported",
+    r"^mathamr export release": "writes into the sources",
     r"training\.tracking\.mlflow": "needs the package mlflow",
     r"^mathamr demo": "runs all stages; tests/cli/test_demo.py",
     r"--env demo\+ssemb": "trains for minutes; tests/systems/ssemb does on a part",
@@ -221,8 +223,8 @@ def test_first_answer_of_the_showcase_is_from_the_right_thread(project, monkeypa
 
 def test_summary_suggests_posts_of_the_last_run(project, monkeypatch):
     monkeypatch.chdir(project)
-    output = CliRunner().invoke(group, ["summary", "--env", "demo"]).output
-    topic, post = re.findall(r"mathamr inspect (\S+) --env demo", output)
+    output = CliRunner().invoke(group, ["show", "summary", "--env", "demo"]).output
+    topic, post = re.findall(r"mathamr show post (\S+) --env demo", output)
     runs = sorted(project.glob("data/07_model_output/runs/*/*/task1/own/*.trec"))
     lists = [line.split() for file in runs for line in file.read_text().splitlines()]
     assert (topic, post, "1") in {(row[0], row[2], row[3]) for row in lists}

@@ -39,7 +39,7 @@ def test_a_whole_run_ends_with_scores_reports_and_what_is_next(catalog, tmp_path
         "Done in 3 min 49 s",
         "nDCG' of Task 1, own, 24 topics: mathamr_plus 0.872, bm25 0.847",
         f"Reports  {tmp_path}: ingestion.md, significance/systems/tables.md",
-        "Next     mathamr summary --env demo --data-root x",
+        "Next     mathamr show summary --env demo --data-root x",
         "         mathamr search 'is $\\sqrt p$ irrational for a prime $p$?' "
         "--env demo --data-root x",
     ]

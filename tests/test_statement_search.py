@@ -15,7 +15,9 @@ from kedro.io import DataCatalog, MemoryDataset
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.hits import Hits
-from mathamr_kedro.cli import beir, inspect, search, summary
+from mathamr_kedro.cli import search
+from mathamr_kedro.cli.export import beir
+from mathamr_kedro.cli.show import post, summary
 from mathamr_kedro.corpus import BeirCollection, BeirFiles
 from mathamr_kedro.project import configure_kedro
 from mathamr_kedro.project_search import open_searcher
@@ -161,7 +163,7 @@ def test_terminal_shows_number_name_section_and_uses(data, options):
 
 
 def test_a_statement_is_shown_with_its_proof_and_who_uses_it(data):
-    shown = run(inspect.command, data, "paper-factors").stdout
+    shown = run(post.command, data, "paper-factors").stdout
     for part in ("theorem 1.2", "section Divisors", "in paper.tex, line 11",
                  "its proof uses paper-euclid", "used by paper-many",
                  "proof: By Lemma."):  # fmt: skip
@@ -178,7 +180,7 @@ def test_summary_counts_statements_by_kind(data):
 
 
 def test_links_of_proofs_become_a_benchmark(data, tmp_path):
-    options = ("export", "--links", "--output", str(tmp_path))
+    options = ("--links", "--output", str(tmp_path))
     result = run(beir.command, data, *options)
     assert "2 queries" in result.output
     lines = {}
@@ -214,5 +216,5 @@ def test_a_collection_without_links_makes_no_benchmark(tmp_path):
     with KedroSession.create(PROJECT, env="own", runtime_params=values) as session:
         session.run(pipeline_names=["ingestion"])
     with pytest.raises(MissingInputError, match="unit=statement"):
-        options = ("export", "--links", "--output", str(tmp_path / "out"))
+        options = ("--links", "--output", str(tmp_path / "out"))
         run(beir.command, tmp_path / "d", *options)

@@ -22,8 +22,8 @@ from kedro.framework.cli.cli import KedroCLI
 from omegaconf import OmegaConf
 
 from mathamr_kedro.cli import group
-from mathamr_kedro.cli._grids import GridRun
 from mathamr_kedro.evaluation.stats import LAYOUTS
+from mathamr_kedro.experiment_runs import GridRun
 from mathamr_kedro.learning import pattern_teacher
 from mathamr_kedro.project import open_catalog
 from tests.conftest import PROJECT, copy_project

@@ -12,8 +12,8 @@ import click
 from mathamr_kedro.base.errors import find_cause
 
 _COMMAND = re.compile(
-    "`((?:kedro (?:run|viz run|ipython)|mathamr (?:beir|doctor|dominance|experiments"
-    "|explain|graph|index|inspect|mcp|search|serve|summary))\\b[^`]*)`"
+    "`((?:kedro (?:run|viz run|ipython)|mathamr (?:doctor|experiments|explain"
+    "|import|index|mcp|search|serve|show (?:graph|post|summary)))\\b[^`]*)`"
 )
 """A command between backticks that takes an environment."""
 _ELSEWHERE = " with the --env of your run"

@@ -5,7 +5,7 @@ r"""Summary of a run of ``kedro run``: its scores, its reports, what to do next.
     Done in 3 min 48 s
     nDCG' of Task 1, own, 24 topics: mathamr_plus 0.872, bm25 0.847
     Reports  data/demo/08_reporting: ingestion.md, evaluation.md
-    Next     mathamr summary --env demo
+    Next     mathamr show summary --env demo
              mathamr search 'is $\sqrt p$ irrational for a prime $p$?' --env demo
 """
 
@@ -50,7 +50,7 @@ def summarise_run(
             pass
     yield from _list_reports(catalog, sorted(made))
     if "metrics" in made:
-        for title, command in (("Next", "summary"), ("", f"search {_QUERY}")):
+        for title, command in (("Next", "show summary"), ("", f"search {_QUERY}")):
             hint = complete_commands(f"`mathamr {command}`", env, data_root)
             yield f"{title:<8} {hint.strip('`')}"
 

@@ -60,7 +60,7 @@ def test_project_is_laid_out_once_and_the_steps_follow(built, tmp_path, monkeypa
     assert (folder / "src").is_dir() and (folder / "conf/local").is_dir()
     order = [
         ["kedro", "run"],
-        ["mathamr_kedro", "summary"],
+        ["mathamr_kedro", "show"],
         ["mathamr_kedro", "search"],
     ]
     assert steps == order * 2

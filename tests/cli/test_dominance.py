@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.records import FormulaMention, Judgment, Post, Topic
-from mathamr_kedro.cli import dominance
+from mathamr_kedro.cli.experiments import dominance
 from mathamr_kedro.trec import Run, write_run
 
 

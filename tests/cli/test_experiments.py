@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import click
 import pytest
 from click.testing import CliRunner
 from kedro.framework.session import KedroSession
@@ -16,13 +15,13 @@ from kedro.framework.session import KedroSession
 from mathamr_kedro.base.errors import ConfigurationError, LockedError, MissingInputError
 from mathamr_kedro.base.parameters import merge_parameters
 from mathamr_kedro.base.writers import TOKEN, WriterLock
-from mathamr_kedro.cli import experiments as cli
 from mathamr_kedro.cli import group
-from mathamr_kedro.cli._grids import GridRun, choose_device
 from mathamr_kedro.evaluation.stats import TestConfig
+from mathamr_kedro.experiment_runs import GridRun, choose_device
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults
+from mathamr_kedro.experiments.versions import describe_changes
 from mathamr_kedro.project import configure_kedro, list_versions, open_catalog
 from tests.experiments.cells import PARAMETERS, fill_store
 from tests.experiments.test_outcomes import MEANS, MODES
@@ -90,7 +89,7 @@ def test_list_shows_versions_and_what_each_changed(run, versions):
 def test_list_says_once_what_all_versions_share(run):
     output = run("list")
     for line in (
-        "collection: own, 100 posts (data)",
+        "collection: own (data, 100 posts)",
         "conditions: both, opt, slt, none",
         "seeds: 1, 2, 3",
         "cells: 12 of 12",
@@ -110,13 +109,12 @@ def test_show_gives_the_tables(run, versions):
 
 def test_compare_shows_what_changed(run, versions):
     text = run("compare", "formula_modes", versions[1], "--measure", "nDCG'")
-    measure, *_, change, low, high, p, corrected = _row(text, "both")
+    measure, *_, change, low, high, p, corrected, _ = _row(text, "both")
     assert measure == "nDCG'"
     assert float(change.rstrip("*")) == pytest.approx(0.1, abs=0.005)
     assert float(low) < 0.1 < float(high)
     assert float(p) <= float(corrected) < 0.05 and change.endswith("*")
     assert _row(text, "training.loss.beta") == ["1", "0.5"]
-    assert "Seeds: 3 each." in text
     table = run("compare", "formula_modes", *versions, "--output", "csv")
     header, *rows = table.splitlines()
     assert "baseline" not in header  # of the systems of a run
@@ -150,20 +148,11 @@ def test_two_grids_never_run_on_the_same_data(run, data):
         run("run", "formula_modes", "--devices", "cpu")
 
 
-def test_seeds_must_be_of_the_experiment():
-    assert cli._read_seeds("1,2", [1, 2, 3]) == [1, 2]
-    assert cli._read_seeds(None, [1]) is None
-    assert cli._read_seeds("1,1", [1, 2, 3]) == [1]
-    for text in ("1,4", "x"):
-        with pytest.raises(click.BadParameter, match="expected") as refusal:
-            cli._read_seeds(text, [1, 2, 3])
-        assert refusal.value.param_hint == "--seeds"
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--seeds", "1"], "Invalid value for --seeds: .*--seeds 42 runs one of them"),
+        (["--seeds", "x"], "Invalid value for --seeds: expected seeds such as 42"),
         (["--devices", "gpu"], "cuda:0,cuda:1"),
         (["--params", "evaluation.measures=[nosuch]"], "Unknown measure"),
         (["--params", "significance.tests.alpha=5"], "Expected alpha from 0 to 1"),
@@ -183,9 +172,7 @@ def test_arguments_are_checked_before_anything_runs(
     assert not list(tmp_path.iterdir())  # not even a lock
 
 
-def test_cells_are_spread_over_devices(monkeypatch):
-    assert cli._assign_slots("cuda:0,cuda:1", 3) == ["cuda:0", "cuda:1", "cuda:0"]
-    assert cli._assign_slots("cpu", None) == ["cpu"]
+def test_child_sees_its_device_only(monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,6")
     assert choose_device("cuda:1") == {"CUDA_VISIBLE_DEVICES": "6"}
 
@@ -240,6 +227,6 @@ SETTINGS = {"shared": {"seed": 1}, "conditions": {"a": {}}}
 def test_a_version_says_what_it_changed(before, after, told):
     same = {"topic_set": "a", "collection": "c", "rows": {}, "settings": SETTINGS}
     old = None if before is None else same | before
-    assert cli.describe_changes(old, same | after) == told
+    assert describe_changes(old, same | after) == told
     whole = None if old is None else {"collections": {"one": old, "gone": old}}
-    assert cli.describe_changes(whole, {"collections": {"one": same | after}}) == told
+    assert describe_changes(whole, {"collections": {"one": same | after}}) == told

@@ -30,7 +30,7 @@ def test_escape_sequences_of_texts_do_not_reach_the_terminal(written, shown):
 
 
 def test_commands_write_to_the_safe_stream(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["mathamr", "trees", "x\x1b]0;a\x07"])
+    monkeypatch.setattr(sys, "argv", ["mathamr", "show", "formula", "x\x1b]0;a\x07"])
     monkeypatch.setattr(sys, "stdout", sys.stdout)
     monkeypatch.setattr(sys, "stderr", sys.stderr)
     with pytest.raises(SystemExit):
@@ -45,7 +45,7 @@ def test_commands_write_to_the_safe_stream(monkeypatch, capsys):
     [
         (["search", "x"], "`kedro run --env test --params data_root={0}`"),
         (["explain", "x", "1"], "`kedro run --pipelines indexing --env test --params"),
-        (["summary"], "run `kedro run --env test --params data_root={0}` or"),
+        (["show", "summary"], "run `kedro run --env test --params data_root={0}` or"),
         (
             ["index", "status"],
             "--pipelines indexing --env test --params data_root={0}`",

@@ -188,15 +188,15 @@ def test_the_same_pair_is_compared_under_each_condition(caplog):
     assert found["none"].similarity == pytest.approx(expected, abs=1e-6)
     assert found["none"].query_labels[0] == r"F0 $\sqrt{2}$"
     page = write_pair(NodePair("A.301", "21"), found)
-    assert "stand in" not in page
+    assert "replace them" not in page
     assert f"| full | {found['full'].score:.3f} |" in page
 
 
-def test_the_most_relevant_post_stands_in():
+def test_the_most_relevant_post_replaces_a_missing_one():
     wanted = NodePair("A.301", "591846")
     vectors = NodeVectors(read_vectors, 500)
     found = compare_nodes([make_shown("none", "1")], TEXTS, wanted, vectors)
     assert found["none"].post_key == "9"  # grade 3, the smallest id with vectors
-    assert "stand in" in write_pair(wanted, found)
+    assert "replace them" in write_pair(wanted, found)
     assert compare_nodes([], TEXTS, wanted, vectors) == {}
     assert "No judged topic" in write_pair(wanted, {})

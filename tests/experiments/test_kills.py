@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from mathamr_kedro.cli import _grids
-from mathamr_kedro.experiments.cells import RECORD
+from mathamr_kedro import experiment_runs
+from mathamr_kedro.experiments.cells import RECORD, CellStore
 from tests.experiments.world import ONE_SEED, open_grid, run_grid, write_world
 from tests.pipelines.graph_world import PROJECT
 
@@ -37,7 +37,7 @@ def list_records(grid) -> dict[str, int]:
 def test_stopped_grid_runs_no_finished_cell_again(whole, tmp_path, monkeypatch):
     write_world(tmp_path)
     grid = open_grid("edges", tmp_path, **ONE_SEED)
-    run_stages, cells = _grids.GridRun.run_stages, []
+    run_stages, cells = experiment_runs.GridRun.run_stages, []
 
     def stop_in_the_second_cell(self, stages, **changes):
         if "evaluation" in stages:
@@ -47,7 +47,7 @@ def test_stopped_grid_runs_no_finished_cell_again(whole, tmp_path, monkeypatch):
                 raise KeyboardInterrupt
         run_stages(self, stages, **changes)
 
-    monkeypatch.setattr(_grids.GridRun, "run_stages", stop_in_the_second_cell)
+    monkeypatch.setattr(experiment_runs.GridRun, "run_stages", stop_in_the_second_cell)
     with pytest.raises(KeyboardInterrupt):
         run_grid(grid)
     before = list_records(grid)
@@ -62,10 +62,14 @@ def test_stopped_grid_runs_no_finished_cell_again(whole, tmp_path, monkeypatch):
 
 def test_failing_cell_is_told_and_the_others_go_on(whole, monkeypatch):
     grid = open_grid("edges", Path(whole.settings["data_root"]), **ONE_SEED)
-    monkeypatch.setattr(_grids.CellStore, "find", lambda self, key, data: None)
+    monkeypatch.setattr(CellStore, "find", lambda self, key, data: None)
     graphs, bad, other = grid.plan(grid.list_cells(), grid.ensure_collection())
     broken = {**bad.parameters, "training": {"num_epochs": 0}}
-    works = [graphs, _grids.Work(bad.task, bad.stages, broken, bad.folder), other]
+    works = [
+        graphs,
+        experiment_runs.Work(bad.task, bad.stages, broken, bad.folder),
+        other,
+    ]
     states = {e.task: e.state for e in grid.run(works, [], in_process=True)}
     assert states == {
         "graphs of with": "finished",

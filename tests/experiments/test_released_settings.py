@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.cli import group
-from mathamr_kedro.cli._grids import GridRun, list_experiments
 from mathamr_kedro.environments import EnvironmentLoader
+from mathamr_kedro.experiment_runs import GridRun, list_experiments
 from mathamr_kedro.experiments.grid import SYSTEM, Cell
 from mathamr_kedro.experiments.released_settings import (
     ReleasedSettings,

@@ -1,25 +1,22 @@
 """The console script ``mathamr``.
 
 Each module of this package is one subcommand: it holds a click command under the name
-``command``. A module is imported only when its command runs, so ``mathamr --help``
-answers at once.
+``command``. A package beside them is a group of commands. A module is imported only
+when its command runs, so ``mathamr --help`` answers at once.
 """
 
 from __future__ import annotations
 
-import ast
 import logging
-import pkgutil
 import re
 import sys
-from importlib import import_module
-from pathlib import Path
 from typing import IO, Any
 
 import click
 
 from mathamr_kedro import __version__
 from mathamr_kedro.base.errors import find_cause
+from mathamr_kedro.cli._subcommands import MOVED, Subcommands
 from mathamr_kedro.hints import complete_commands
 
 __all__ = ["cli", "main"]
@@ -29,39 +26,12 @@ cli = click.Group(name="mathamr_kedro")
 """Kedro takes commands of a project from this name; ours are under ``mathamr``."""
 
 
-class _Subcommands(click.Group):
-    """Subcommands found among the modules of this package, imported on use."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(
-            m.name for m in pkgutil.iter_modules(__path__) if m.name[0] != "_"
-        )
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        found: click.Command = import_module(f"{__name__}.{cmd_name}").command
-        # Click keeps lines after a \b, which is two characters in a raw docstring.
-        found.help = (found.help or "").replace(r"\b", "\b")
-        return found
-
-    def format_commands(
-        self, ctx: click.Context, formatter: click.HelpFormatter
-    ) -> None:
-        """List the commands with the first line of their help, read from the source."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(n, _first_line(n)) for n in self.list_commands(ctx)])
-
-
-def _first_line(name: str) -> str:
-    source = (Path(__path__[0]) / f"{name}.py").read_text(encoding="utf-8")
-    for item in ast.parse(source).body:
-        if isinstance(item, ast.FunctionDef) and item.name == "command":
-            return (ast.get_docstring(item) or "").partition("\n")[0]
-    return ""
-
-
-@click.group(cls=_Subcommands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Subcommands,
+    package=__name__,
+    moved=MOVED,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="mathamr")
 def group() -> None:
     """Mathematical search with MathAMR+ graphs.

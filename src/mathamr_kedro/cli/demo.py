@@ -17,7 +17,7 @@ _STARTER = Path(mathamr_kedro.__file__).parent / "starter"
 _QUESTION = r"is $\sqrt p$ irrational for a prime $p$?"
 _STEPS = (
     ("kedro", "run", "--env", "demo"),
-    ("mathamr_kedro", "summary", "--env", "demo"),
+    ("mathamr_kedro", "show", "summary", "--env", "demo"),
     ("mathamr_kedro", "search", _QUESTION, "--env", "demo", "--top", "3"),
 )
 

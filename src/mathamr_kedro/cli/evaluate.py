@@ -1,13 +1,15 @@
-"""``mathamr evaluate``: score anybody's run file."""
+"""``mathamr evaluate``: score anybody's run files, and compare them."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 import numpy as np
@@ -15,47 +17,204 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.formatting import format_score
-from mathamr_kedro.cli._scoring import (
-    Request,
-    make_console,
-    score_files,
-    scoring_options,
+from mathamr_kedro.cli._options import make_console
+from mathamr_kedro.evaluation.metrics import (
+    Evaluation,
+    Group,
+    Protocol,
+    Summary,
+    evaluate_run,
+    protocol_of,
 )
-from mathamr_kedro.evaluation.metrics import Evaluation, Group, Summary
-from mathamr_kedro.trec import read_topic_notes
+from mathamr_kedro.evaluation.metrics.protocols import Task
+from mathamr_kedro.evaluation.stats import (
+    Column,
+    Comparison,
+    Layout,
+    SeedResult,
+    TestConfig,
+    best_seed_table,
+)
+from mathamr_kedro.evaluation.stats import Table as ResultTable
+from mathamr_kedro.trec import (
+    RUN_FORMS,
+    BadLines,
+    Names,
+    Qrels,
+    Run,
+    VisualIds,
+    read_qrels,
+    read_run,
+    read_text,
+    read_topic_notes,
+)
 
+_FILE = click.Path(path_type=Path)
 _ANCHORS = ("score", "floor", "shuffled", "ceiling")
+_NUM_COMPARED = {"1": 4, "2": 4, "ntcir": 2, "trec": 5}
+"""Measures of a comparison by task, if none are asked for: the first ones."""
 _EXAMPLES = """\b
 Examples:
   mathamr evaluate run.tsv --qrels qrel_task1_2021_official.tsv --task 1
   mathamr evaluate run.tsv.gz --qrels qrels.tsv --task 2 --visual-ids latex_v3/
   mathamr evaluate run.tsv --qrels my_qrels.tsv --protocol trec
+  mathamr evaluate baseline.tsv mine.tsv other.tsv --qrels qrels.tsv --task 1
 """
+
+_OPTIONS = (
+    click.option(
+        "--qrels", type=_FILE, required=True,
+        help="Judgments: 4 columns, or the 3 of BEIR with their header.",
+    ),
+    click.option(
+        "--task", "--protocol", "task", type=click.Choice(get_args(Task)),
+        required=True,
+        help="ARQMath answers, ARQMath formulas, NTCIR-12 formula browsing, or trec: "
+        "the plain protocol of trec_eval and BEIR for judgments of your own.",
+    ),
+    click.option(
+        "--format", "form", type=click.Choice(RUN_FORMS),
+        help="Form of the run, where it cannot be told.",
+    ),
+    click.option(
+        "--depth", type=click.IntRange(min=0), default=1000, show_default=True,
+        help="Results per topic that count; 0: all.",
+    ),
+    click.option(
+        "--visual-ids", type=_FILE, multiple=True, metavar="TSV",
+        help="Formula index (files or folders) that gives formulas their visual ids.",
+    ),
+    click.option(
+        "--formula-qrels", is_flag=True,
+        help="The qrels judge formula ids: turn them into visual ids, highest grade.",
+    ),
+    click.option(
+        "--corpus-ids", type=_FILE,
+        help="All ids a system could return, one per line or in the first column.",
+    ),
+    click.option(
+        "--use-rank", is_flag=True, help="Order by the rank column, not by the scores."
+    ),
+    click.option(
+        "-m", "--measure", "measures", multiple=True,
+        help="Measure, e.g. \"P'@5\", 'recall@100' or 'Bpref full', or as trec_eval "
+        "writes it, e.g. 'ndcg_cut_10'; may be repeated.",
+    ),
+    click.option(
+        "--average", type=click.Choice(["judged", "relevant"]), default="judged",
+        show_default=True,
+        help="Mean over all judged topics, or over those with a relevant document.",
+    ),
+    click.option(
+        "--bad-lines", type=click.Choice(["refuse", "skip", "as-trec-eval"]),
+        default="refuse", show_default=True, help="What to do with broken lines.",
+    ),
+    click.option(
+        "--names", type=click.Choice(["nfc", "as-written"]), default="nfc",
+        show_default=True, help="Compare names as NFC Unicode, or byte by byte.",
+    ),
+)  # fmt: skip
+
+
+def _scoring_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the shared options to a click command."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What the shared options say."""
+
+    qrels: Path
+    task: str
+    form: str | None
+    depth: int
+    visual_ids: tuple[Path, ...]
+    formula_qrels: bool
+    corpus_ids: Path | None
+    use_rank: bool
+    measures: tuple[str, ...]
+    average: Any
+    bad_lines: str
+    names: str
+
+    def protocol(self, default_measures: int | None = None) -> Protocol:
+        """Return how to score; only the first default measures where a number says."""
+        protocol = protocol_of(self.task)
+        if self.measures:
+            protocol = protocol.with_measures(self.measures)
+        elif default_measures is not None:
+            protocol = replace(protocol, measures=protocol.measures[:default_measures])
+        return replace(
+            protocol,
+            depth=self.depth or None,
+            use_rank=self.use_rank,
+            average=self.average,
+        )
 
 
 @click.command("evaluate", epilog=_EXAMPLES)
-@click.argument("run", type=click.Path(path_type=Path))
-@scoring_options
+@click.argument("runs", type=_FILE, nargs=-1, required=True)
+@_scoring_options
 @click.option(
-    "--topics-info", type=click.Path(path_type=Path), metavar="CSV",
+    "--topics-info", type=_FILE, metavar="CSV",
     help="Notes about topics: break down by category, difficulty and dependency.",
 )  # fmt: skip
 @click.option("--per-topic", is_flag=True, help="Show the scores of each topic.")
 @click.option(
-    "--output", type=click.Choice(["table", "json", "csv"]), default="table",
-    show_default=True, help="Form of the result.",
+    "--baseline",
+    help="Of several runs: the one to compare with, by name (default: the first).",
+)
+@click.option(
+    "--alpha", type=click.FloatRange(0, 1), default=0.05, show_default=True,
+    help="Level of significance.",
+)  # fmt: skip
+@click.option(
+    "--test", type=click.Choice(["t", "randomisation"]), default="t", show_default=True,
+    help="Test that decides; both are shown.",
+)  # fmt: skip
+@click.option(
+    "--correction", type=click.Choice(["bonferroni", "holm", "none"]),
+    default="bonferroni", show_default=True, help="For several tests; all are shown.",
+)  # fmt: skip
+@click.option(
+    "--output", type=click.Choice(["table", "json", "csv", "markdown", "latex"]),
+    default="table", show_default=True,
+    help="Form of the result; markdown and latex of several runs.",
 )  # fmt: skip
 def command(
-    run: Path, topics_info: Path | None, per_topic: bool, output: str, **options: Any
+    runs: tuple[Path, ...],
+    topics_info: Path | None,
+    per_topic: bool,
+    baseline: str | None,
+    alpha: float,
+    test: Any,
+    correction: Any,
+    output: str,
+    **options: Any,
 ) -> None:
-    """Score the run file RUN and say what is odd about it.
+    """Score a run file and say what is odd about it; compare several RUNS.
 
-    Beside each score stand three exact figures: the floor (all judged documents in a
-    random order), the run's own results in a random order, and the ideal order.
+    Beside each score of one run stand three exact figures: the floor (all judged
+    documents in a random order), the run's own results in a random order, and the ideal
+    order.
+
+    Several runs are compared with a baseline on every measure. Each run and measure is
+    one test over the topics: paired t-test and paired randomisation test, both
+    two-tailed; p-values are corrected over all tests.
     """
-    request = Request(**options)
-    [evaluation] = score_files([run], request, request.protocol())
+    request = _Request(**options)
+    if len(runs) > 1:
+        config = TestConfig(alpha=alpha, test=test, correction=correction)
+        _compare(runs, request, baseline, config, output)
+        return
+    if output in ("markdown", "latex"):
+        raise click.UsageError(f"--output {output} needs several runs to compare")
+    [evaluation] = _score_files(runs, request, request.protocol())
     groups = evaluation.break_down(read_topic_notes(topics_info)) if topics_info else []
     if output == "json":
         click.echo(_as_json(evaluation, groups, per_topic))
@@ -63,6 +222,73 @@ def command(
         click.echo(_as_csv(evaluation, groups, per_topic), nl=False)
     else:
         _show(evaluation, groups, per_topic, make_console())
+
+
+def _compare(
+    runs: Sequence[Path],
+    request: _Request,
+    baseline: str | None,
+    config: TestConfig,
+    output: str,
+) -> None:
+    protocol = request.protocol(_NUM_COMPARED[request.task])
+    scored = _score_files(runs, request, protocol)
+    evaluations = dict(zip(_names_of(runs, scored), scored, strict=True))
+    chosen = baseline or next(iter(evaluations))
+    if chosen not in evaluations:
+        raise click.BadParameter(
+            f"expected one of {', '.join(evaluations)} (got {chosen!r})",
+            param_hint="--baseline",
+        )
+    table, tests = _test(evaluations, chosen, config)
+    _write_comparison(output, table, tests)
+
+
+def _score_files(
+    paths: Sequence[Path], request: _Request, protocol: Protocol
+) -> list[Evaluation]:
+    """Read run files and score them by the same judgments."""
+    names: Names = "nfc" if request.names == "nfc" else "as_written"
+    bad_lines: BadLines = request.bad_lines.replace("-", "_")  # type: ignore[assignment]
+    qrels = read_qrels(request.qrels, protocol.grades, names)
+    judged_ids = frozenset(chain.from_iterable(qrels.grades.values()))
+    runs = [read_run(p, request.form, judged_ids, bad_lines, names) for p in paths]
+    _refuse_empty(runs, paths)
+    visual_ids = None
+    if request.visual_ids:
+        visual_ids = _look_up(runs, qrels, request)
+        if request.formula_qrels:
+            qrels, _ = qrels.judge_visual_ids(visual_ids.of_formula)
+    elif request.formula_qrels:
+        raise click.UsageError("--formula-qrels needs the formula index (--visual-ids)")
+    corpus_ids = _read_ids(request.corpus_ids, names) if request.corpus_ids else None
+    return [evaluate_run(r, qrels, protocol, visual_ids, corpus_ids) for r in runs]
+
+
+def _refuse_empty(runs: Sequence[Run], paths: Sequence[Path]) -> None:
+    for run, path in zip(runs, paths, strict=True):
+        if not run.lists:
+            left = (
+                f"{run.num_bad_lines:,} unreadable lines" if run.num_bad_lines else ""
+            )
+            raise MalformedInputError(
+                f"Expected results in the run {str(path)!r} (got {left or 'none'}); "
+                "lines are 'topic Q0 document rank score name'"
+            )
+
+
+def _look_up(runs: Sequence[Run], qrels: Qrels, request: _Request) -> VisualIds:
+    lists = (run.documents(topic) for run in runs for topic in run.lists)
+    formula_ids = set(chain.from_iterable(hits.ids for hits in lists))
+    judged = set(chain.from_iterable(qrels.grades.values()))
+    if not request.formula_qrels:
+        return VisualIds.read(request.visual_ids, formula_ids, judged)
+    return VisualIds.read(request.visual_ids, formula_ids | judged)
+
+
+def _read_ids(path: Path, names: Names) -> frozenset[str]:
+    lines = read_text(path, names).split("\n")
+    return frozenset(line.split("\t")[0].strip() for line in lines) - {""}
 
 
 def _topic_groups(evaluation: Evaluation) -> list[Group]:
@@ -164,3 +390,106 @@ def _group_table(title: str, groups: list[Group]) -> Table:
             f"{group.dimension} {escape(group.value)}", str(group.num_topics), *scores
         )
     return table
+
+
+def _names_of(paths: Sequence[Path], scored: Sequence[Evaluation]) -> list[str]:
+    """Return the names of the runs, or where two are the same, ends of their paths."""
+    names = [evaluation.run_name for evaluation in scored]
+    if len(set(names)) == len(names):
+        return names
+    for depth in range(1, max(len(p.parts) for p in paths) + 1):
+        names = ["/".join(path.parts[-depth:]) for path in paths]
+        if len(set(names)) == len(names):
+            return names
+    raise click.UsageError("Expected different runs (one file is named twice).")
+
+
+def _test(
+    evaluations: dict[str, Evaluation], baseline: str, config: TestConfig
+) -> tuple[ResultTable, list[Comparison]]:
+    first = next(iter(evaluations.values()))
+    layout = Layout(
+        title=f"{_capitalise(first.protocol.title)}, {len(first.topics)} topics",
+        label_titles=("Run",),
+        rows={name: (name,) for name in evaluations},
+        columns=tuple(Column(m.name, m.name, decimals=4) for m in first.measures),
+        baseline=baseline,
+        select_by=first.measures[0].name,
+    )
+    results = {
+        name: [SeedResult(seed=0, per_topic=_counted_scores(evaluation))]
+        for name, evaluation in evaluations.items()
+    }
+    return best_seed_table(layout, results, config)
+
+
+def _capitalise(title: str) -> str:
+    return title[:1].upper() + title[1:]
+
+
+def _counted_scores(evaluation: Evaluation) -> dict[str, Any]:
+    return {
+        measure.name: evaluation.scores[evaluation.counted[:, i], i]
+        for i, measure in enumerate(evaluation.measures)
+    }
+
+
+def _write_comparison(output: str, table: ResultTable, tests: list[Comparison]) -> None:
+    match output:
+        case "json":
+            rows = [{**c._asdict(), "interval": list(c.interval)} for c in tests]
+            click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        case "csv":
+            click.echo(_list_tests(tests), nl=False)
+        case "markdown":
+            click.echo(table.to_markdown(), nl=False)
+        case "latex":
+            click.echo(table.to_latex(), nl=False)
+        case _:
+            _show_comparison(table, tests, make_console())
+
+
+def _list_tests(tests: list[Comparison]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    names = [name for name in Comparison._fields if name != "interval"]
+    writer.writerow([*names, "interval_low", "interval_high"])
+    for test in tests:
+        writer.writerow([*(getattr(test, name) for name in names), *test.interval])
+    return text.getvalue()
+
+
+def _show_comparison(
+    table: ResultTable, tests: list[Comparison], console: Console
+) -> None:
+    for column in table.columns:
+        grid = Table(title=escape(f"{column.title} ({table.title})"))
+        grid.add_column("run")
+        for title in ("mean", "difference", "95 % interval", "t", "p (t)"):
+            grid.add_column(title, justify="right")
+        for title in ("p (random.)", "p (Bonf.)", "p (Holm)", "better/equal/worse"):
+            grid.add_column(title, justify="right")
+        for row in table.rows:
+            if row.is_baseline:
+                mean = next(t.baseline_mean for t in tests if t.measure == column.key)
+                grid.add_row(escape(row.labels[0]) + "†", format_score(mean))
+        for test in tests:
+            if test.measure == column.key:
+                grid.add_row(*_cells(test))
+        console.print(grid)
+    for note in table.notes:
+        console.print(escape(note), soft_wrap=True, highlight=False)
+
+
+def _cells(test: Comparison) -> list[str]:
+    mark = "*" if test.significant else ""
+    p_values = (test.p_t, test.p_randomisation, test.p_bonferroni, test.p_holm)
+    return [
+        escape(test.condition),
+        format_score(test.mean) + mark,
+        format_score(test.difference, signed=True),
+        f"[{', '.join(format_score(end, signed=True) for end in test.interval)}]",
+        f"{test.t:.2f}",
+        *(f"{p:.4f}" if p >= 1e-4 else f"{p:.0e}" for p in p_values),
+        f"{test.wins}/{test.ties}/{test.losses}",
+    ]

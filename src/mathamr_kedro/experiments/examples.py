@@ -1,4 +1,4 @@
-"""Examples that stand beside the tables, as in the thesis' Appendices A to C.
+"""Examples beside the tables, as in the thesis' Appendices A to C.
 
 ::
 
@@ -67,8 +67,8 @@ class ExampleTexts:
     def find_topic(self, wanted: TopicId) -> tuple[Topic, TopicSet] | None:
         """Return a topic with its set; or else a judged one of the same task.
 
-        Where the collection has other topics, the first one with a relevant document
-        in the last edition stands in; ``None``: nothing is judged.
+        If the collection has other topics, the first one with a relevant document in
+        the last edition replaces it; ``None``: nothing is judged.
         """
         for found in self.topic_sets:
             for topic in found.topics:
@@ -178,7 +178,7 @@ def _show_topic(wanted: TopicId, topic: Topic) -> Iterator[str]:
     title = restore_formulas(topic.title, topic.formula_map)
     yield f"### Topic {topic.topic_id}: {' '.join(title.split())}".rstrip(": ")
     if wanted != topic.topic_id:
-        yield f"{wanted} is not among the topics here; this one stands in."
+        yield f"{wanted} is not among the topics here; this one replaces it."
     yield _quote(topic.text.removeprefix(topic.title), topic.formula_map)
     if topic.formula_id is not None and topic.latex:
         yield f"Query formula `{topic.formula_id}`: ${topic.latex}$"

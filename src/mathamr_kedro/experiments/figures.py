@@ -32,8 +32,8 @@ def _draw_topic_differences(
 ) -> go.Figure:
     """Draw the difference to the baseline on every topic.
 
-    The topics stand in one order for all: by the difference of the condition with the
-    highest mean, the largest gain first.
+    All conditions have the topics in one order: by the difference of the condition
+    with the highest mean, the largest gain first.
     """
     figure = go.Figure()
     others = {

@@ -18,7 +18,7 @@ from mathamr_kedro.base.parameters import merge_parameters, read_parameters
 Values = Mapping[str, Any]
 
 CELL_STAGES = ("preprocessing", "training", "indexing", "evaluation")
-"""Stages whose parameters a condition may change; what stands before is shared."""
+"""Stages whose parameters a condition may change; those before are shared."""
 
 SYSTEM = "mathamr_plus"
 """Name of our vectors in tables and run files; with several strategies,
@@ -163,7 +163,7 @@ def list_cells(
     Args:
         experiment: what to run.
         parameters: all parameters of the environment.
-        seeds: some of the experiment's seeds; all where absent.
+        seeds: some of the experiment's seeds; all if absent.
     """
     chosen = experiment.seeds if seeds is None else seeds
     return [

@@ -37,8 +37,8 @@ def compare_nodes(
 ) -> dict[str, Explanation]:
     """Compare the nodes of a topic with those of a post under each condition.
 
-    Where the collection lacks the wanted topic or post, a judged topic and its most
-    relevant post stand in.
+    If the collection lacks the wanted topic or post, a judged topic and its most
+    relevant post replace them.
 
     Returns:
         By label; empty where nothing is judged or no vectors are left.
@@ -80,7 +80,7 @@ def write_pair(wanted: NodePair, explanations: Mapping[str, Explanation]) -> str
     if found != wanted:
         parts.append(
             f"The collection lacks topic {wanted.topic} or post {wanted.post}; these "
-            "stand in."
+            "replace them."
         )
     parts.append("![Similarities of nodes](node_pair.png)")
     rows = [

@@ -7,7 +7,7 @@
     vocabulary.source       its vocabularies count: how to make others is void
     either of them          its graphs are given: preprocessing.graph has one value
 
-An experiment whose conditions differ in such settings alone would compare an encoder
+An experiment whose conditions differ only in such settings would compare an encoder
 with itself.
 """
 
@@ -84,7 +84,7 @@ class ReleasedSettings:
     def list_void(self) -> list[str]:
         """Describe void settings that were set: to neither default nor the encoder's.
 
-        Seeds and pairs are left out: environments set them for whatever they train.
+        Seeds and pairs are skipped: environments set them for whatever they train.
         """
         defaults = dict(
             (
@@ -92,12 +92,12 @@ class ReleasedSettings:
                 *_list_leaves(asdict(PreprocessingConfig()), "preprocessing"),
             )
         )
-        left_out = ("training.seed", "preprocessing.pairs.")
+        skipped = ("training.seed", "preprocessing.pairs.")
         return [
             f"{name} {value!r}" + self._name_own(name)
             for name, value in self._values.items()
             if self.is_void(name)
-            and not name.startswith(left_out)
+            and not name.startswith(skipped)
             and value not in (defaults.get(name), self._shape.get(name))
         ]
 

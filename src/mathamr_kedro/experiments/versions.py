@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,15 +32,16 @@ from mathamr_kedro.evaluation.stats import (
     Figure,
     FloatArray,
     Row,
-    SeedResult,
     Table,
     TestConfig,
     compare_with_baseline,
-    summarise_seeds,
 )
 from mathamr_kedro.evaluation.stats.tables import MISSING
 
 Values = Mapping[str, Any]
+
+_CHANGES = 4
+"""Changes of a version that its summary names."""
 
 
 class ResultVersions:
@@ -132,6 +133,45 @@ def list_changes(old: Values, new: Values) -> list[Change]:
     return [*facts, *_compare_settings(old["settings"], new["settings"])]
 
 
+def summarise_version(result: Values) -> tuple[str, str, str, str]:
+    """Return collection, rows, seeds and cells of a version."""
+    parts = list_collections(result).values()
+    rows = dict.fromkeys(row for part in parts for row in part["rows"])
+    seeds = {s["seed"] for part in parts for row in part["rows"].values() for s in row}
+    done = sum(len(part["cells"]) for part in parts)
+    missing = sum(len(part["missing"]) for part in parts)
+    return (
+        "; ".join(f"{part['topic_set']} ({_describe_data(part)})" for part in parts),
+        ", ".join(rows),
+        ", ".join(map(str, sorted(seeds))),
+        f"{done} of {done + missing}" if done else str(len(parts)),
+    )
+
+
+def describe_changes(before: Values | None, result: Values) -> str:
+    """Say what a version changed, compared with the one before it."""
+    if before is None:
+        return "the first"
+    old, new = list_collections(before), list_collections(result)
+    changes = list(
+        dict.fromkeys(
+            str(change)
+            for part in new
+            if part in old
+            for change in list_changes(old[part], new[part])
+        )
+    )
+    more = len(changes) - _CHANGES
+    named = [*changes[:_CHANGES], *([f"{more} more"] if more > 0 else [])]
+    return "; ".join(named) or "nothing: the same settings"
+
+
+def _describe_data(part: Values) -> str:
+    posts = part.get("posts")
+    size = f", {posts:,} posts" if posts is not None else ""
+    return f"{part['collection'][:6]}{size}"
+
+
 class VersionComparison(NamedTuple):
     """Two versions beside one another."""
 
@@ -163,126 +203,83 @@ def compare_versions(
     measure: str | None = None,
     config: TestConfig | None = None,
 ) -> VersionComparison:
-    """Return what differs between two versions: settings, values, and their tests.
+    """Return what differs between two versions: settings, scores, and their tests.
 
-    A difference is tested over the topics that both have, where scores are the means
-    of a version's seeds; all tests are one family for the correction.
+    A difference is tested over the topics that both have, on means over the seeds of a
+    version; all tests are one family for the correction.
 
     Args:
         old: a result as ``Outcome.describe`` gives it.
         new: another one of the same experiment.
-        measure: one measure; all that they have where absent.
+        measure: one measure; all that they have if absent.
         config: how to test.
 
     Raises:
         ConfigurationError: neither has the measure.
     """
     config = config or TestConfig()
-    pairs = list(_pair_values(old, new, measure))
-    differing = [pair for pair in pairs if not pair.is_same]
-    tests = _test_all(old, new, differing, config)
+    pairs = dict(_pair_scores(old, new, measure))
+    differing = {key: p for key, p in pairs.items() if not np.allclose(*p, atol=1e-12)}
+    tests = _test_all(differing, config)
     changes = list_changes(old, new)
-    notes = [
-        *([] if changes else ["The settings of both are the same."]),
-        *_describe_seeds(differing),
-        *_describe_same(pairs, differing),
-    ]
-    table = _tabulate(differing, tests, config)
+    notes = [] if changes else ["The settings of both are the same."]
+    notes.append(
+        f"{len(pairs) - len(differing)} of {len(pairs)} values are the same in both."
+    )
+    only = {
+        "old": [row for row in old["rows"] if row not in new["rows"]],
+        "new": [row for row in new["rows"] if row not in old["rows"]],
+    }
+    notes += [f"Only in the {k} version: {', '.join(v)}." for k, v in only.items() if v]
+    values = _tabulate(differing, tests, config)
     title = f"{new['experiment']}: two versions"
-    return VersionComparison(title, tuple(changes), tuple(notes), table)
+    return VersionComparison(title, tuple(changes), tuple(notes), values)
 
 
-class _Pair(NamedTuple):
-    """A value of a row in both versions."""
-
-    row: str
-    measure: str
-    old: Sequence[SeedResult]
-    new: Sequence[SeedResult]
-
-    @property
-    def is_same(self) -> bool:
-        old, new = (sorted(r.value(self.measure) for r in s) for s in self[2:])
-        return len(old) == len(new) and np.allclose(old, new, rtol=1e-12, atol=1e-12)
-
-    @property
-    def figures(self) -> tuple[Figure | None, Figure | None, Figure | None]:
-        """Means of both, and their difference."""
-        spreads = [summarise_seeds(s, self.measure) if s else None for s in self[2:]]
-        old, new = (None if s is None else Figure(s.mean, s.std) for s in spreads)
-        change = Figure(new.value - old.value) if old and new else None
-        return old, new, change
-
-    @property
-    def seeds(self) -> tuple[int, int]:
-        """How many each mean is over."""
-        return len(self.old), len(self.new)
+_Key = tuple[str, str]
+"""A row and a measure."""
+_Pair = tuple[FloatArray, FloatArray]
+"""Scores of the same topics in both versions."""
 
 
-def _pair_values(old: Values, new: Values, measure: str | None) -> Iterator[_Pair]:
-    rows = dict.fromkeys([*old["rows"], *new["rows"]])
-    both = {name: (_read_seeds(old, name), _read_seeds(new, name)) for name in rows}
-    results = [r for versions in both.values() for found in versions for r in found]
-    known = dict.fromkeys(key for r in results for key in (*r.per_topic, *r.figures))
+def _pair_scores(
+    old: Values, new: Values, measure: str | None
+) -> Iterator[tuple[_Key, _Pair]]:
+    both = [
+        (_read_scores(old, row), _read_scores(new, row), row) for row in new["rows"]
+    ]
+    # Times differ from run to run.
+    known = {m: None for first, *_ in both for m in first if m != QUERY_SECONDS}
     if measure is not None and measure not in known:
         raise ConfigurationError(
             f"Expected one of {', '.join(known)} as measure (got {measure!r})"
             f"{suggest(measure, known)}"
         )
-    for name, versions in both.items():
-        for key in known if measure is None else (measure,):
-            having = [[r for r in found if r.has(key)] for found in versions]
-            if any(having):
-                yield _Pair(name, key, *having)
+    for first, second, row in both:
+        for name in known if measure is None else (measure,):
+            if name in first and name in second:
+                pair = _align_topics(old, new, first[name], second[name])
+                if pair is not None:
+                    yield (row, name), pair
 
 
-def _read_seeds(result: Values, row: str) -> list[SeedResult]:
-    return [
-        SeedResult(
-            found["seed"],
-            {key: np.asarray(v) for key, v in found["scores"].items()},
-            {**found["means"], **found["figures"]},
-        )
-        for found in result["rows"].get(row, ())
-    ]
-
-
-def _test_all(
-    old: Values, new: Values, pairs: Sequence[_Pair], config: TestConfig
-) -> dict[tuple[str, str], Comparison]:
-    """Test all differences as one family: a pair of a row and a measure is one test."""
-    scores: dict[str, dict[str, FloatArray]] = {"old": {}, "new": {}}
-    keys: dict[str, tuple[str, str]] = {}
-    for pair in pairs:
-        found = _align_topics(old, new, pair)
-        if found is not None:
-            key = f"{pair.row}, {pair.measure}"
-            keys[key] = pair.row, pair.measure
-            scores["old"][key], scores["new"][key] = found
+def _read_scores(result: Values, row: str) -> dict[str, FloatArray]:
+    """Return the means over seeds by measure, one per topic."""
+    seeds = [found["scores"] for found in result["rows"].get(row, ())]
     return {
-        keys[test.measure]: test
-        for test in compare_with_baseline(scores, "old", config)
+        name: np.mean([scores[name] for scores in seeds], axis=0)
+        for name in (seeds[0] if seeds else ())
+        if len({len(scores.get(name, ())) for scores in seeds}) == 1
     }
 
 
 def _align_topics(
-    old: Values, new: Values, pair: _Pair
-) -> tuple[FloatArray, FloatArray] | None:
-    """Return the scores of the topics that both have; ``None`` where that is unknown.
+    old: Values, new: Values, first: FloatArray, second: FloatArray
+) -> _Pair | None:
+    """Return the scores of the topics that both have; ``None`` if that is unknown.
 
     A measure that is undefined on a topic has no score for it.
     """
-    if pair.measure == QUERY_SECONDS and len(_find_machines(old, new)) > 1:
-        return None
-    means = []
-    for seeds in (pair.old, pair.new):
-        found = [
-            r.per_topic[pair.measure] for r in seeds if pair.measure in r.per_topic
-        ]
-        if not found or len({values.size for values in found}) > 1:
-            return None
-        means.append(np.mean(found, axis=0))
-    first, second = means
     topics = [list(result["topics"]) for result in (old, new)]
     if topics[0] != topics[1]:
         if [first.size, second.size] != [len(names) for names in topics]:
@@ -290,73 +287,42 @@ def _align_topics(
         shared = [name for name in topics[1] if name in set(topics[0])]
         first = first[[topics[0].index(name) for name in shared]]
         second = second[[topics[1].index(name) for name in shared]]
-    if first.size != second.size or first.size < 2:
-        return None
-    return first, second
+    return (first, second) if first.size == second.size and first.size else None
 
 
-def _find_machines(*results: Values) -> set[str | None]:
-    """Return where queries were timed."""
-    rows = (row for result in results for row in result["rows"].values())
-    return {seed["machines"].get(QUERY_SECONDS) for row in rows for seed in row}
-
-
-def _describe_seeds(pairs: Sequence[_Pair]) -> Iterator[str]:
-    """Say once how many seeds there are, where that is the same in all rows."""
-    counts = {pair.seeds for pair in pairs}
-    if len(counts) == 1:
-        old, new = counts.pop()
-        each = f"{old} each" if old == new else f"{old} in the old, {new} in the new"
-        yield f"Seeds: {each}."
-
-
-def _describe_same(pairs: Sequence[_Pair], differing: Sequence[_Pair]) -> Iterator[str]:
-    same = [pair for pair in pairs if pair.is_same]
-    if same:
-        moving = {pair.measure for pair in differing}
-        still = dict.fromkeys(p.measure for p in same if p.measure not in moving)
-        names = f", among them all of {', '.join(still)}" if still else ""
-        yield f"{len(same)} of {len(pairs)} values are the same in both{names}."
+def _test_all(
+    pairs: Mapping[_Key, _Pair], config: TestConfig
+) -> dict[_Key, Comparison]:
+    """Test all differences as one family: a row and a measure is one test."""
+    names = {", ".join(key): key for key, (first, _) in pairs.items() if first.size > 1}
+    scores = {
+        version: {name: pairs[key][place] for name, key in names.items()}
+        for place, version in enumerate(("old", "new"))
+    }
+    found = compare_with_baseline(scores, "old", config)
+    return {names[test.measure]: test for test in found}
 
 
 def _tabulate(
-    pairs: Sequence[_Pair],
-    tests: Mapping[tuple[str, str], Comparison],
-    config: TestConfig,
+    pairs: Mapping[_Key, _Pair], tests: Mapping[_Key, Comparison], config: TestConfig
 ) -> Table:
     confidence = f"{100 * config.confidence:g} % interval"
-    columns = [
+    columns = (
         Column("old", "old", 4), Column("new", "new", 4),
         Column("difference", "difference", 4),
-    ]  # fmt: skip
-    if tests:
-        columns += [
-            Column("low", "from", 4, group=confidence),
-            Column("high", "to", 4, group=confidence), Column("p", "p"),
-            Column("corrected", "p corrected"),
-        ]  # fmt: skip
-    differs = len({pair.seeds for pair in pairs}) > 1
-    columns += [Column("seeds", "seeds")] if differs else []
-    rows = tuple(
-        Row(
-            (pair.row, pair.measure),
-            (
-                *_mark(pair, tests.get(pair[:2])),
-                *(_show_test(tests.get(pair[:2]), config) if tests else ()),
-                *([" / ".join(map(str, pair.seeds))] if differs else []),
-            ),
-        )
-        for pair in pairs
-    )
-    notes = (_describe_tests(tests, config),) if tests else ()
-    return Table("Values that differ", ("Row", "Measure"), (*columns,), rows, notes)
-
-
-def _mark(pair: _Pair, test: Comparison | None) -> tuple[Figure | None, ...]:
-    old, new, change = pair.figures
-    if change is not None and test is not None:
-        change = Figure(change.value, marked=test.significant)
-    return old, new, change
+        Column("low", "from", 4, group=confidence),
+        Column("high", "to", 4, group=confidence), Column("p", "p"),
+        Column("corrected", "p corrected"), Column("topics", "topics"),
+    )  # fmt: skip
+    rows = []
+    for key, (first, second) in pairs.items():
+        test = tests.get(key)
+        means = float(first.mean()), float(second.mean())
+        marked = test is not None and test.significant
+        shown = [*map(Figure, means), Figure(means[1] - means[0], marked=marked)]
+        rows.append(Row(key, (*shown, *_show_test(test, config), str(first.size))))
+    notes = (_describe_tests(len(tests), config),) if tests else ()
+    return Table("Values that differ", ("Row", "Measure"), columns, tuple(rows), notes)
 
 
 def _show_test(
@@ -366,44 +332,30 @@ def _show_test(
         return (None,) * 4
     p = test.p_t if config.test == "t" else test.p_randomisation
     corrected = {"bonferroni": test.p_bonferroni, "holm": test.p_holm, "none": p}
-    ends = (Figure(end) for end in test.interval)
-    return *ends, _show_p(p), _show_p(corrected[config.correction])
+    values = (p, corrected[config.correction])
+    shown = (f"{v:.4f}" if v >= 1e-4 else f"{v:.0e}" for v in values)
+    return *map(Figure, test.interval), *shown
 
 
-def _show_p(p: float) -> str:
-    return f"{p:.4f}" if p >= 1e-4 else f"{p:.0e}"
-
-
-def _describe_tests(
-    tests: Mapping[tuple[str, str], Comparison], config: TestConfig
-) -> str:
+def _describe_tests(number: int, config: TestConfig) -> str:
     name = {"t": "t-test", "randomisation": "randomisation test"}[config.test]
-    topics = {t.wins + t.ties + t.losses for t in tests.values()}
-    size = f"{min(topics)}" if len(topics) == 1 else f"{min(topics)} to {max(topics)}"
     correction = "not corrected"
     if config.correction != "none":
-        title = config.correction.capitalize()
-        correction = f"{title} correction over {len(tests)} tests"
+        correction = f"{config.correction.capitalize()} correction over {number} tests"
     return (
-        f"* p < {config.alpha:g}: two-tailed paired {name} over {size} topics "
-        f"(means over seeds), {correction}. Intervals by bootstrap over topics."
+        f"* p < {config.alpha:g}: two-tailed paired {name} over topics (means over "
+        f"seeds), {correction}. Intervals by bootstrap over topics."
     )
 
 
 def _pair_facts(old: Values, new: Values) -> Iterator[tuple[str, Any, Any]]:
     yield "topic set", old["topic_set"], new["topic_set"]
-    yield "collection", _name_collection(old), _name_collection(new)
+    yield "collection", _describe_data(old), _describe_data(new)
     yield "AMR parser", old.get("amr_parser"), new.get("amr_parser")
     yield "seeds", _list_seeds(old), _list_seeds(new)
     before, after = (result.get("versions", {}) for result in (old, new))
     for package in before.keys() & after.keys():
         yield f"version of {package}", before[package], after[package]
-
-
-def _name_collection(result: Values) -> str:
-    posts = result.get("posts")
-    size = f" ({posts:,} posts)" if posts is not None else ""
-    return f"{result['collection'][:6]}{size}"
 
 
 def _list_seeds(result: Values) -> list[int]:

@@ -53,7 +53,7 @@ class ReleasedEncoder:
         known = sorted(f.parent.name for f in FOLDER.glob(f"*/{VARIANT}"))
         raise MissingInputError(
             f"Expected a released encoder (got {self.name!r}): one of {known}, or a "
-            f"folder with {VARIANT}, written by `mathamr release`"
+            f"folder with {VARIANT}, written by `mathamr export release`"
         )
 
     def load_vocabularies(

@@ -40,7 +40,7 @@ _SHARD_NAME = re.compile(r"[\w~][\w.~-]*")
 _AGAIN = "fetch or export the archive again"
 _README = """# MathAMR+ graphs
 
-Written by `mathamr graphs export`; `mathamr graphs import FILE` puts it into a project.
+Written by `mathamr export graphs`; `mathamr import FILE` puts it into a project.
 
 - `posts/`, `topics/`: graphs in PENMAN notation, one record after another, an empty
   line behind each. Comment lines hold the id, the post type, the placeholders that the
@@ -257,7 +257,7 @@ def _list_files(path: Path, manifest: Mapping[str, Any]) -> list[ArchivedFile]:
 
 def _foreign(path: Path, found: str) -> MalformedInputError:
     return MalformedInputError(
-        f"Expected an archive of `mathamr graphs export` in {str(path)!r} (got "
+        f"Expected an archive of `mathamr export graphs` in {str(path)!r} (got "
         f"{found}); docs/pipelines/graph_fusion.md says what is in one"
     )
 

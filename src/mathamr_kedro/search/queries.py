@@ -196,7 +196,7 @@ def _find_problems(clean: CleanText, parsed: ParsedText) -> tuple[str, ...]:
             reasons = ", ".join(sorted(trees.problems))
             problems.append(
                 f"${mention.latex}$ was read as far as it goes ({reasons}); "
-                "`mathamr trees` shows how"
+                "`mathamr show formula` shows how"
             )
     problems += [f"a part of the text was skipped: {f.detail}" for f in parsed.failures]
     return tuple(problems)

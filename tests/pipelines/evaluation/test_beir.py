@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.cli.test_graphs import open_catalog, run_stages
 
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.cli import group
 from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
 from mathamr_kedro.trec import TREC, Run, read_qrels, read_run
-from tests.cli.test_graphs import open_catalog, run_stages
 from tests.pipelines.arqmath_world import PROJECT
 from tests.pipelines.beir_world import QUERIES, write_benchmark
 
@@ -97,7 +97,7 @@ def exported(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(PROJECT)
         where = ("--env", "beir", "--data-root", data)
-        result = invoke("beir", "export", "--output", folder, *where)
+        result = invoke("export", "beir", "--output", folder, *where)
     assert result.exit_code == 0, result.output
     assert "5 documents, 4 queries, 4 judgments, 2 training pairs" in result.output
     return folder
@@ -124,7 +124,7 @@ def test_runs_go_out_as_they_were_scored(exported: Path, data: Path) -> None:
 def test_unknown_topic_sets_are_refused(data: Path, tmp_path: Path) -> None:
     where = ("--env", "beir", "--data-root", data, "--topic-set", "dev")
     with pytest.raises(Exception, match="No topic set 'dev' in task1; there are test"):
-        invoke("beir", "export", "--output", tmp_path, *where)
+        invoke("export", "beir", "--output", tmp_path, *where)
 
 
 @pytest.mark.parametrize("form", ["jsonl", "tsv"])

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from mathamr_kedro.base.checksums import write_checksums
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, find_cause
-from mathamr_kedro.cli import release
+from mathamr_kedro.cli.export import release
 from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
 from mathamr_kedro.learning.__main__ import main
 from mathamr_kedro.learning.trainer import MODEL, EncoderLearner

@@ -75,7 +75,7 @@ class Replay:
 
 @given(draw_trees(), st.integers(0, 10**6))
 def test_substitution_is_that_of_the_command(tree, seed):
-    """``mathamr trees --form substitution`` shows what the training sees."""
+    """``mathamr show formula --form substitution`` shows what the training sees."""
     table, labels = lay_out([tree])
     batch = table.take(rows(1))
     config = AugmentationConfig((0.5, 0.3, 0.2), wildcards=3, attribute_masking=0)

@@ -1,12 +1,15 @@
+from typing import Any
+
 import pytest
 from click.testing import CliRunner
-from kedro.io import DataCatalog
+from kedro.io import DataCatalog, MemoryDataset
 
+from mathamr_kedro import project
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.records import Post, Topic
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.cli import group
-from mathamr_kedro.cli.inspect import _find
+from mathamr_kedro.cli._subcommands import MOVED
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
 
 POST = Post("7", "answer", "1", "1", None, None, 3, (), "", "It is even.", ())
@@ -17,8 +20,8 @@ TOPIC = Topic(
 
 
 @pytest.fixture
-def catalog(tmp_path):
-    tables = {}
+def catalog(tmp_path, monkeypatch):
+    tables: dict[str, Any] = {"statements": MemoryDataset()}
     for name, row in (("posts", POST), ("topics", TOPIC)):
         table = ShardedTableDataset(
             filepath=str(tmp_path / name), record=type(row).__name__
@@ -26,7 +29,8 @@ def catalog(tmp_path):
         table.save(Shard(f"{name}-00000", "a", [row], {"written": 1}))
         table.save(EndOfShards("a"))
         tables[name] = table
-    return DataCatalog(tables)
+    found = DataCatalog(tables)
+    monkeypatch.setattr(project, "open_catalog", lambda env, data_root: found)
 
 
 def run(*arguments):
@@ -35,13 +39,16 @@ def run(*arguments):
 
 def test_help_lists_the_commands():
     output = run("--help").output
-    assert "inspect" in output
+    assert "Show what was made of a collection, a post, a formula" in output
+    output = run("show", "--help").output
     assert "Summarise the outputs of the pipelines and say where to look." in output
 
 
-@pytest.mark.parametrize("name", ["amr", "explain", "graph", "inspect", "search"])
+@pytest.mark.parametrize(
+    "name", ["show amr", "explain", "show graph", "show post", "search"]
+)
 def test_help_keeps_the_lines_of_examples(name):
-    output = run(name, "--help").output
+    output = run(*name.split(), "--help").output
     assert f"\n    mathamr {name} " in output
     assert r"\b" not in output
 
@@ -49,26 +56,36 @@ def test_help_keeps_the_lines_of_examples(name):
 def test_file_is_shown_as_the_pipelines_see_it(tmp_path):
     file = tmp_path / "note.md"
     file.write_text("# Even\n\nLet $x^2$ be [even].")
-    output = run("inspect", str(file)).output
+    output = run("show", "post", str(file)).output
     assert "Document note.md" in output
     assert "Let FORMULA_0 be [even]." in output
     assert "x^2" in output
 
 
-def test_a_post_is_found_by_its_id(catalog):
-    assert _find("7", catalog) == POST
+def test_post_is_found_by_its_id(catalog):
+    output = run("show", "post", "7").output
+    assert "It is even." in output
 
 
-def test_a_topic_is_shown_as_a_question(catalog):
-    found = _find("A.1", catalog)
-    assert (found.post_id, found.post_type) == ("A.1", "question")
-    assert (found.title, found.text) == ("Even?", "Is it even?")
-    assert found.tags == ("parity",)
+def test_topic_is_shown_as_a_question(catalog):
+    output = run("show", "post", "A.1").output
+    assert "Question A.1" in output
+    assert "Is it even?" in output and "parity" in output
 
 
 def test_what_is_neither_a_post_nor_a_topic_is_named(catalog):
     with pytest.raises(MissingInputError, match="No post, topic or file '8'"):
-        _find("8", catalog)
+        CliRunner().invoke(group, ["show", "post", "8"], catch_exceptions=False)
+
+
+@pytest.mark.parametrize(("old", "new"), MOVED.items())
+def test_name_of_the_version_before_says_the_new_one(old, new):
+    result = run(old, "--env", "demo", "whatever")
+    assert result.exit_code == 2
+    assert f"`mathamr {old}` is now `mathamr {new}`" in result.output
+    command = new.partition("`")[0]
+    assert run(*command.split(), "--help").exit_code == 0
+    assert f"  {old} " not in run("--help").output
 
 
 def test_unknown_command_is_refused():

@@ -1,4 +1,4 @@
-"""``mathamr dominance``: how systems do where formulas outweigh words."""
+"""``mathamr experiments dominance``: how systems do where formulas outweigh words."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from rich.table import Table
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.formatting import format_score
-from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.cli._scoring import make_console
+from mathamr_kedro.cli._options import DATA_ROOT, ENV, make_console
 from mathamr_kedro.evaluation.metrics import (
     Group,
     MathDominance,
@@ -35,9 +34,9 @@ _TITLES = {"query": "Formulas in questions",
 _NEEDED = ("posts", "topics", "judgments", "visual_index")
 _EXAMPLES = """\b
 Examples:
-  mathamr dominance --env demo
-  mathamr dominance --env demo --systems bm25,mathamr_plus
-  mathamr dominance RUN --env demo --above 0.3,0.5
+  mathamr experiments dominance --env demo
+  mathamr experiments dominance --env demo --systems bm25,mathamr_plus
+  mathamr experiments dominance RUN --env demo --above 0.3,0.5
 """
 
 

@@ -1,4 +1,4 @@
-"""``mathamr inspect``: a post as the pipelines see it."""
+"""``mathamr show post``: a post as the pipelines see it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mathamr_kedro.cli._options import DATA_ROOT, ENV
 _MAX_LINKS = 10
 
 
-@click.command(name="inspect")
+@click.command(name="post")
 @click.argument("post")
 @ENV
 @DATA_ROOT
@@ -28,8 +28,8 @@ def command(post: str, env: str | None, data_root: str | None) -> None:
     Markdown, HTML, LaTeX or JSONL.
 
     \b
-      mathamr inspect 33701
-      mathamr inspect notes/primes.md
+      mathamr show post 33701
+      mathamr show post notes/primes.md
     """
     # Loaded here: the help needs no catalog.
     from mathamr_kedro.project import open_catalog  # noqa: PLC0415

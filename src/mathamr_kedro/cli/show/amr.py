@@ -1,4 +1,4 @@
-"""``mathamr amr``: show the AMR graph of a text."""
+"""``mathamr show amr``: show the AMR graph of a text."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def command(text: str, parser: str) -> None:
     standard input.
 
     \b
-      mathamr amr 'Prove that $x^2 + 1$ has no real root.'
+      mathamr show amr 'Prove that $x^2 + 1$ has no real root.'
     """
     source = sys.stdin.read() if text == "-" else text
     clean, _ = clean_text("", source, "text", markup="text")

@@ -14,7 +14,7 @@ from kedro.io import DatasetError
 from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.base.records import Failure
 from mathamr_kedro.base.shards import EndOfShards, Shard
-from mathamr_kedro.cli.graphs import command
+from mathamr_kedro.cli import group
 from mathamr_kedro.graph import RecordFile
 from mathamr_kedro.integrations.graph_archive import (
     ArchivedFile,
@@ -49,7 +49,7 @@ def open_catalog(data: Path, env: str = "arqmath") -> Any:
 
 def invoke(data: Path, *arguments: str, env: str = "arqmath") -> Result:
     options = ["--env", env, "--data-root", str(data)]
-    return CliRunner().invoke(command, [*arguments, *options], catch_exceptions=False)
+    return CliRunner().invoke(group, [*arguments, *options], catch_exceptions=False)
 
 
 def read_tree(folder: Path) -> dict[str, bytes]:
@@ -82,7 +82,7 @@ def whole(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def archive(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("archive") / "new/graphs.tar.gz"
-    result = invoke(whole, "export", str(path))
+    result = invoke(whole, "export", "graphs", str(path))
     assert "18 graphs of posts, 12 of topics, 6 pairs" in result.output
     assert "CC BY-SA" in result.output
     return path
@@ -186,7 +186,7 @@ def test_a_record_that_is_no_graph_is_a_failure(whole: Path, tmp_path: Path) -> 
     bad = "# ::id 7\n# ::post_type answer\n(broken / graph\n\n"
     catalog["math_graphs"].save(Shard("posts-0", "made", good + bad, {"written": 2}))
     catalog["math_graphs"].save(EndOfShards("made"))
-    invoke(data, "export", str(path))
+    invoke(data, "export", "graphs", str(path))
     taken = tmp_path / "taken"
     assert "posts: 1 graphs; 1 unreadable" in invoke(taken, "import", str(path)).output
     (failure,) = open_catalog(taken).load("math_graph_failures").records()

@@ -1,4 +1,4 @@
-"""``mathamr beir export`` before there is anything to write."""
+"""``mathamr export beir`` before there is anything to write."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.conftest import PROJECT
 def test_export_of_nothing_names_the_stage_to_run(tmp_path, monkeypatch, options):
     monkeypatch.chdir(PROJECT)
     arguments = [
-        "beir",
         "export",
+        "beir",
         "--env",
         "own",
         "--data-root",

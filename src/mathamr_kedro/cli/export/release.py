@@ -1,4 +1,4 @@
-"""``mathamr release``: package an encoder for use on other collections."""
+"""``mathamr export release``: package an encoder for use on other collections."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def command(
     are yours to write.
 
     \b
-      mathamr release mine --env pool
-      mathamr release mine --env pool --model trained/on/a/gpu --out elsewhere/mine
+      mathamr export release mine --env pool
+      mathamr export release mine --env pool --model trained --out elsewhere
     """
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise click.UsageError(f"Expected a name of letters and digits (got {name!r})")

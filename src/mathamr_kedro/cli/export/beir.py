@@ -1,4 +1,4 @@
-"""``mathamr beir``: a collection in the form of BEIR, for other people's tools."""
+"""``mathamr export beir``: a collection in the form of BEIR."""
 
 from __future__ import annotations
 
@@ -30,17 +30,7 @@ _SHARES = {"train": 70, "dev": 85, "test": 100}
 _NEEDED = ("posts", "topics", "judgments", "training_pairs", "visual_index")
 
 
-@click.group(name="beir")
-def command() -> None:
-    r"""Write collections and runs in the form of BEIR and MTEB.
-
-    \b
-      mathamr beir export --env demo --output folder
-      kedro run --env beir --params raw_root=folder      # reads such a folder
-    """
-
-
-@command.command(name="export")
+@click.command(name="beir")
 @click.option(
     "--output", type=click.Path(file_okay=False, path_type=Path), required=True,
     help="Folder to write to; files of an earlier export are replaced.",
@@ -60,7 +50,7 @@ def command() -> None:
 )  # fmt: skip
 @ENV
 @DATA_ROOT
-def _export(
+def command(
     output: Path,
     task: int,
     split: str,
@@ -68,7 +58,7 @@ def _export(
     links: bool,
     **where: Any,
 ) -> None:
-    """Write corpus, queries, qrels and runs to a folder.
+    r"""Write corpus, queries, qrels and runs in the form of BEIR and MTEB.
 
     Documents are what a search may return. Training pairs become qrels/train.tsv, and
     runs of the last evaluation are written for trec_eval and as JSON.

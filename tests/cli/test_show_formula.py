@@ -1,4 +1,4 @@
-"""``mathamr trees``."""
+"""``mathamr show formula``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from click.testing import CliRunner
 
 import mathamr_kedro.formula
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.cli import group, trees
+from mathamr_kedro.cli import group
+from mathamr_kedro.cli.show import formula
 from mathamr_kedro.formula import FormulaTree, FormulaTrees
 
 FRACTION = "<math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>"
@@ -16,7 +17,7 @@ FRACTION = "<math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>"
 @pytest.fixture
 def run():
     return lambda *args, **options: CliRunner().invoke(
-        group, ["trees", *args], **options
+        group, ["show", "formula", *args], **options
     )
 
 
@@ -166,7 +167,7 @@ def test_missing_tree_has_no_form(run, form):
 def test_latexml_reads_on_request(run, monkeypatch):
     tree = FormulaTree.from_string("[V!latexml]")
     read = FormulaTrees(tree, None, {"latexml_failed": 1})
-    monkeypatch.setattr(trees, "LatexmlConverter", lambda config: _Converter(read))
+    monkeypatch.setattr(formula, "LatexmlConverter", lambda config: _Converter(read))
     result = run("x", "--reader", "latexml")
     assert "V!latexml" in result.stdout
     assert "latexml_failed" in result.stderr

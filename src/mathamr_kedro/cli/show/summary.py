@@ -1,4 +1,4 @@
-"""``mathamr summary``: what the pipelines have written so far, and where to look."""
+"""``mathamr show summary``: what was written so far, and where to look."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def command(env: str | None, data_root: str | None) -> None:
     metrics = _load(catalog, "metrics")
     report = Path(catalog["ingestion_report"]._describe()["filepath"])
     hints = [
-        *((f"mathamr inspect {key}", why) for key, why in _list_posts(catalog)),
+        *((f"mathamr show post {key}", why) for key, why in _list_posts(catalog)),
         (str(_shorten(report)), "the full report"),
         ("kedro viz run", "the pipelines in your browser"),
         ("kedro ipython", "catalog.load('posts').to_pandas()"),

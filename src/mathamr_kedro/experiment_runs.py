@@ -6,15 +6,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import os
+import signal
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import yaml
 from kedro.io import CatalogProtocol, DatasetError
 
 from mathamr_kedro.base.errors import (
@@ -27,7 +31,6 @@ from mathamr_kedro.base.errors import (
 )
 from mathamr_kedro.base.parameters import merge_parameters, read_parameters
 from mathamr_kedro.base.writers import WriterLock
-from mathamr_kedro.cli._processes import LOG, start_run
 from mathamr_kedro.environments import stack_environments
 from mathamr_kedro.evaluation.stats import TestConfig
 from mathamr_kedro.experiments import (
@@ -54,6 +57,11 @@ if TYPE_CHECKING:
     from kedro.framework.session import KedroSession
 
 logger = logging.getLogger(__name__)
+
+LOG = "log.txt"
+"""What a run printed, in its folder."""
+
+_DIE = 1  # PR_SET_PDEATHSIG
 
 _PREPARE = ("preprocessing",)
 _CELL_STAGES = ("training", "indexing", "evaluation")
@@ -328,6 +336,43 @@ class CollectionRun:
         return found
 
 
+def start_run(
+    root: Path,
+    env: str,
+    parameters: Mapping[str, Any],
+    folder: Path,
+    stages: Sequence[str] = (),
+    variables: Mapping[str, str] | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start ``kedro run --config`` with a file that states the whole run.
+
+    Args:
+        root: the project.
+        env: its environment.
+        parameters: over those of the environment.
+        folder: for the file ``run.yml`` and the log.
+        stages: all where empty.
+        variables: environment variables of the process, over ours.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "run.yml"
+    content: dict[str, Any] = {"env": env, "params": dict(parameters)}
+    if stages:
+        content["pipelines"] = ",".join(stages)
+    file.write_text(yaml.safe_dump({"run": content}), encoding="utf-8")
+    libc = ctypes.CDLL(None)
+    with (folder / LOG).open("wb") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "kedro", "run", "--config", str(file.resolve())],
+            cwd=root,
+            env={**os.environ, **(variables or {})},
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            # A killed command leaves nothing running: nobody would wait for it.
+            preexec_fn=lambda: libc.prctl(_DIE, signal.SIGKILL),  # noqa: PLW1509
+        )
+
+
 def _checksum(catalog: CatalogProtocol) -> str:
     return checksum_collection(*(catalog.load(name) for name in COLLECTION))
 
@@ -347,7 +392,7 @@ def list_devices(named: str | None = None) -> list[str]:
 
 
 def choose_device(device: str) -> dict[str, str]:
-    """Return the environment variables that show a child one device alone.
+    """Return the environment variables that show a child only one device.
 
     >>> choose_device("cuda:1"), choose_device("cpu")
     ({'CUDA_VISIBLE_DEVICES': '1'}, {'CUDA_VISIBLE_DEVICES': ''})

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.cli.graph import command
+from mathamr_kedro.cli.show.graph import command
 from tests.pipelines.graph_world import PROJECT, run_stage, write_inputs
 
 

@@ -1,4 +1,4 @@
-"""``mathamr trees``: draw the trees of one formula, and what papers make of them."""
+"""``mathamr show formula``: the trees of one formula, and graphs made of them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Blocks: TypeAlias = Iterator[tuple[str, str]]
 """Titles, and the text below each."""
 
 
-@click.command(name="trees", short_help="Draw the trees of a formula.")
+@click.command(name="formula", short_help="Draw the trees of a formula.")
 @click.argument("formula")
 @click.option("--mathml", is_flag=True, help="FORMULA is MathML, not LaTeX.")
 @click.option(
@@ -56,7 +56,7 @@ _Blocks: TypeAlias = Iterator[tuple[str, str]]
 @click.option(
     "--order",
     type=click.IntRange(min(_ORDERS), max(_ORDERS)),
-    help="Replace substructures of this order alone: 1 leaves, 2 their parents, "
+    help="Replace only substructures of this order: 1 leaves, 2 their parents, "
     "3 their grandparents; else all, as often as published.",
 )
 @click.option("--strings", is_flag=True, help="Print bracket strings, no drawing.")

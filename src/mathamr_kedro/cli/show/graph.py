@@ -1,4 +1,4 @@
-"""``mathamr graph``: draw the math graph of a post."""
+"""``mathamr show graph``: draw the math graph of a post."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="File to write: an HTML page, or the drawing alone as .svg.",
+    help="File to write: an HTML page, or only the drawing as .svg.",
 )
 @click.option(
     "--text",
@@ -60,14 +60,14 @@ def command(
     POST_ID is the id of a post or a topic. Writes an HTML page for any browser.
 
     \b
-      mathamr graph 33701
-      mathamr graph A.1001 --auxiliary-edges sequential --out topic.svg
+      mathamr show graph 33701
+      mathamr show graph A.1001 --auxiliary-edges sequential --out topic.svg
     """
     drawn = {"structure": "--structure", "auxiliary_edges": "--auxiliary-edges"}
     for name, option in drawn.items() if text else ():
         default = click.core.ParameterSource.DEFAULT
         if click.get_current_context().get_parameter_source(name) != default:
-            raise click.UsageError(f"--text has no virtual nodes: leave out {option}")
+            raise click.UsageError(f"--text has no virtual nodes: do not give {option}")
     # Loaded here: the help needs none of it.
     from mathamr_kedro.graph import (  # noqa: PLC0415
         GraphVariant,

@@ -1,4 +1,4 @@
-"""``mathamr amr``."""
+"""``mathamr show amr``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from mathamr_kedro.cli import group
 
 @pytest.fixture
 def run():
-    return lambda *args, **options: CliRunner().invoke(group, ["amr", *args], **options)
+    return lambda *args, **options: CliRunner().invoke(
+        group, ["show", "amr", *args], **options
+    )
 
 
 def test_formulas_and_graph_are_shown(run):

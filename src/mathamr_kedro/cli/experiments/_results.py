@@ -1,0 +1,43 @@
+"""Where the versions of results are, and the options that name them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from kedro.io import CatalogProtocol
+from omegaconf import OmegaConf
+
+from mathamr_kedro.experiment_runs import GridRun
+from mathamr_kedro.experiments.benchmark import BENCHMARK
+from mathamr_kedro.experiments.outcomes import SYSTEMS
+from mathamr_kedro.experiments.versions import ResultVersions
+from mathamr_kedro.project import find_project, open_catalog
+
+PARAMS = click.option(
+    "--params", "params", default="", metavar="A.B=1,C=2",
+    help="Parameters over those of the environments, as for kedro run.",
+)  # fmt: skip
+
+
+def find_results(catalog: CatalogProtocol, name: str) -> ResultVersions:
+    """Return the versions of a result: each has a folder beside that of the others."""
+    file = Path(str(catalog["experiment_result"]._describe()["filepath"]))
+    return ResultVersions(file.parents[1] / name / file.name)
+
+
+def open_results(name: str, env: str | None, data_root: str | None) -> ResultVersions:
+    """Return the versions of an experiment, of the benchmark, or of "systems"."""
+    if name not in (SYSTEMS, BENCHMARK):
+        GridRun(find_project(), name).check_name()
+    return find_results(open_catalog(env, data_root), name)
+
+
+def read_settings(params: str, data_root: str | None) -> dict[str, Any]:
+    """Return what ``--params`` and ``--data-root`` say."""
+    given = OmegaConf.from_dotlist([p.strip() for p in params.split(",") if p.strip()])
+    settings: dict[str, Any] = OmegaConf.to_container(given)  # type: ignore[assignment]
+    if data_root:
+        settings["data_root"] = str(Path(data_root).resolve())
+    return settings

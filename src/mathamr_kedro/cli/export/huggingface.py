@@ -1,0 +1,56 @@
+"""``mathamr export huggingface``: a collection as Parquet with a card."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.cli._options import DATA_ROOT, ENV
+
+if TYPE_CHECKING:
+    from mathamr_kedro.trec import Run
+
+
+@click.command(name="huggingface")
+@click.option(
+    "--output", type=click.Path(file_okay=False, path_type=Path), required=True,
+    help="Folder to write to.",
+)  # fmt: skip
+@ENV
+@DATA_ROOT
+def command(output: Path, **where: Any) -> None:
+    """Write corpus, queries, qrels, graphs and runs as Parquet with a card.
+
+    `datasets.load_dataset(FOLDER, "corpus")` reads it. Tables of stages that have not
+    been run are skipped.
+    """
+    from mathamr_kedro.integrations import ExportFolder  # noqa: PLC0415
+    from mathamr_kedro.project import open_catalog  # noqa: PLC0415
+
+    catalog: Any = open_catalog(**where)
+    if not catalog["posts"].exists():
+        raise MissingInputError(
+            "'posts' is not there yet; run `kedro run --pipelines ingestion` first"
+        )
+    folder = ExportFolder(output)
+    posts = catalog.load("posts").records()
+    folder.write_corpus(report_progress(posts, "documents written"))
+    folder.write_queries(catalog.load("topics").records())
+    folder.write_qrels(catalog.load("judgments").records())
+    if catalog["math_graphs"].exists():
+        graphs = catalog.load("math_graphs").records()
+        folder.write_graphs(report_progress(graphs, "graphs written"))
+    if catalog["runs"].exists():
+        folder.write_runs(_list_runs(catalog.load("runs")))
+    folder.write_card(f"MathAMR+ export of {where['env'] or 'the sample'}")
+    click.echo(f"Wrote {folder}")
+
+
+def _list_runs(folder: Any) -> Iterator[Run]:
+    for entry in folder.entries:
+        yield folder.read(entry)
