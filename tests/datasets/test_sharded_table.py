@@ -74,7 +74,7 @@ def test_many_rows_are_found_at_once(dataset):
 def test_the_last_rows_are_kept(dataset, monkeypatch):
     posts = [POSTS[0]._replace(post_id=str(n)) for n in range(6)]
     save(dataset, posts[:3], posts[3:])
-    monkeypatch.setattr(RowFinder, "_KEPT", 3)
+    monkeypatch.setattr(RowFinder, "_KEPT", 3)  # of a thousand
     table = dataset.load()
     find, read, asked = RowFinder(table, "post_id"), table.read_rows, []
     monkeypatch.setattr(

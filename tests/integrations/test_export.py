@@ -64,6 +64,7 @@ def test_vectors_are_those_of_the_store(demo, tmp_path, monkeypatch):
 
 
 def test_parts_are_written_as_they_fill(tmp_path, monkeypatch):
+    # A part has fifty thousand rows.
     monkeypatch.setattr("mathamr_kedro.integrations.export_folder._ROWS", 2)
     folder = ExportFolder(tmp_path / "a")
     rows = [Judgment("A.1", str(n), 2, "task1", "x.tsv") for n in range(5)]

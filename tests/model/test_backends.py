@@ -16,6 +16,8 @@ from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.reference_backend import ReferenceBackend
 from mathamr_kedro.model.row_plan import RowPlan
+
+# Blocks are chosen on GPUs; here they are compared with the reference on any machine.
 from mathamr_kedro.model.torch_backend import TorchBackend, _BlockProducts, _SortedRows
 
 HIDDEN = 16

@@ -82,6 +82,7 @@ def test_small_chunks_change_nothing(monkeypatch):
     queries, documents = draw([3, 1, 5, 2]), draw([4, 1, 20, 2, 3], seed=1)
     whole = maxsim(queries, documents)
     expected = gradients(whole, queries, documents)
+    # Parts would be needed for batches of gigabytes only.
     monkeypatch.setattr("mathamr_kedro.model.maxsim._CHUNK", 60)
     parts = maxsim(queries, documents)
     assert torch.allclose(whole, parts)

@@ -128,6 +128,7 @@ def test_spare_entries_add_rows_without_effect(batch):
 
 def test_large_batches_use_wide_sorting_keys(batch, monkeypatch):
     plain = RowPlan.of_batch(batch)
+    # As though the batch had 2^31 places.
     monkeypatch.setattr("mathamr_kedro.model.row_plan._LARGEST_KEY", 10)
     wide = RowPlan.of_batch(batch)
     assert torch.equal(plain.gather, wide.gather)
