@@ -198,7 +198,7 @@ def _read_pool(pool: Path, number: int) -> list[Formula]:
 
 def measure_latexml(shared: Path, count: int) -> None:
     """Convert formulas by LaTeXML; print agreement and throughput."""
-    from mathamr_kedro.formula import LatexmlConverter
+    from mathamr_kedro.formula import trees_from_latexml
 
     rows = [
         row
@@ -207,7 +207,7 @@ def measure_latexml(shared: Path, count: int) -> None:
     ][:count]
     before = _child_seconds()
     start = time.perf_counter()
-    found = LatexmlConverter().build_trees([row["latex"] for row in rows])
+    found = trees_from_latexml([row["latex"] for row in rows])
     wall, cpu = time.perf_counter() - start, _child_seconds() - before
     for kind, cell in CELLS.items():
         right = sum(

@@ -167,22 +167,14 @@ def test_missing_tree_has_no_form(run, form):
 def test_latexml_reads_on_request(run, monkeypatch):
     tree = FormulaTree.from_string("[V!latexml]")
     read = FormulaTrees(tree, None, {"latexml_failed": 1})
-    monkeypatch.setattr(formula, "LatexmlConverter", lambda config: _Converter(read))
+    monkeypatch.setattr(formula, "trees_from_latexml", lambda formulas: [read])
     result = run("x", "--reader", "latexml")
     assert "V!latexml" in result.stdout
     assert "latexml_failed" in result.stderr
 
 
-class _Converter:
-    def __init__(self, trees):
-        self.trees = trees
-
-    def build_trees(self, formulas):
-        return [self.trees for _ in formulas]
-
-
 def test_missing_latexml_is_told(run, monkeypatch):
-    monkeypatch.setattr("mathamr_kedro.formula.latexml._find_latexml", lambda: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
     result = run("x", "--reader", "latexml")
     assert isinstance(result.exception, ConfigurationError)
     assert "Debian package latexml" in str(result.exception)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from mathamr_kedro.corpus.report import _code
 from mathamr_kedro.corpus.statistics import (
     count_failures,
     describe_formulas,
@@ -76,8 +75,7 @@ def test_a_collection_without_posts_counts_none():
     assert set(found["formula_histogram"].values()) == {0}
 
 
-def test_formulas_are_counted_with_what_is_known_of_each(monkeypatch):
-    monkeypatch.setattr("mathamr_kedro.corpus.statistics._Distinct._PENDING", 1)
+def test_formulas_are_counted_with_what_is_known_of_each():
     columns = ("visual_id", "latex", "presentation", "content")
     rows = [("1", "x", " ", ""), ("2", "y", "<a/>", ""), ("1", "", "<b/>", "<c/>")]
     tables = [pa.table({n: [v] for n, v in zip(columns, r, strict=True)}) for r in rows]
@@ -108,11 +106,3 @@ def test_judgments_are_counted_by_file():
         "grades": {"0": 2, "3": 1},
     }  # fmt: skip
     assert (found["b.tsv"]["task"], found["b.tsv"]["judgments"]) == ("task2", 1)
-
-
-@pytest.mark.parametrize("length", [1, 10, 10_000])
-def test_code_is_cut_to_one_width_and_marked(length):
-    longest = max(len(_code("x" * n)) for n in range(1, 400))
-    shown = _code("x" * length)
-    assert len(shown) == min(length + 2, longest)
-    assert shown.endswith("…`") == (length > longest - 2)

@@ -5,22 +5,22 @@ from __future__ import annotations
 import gzip
 import json
 import subprocess
+from collections import Counter
 from itertools import islice
+from pathlib import Path
 
 import pytest
-from lxml import etree
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.formula import latexml
-from mathamr_kedro.formula.latexml import (
-    LatexmlConfig,
-    LatexmlConverter,
-    _MathmlPair,
-    _read_pair,
-    _write_document,
+from mathamr_kedro.formula import (
+    opt_from_mathml,
+    require_latexml,
+    slt_from_mathml,
+    trees_from_latexml,
 )
 
 PAGE = (
+    '<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/hostname">]>'
     '<document xmlns="http://dlmf.nist.gov/LaTeXML" '
     'xmlns:m="http://www.w3.org/1998/Math/MathML">{}</document>'
 )
@@ -28,43 +28,46 @@ PAGE = (
 
 @pytest.fixture
 def pretend(monkeypatch):
-    """A converter whose programs write one ``mi`` per formula, or misbehave."""
+    """Programs that write one ``mi`` per formula, or misbehave; how many they got."""
     calls = []
-    monkeypatch.setattr(latexml, "_find_latexml", lambda: "latexml")
+    monkeypatch.setattr("shutil.which", lambda name: name)
 
-    def call(command, place, seconds):
-        text = (place / "in.tex").read_text()
+    def run(command, cwd, timeout, **options):
+        text = (cwd / "in.tex").read_text()
         if command[0] == "latexml":
             calls.append(text.count("displaystyle"))
             if "HANG" in text:
-                raise subprocess.TimeoutExpired(command, seconds)
+                raise subprocess.TimeoutExpired(command, timeout)
             return
         if "CRASH" in text:
             return
         target = next(part for part in command if part.startswith("--dest"))[7:]
         paragraphs = "".join(
-            f"<p>{line.split('$')[0]}<m:math><m:mi>{line.split()[-1].strip('$')}</m:mi>"
-            "</m:math></p>"
+            f"<p>{line.split('$')[0]}<m:math><m:share/>"
+            f"<m:mi>{line.split()[-1].strip('$')}</m:mi></m:math></p>"
             for line in text.splitlines()
             if line.startswith("F") and "LOST" not in line
         )
-        (place / target).write_text(PAGE.format(paragraphs))
+        (cwd / target).write_text(PAGE.format(paragraphs))
 
-    monkeypatch.setattr(latexml, "_call", call)
+    monkeypatch.setattr("subprocess.run", run)
     return calls
 
 
-def values(results):
-    return [
-        pair.presentation.partition("<mi>")[2].partition("<")[0] or pair.reason
-        for pair in results
-    ]
+def read(formulas):
+    """Return the layout tree of each formula, or why it has none."""
+    found = trees_from_latexml(formulas)
+    return [t.slt.to_string() if t.slt else next(iter(t.problems)) for t in found]
 
 
 def test_results_come_back_in_order(pretend):
-    converter = LatexmlConverter(LatexmlConfig(batch_size=2))
-    assert values(converter.convert(["a", "b", "c"])) == ["a", "b", "c"]
-    assert pretend == [2, 1]
+    assert read(["a", "b", "c"]) == ["[V!a]", "[V!b]", "[V!c]"]
+    assert pretend == [3]
+
+
+def test_many_formulas_are_read_in_batches(pretend):
+    assert read(["a"] * 150 + ["b"])[-1] == "[V!b]"
+    assert pretend == [100, 51]
 
 
 @pytest.mark.parametrize(
@@ -76,16 +79,16 @@ def test_results_come_back_in_order(pretend):
     ],
 )
 def test_guilty_formula_is_found_by_halving(pretend, bad, reason):
-    formulas = [f"x{i}" for i in range(8)]
+    formulas = list("stuvwxyz")
     formulas[5] = bad
-    results = values(LatexmlConverter().convert(formulas))
+    results = read(formulas)
     assert results[5] == reason
-    assert results[:5] + results[6:] == [f"x{i}" for i in range(8) if i != 5]
+    assert results[:5] + results[6:] == [f"[V!{x}]" for x in "stuvwyz"]
     assert len(pretend) <= 7  # 8, 4+4, 2+2, 1+1 at most
 
 
 def test_formulas_that_could_harm_others_go_alone(pretend):
-    LatexmlConverter().convert(["a", "{b", "c"])
+    read(["a", "{b", "c"])
     assert pretend == [2, 1]
 
 
@@ -99,55 +102,25 @@ def test_formulas_that_could_harm_others_go_alone(pretend):
     ],
 )
 def test_formulas_that_are_not_even_tried(pretend, formula, reason):
-    assert LatexmlConverter().convert([formula]) == [_MathmlPair("", "", reason)]
+    assert trees_from_latexml([formula]) == [(None, None, {reason: 1})]
     assert pretend == []
 
 
-def test_each_formula_stands_in_a_numbered_paragraph():
-    lines = _write_document([(3, "x"), (8, "y")]).splitlines()
-    assert lines[-5:] == [
-        r"F3: $\displaystyle x$",
-        "",
-        r"F8: $\displaystyle y$",
-        "",
-        r"\end{document}",
-    ]
+def test_entities_of_an_answer_are_not_resolved(pretend):
+    (found,) = read(["&amp;e;"])
+    assert Path("/etc/hostname").read_text().strip() not in found
 
 
 def test_missing_programs_are_named(monkeypatch):
-    monkeypatch.setattr(latexml, "_find_latexml", lambda: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(ConfigurationError, match="Debian package latexml"):
-        LatexmlConverter()
-
-
-@pytest.mark.parametrize(
-    "options", [{"batch_size": 0}, {"alone_seconds": 0}, {"compat": "other"}]
-)
-def test_impossible_configuration_is_refused(options):
-    with pytest.raises(ConfigurationError):
-        LatexmlConfig(**options)
-
-
-def test_failure_is_a_deviation():
-    trees = _read_pair(_MathmlPair("", "", "latexml_timeout"))
-    assert trees == (None, None, {"latexml_timeout": 1})
-
-
-@pytest.mark.parametrize(("is_dropped", "kept"), [(True, 0), (False, 1)])
-def test_shares_are_dropped_where_the_published_files_have_none(
-    pretend, is_dropped, kept
-):
-    text = f'<math xmlns="{latexml._MATHML}"><lt/><ci>a</ci><share href="#b"/></math>'
-    converter = LatexmlConverter(LatexmlConfig(drop_shares=is_dropped))
-    cleaned = converter._clean(etree.fromstring(text))
-    assert cleaned.count("<share") == kept
-    assert "<ci>a</ci>" in cleaned
+        require_latexml()
 
 
 @pytest.mark.latexml
 def test_latexml_makes_both_trees():
     formulas = [r"\frac{a}{b}", r"a<b<c", r"x-\|y\|", r"\frac{a}{", r"\sin"]
-    slts, opts, _ = zip(*LatexmlConverter().build_trees(formulas), strict=True)
+    slts, opts, _ = zip(*trees_from_latexml(formulas), strict=True)
     assert slts[0].to_string() == "[O!divide,o[V!a],u[V!b]]"
     assert opts[0].to_string() == "[O!divide,0[V!𝑎],1[V!𝑏]]"
     # shares dropped, minus and norm as ARQMath has them
@@ -161,12 +134,8 @@ def test_latexml_makes_both_trees():
 def test_latexml_agrees_with_the_parity_file(shared):
     with gzip.open(shared / "formula" / "parity_public.jsonl.gz", "rt") as lines:
         rows = [json.loads(line) for line in islice(lines, 20)]
-    results = LatexmlConverter().convert([row["latex"] for row in rows])
-    for row, result in zip(rows, results, strict=True):
-        wanted = _read_pair(_MathmlPair(row["pmml"], row["cmml"]))
-        assert _read_pair(result)[:2] == wanted[:2], row["latex"]
-
-
-def test_entities_of_an_answer_are_not_resolved():
-    text = '<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/hostname">]><a>&e;</a>'
-    assert etree.fromstring(text, latexml._XML).text is None
+    results = trees_from_latexml([row["latex"] for row in rows])
+    for row, (slt, opt, _) in zip(rows, results, strict=True):
+        count = Counter()
+        assert slt == slt_from_mathml(row["pmml"], counter=count), row["latex"]
+        assert opt == opt_from_mathml(row["cmml"], counter=count), row["latex"]

@@ -153,12 +153,11 @@ def test_empty_batch_is_finished_too(store):
 def test_formulas_without_mathml_are_converted_all_at_once(store, monkeypatch):
     calls = []
 
-    class Converter:
-        def build_trees(self, sources):
-            calls.append(sources)
-            return [FormulaTrees(SLT, None, {"converted": 1}) for _ in sources]
+    def convert(sources):
+        calls.append(sources)
+        return [FormulaTrees(SLT, None, {"converted": 1}) for _ in sources]
 
-    monkeypatch.setattr(tree_rows, "LatexmlConverter", Converter)
+    monkeypatch.setattr(tree_rows, "trees_from_latexml", convert)
     formulas = [
         indexed("1", "a", latex="y", presentation=PMML, content=CMML),
         indexed("2", "b", latex="y", presentation=PMML),

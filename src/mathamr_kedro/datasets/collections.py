@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -27,7 +27,14 @@ from mathamr_kedro.corpus import (
 from mathamr_kedro.corpus.own_files import Unit
 
 Kind = Literal["arqmath", "beir", "formula_pool", "ntcir12", "own", "premises"]
-_BENCHMARKS = {"beir": BeirCollection, "premises": PremiseCollection}
+_KINDS: Mapping[str, tuple[Callable[..., Collection], type]] = {
+    "arqmath": (ArqmathCollection, ArqmathFiles),
+    "beir": (BeirCollection, BeirFiles),
+    "formula_pool": (FormulaPool, FormulaPoolFiles),
+    "ntcir12": (Ntcir12Collection, Ntcir12Files),
+    "premises": (PremiseCollection, BeirFiles),
+}
+"""Readers of collections, and what says where their files lie."""
 
 
 class CollectionDataset(AbstractDataset[None, Collection]):
@@ -73,23 +80,11 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         return collection
 
     def _reader(self) -> Collection:
+        if self._kind == "own":
+            return OwnCollection(self._root, self._unit)
+        reader, files = _KINDS[self._kind]
         where = "ingestion.collection.files"
-        if self._kind == "arqmath":
-            files = read_parameters(ArqmathFiles, self._files, where)
-            return ArqmathCollection(self._root, files)
-        if self._kind == "formula_pool":
-            return FormulaPool(
-                self._root, read_parameters(FormulaPoolFiles, self._files, where)
-            )
-        if self._kind == "ntcir12":
-            return Ntcir12Collection(
-                self._root, read_parameters(Ntcir12Files, self._files, where)
-            )
-        if self._kind in _BENCHMARKS:
-            return _BENCHMARKS[self._kind](
-                self._root, read_parameters(BeirFiles, self._files, where)
-            )
-        return OwnCollection(self._root, self._unit)
+        return reader(self._root, read_parameters(files, self._files, where))
 
     def save(self, data: None) -> None:
         """Raw data never changes."""

@@ -26,7 +26,7 @@ from mathamr_kedro.base.lazy_imports import load_lazily
 if TYPE_CHECKING:
     from mathamr_kedro.formula.latex import trees_from_latex
     from mathamr_kedro.formula.latex.display_mathml import mathml_from_latex
-    from mathamr_kedro.formula.latexml import LatexmlConfig, LatexmlConverter
+    from mathamr_kedro.formula.latexml import require_latexml, trees_from_latexml
     from mathamr_kedro.formula.mathml import (
         TreeError,
         opt_from_mathml,
@@ -53,8 +53,6 @@ __all__ = [
     "BuildTrees",
     "FormulaTree",
     "FormulaTrees",
-    "LatexmlConfig",
-    "LatexmlConverter",
     "PatternMatch",
     "QueryPattern",
     "TreeBatch",
@@ -68,8 +66,10 @@ __all__ = [
     "mathml_from_latex",
     "opt_from_mathml",
     "render_text",
+    "require_latexml",
     "slt_from_mathml",
     "trees_from_latex",
+    "trees_from_latexml",
 ]
 
 __getattr__, __dir__ = load_lazily(__name__, __file__)

@@ -35,7 +35,7 @@ _STAND_INS = tuple(
     for name in "xi chi zeta eta nu kappa tau upsilon psi omega rho iota mu".split()
 )
 """What the reader sees instead of variables: letters that stand for themselves."""
-_MAX_STEPS = 20_000
+MAX_STEPS = 20_000
 """After which a comparison of two trees is given up."""
 
 Bindings: TypeAlias = Mapping[str, str]
@@ -141,7 +141,7 @@ class _TooManyStepsError(Exception):
 
 class _Steps:
     def __init__(self) -> None:
-        self._left = _MAX_STEPS
+        self._left = MAX_STEPS
 
     def take(self) -> None:
         self._left -= 1

@@ -22,7 +22,7 @@ import mathamr_kedro.formula
 from mathamr_kedro.base.errors import FormulaError
 from mathamr_kedro.base.records import TRANSIENT, Formula
 from mathamr_kedro.base.types import FormulaId, VisualId
-from mathamr_kedro.formula.latexml import LatexmlConverter
+from mathamr_kedro.formula.latexml import trees_from_latexml
 from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
 from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
 
@@ -229,7 +229,7 @@ class BuildTrees:
             return [TreeRow.build(formula) for formula in formulas]
         bare = [f for f in formulas if not (f.presentation and f.content)]
         bare = [formula for formula in bare if formula.latex.strip()]
-        found = LatexmlConverter().build_trees([formula.latex for formula in bare])
+        found = trees_from_latexml([formula.latex for formula in bare])
         converted = {f.visual_id: trees for f, trees in zip(bare, found, strict=True)}
         return [
             TreeRow.build(f, converted=converted.get(f.visual_id)) for f in formulas

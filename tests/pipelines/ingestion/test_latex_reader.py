@@ -16,19 +16,17 @@ LATEXML = {
 }
 
 
-class PretendConverter:
-    """Knows one tree."""
-
-    def build_trees(self, formulas):
-        tree = FormulaTree.from_string("[V!latexml]", "slt")
-        return [FormulaTrees(tree, tree, {}) for _ in formulas]
+def pretend(formulas):
+    """Give every formula the same tree."""
+    tree = FormulaTree.from_string("[V!latexml]", "slt")
+    return [FormulaTrees(tree, tree, {}) for _ in formulas]
 
 
 @pytest.fixture
 def sources(ingest, monkeypatch):
     """Runs the stage and returns the checksum of the trees and their sources."""
-    for module in (parameters, tree_rows):
-        monkeypatch.setattr(module, "LatexmlConverter", PretendConverter)
+    monkeypatch.setattr(tree_rows, "trees_from_latexml", pretend)
+    monkeypatch.setattr(parameters, "require_latexml", lambda: None)
 
     def run(**changes):
         store = ingest(**changes).load("formula_trees")
@@ -52,7 +50,7 @@ def test_another_reader_makes_the_trees_anew(sources):
 def test_latexml_is_looked_for_where_it_is_to_read(monkeypatch):
     looked_for = []
     monkeypatch.setattr(
-        parameters, "LatexmlConverter", lambda: looked_for.append("latexml")
+        parameters, "require_latexml", lambda: looked_for.append("latexml")
     )
     values = open_catalog("demo").load("params:ingestion")
     for reader, found in (("builtin", []), ("latexml", ["latexml"])):

@@ -16,13 +16,12 @@ from mathamr_kedro import formula as formulas
 from mathamr_kedro.formula import (
     FormulaTree,
     FormulaTrees,
-    LatexmlConfig,
-    LatexmlConverter,
     draw_svg,
     draw_text,
     graphs,
     opt_from_mathml,
     slt_from_mathml,
+    trees_from_latexml,
 )
 
 _TITLES = {"slt": "Symbol Layout Tree (SLT)", "opt": "Operator Tree (OPT)"}
@@ -111,7 +110,7 @@ def command(
 def _read_latex(text: str, reader: str) -> FormulaTrees:
     if reader == "builtin":
         return formulas.trees_from_latex(text, mode="total")
-    (trees,) = LatexmlConverter(LatexmlConfig(batch_size=1)).build_trees([text])
+    (trees,) = trees_from_latexml([text])
     return trees
 
 

@@ -22,7 +22,14 @@ from mathamr_kedro.base.records import Failure, Statement, StatementLink
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus.extraction import clean_text
 from mathamr_kedro.corpus.latex.document import LatexDocument
-from mathamr_kedro.corpus.latex.units import TEXT, LatexUnit
+from mathamr_kedro.corpus.latex.units import (
+    TEXT,
+    LatexUnit,
+    list_paragraphs,
+    list_sections,
+    list_statements,
+    list_whole,
+)
 from mathamr_kedro.corpus.raw import RawPost, make_failure
 
 _COMMENT = re.compile(r"(?<!\\)%.*")
@@ -31,6 +38,14 @@ _INPUT = re.compile(
 )
 _CHAPTER = re.compile(r"\\item\s*\\hyperref\s*\[([^]\n]*)\]")
 _LABEL = re.compile(r"\\label\s*\{([^{}]*)\}")
+
+
+_UNITS = {
+    "statement": list_statements,
+    "section": list_sections,
+    "paragraph": list_paragraphs,
+    "file": list_whole,
+}
 
 
 class _Unit(NamedTuple):
@@ -153,13 +168,7 @@ class LatexCorpus:
 
     def _list_units(self, document: LatexDocument) -> Iterator[_Unit]:
         """Yield the units of a document that no other document has."""
-        kinds = {
-            "statement": LatexUnit.list_statements,
-            "section": LatexUnit.list_sections,
-            "paragraph": LatexUnit.list_paragraphs,
-            "file": LatexUnit.list_whole,
-        }
-        units = kinds[self._unit](document)
+        units = _UNITS[self._unit](document)
         places = [document.origins.find_place(unit.start) for unit in units]
         counts = {file: 0 for file, _ in places}
         seen: set[PostId] = set()

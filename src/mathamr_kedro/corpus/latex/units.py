@@ -289,78 +289,77 @@ class LatexUnit(NamedTuple):
     inner_labels: tuple[str, ...] = ()
     """Of equations and items inside."""
 
-    @classmethod
-    def list_statements(cls, document: LatexDocument) -> list[LatexUnit]:
-        """Return statements, and the rest of each section, in the order of the text."""
-        found = LatexStructure(document)
-        units = [
-            cls(
-                start=s.start,
-                kind=s.kind,
-                title=s.name,
-                body=_cut(document, s.first, s.last),
-                number=s.number,
-                label=s.label,
-                section=s.section.section,
-                chapter=s.section.chapter,
-                proofs=tuple(s.proofs),
-                references=s.references,
-                inner_labels=tuple(s.inner_labels),
+
+def list_statements(document: LatexDocument) -> list[LatexUnit]:
+    """Return statements, and the rest of each section, in the order of the text."""
+    found = LatexStructure(document)
+    units = [
+        LatexUnit(
+            start=s.start,
+            kind=s.kind,
+            title=s.name,
+            body=_cut(document, s.first, s.last),
+            number=s.number,
+            label=s.label,
+            section=s.section.section,
+            chapter=s.section.chapter,
+            proofs=tuple(s.proofs),
+            references=s.references,
+            inner_labels=tuple(s.inner_labels),
+        )
+        for s in found.statements
+    ]
+    units += _cut_sections(document, found, found.taken)
+    return sorted(units, key=lambda unit: unit.start)
+
+
+def list_sections(document: LatexDocument) -> list[LatexUnit]:
+    """Return the sections, statements and all."""
+    return list(_cut_sections(document, LatexStructure(document), []))
+
+
+def list_whole(document: LatexDocument) -> list[LatexUnit]:
+    """Return the document as one unit."""
+    title, text = document.preamble.title, document.text
+    return [LatexUnit(0, TEXT, title, _name_statements(text, document), chapter=title)]
+
+
+def list_paragraphs(document: LatexDocument) -> list[LatexUnit]:
+    """Return the paragraphs of each section; an environment is never cut."""
+    return [
+        unit._replace(start=unit.start + start, body=unit.body[start:end])
+        for unit in list_sections(document)
+        for start, end in _find_paragraphs(unit.body)
+    ]
+
+
+def _cut_sections(
+    document: LatexDocument,
+    found: LatexStructure,
+    taken: list[tuple[int, int]],
+) -> Iterator[LatexUnit]:
+    """Yield what stands in each section outside of the taken parts, if anything."""
+    for section in found.sections:
+        pieces, position = [], section.first
+        first = max(bisect_right(taken, (section.first, section.first)) - 1, 0)
+        last = bisect_right(taken, (section.end, section.end))
+        for start, end in taken[first:last]:
+            if end > position:
+                pieces.append(_cut(document, position, max(start, position)))
+                position = end
+        pieces.append(_cut(document, position, section.end))
+        body = "\n\n".join(pieces)
+        if section.title or _SILENT.sub("", body):
+            yield LatexUnit(
+                start=section.start,
+                kind=TEXT,
+                title=section.title,
+                body=body,
+                number=section.number,
+                label=section.label,
+                section=section.section,
+                chapter=section.chapter,
             )
-            for s in found.statements
-        ]
-        units += cls._cut_sections(document, found, found.taken)
-        return sorted(units, key=lambda unit: unit.start)
-
-    @classmethod
-    def list_sections(cls, document: LatexDocument) -> list[LatexUnit]:
-        """Return the sections, statements and all."""
-        return list(cls._cut_sections(document, LatexStructure(document), []))
-
-    @classmethod
-    def list_whole(cls, document: LatexDocument) -> list[LatexUnit]:
-        """Return the document as one unit."""
-        title, text = document.preamble.title, document.text
-        return [cls(0, TEXT, title, _name_statements(text, document), chapter=title)]
-
-    @classmethod
-    def list_paragraphs(cls, document: LatexDocument) -> list[LatexUnit]:
-        """Return the paragraphs of each section; an environment is never cut."""
-        return [
-            unit._replace(start=unit.start + start, body=unit.body[start:end])
-            for unit in cls.list_sections(document)
-            for start, end in _find_paragraphs(unit.body)
-        ]
-
-    @classmethod
-    def _cut_sections(
-        cls,
-        document: LatexDocument,
-        found: LatexStructure,
-        taken: list[tuple[int, int]],
-    ) -> Iterator[LatexUnit]:
-        """Yield what stands in each section outside of the taken parts, if anything."""
-        for section in found.sections:
-            pieces, position = [], section.first
-            first = max(bisect_right(taken, (section.first, section.first)) - 1, 0)
-            last = bisect_right(taken, (section.end, section.end))
-            for start, end in taken[first:last]:
-                if end > position:
-                    pieces.append(_cut(document, position, max(start, position)))
-                    position = end
-            pieces.append(_cut(document, position, section.end))
-            body = "\n\n".join(pieces)
-            if section.title or _SILENT.sub("", body):
-                yield cls(
-                    start=section.start,
-                    kind=TEXT,
-                    title=section.title,
-                    body=body,
-                    number=section.number,
-                    label=section.label,
-                    section=section.section,
-                    chapter=section.chapter,
-                )
 
 
 def _cut(document: LatexDocument, start: int, end: int) -> str:

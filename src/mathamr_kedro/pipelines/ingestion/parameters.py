@@ -12,7 +12,7 @@ from mathamr_kedro.base.workers import WorkerConfig
 from mathamr_kedro.corpus import ReturnableRule
 from mathamr_kedro.corpus.subset import SubsetConfig
 from mathamr_kedro.corpus.threads import Answers
-from mathamr_kedro.formula import LatexmlConverter
+from mathamr_kedro.formula import require_latexml
 
 MIN_PAIRS = 2
 """A pair alone has no negatives."""
@@ -60,7 +60,7 @@ class IngestionConfig:
     def check_machine(self) -> None:
         """Refuse a program that is not installed here."""
         if self.formula_trees.latex_reader == "latexml":
-            LatexmlConverter()
+            require_latexml()
 
     def check_pairs(self, number: int, num_epochs: int) -> None:
         """Refuse a collection without pairs where an encoder is to be trained.
