@@ -8,7 +8,7 @@ beir, premises (json_records)                 benchmarks of others
    │ front_matter, sections                   of own files
    ▼ raw records and failures
 extraction ──► Post, Comment, Topic           markup (scanning): to flat text
-   │                query_parts               a topic's words or formulas alone
+   │                query_parts               only a topic's words or formulas
    │                                          math_elements, markdown_blocks, latex
    │                                          placeholders (delimiters): FORMULA_0, ...
    │                                          formula_rows: texts against formula files

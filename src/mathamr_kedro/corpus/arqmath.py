@@ -71,7 +71,7 @@ class ArqmathFiles:
     topics: tuple[str, ...] = ()
     topic_formulas: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Family to its TSV files; each edition of the topics must have its own. Empty: the
-    LaTeX of the topics is read alone."""
+    only the LaTeX of the topics is read."""
     topic_notes: tuple[str, ...] = ()
     qrels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Task (``task1``, ``task2``) to its files."""

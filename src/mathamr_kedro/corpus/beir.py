@@ -57,7 +57,7 @@ class BeirFiles:
     split: str = "test"
     """Whose queries and judgments are the topics."""
     training_split: str | None = "train"
-    """Whose judgments are training pairs, where its file is there; ``None``: none."""
+    """Whose judgments are training pairs, if its file is there; ``None``: none."""
     format: Markup = "markdown"
     """Of texts that name none of their own."""
 
@@ -85,7 +85,7 @@ class BeirCollection(Collection):
                 yield _post(row)._replace(post_id=post_id, post_type="example")
 
     def topics(self) -> Iterator[RawTopic | Failure]:
-        """Yield the queries that the split judges; all where nothing is judged."""
+        """Yield the queries that the split judges; all if nothing is judged."""
         judged = self._list_judged(self._split)
         seen: set[TopicId] = set()
         for row in self._read_rows(self._find_queries()):
@@ -143,7 +143,7 @@ class BeirCollection(Collection):
         return self._find_part("queries")
 
     def _find_qrels(self, split: str) -> list[Path]:
-        """Return the files of a split; none where it is not there."""
+        """Return the files of a split; none if it is not there."""
         folder = self.root / "qrels"
         for ending in _QRELS_ENDINGS:
             stem = f"{split}*" if ending == ".parquet" else split
@@ -180,7 +180,7 @@ class BeirCollection(Collection):
         }
 
     def _list_judged(self, split: str) -> dict[TopicId, None] | None:
-        """Return the queries that a split judges; ``None`` where it has no file."""
+        """Return the queries that a split judges; ``None`` if it has no file."""
         if not self._find_qrels(split):
             return None
         found = self._read_qrels(split)
@@ -221,10 +221,10 @@ class BeirCollection(Collection):
         )
 
     def _find_split(self) -> list[Path]:
-        """Return the judgments of the topics; none where nothing is judged at all.
+        """Return the judgments of the topics; none if nothing is judged at all.
 
         Raises:
-            MissingInputError: there are other splits alone.
+            MissingInputError: there are only other splits.
         """
         files, known = self._find_qrels(self._split), self._list_splits()
         if known and not files:

@@ -35,7 +35,7 @@ _IN_LATEX = re.compile(rf"\\.|[{{}}$]|\n[ \t]*\n|{OPEN}", re.DOTALL)
 _INLINE = re.compile(
     rf"\$(?=[^\s$])((?:[^$\\{OPEN}\n]|\\.|\n(?!\n))*?)(?<!\s)\$(?!\d)", re.DOTALL
 )
-# A blank after the first dollar is no price where what follows can be but a formula.
+# A blank after the first dollar is no price if what follows can only be a formula.
 _LOOSE = re.compile(
     rf"\$(?=[ \t\n])((?:[^$\\{OPEN}\n]|\\.|\n(?![ \t]*\n))*+)\$(?!\d)", re.DOTALL
 )

@@ -1,7 +1,7 @@
 """Records of a Stack Exchange dump, made from the rows of its XML files.
 
 A row that cannot be used is a failure with its line; a row with a defect that does no
-harm goes on, behind a failure that is marked as kept.
+harm is kept, behind a failure that is marked as kept.
 """
 
 from __future__ import annotations

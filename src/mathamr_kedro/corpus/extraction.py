@@ -22,7 +22,7 @@ from mathamr_kedro.corpus.placeholders import (
 from mathamr_kedro.corpus.raw import RawComment, RawPost, is_number, make_failure
 
 VERSION = 5
-"""Of what the readers and the cleaner make of raw files; another one makes it anew."""
+"""Of what the readers and the cleaner make of raw files; another one rebuilds it."""
 
 Raw = TypeVar("Raw")
 Clean = TypeVar("Clean")
@@ -89,7 +89,7 @@ def _clean_batch(
 
 
 def _refuse_unwritable(row: Any) -> Any:
-    r"""Return the row, or a failure where one of its texts is no Unicode.
+    r"""Return the row, or a failure if one of its texts is no Unicode.
 
     JSON can spell half a surrogate pair (``"\ud800"``), and the name of a file may hold
     any bytes; no table can.
@@ -135,7 +135,7 @@ def clean_text(
         title: may be empty.
         body: the text below it.
         owner: id of the post or topic, for formulas without an id.
-        find_row: looks a formula id up in the formula files; ``None`` where the
+        find_row: looks a formula id up in the formula files; ``None`` if the
             collection has none.
         markup: ``html``, ``markdown``, ``latex`` or ``text``.
     """
@@ -152,7 +152,7 @@ class PostCleaner:
     """Turns raw posts into posts; knows the ids it has seen.
 
     Args:
-        find_row: looks a formula id up in the formula index; ``None`` where the
+        find_row: looks a formula id up in the formula index; ``None`` if the
             collection has none.
     """
 
@@ -218,7 +218,7 @@ def clean_comment(
     owner = f"c{raw.comment_id}"
 
     def find_its_row(formula_id: str) -> FormulaRow | None:
-        # Version 2 of the formula index names the post of a comment alone.
+        # Version 2 of the formula index names only the post of a comment.
         row = None if find_row is None else find_row(formula_id)
         is_its_post = row is not None and row.owner == raw.post_id
         return row._replace(owner=owner) if row is not None and is_its_post else row

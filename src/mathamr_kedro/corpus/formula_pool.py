@@ -123,7 +123,7 @@ class FormulaPool(Collection):
                 yield _formula(row, row.owner)
 
     def topics(self) -> Iterator[RawTopic | Failure]:
-        """Yield the topics of Task 2; each is a formula alone."""
+        """Yield the topics of Task 2; each is only a formula."""
         for row in self._topic_rows():
             if isinstance(row, Failure):
                 yield row

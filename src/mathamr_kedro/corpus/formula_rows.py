@@ -6,7 +6,7 @@ row, the text says where it stands. Each difference has a reason:
 =============================  ====================================================
 ``formula_not_in_index``       no row has this id: the LaTeX of the text is used
 ``formula_of_other_post``      its row belongs to another post, comment or topic; used
-                               only where both say the same
+                               only if both say the same
 ``formula_without_latex``      its row has no LaTeX: that of the text is used
 ``formula_without_text``       the text has an id and no LaTeX: that of the row is used
 ``formula_other_punctuation``  only the mark that ends the sentence differs
@@ -60,7 +60,7 @@ class FormulaRow(NamedTuple):
 
     visual_id: str
     latex: str = ""
-    """Without delimiters; empty where the files have none."""
+    """Without delimiters; empty if the files have none."""
     owner: str = ""
     """The post, the topic or, with a ``c`` before it, the comment; empty: unknown."""
 

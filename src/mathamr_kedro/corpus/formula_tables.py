@@ -170,7 +170,7 @@ class _Join:
                 self._files[family].name,
                 f"line {line.number}",
                 f"no_{self._first}_row",
-                f"the row stands in the family {family!r} alone; it is not used",
+                f"the row stands only in the family {family!r}; it is not used",
                 line.formula_id,
             )
 

@@ -93,7 +93,7 @@ class MathElement(NamedTuple):
         return any(find_blocks(self.markup, _CONTENT, {"": _END_OF_CONTENT}))
 
     def read_latex(self) -> str:
-        """Return its LaTeX, empty where nothing is in it."""
+        """Return its LaTeX, empty if nothing is in it."""
         for opened, closed in find_blocks(self.markup, _TEX, {"": _END_OF_TEX}):
             return unescape_text(self.markup[opened.end() : closed.start()]).strip()
         found = _ALTTEXT.search(self.attributes)

@@ -118,12 +118,12 @@ class Ntcir12Collection(Collection):
                 yield _formula(math.formula_id, name, math.latex, math.markup, content)
 
     def topics(self) -> Iterator[RawTopic | Failure]:
-        """Yield the queries; each is a formula alone."""
+        """Yield the queries; each is only a formula."""
         for path in self.list_files("topics"):
             yield from _read_queries(path)
 
     def topic_formulas(self) -> Iterator[Formula | Failure]:
-        """Yield the formulas of the queries with their MathML, where given."""
+        """Yield the formulas of the queries with their MathML, if given."""
         for path in self.list_files("topics"):
             if path.suffix == ".xml":
                 yield from _read_query_formulas(path)

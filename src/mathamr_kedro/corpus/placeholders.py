@@ -34,7 +34,7 @@ from mathamr_kedro.corpus.formula_rows import (
 )
 
 FormulaLookup = Callable[[str], FormulaRow | None]
-"""Formula id to its row in the formula files, ``None`` where they have none."""
+"""Formula id to its row in the formula files, ``None`` if they have none."""
 
 _LITERAL_DOLLAR, _LITERAL_BACKSLASH = "\ue003", "\ue004"  # of code: start no formula
 _PRIVATE = re.compile("[\ue001-\ue006]")
@@ -49,7 +49,7 @@ _NO_ROW = FormulaRow("")
 def visual_id_of_latex(latex: str) -> str:
     """Return the visual id of a formula that the formula index does not know.
 
-    Formulas whose LaTeX differs in white space alone share it.
+    Formulas whose LaTeX differs only in white space share it.
     """
     squeezed = _WHITE.sub("", latex).encode()
     return "x" + hashlib.blake2b(squeezed, digest_size=8).hexdigest()
@@ -66,7 +66,7 @@ def protect_code(text: str) -> str:
 
 
 class _Found(NamedTuple):
-    """A formula as it was found; the id is missing where the source gave none."""
+    """A formula as it was found; the id is missing if the source gave none."""
 
     formula_id: str | None
     latex: str
@@ -120,7 +120,7 @@ class FormulaMarks:
         Args:
             flat: text with marks.
             owner: id of the post or topic; formulas without an id get ``owner:n``.
-            find_row: looks a formula id up in the formula files; ``None`` where the
+            find_row: looks a formula id up in the formula files; ``None`` if the
                 collection has none.
         """
         if "FORMULA_" in flat:

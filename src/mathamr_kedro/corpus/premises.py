@@ -7,7 +7,7 @@ qrels_train.tsv        query  0  premise  1            qrels_dev.tsv beside it
 ```
 
 A query is a statement itself, by its id: it is left out of its own results
-(``evaluation.leave_out_query``). Links of the training split alone are told to anybody;
+(``evaluation.leave_out_query``). Only links of the training split are told to anybody;
 those of the other splits are asked for.
 """
 

@@ -25,7 +25,7 @@ QueryParts: TypeAlias = Literal["all", "formulas", "words"]
 _PLACEHOLDER = re.compile(r"\bFORMULA_\d+\b")
 _MARKS = ".,;:?!"
 _TIDY = (
-    (re.compile(r"\(\s*\)|\[\s*\]"), ""),  # brackets around formulas alone
+    (re.compile(r"\(\s*\)|\[\s*\]"), ""),  # brackets around formulas only
     (re.compile(rf"[ \t]+(?=[{_MARKS})\]])"), ""),
     (re.compile(rf"([{_MARKS}])(?:[ \t]*[{_MARKS}])+"), r"\1"),
     (re.compile(r"^\W+$", re.MULTILINE), ""),
@@ -45,7 +45,7 @@ def name_part(topic_id: TopicId, parts: QueryParts) -> str:
 
 
 def take_part(query: CleanText, part: QueryPart) -> CleanText:
-    """Return one part of a query; empty where the query has nothing of it.
+    """Return one part of a query; empty if the query has nothing of it.
 
     >>> mention = FormulaMention("FORMULA_0", "7", "3", "p", 4, 13)
     >>> take_part(CleanText("Let FORMULA_0 be prime.", (mention,)), "words").text

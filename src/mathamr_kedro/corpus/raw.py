@@ -190,7 +190,7 @@ class Collection(ABC):
     ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
         """Yield the formula index, table by table: a name and a reader.
 
-        Without one, formulas are found in the texts alone.
+        Without one, formulas are found only in the texts.
         """
         return iter(())
 

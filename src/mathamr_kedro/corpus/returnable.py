@@ -53,7 +53,7 @@ class ReturnableRule:
         return kept.select(list(FormulaInstance._fields))
 
     def choose_mentions(self, texts: Iterable[Post | Comment]) -> list[FormulaInstance]:
-        """Return the formulas of texts, where there is no formula index."""
+        """Return the formulas of texts, if there is no formula index."""
         return [
             FormulaInstance(
                 mention.formula_id,

@@ -62,7 +62,7 @@ def find_blocks(
         text: to search.
         start: what opens a block; its group ``kind``, if it has one, names the end. A
             match without its kind is a block of its own.
-        ends: kind to what ends the block; ``""`` where there is but one kind.
+        ends: kind to what ends the block; ``""`` if there is only one kind.
     """
     nexts = {kind: NextMatch(pattern, text) for kind, pattern in ends.items()}
     opened = start.search(text)

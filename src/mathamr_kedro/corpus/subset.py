@@ -119,7 +119,7 @@ class PostChoice:
     def choose(self, answers: Answers) -> tuple[list[ChosenPost], Counter[str]]:
         """Return the posts to keep, and how many judged documents are there.
 
-        The posts are read once, the formula index only where formulas are judged.
+        The posts are read once, the formula index only if formulas are judged.
 
         Args:
             answers: which answers make training pairs with their questions.

@@ -26,7 +26,7 @@ def clean_topic(
     Args:
         raw: the topic.
         notes: what the organisers noted, by topic.
-        formulas: the rows of the topics' formulas, where there are some.
+        formulas: the rows of the topics' formulas, if there are some.
     """
     find_row = None if formulas is None else formulas.of_topic(raw.topic_id)
     read = partial(clean_text, owner=raw.topic_id, find_row=find_row, markup=raw.markup)
@@ -71,7 +71,7 @@ def clean_topic(
 def _name_query(
     formula_map: tuple[FormulaMention, ...], formula_id: str, row: FormulaRow
 ) -> tuple[FormulaMention, ...]:
-    """Give the id of the query to the formula that is it, where no formula has it.
+    """Give the id of the query to the formula that is it, if no formula has it.
 
     Some spans of the topics have no id.
     """

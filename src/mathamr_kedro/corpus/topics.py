@@ -95,7 +95,7 @@ def read_topic_formulas(
     """Yield the formulas of the topics, one per (topic, formula id).
 
     The tables are small; ids restart every year, so the topic is part of the key.
-    Formulas share a visual id where all that the files say of them is the same: then
+    Formulas share a visual id if all that the files say of them is the same: then
     the trees of one are those of the other.
     """
     texts: dict[tuple[str, str], dict[str, str]] = {}
@@ -208,7 +208,7 @@ def check_topic_formulas(
                     f"{str(folder)!r}, named e.g. {spelling!r}; none of the files at "
                     f"{list(patterns[family])!r} has them: put the file there, or give "
                     "an empty 'topic_formulas' to the dataset 'collection' "
-                    "(conf/<env>/catalog.yml) to read the LaTeX of the topics alone"
+                    "(conf/<env>/catalog.yml) to read only the LaTeX of the topics"
                 )
 
 

@@ -35,7 +35,7 @@ class VisualIndex:
     Args:
         ids: of the formulas, sorted.
         visual_ids: of the same formulas.
-        owners: post ids; comment ids with a minus; 0 where neither is known.
+        owners: post ids; comment ids with a minus; 0 if neither is known.
         starts: where the LaTeX of each begins.
         lengths: of the LaTeX, in bytes.
         latex: UTF-8 of all formulas.

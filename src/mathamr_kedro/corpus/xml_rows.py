@@ -79,7 +79,7 @@ class _ReplacingStream:
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
-        self._kept = b""  # a reference that may go on in the next piece
+        self._kept = b""  # a reference that may continue in the next piece
 
     def read(self, size: int = -1) -> bytes:
         piece = self._stream.read(size)

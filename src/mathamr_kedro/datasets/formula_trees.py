@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 _STORE, _STATE, _WORK = "trees.sqlite", "_state.json", ".seconds"
 _LOOKED_AT, _LETTERS = 200, 60
 """Formulas among which a preview chooses, and the length of a tree to choose."""
-_REMEDY = "run the stage 'ingestion' again, it makes the trees anew"
+_REMEDY = "run the stage 'ingestion' again, it rebuilds the trees"
 
 
 @dataclass(eq=False)
@@ -85,7 +85,7 @@ class FormulaTreesDataset(
             data.find_missing = partial(self._find_missing, data.made_from)
             return
         if not self._is_made_from(data.made_from):
-            self._start_anew(data.made_from)
+            self._discard(data.made_from)
         if isinstance(data, EndOfShards):
             self._finish(data.made_from)
             return
@@ -118,8 +118,8 @@ class FormulaTreesDataset(
         try:
             check_folder(self._folder, _REMEDY, whole=True)
         except DamagedFileError as exc:
-            logger.warning("formula trees are made again: %s", exc)
-            self._start_anew(start.made_from)
+            logger.warning("rebuilding the formula trees: %s", exc)
+            self._discard(start.made_from)
 
     def _finish(self, made_from: str) -> None:
         """Write the checksum of the store, and note that it is complete."""
@@ -149,7 +149,7 @@ class FormulaTreesDataset(
     def _is_made_from(self, made_from: str) -> bool:
         return self._read_state()["made_from"] == made_from
 
-    def _start_anew(self, made_from: str) -> None:
+    def _discard(self, made_from: str) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         (self._folder / _STATE).unlink(missing_ok=True)
         (self._folder / CHECKSUMS).unlink(missing_ok=True)

@@ -10,7 +10,7 @@ Each formula stands in a paragraph of its own behind a number, in display style 
 inline math, so that tables stay whole and each formula gives one ``math`` element. The
 two branches are made apart: parallel markup leaves out the content of formulas that
 LaTeXML could not parse. A batch that fails, hangs or loses formulas is halved until
-only the guilty formula is left alone.
+only the guilty formula is left.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class _MathmlPair(NamedTuple):
 
 
 def require_latexml() -> None:
-    """Refuse to go on without the programs.
+    """Raise an error if the programs are missing.
 
     Raises:
         ConfigurationError: they are not installed.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mathamr_kedro.formula.tree_store import TreeStore
 
 VERSION = 2
-"""Of the trees of formulas; another one makes all of them anew."""
+"""Of the trees of formulas; another one rebuilds all of them."""
 
 SOURCES = ("", "pmml", "cmml", "latexml", "latex", "brackets")
 """Where a tree came from; empty where there is none."""

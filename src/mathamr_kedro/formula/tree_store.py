@@ -73,7 +73,7 @@ class TreeStore:
 
     Args:
         path: the file; made, with its folder, unless ``read_only``.
-        read_only: open for reading alone, e.g. in several processes at once.
+        read_only: open only for reading, e.g. in several processes at once.
         made_from: checksum of the formulas, if the caller knows.
 
     Raises:
@@ -117,7 +117,7 @@ class TreeStore:
         if version not in (0, _VERSION) or (self._read_only and version == 0):
             raise MalformedInputError(
                 f"Expected a formula-tree store of version {_VERSION} at "
-                f"{str(self.path)!r} (got version {version}); make it anew"
+                f"{str(self.path)!r} (got version {version}); rebuild it"
             )
         if not self._read_only:
             run("PRAGMA journal_mode = WAL")
@@ -136,7 +136,7 @@ class TreeStore:
         Raises:
             DamagedFileError: it is not what was written.
         """
-        check_file(self.path, "run the stage 'ingestion' again, it makes it anew")
+        check_file(self.path, "run the stage 'ingestion' again, it rebuilds it")
 
     def add_batch(
         self,

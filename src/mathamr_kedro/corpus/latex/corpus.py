@@ -293,7 +293,7 @@ class _Labels:
 
 
 def _list_chapters(document: LatexDocument) -> list[str]:
-    r"""Return the files of a book in its order, where a document knows the others.
+    r"""Return the files of a book in its order, if a document knows the others.
 
     That of its list of chapters (``\item \hyperref[...]``), or else of the
     ``\externaldocument``s.

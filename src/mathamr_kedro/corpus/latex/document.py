@@ -9,7 +9,7 @@ text          \section{One} Let $f : \mathbb{R} \to \mathbb{R}$
 origin        of every place in it: the file and the line
 ```
 
-Files are read from the folder of the corpus alone, wherever a path leads.
+Files are read only from the folder of the corpus, wherever a path leads.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ class _FileScan:
             self._take(len(text), len(text))
 
     def _take(self, start: int, end: int) -> int:
-        """Take the text before ``start`` up and go on after ``end``."""
+        """Take the text before ``start`` up and continue after ``end``."""
         taken = self._text[self._position : start]
         self._document.origins.add(taken, self._file, self._position)
         self._position = end

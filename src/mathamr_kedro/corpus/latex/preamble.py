@@ -119,7 +119,7 @@ class LatexCounters:
         return _Kind(_USUAL[name], counter)
 
     def number_within(self, counter: str, parent: str) -> None:
-        """Start a counter anew with each step of another one."""
+        """Reset a counter with each step of another one."""
         if counter in self._kinds:
             counter = self._kinds[counter].counter or counter
         self._parents[counter] = parent
@@ -139,7 +139,7 @@ class LatexCounters:
         self.set(counter, self._values.get(counter, 0) + value)
 
     def start_appendix(self) -> None:
-        """Count chapters, or sections where there are none, by letters from A."""
+        """Count chapters, or sections if there are none, by letters from A."""
         self._lettered = self._parents["section"] or "section"
         self.set(self._lettered, 0)
 

@@ -370,7 +370,7 @@ class _Flattener:
         return self._wrap(end, " (", ")")
 
     def _read_counter(self, end: int) -> int:
-        """Go on with the numbers of a list where the author says so."""
+        """Set the number of a list's last item if the author does."""
         name = self._arguments.read_group(end)
         value = None if name is None else self._arguments.read_group(name[1])
         if name is None or value is None:

@@ -42,7 +42,7 @@ class LatexMacro(NamedTuple):
     body: str
     arguments: int = 0
     default: str | None = None
-    """Of the first argument, where it is optional."""
+    """Of the first argument, if it is optional."""
     alias_of: str | None = None
     """The other name of the same meaning (``\\let``)."""
     takes_star: bool = False

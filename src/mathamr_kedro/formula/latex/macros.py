@@ -113,7 +113,7 @@ class LatexMacros:
             read: the reader of ``text``.
 
         Returns:
-            ``None`` where the macro is known to have no end.
+            ``None`` if the macro is known to have no end.
 
         Raises:
             MathAMRError: it has no end, or becomes too long; told once a macro.

@@ -182,7 +182,7 @@ def _extract_shards(
         made_from: checksum of the raw files and of what else decides the shards.
         sources: names of shards without their number, and raw records.
         clean: returns the clean record and what was wrong with the raw one; ``None``
-            where records are as they should be.
+            if records are as they should be.
         size: raw records per shard.
         parts: what ``made_from`` consists of, by a name for people.
         of: name of the records, and the size of the raw files that they are read from.

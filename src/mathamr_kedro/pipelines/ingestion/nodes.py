@@ -108,7 +108,7 @@ def describe_ingestion(
     visual_index: VisualIndex,
     **tables: ShardedTable,
 ) -> tuple[dict[str, Any], str, go.Figure]:
-    """Count what was read; refuse counts where read is not written plus dropped."""
+    """Count what was read; refuse counts if read is not written plus dropped."""
     nothing = {"read": 0, "written": 0, "dropped": 0}
     accounts = {name: nothing | table.counts for name, table in tables.items()}
     pairs = accounts.pop("training_pairs")["written"]

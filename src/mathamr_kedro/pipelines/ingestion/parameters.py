@@ -15,7 +15,7 @@ from mathamr_kedro.corpus.threads import Answers
 from mathamr_kedro.formula import require_latexml
 
 MIN_PAIRS = 2
-"""A pair alone has no negatives."""
+"""A single pair has no negatives."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class IngestionConfig:
             require_latexml()
 
     def check_pairs(self, number: int, num_epochs: int) -> None:
-        """Refuse a collection without pairs where an encoder is to be trained.
+        """Refuse a collection without pairs if an encoder is to be trained.
 
         Args:
             number: of training pairs.
