@@ -143,7 +143,7 @@ def repeat_posts(data: Path, target: Path, posts: int) -> int:
     shutil.copytree(
         data / "03_primary/formula_trees", target / "03_primary/formula_trees"
     )
-    for name in ("topic_amr_graphs", "comment_amr_graphs", "failures/amr_posts"):
+    for name in ("topic_amr_graphs", "failures/amr_posts"):
         shutil.copytree(data / "03_primary" / name, target / "03_primary" / name)
     for name in ("training_pairs", "returnable_formulas"):
         table = Path("02_intermediate") / name

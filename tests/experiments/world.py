@@ -87,7 +87,7 @@ def write_world(data: Path) -> None:
     catalog = open_catalog(data)
     tables: dict[str, list[Any]] = {
         "posts": posts, "formulas": [], "amr_graphs": graphs, "amr_post_failures": [],
-        "comment_amr_graphs": [], "returnable_formulas": returnable,
+        "returnable_formulas": returnable,
         "training_pairs": pairs, "topics": topics, "topic_amr_graphs": topic_graphs,
         "judgments": judgments,
     }  # fmt: skip

@@ -54,7 +54,7 @@ def prepare(tmp_path: Path, made_from: str = "a", topic: str = "A.1") -> Prepara
     vocabularies = Vocabularies.build(counts, PARAMETERS.vocabulary)
     report = {
         "vocabulary": vocabularies.report.to_dict(), "posts": 4, "topics": 1,
-        "comments": 0, "formulas": 0, "returnable_formulas": 0,
+        "formulas": 0, "returnable_formulas": 0,
         "failed": 0, "train_pairs": 1, "validation_pairs": 1, "pairs_without_graph": 2,
     }  # fmt: skip
     return Preparation(

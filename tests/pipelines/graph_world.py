@@ -82,7 +82,6 @@ def write_inputs(data: Path, first: list[GraphRecord] = FIRST) -> CatalogProtoco
     tables: dict[str, list[tuple[str, Any]]] = {
         "amr_graphs": [("posts-0", first), ("posts-1", SECOND)],
         "topic_amr_graphs": [("topics-0", [TOPIC])],
-        "comment_amr_graphs": [],
         "posts": [],
         "topics": [],
         "judgments": [],

@@ -56,7 +56,6 @@ def _write(data: Path, has_pairs: bool, **params: Any) -> None:
     tables = {
         "amr_graphs": graphs,
         "topic_amr_graphs": [TOPIC],
-        "comment_amr_graphs": [],
         "returnable_formulas": [],
         "amr_post_failures": [],
         "training_pairs": pairs if has_pairs else [],

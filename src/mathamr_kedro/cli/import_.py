@@ -18,9 +18,6 @@ from mathamr_kedro.integrations.graph_archive import GraphArchive
 from mathamr_kedro.integrations.graph_import import ArchiveImport, KnownPosts
 from mathamr_kedro.project import open_catalog
 
-_COMMENTS = ("comment_math_graph_failures", "comment_math_graphs")
-"""Not in archives: formulas of comments have no graphs of posts."""
-
 
 @click.command(name="import")
 @click.argument("archive", type=click.Path(dir_okay=False, path_type=Path))
@@ -43,9 +40,6 @@ def command(archive: Path, env: str | None, data_root: str | None) -> None:
     for key, name in NOTES.items():
         if opened.manifest.get(key) is not None and not catalog[name].exists():
             catalog.save(name, opened.manifest[key])
-    for name in _COMMENTS:
-        if not catalog[name].exists():
-            catalog[name].save(EndOfShards("archive"))
     for table in ArchiveImport.GRAPHS:
         click.echo(_describe(table, importing.describe(table)))
     if "posts" not in known:

@@ -41,7 +41,7 @@ from mathamr_kedro.experiments.grid import (
 )
 
 COLLECTION = (
-    "math_graphs", "topic_math_graphs", "comment_math_graphs", "returnable_formulas",
+    "math_graphs", "topic_math_graphs", "returnable_formulas",
     "training_pairs", "judgments",
 )  # fmt: skip
 """Datasets that the stages of a cell start from."""

@@ -26,8 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mathamr_kedro.base.errors import GraphError, MalformedInputError
-from mathamr_kedro.base.records import Comment, FormulaMention, Post, Topic
-from mathamr_kedro.graph.entries import FORMULA_TYPE, name_entry
+from mathamr_kedro.base.records import FormulaMention, Post, Topic
 from mathamr_kedro.graph.math_graph import read_placeholder
 
 SUFFIX = ".amr.txt"
@@ -42,7 +41,7 @@ class GraphRecord(NamedTuple):
     graph: str
     """PENMAN text; a node ``FORMULA_n`` stands for a formula."""
     post_type: str = "document"
-    """``question``, ``answer``, ``document`` or ``topic``; ``formula`` of a comment."""
+    """``question``, ``answer``, ``document``, ``topic`` or ``formula``."""
     formula_map: tuple[FormulaMention, ...] = ()
     missing: tuple[str, ...] = ()
     """Placeholders of the text that the AMR has no node for."""
@@ -57,14 +56,6 @@ class GraphRecord(NamedTuple):
         return cls(
             post.post_id, graph, post.post_type, post.formula_map, tuple(missing)
         )
-
-    @classmethod
-    def of_comment(
-        cls, comment: Comment, graph: str, missing: Iterable[str] = ()
-    ) -> GraphRecord:
-        """Return the record of a comment, of which only the formulas count."""
-        key = name_entry(comment.post_id, comment.comment_id)
-        return cls(key, graph, FORMULA_TYPE, comment.formula_map, tuple(missing))
 
     @classmethod
     def of_topic(

@@ -204,7 +204,6 @@ def _write_preparation_report(statistics: Mapping[str, Any]) -> str:
         ("Graphs of posts", statistics["posts"]),
         ("Graphs of topics", statistics["topics"]),
         ("Graphs excluded", statistics["failed"]),
-        ("Graphs of comments with formulas", statistics["comments"]),
         ("Graphs of single formulas", statistics["formulas"]),
         ("Formulas that may be returned", statistics["returnable_formulas"]),
         ("Bytes per graph", statistics["bytes_per_graph"]),

@@ -36,7 +36,6 @@ def write_texts(tmp_path):
         root = tmp_path / "data"
         write_table(root / "02_intermediate" / "posts", "Post", posts, size)
         write_table(root / "02_intermediate" / "topics", "Topic", topics, size)
-        write_table(root / "02_intermediate" / "comments", "Comment", [], size)
         return root
 
     return write

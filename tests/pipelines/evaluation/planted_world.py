@@ -180,7 +180,6 @@ def plant(data: Path) -> None:
     save_table(catalog, "math_graphs", graphs)
     query = GraphRecord("A.1", "(w / why :topic (r / root))", "topic")
     save_table(catalog, "topic_math_graphs", [query])
-    save_table(catalog, "comment_math_graphs", [])
     columns = {
         "formula_id": [f.formula_id for f in FORMULAS],
         "visual_id": [f.visual_id for f in FORMULAS],

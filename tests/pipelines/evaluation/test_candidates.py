@@ -199,22 +199,6 @@ def test_all_systems_honour_another_rule(raw: Path, tmp_path: Path) -> None:
     assert count(catalog) == (5, 5)
 
 
-def test_formulas_of_comments_can_have_their_comments_as_context(
-    raw: Path, tmp_path: Path
-) -> None:
-    data = prepare(tmp_path, raw, amr_parsing={"comment_formulas": "context"})
-    catalog = evaluate(data)
-    check(catalog, IN_POSTS | {"75"})
-    assert count(catalog) == (7, 7)
-    graphs = {
-        r.graph_id: r.formula_map for r in catalog.load("comment_math_graphs").records()
-    }
-    assert [m.formula_id for found in graphs.values() for m in found] == ["51", "61"]
-    (result, *_) = search(data, r"\sqrt{y}")
-    assert result[:2] == ("1", "comment")
-    assert "Not for" in result[2]
-
-
 def test_a_search_for_a_formula_finds_comments(indexed: Path) -> None:
     (result, *others) = search(indexed, r"\sqrt{y}")
     said = r"Not for $\sqrt{y}$, I think."

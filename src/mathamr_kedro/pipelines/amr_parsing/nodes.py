@@ -26,7 +26,7 @@ from mathamr_kedro.amr import (
 )
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.base.records import Comment, Post, Topic
+from mathamr_kedro.base.records import Topic
 from mathamr_kedro.base.shards import EndOfShards, Shard, ShardPairs, StartOfShards
 from mathamr_kedro.base.workers import Partition, run_partitions
 from mathamr_kedro.corpus import QueryPart, RecordTables
@@ -83,17 +83,6 @@ def resolve_parser(
     return description
 
 
-def parse_comments(
-    comments: ShardedTable, parser: Mapping[str, Any], parameters: Mapping[str, Any]
-) -> ShardPairs:
-    """Parse comments with formulas, if these are encoded in their context."""
-    if AmrParsingConfig.read(parameters).comment_formulas == "context":
-        yield from parse_texts(comments, parser, parameters)
-        return
-    end = EndOfShards("no comments")
-    yield end, end
-
-
 def parse_texts(
     texts: ShardedTable, parser: Mapping[str, Any], parameters: Mapping[str, Any]
 ) -> ShardPairs:
@@ -110,7 +99,7 @@ def parse_texts(
     unfinished = [f for name, f in start.files.items() if name not in finished]
     known = KnownGraphs([*start.previous, *unfinished])
     pieces = TextPieces(texts, config.posts_per_shard)
-    source = {Post: "posts", Comment: "comments"}.get(texts.record, "topics")
+    source = "topics" if texts.record is Topic else "posts"
     # Rows wait here while their texts are with a worker; the runner bounds how many.
     waiting: _Waiting = {}
     parts = _list_parts(texts, config)
@@ -133,7 +122,7 @@ def parse_texts(
 
 
 def collect_parse_failures(*tables: ShardedTable) -> Iterator[Shard | EndOfShards]:
-    """Put the failures of posts, comments and topics into one table."""
+    """Put the failures of posts and topics into one table."""
     made_from = checksum("amr_failures", *(table.checksum for table in tables))
     for table in tables:
         for file, failures in zip(table.files(), table.tables(), strict=True):
@@ -199,8 +188,6 @@ def _make_partitions(
     """Yield the texts to parse; keep all rows, and what is known of them."""
     for name, table in pieces:
         rows: list[Any] = list(RecordTables(record).read(table))
-        if record is Comment:  # of comments only the formulas are wanted
-            rows = [row for row in rows if row.formula_map]
         rows = add_parts(rows, parts)
         found = [known.find(row.text) if len(known) else None for row in rows]
         waiting[name] = _Piece(rows, found, table.num_rows)

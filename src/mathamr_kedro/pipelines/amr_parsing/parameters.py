@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from mathamr_kedro.amr import AUTO, Parsers, ParserSettings, ParseTexts
 from mathamr_kedro.base.errors import ConfigurationError
@@ -26,9 +26,6 @@ class AmrParsingConfig(Parsers):
     """Limit of a chunk (thesis, section 3.1)."""
     posts_per_shard: int
     """A killed run loses at most the shards that were under way."""
-    comment_formulas: Literal["alone", "context"] = "alone"
-    """``context``: comments with formulas are parsed too, so that their formulas are
-    encoded where they stand; ``alone``: each is encoded by itself."""
     query_parts: tuple[QueryPart, ...] = ()
     """Parts of the topics of Task 1 that are parsed as queries of their own."""
     discard: bool = False

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from mathamr_kedro.amr import ParsedText, ParseFailure, make_printable
 from mathamr_kedro.base.errors import GraphError
-from mathamr_kedro.base.records import CleanText, Comment, Failure, Post, Topic
+from mathamr_kedro.base.records import CleanText, Failure, Post, Topic
 from mathamr_kedro.base.shards import Shard
 from mathamr_kedro.base.workers import Failed
 from mathamr_kedro.corpus import QueryPart, name_part, take_part
@@ -57,9 +57,7 @@ class TextPieces:
         return sum(p.stop - p.start for p in self._pieces if p.name not in skip)
 
 
-def add_parts(
-    rows: Sequence[Any], parts: Sequence[QueryPart]
-) -> list[Post | Comment | Topic]:
+def add_parts(rows: Sequence[Any], parts: Sequence[QueryPart]) -> list[Post | Topic]:
     """Return rows, and behind them the parts of topics of Task 1 as topics."""
     added = [
         topic._replace(
@@ -77,7 +75,7 @@ def make_shards(
     source: str,
     name: str,
     made_from: str,
-    rows: Sequence[Post | Comment | Topic],
+    rows: Sequence[Post | Topic],
     results: Sequence[ParsedText | ParseFailure | Failed],
 ) -> tuple[Shard, Shard]:
     """Return the shards of failures and of graphs that come of a piece.
@@ -85,7 +83,7 @@ def make_shards(
     Every row becomes a graph or a failure that was not kept.
 
     Args:
-        source: ``posts``, ``comments`` or ``topics``.
+        source: ``posts`` or ``topics``.
         name: name of the shards.
         made_from: checksum of the texts and of the parser.
         rows: what was to be parsed.
@@ -120,7 +118,7 @@ def _cut_table(texts: ShardedTable, size: int) -> Iterator[_Piece]:
 
 
 def _make_record(
-    row: Post | Comment | Topic, parsed: ParsedText | ParseFailure | Failed
+    row: Post | Topic, parsed: ParsedText | ParseFailure | Failed
 ) -> str | ParseFailure:
     if isinstance(parsed, Failed):
         is_known = parsed.reason != "exception"
@@ -128,12 +126,8 @@ def _make_record(
         return ParseFailure(reason, make_printable(parsed.detail))
     if isinstance(parsed, ParseFailure):
         return parsed
-    makers: dict[type, Any] = {
-        Post: GraphRecord.of_post,
-        Comment: GraphRecord.of_comment,
-        Topic: GraphRecord.of_topic,
-    }
-    record: GraphRecord = makers[type(row)](row, parsed.graph, parsed.missing)
+    make = GraphRecord.of_post if isinstance(row, Post) else GraphRecord.of_topic
+    record = make(row, parsed.graph, parsed.missing)  # type: ignore[arg-type]
     if not parsed.failures:
         record = record._replace(text_checksum=checksum_text(row.text))
     try:

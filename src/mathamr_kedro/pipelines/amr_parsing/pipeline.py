@@ -27,13 +27,6 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 tags="gpu",
             ),
             node(
-                nodes.parse_comments,
-                inputs=["comments", "amr_parser", _PARAMETERS],
-                outputs=["amr_comment_failures", "comment_amr_graphs"],
-                name="parse_comments",
-                tags="gpu",
-            ),
-            node(
                 nodes.parse_texts,
                 inputs=["topics", "amr_parser", _PARAMETERS],
                 outputs=["amr_topic_failures", "topic_amr_graphs"],
@@ -44,7 +37,6 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 nodes.collect_parse_failures,
                 inputs=[
                     "amr_post_failures",
-                    "amr_comment_failures",
                     "amr_topic_failures",
                 ],
                 outputs="amr_failures",

@@ -26,16 +26,6 @@ def create_pipeline(**kwargs: object) -> Pipeline:
             node(
                 nodes.fuse_graphs,
                 inputs=[
-                    "comment_amr_graphs",
-                    "formula_trees",
-                    _PARAMETERS,
-                ],
-                outputs=["comment_math_graph_failures", "comment_math_graphs"],
-                name="fuse_comment_graphs",
-            ),
-            node(
-                nodes.fuse_graphs,
-                inputs=[
                     "topic_amr_graphs",
                     "formula_trees",
                     _PARAMETERS,

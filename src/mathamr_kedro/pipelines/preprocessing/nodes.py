@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +40,7 @@ logger = logging.getLogger(__name__)
 def build_blocks(
     math_graphs: PenmanShards, parameters: Mapping[str, Any], fusion: Mapping[str, Any]
 ) -> Iterator[VariantShard]:
-    """Turn math graphs of posts, comments or topics into arrays with virtual nodes."""
+    """Turn math graphs of posts or topics into arrays with virtual nodes."""
     config = PreprocessingConfig.read(parameters)
     config.check_fusion(fusion.get("mode", "mathamr_plus"))
     variant = config.variant_key
@@ -67,7 +66,6 @@ def build_blocks(
 def build_formula_blocks(
     returnable_formulas: ShardedTable,
     blocks: GraphBlocks,
-    comment_blocks: GraphBlocks,
     formula_trees: TreeStore,
     parameters: Mapping[str, Any],
     fusion: Mapping[str, Any],
@@ -75,16 +73,13 @@ def build_formula_blocks(
     """Build graphs of returnable formulas that no other graph has: each alone."""
     config = PreprocessingConfig.read(parameters)
     variant, mode = config.variant_key, fusion.get("mode", "mathamr_plus")
-    known = [blocks, comment_blocks]
-    sources = returnable_formulas.checksum, *(b.checksum(variant) for b in known)
+    sources = returnable_formulas.checksum, blocks.checksum(variant)
     made_from = checksum("formulas", *sources, formula_trees.made_from, mode)
     start = StartOfShards(made_from)
     yield VariantShard(variant, start)
     files = returnable_formulas.files() if config.graph.has_formulas else []
     if not {file.stem for file in files} <= start.finished:
-        lacking = _Lacking(
-            returnable_formulas, (n for b in known for n in b.formula_ids(variant))
-        )
+        lacking = _Lacking(returnable_formulas, blocks.formula_ids(variant))
         partitions = (
             Partition(file.stem, [found])
             for file in files
@@ -170,11 +165,9 @@ def number_graphs(
         split=split,
         posts=number("posts"),
         topics=number("topics"),
-        formulas=chain(number("comments"), number("formulas")),
+        formulas=number("formulas"),
         returnable=_list_ids(returnable_formulas),
-        formulas_from=checksum(
-            sources["comments"], sources["formulas"], returnable_formulas.checksum
-        ),
+        formulas_from=checksum(sources["formulas"], returnable_formulas.checksum),
         report={
             "vocabulary": vocabularies.report.to_dict(),
             **{name: found.total(variant, "written") for name, found in blocks.items()},

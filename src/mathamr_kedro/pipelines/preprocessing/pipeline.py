@@ -43,17 +43,10 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
                 name="build_topic_blocks",
             ),
             node(
-                nodes.build_blocks,
-                inputs=["comment_math_graphs", _PARAMETERS, "params:graph_fusion"],
-                outputs="comment_graph_blocks",
-                name="build_comment_blocks",
-            ),
-            node(
                 nodes.build_formula_blocks,
                 inputs={
                     "returnable_formulas": "returnable_formulas",
                     "blocks": "graph_blocks",
-                    "comment_blocks": "comment_graph_blocks",
                     "formula_trees": "formula_trees",
                     "parameters": _PARAMETERS,
                     "fusion": "params:graph_fusion",
@@ -78,7 +71,6 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
                 inputs={
                     "posts": "graph_blocks",
                     "topics": "topic_graph_blocks",
-                    "comments": "comment_graph_blocks",
                     "formulas": "formula_graph_blocks",
                     "returnable_formulas": "returnable_formulas",
                     "split": "pair_split",
