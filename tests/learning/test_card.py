@@ -93,7 +93,7 @@ def test_four_measures_of_each_set_of_topics_stand_between_floor_and_ceiling(mod
     table = card.partition("Task 1, 2022, 78 topics:\n\n")[2].splitlines()[:6]
     assert table == [
         "| system | nDCG' | MAP' | P'@10 | Bpref |",
-        "| --- | ---: | ---: | ---: | ---: |",
+        "|---|---:|---:|---:|---:|",
         "| floor | 0.1000 | 0.1000 | 0.1000 | 0.1000 |",
         "| exact | 0.5000 | 0.5000 | 0.5000 | 0.5000 |",
         "| hnsw | 0.2500 | 0.2500 | 0.2500 | 0.2500 |",

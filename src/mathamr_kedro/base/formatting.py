@@ -40,11 +40,12 @@ def format_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
     >>> print(format_table(("Statistic", "Value"), [("Posts", 1200)]))
     | Statistic | Value |
-    | --- | ---: |
+    |---|---:|
     | Posts | 1,200 |
     """
-    lines = [head, ("---", *["---:"] * (len(head) - 1)), *rows]
-    return "\n".join(f"| {' | '.join(map(_format_cell, line))} |" for line in lines)
+    lines = [f"| {' | '.join(map(_format_cell, line))} |" for line in (head, *rows)]
+    lines.insert(1, "|---" + "|---:" * (len(head) - 1) + "|")
+    return "\n".join(lines)
 
 
 def _format_cell(value: Any) -> str:

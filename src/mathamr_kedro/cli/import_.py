@@ -10,7 +10,6 @@ import click
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.base.shards import EndOfShards
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.cli.export.graphs import DATASETS, NOTES, PAIRS
 from mathamr_kedro.hints import complete_commands
