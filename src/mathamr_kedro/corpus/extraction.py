@@ -24,6 +24,8 @@ from mathamr_kedro.corpus.raw import RawComment, RawPost, is_number, make_failur
 VERSION = 5
 """Of what the readers and the cleaner make of raw files; another one rebuilds it."""
 
+_COPIED = [name for name in Post._fields if name in RawPost._fields]
+
 Raw = TypeVar("Raw")
 Clean = TypeVar("Clean")
 
@@ -182,19 +184,11 @@ class PostCleaner:
             return None, [_failure(raw, "unreadable_text", str(exc), kept=False)]
         title = clean_text(raw.title, "", raw.post_id, self._find_row, raw.markup)
         thread = raw.parent_id if raw.parent_id is not None else raw.post_id
-        post = Post(
-            post_id=raw.post_id,
-            post_type=raw.post_type,
-            thread_id=thread,
-            parent_id=raw.parent_id,
-            accepted_answer_id=raw.accepted_answer_id,
-            creation_date=raw.creation_date,
-            score=raw.score,
-            tags=raw.tags,
-            title=title[0].text,
-            text=clean.text,
-            formula_map=clean.formula_map,
-        )
+        # What cleaning does not change is copied by name: a new field of both records
+        # only has to be read.
+        copied = {name: getattr(raw, name) for name in _COPIED}
+        made = {"thread_id": thread, "title": title[0].text, **clean._asdict()}
+        post = Post(**copied | made)
         return post, list(self._problems(raw, clean, marks))
 
     def _problems(
